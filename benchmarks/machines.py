@@ -52,7 +52,7 @@ def measured(name: str, rows: int, folder: Path) -> Record:
     write_table(folder / "machines.csv", rows, seed=1)
     write_table(folder / "new.csv", rows, seed=2)
     run("data", "machines.csv")
-    options = ("--missing", "median", *_ROWS[name])
+    options = ("--read", "missing=median", *_ROWS[name])
     trained = run("train", "machines.csv", "-o", "model.npz", *options)
     run("build", "model.npz")
     new = run("hil", "new.csv")

@@ -16,7 +16,7 @@ a folder                    ``train.txt`` and, if it is there, ``test.txt`` (ref
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -48,7 +48,14 @@ from protonn_edge.datasets.naming import (
     label_text,
     listed,
 )
-from protonn_edge.datasets.options import SHOWN, USUAL_DELIMITERS, TableOptions, with_keywords
+from protonn_edge.datasets.options import (
+    READ_NAMES,
+    SHOWN,
+    USUAL_DELIMITERS,
+    TableOptions,
+    options_of_texts,
+    with_keywords,
+)
 from protonn_edge.datasets.points import read_table
 from protonn_edge.datasets.recordings import is_same_rate
 from protonn_edge.datasets.roles import Expected
@@ -81,9 +88,7 @@ _FOLDERS = (
     ("class files", has_tables, read_class_files),
 )
 _UNLABELLED = "(no label)"
-_FLAGS = re.compile(
-    "--(label|drop|keep|delimiter|decimal|files|name|session|time|channels|missing|one-hot|size)(?![a-z-])"
-)
+_FLAGS = re.compile(f"--read ({'|'.join(READ_NAMES)})(?![a-z-])")
 
 
 def load_dataset(
@@ -165,6 +170,7 @@ class ModelPoints:
     rows: Indices  # (n,): the row of each point in its file, from 0
     table: Table  # as it was read, without labels and values
     notices: tuple[Notice, ...]
+    options: TableOptions = field(default_factory=TableOptions)  # with which it was read
 
     @property
     def labelled(self) -> tuple[Float32, Indices]:
@@ -212,7 +218,15 @@ def read_points(
     if `one_part` finds two parts, or if the training file is read with other options than by
     training.
     """
-    options = _with_label(path, options, expected)
+    read = _as_in_training(path, options or TableOptions(), expected)
+    points = _read_points(path, expected, read, labels, one_part=one_part)
+    return replace(points, options=read)
+
+
+def _read_points(
+    path: Path, expected: Expected, given: TableOptions, labels: Labels, *, one_part: bool
+) -> ModelPoints:
+    options = _with_label(path, given, expected)
     labelled = labels == "needed" or _has_labels(path, options, expected)
     expected = replace(expected, labelled=labelled)
     if _is_archive(path) and not labelled:
@@ -231,6 +245,47 @@ def read_points(
             test = replace(test, notices=(TEST_PART_ONLY, *test.notices))
         return _points_of(test, expected, labels)
     return _points_of(_held_out(path, train, classes, expected, options), expected, labels)
+
+
+def _as_in_training(path: Path, given: TableOptions, expected: Expected) -> TableOptions:
+    """Return options as given, completed by those of the training.
+
+    Of another file than that of the training, only tables are read as in training, without the
+    columns that they do not have; gaps are a matter of the model.
+    """
+    division = expected.division
+    if division is None or not division.read:
+        return given
+    learned = options_of_texts(division.read)
+    if digest_of(path) != division.sha256:
+        if not _is_table(path):
+            return given
+        learned = _for_other_table(path, learned, given, expected)
+    chosen = {
+        name: value for name, value in vars(given).items() if value != getattr(TableOptions(), name)
+    }
+    return replace(learned, **chosen)
+
+
+def _for_other_table(
+    path: Path, learned: TableOptions, given: TableOptions, expected: Expected
+) -> TableOptions:
+    """Return the options of the training that suit another table."""
+    marks = TableOptions(
+        delimiter=given.delimiter or learned.delimiter, decimal=given.decimal or learned.decimal
+    )
+    file = opened_table(path, marks)
+
+    def there(names: tuple[str, ...]) -> tuple[str, ...]:
+        numbers = {*map(str, range(1, 1 + len(file.columns)))}
+        return tuple(name for name in names if name in {*file.names, *numbers})
+
+    drop, label = there(learned.drop), learned.label and expected.label
+    if not file.header and len(file.columns) - len(drop) > expected.n_features:
+        label = learned.label
+    elif label not in file.names:
+        label = None
+    return replace(marks, label=label, drop=drop, keep=there(learned.keep))
 
 
 def _with_label(
@@ -371,7 +426,7 @@ def _refuse_options(path: Path, options: TableOptions | None, kind: str = "") ->
     for name, value in vars(given).items():
         kinds, other = _OF_KINDS.get(name, _OF_TABLES)
         if value and value != SHOWN and kind not in kinds:
-            flag = f"--{name.replace('_', '-')}"
+            flag = f"--read {name.replace('_', '-')}"
             raise InputError(f"{flag} needs {other}, and {path} is not one; omit {flag}")
 
 

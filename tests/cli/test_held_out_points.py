@@ -274,7 +274,7 @@ def test_labels_may_be_missing_in_some_rows_or_not_be_classes(table: Path, model
     done = succeed("predict", model, new)
     assert "% of 39 points" in done.stderr
     new.write_text("\n".join([lines[0], *(line[:-1] + "walk" for line in lines[1:])]) + "\n")
-    record = run_json("predict", model, new, "--label", "state")
+    record = run_json("predict", model, new, "--read", "label=state")
     assert "accuracy" not in record
     (text,) = (each["text"] for each in record["notices"] if each["kind"] == "labels")
     assert "labels that are not classes of the model, 'walk'" in text
