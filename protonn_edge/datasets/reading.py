@@ -264,7 +264,8 @@ def _as_in_training(path: Path, given: TableOptions, expected: Expected) -> Tabl
     chosen = {
         name: value for name, value in vars(given).items() if value != getattr(TableOptions(), name)
     }
-    return replace(learned, **chosen)
+    drop = tuple(name for name in learned.drop if name != given.label)
+    return replace(learned, **{"drop": drop, **chosen})
 
 
 def _for_other_table(
