@@ -26,7 +26,7 @@ import numpy as np
 import sklearn
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
-from sklearn.base import _fit_context
+from sklearn.base import _fit_context, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, Options, StrOptions
@@ -266,6 +266,16 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
     def scores_are_logits(self) -> bool:
         """Whether training makes the scores logits, which calibration may only reduce."""
         return False
+
+    @property
+    def learns_strangers(self) -> bool:
+        """Whether training uses `strangers`: synthetic points without a class."""
+        return False
+
+    def stand_in_for(self, model: Model) -> Self:  # noqa: ARG002 (some kinds take values from it)
+        """Return a classifier that learns from some of a model's points, without reports."""
+        stand_in: Self = clone(self).set_params(callback=None, network_callback=None)
+        return stand_in
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(

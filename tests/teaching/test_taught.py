@@ -16,12 +16,12 @@ from protonn_edge.chain.integer_chain import IntegerChain, coordinates
 from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
+from protonn_edge.kinds.protonn.teaching.model import Teachable
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.policy.rejection.held_out import calibrate_rejection
 from protonn_edge.quantization import device_model, quantize
 from protonn_edge.teaching import board as teaching
 from protonn_edge.teaching.examples import Taught
-from protonn_edge.teaching.model import Teachable
 
 
 def teachable_model(room: int = 7, seed: int = 0, **options: float) -> IntegerChain:

@@ -272,6 +272,19 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
         return self.epochs
 
     @property
+    def learns_strangers(self) -> bool:
+        """Whether training uses `strangers`."""
+        return self.optimizer == "joint" and not self.one_class
+
+    def stand_in_for(self, model: Model) -> Self:
+        """Return a classifier that learns again; of one class, with the RBF and W of the model."""
+        stand_in = super().stand_in_for(model)
+        if self.one_class:
+            head = protonn_head(model, "a stand-in")
+            stand_in.set_params(gamma=head.gamma, init_projection=head.projection)
+        return stand_in
+
+    @property
     def scores_are_logits(self) -> bool:
         """Whether training makes the scores logits."""
         return self.loss == "cross_entropy"

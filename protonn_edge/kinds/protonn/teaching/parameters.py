@@ -11,7 +11,7 @@ from protonn_edge.system.lazy import later
 from protonn_edge.teaching.examples import MOST_SLOTS
 from protonn_edge.training.parameters import MiniBatchParameters, Number, parameter
 
-_without_new_classes = later("protonn_edge.teaching.board", "without_new_classes")
+_without_new_classes = later("protonn_edge.kinds.protonn.teaching.model", "without_new_classes")
 _taught_board = later("protonn_edge.teaching.board", "taught_board")
 
 
