@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from protonn_edge.chain.model import Model
 from protonn_edge.datasets.dataset import Dataset, Sparse
 from protonn_edge.datasets.label_sets import MultiLabelDataset
 from protonn_edge.datasets.naming import Notice
