@@ -39,9 +39,7 @@ _REMEDY = (
     "use --read missing=drop to omit rows with gaps, or fill the gaps with missing=median or "
     "missing=most-frequent"
 )
-_REMEDY_OF_MODEL = (
-    "the model has no values for gaps, so fill the gaps in the file, or use --read missing=drop"
-)
+_REMEDY_OF_MODEL = "the model has no values for gaps; fill them, or use --read missing=drop"
 
 
 def read_table(

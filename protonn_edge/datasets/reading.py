@@ -38,6 +38,7 @@ from protonn_edge.datasets.division import digest_of
 from protonn_edge.datasets.groups import groups_of_division
 from protonn_edge.datasets.images import has_images, read_images
 from protonn_edge.datasets.label_sets import LabelSetTable, as_label_sets, label_set_dataset
+from protonn_edge.datasets.learned import as_in_training, is_table
 from protonn_edge.datasets.libsvm import LIBSVM_SUFFIXES, looks_like_libsvm, read_libsvm
 from protonn_edge.datasets.naming import (
     NO_CLASS,
@@ -53,7 +54,6 @@ from protonn_edge.datasets.options import (
     SHOWN,
     USUAL_DELIMITERS,
     TableOptions,
-    options_of_texts,
     with_keywords,
 )
 from protonn_edge.datasets.points import read_table
@@ -218,7 +218,7 @@ def read_points(
     if `one_part` finds two parts, or if the training file is read with other options than by
     training.
     """
-    read = _as_in_training(path, options or TableOptions(), expected)
+    read = as_in_training(path, options or TableOptions(), expected)
     points = _read_points(path, expected, read, labels, one_part=one_part)
     return replace(points, options=read)
 
@@ -232,7 +232,7 @@ def _read_points(
     if _is_archive(path) and not labelled:
         _refuse_options(path, options)
         return _points_of(read_npz_points(path), expected, labels)
-    if labels == "ignorable" and _is_table(path):
+    if labels == "ignorable" and is_table(path):
         options = replace(options or TableOptions(), background=_UNLABELLED)
     train, test, classes = read_parts(path, options, expected)
     if one_part and test is not None and test.X.shape[0]:
@@ -247,48 +247,6 @@ def _read_points(
     return _points_of(_held_out(path, train, classes, expected, options), expected, labels)
 
 
-def _as_in_training(path: Path, given: TableOptions, expected: Expected) -> TableOptions:
-    """Return options as given, completed by those of the training.
-
-    Of another file than that of the training, only tables are read as in training, without the
-    columns that they do not have; gaps are a matter of the model.
-    """
-    division = expected.division
-    if division is None or not division.read:
-        return given
-    learned = options_of_texts(division.read)
-    if digest_of(path) != division.sha256:
-        if not _is_table(path):
-            return given
-        learned = _for_other_table(path, learned, given, expected)
-    chosen = {
-        name: value for name, value in vars(given).items() if value != getattr(TableOptions(), name)
-    }
-    drop = tuple(name for name in learned.drop if name != given.label)
-    return replace(learned, **{"drop": drop, **chosen})
-
-
-def _for_other_table(
-    path: Path, learned: TableOptions, given: TableOptions, expected: Expected
-) -> TableOptions:
-    """Return the options of the training that suit another table."""
-    marks = TableOptions(
-        delimiter=given.delimiter or learned.delimiter, decimal=given.decimal or learned.decimal
-    )
-    file = opened_table(path, marks)
-
-    def there(names: tuple[str, ...]) -> tuple[str, ...]:
-        numbers = {*map(str, range(1, 1 + len(file.columns)))}
-        return tuple(name for name in names if name in {*file.names, *numbers})
-
-    drop, label = there(learned.drop), learned.label and expected.label
-    if not file.header and len(file.columns) - len(drop) > expected.n_features:
-        label = learned.label
-    elif label not in file.names:
-        label = None
-    return replace(marks, label=label, drop=drop, keep=there(learned.keep))
-
-
 def _with_label(
     path: Path, options: TableOptions | None, expected: Expected
 ) -> TableOptions | None:
@@ -296,7 +254,7 @@ def _with_label(
 
     This is the column of the training file or, without one, a column of the model's classes.
     """
-    if not _is_table(path) or (options is not None and options.label is not None):
+    if not is_table(path) or (options is not None and options.label is not None):
         return options
     file, features = opened_table(path, options), {*expected.feature_names}
     others = [column for column in file.columns if column.name not in features]
@@ -315,7 +273,7 @@ def _has_labels(path: Path, options: TableOptions | None, expected: Expected) ->
     """Return whether points have labels, for which `_with_label` returned the options."""
     if _is_archive(path):
         return has_labels(path)
-    if not _is_table(path) or (options is not None and options.label is not None):
+    if not is_table(path) or (options is not None and options.label is not None):
         return True
     file = opened_table(path, options)
     if file.header and expected.feature_names:
@@ -328,10 +286,6 @@ def _has_label_names(file: TableFile, expected: Expected) -> bool:
     """Return whether a column is called like labels are, or columns like all classes."""
     one_hot = len(expected.classes) > 1 and {*file.names} >= {*expected.classes}
     return one_hot or any(name.lower() in LABEL_NAMES for name in file.names)
-
-
-def _is_table(path: Path) -> bool:
-    return path.suffix.lower() in USUAL_DELIMITERS and not path.is_dir()
 
 
 def _held_out(

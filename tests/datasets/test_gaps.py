@@ -134,7 +134,7 @@ def test_a_model_without_values_does_not_invent_them(gappy: Path) -> None:
     )
     assert "gaps" in refusal(run("predict", model, gappy, "--read", "missing=error"))
     sentence = refusal(run("predict", model, gappy, "--read", "missing=median"))
-    assert "the model has no values for gaps, so fill the gaps in the file, or" in sentence
+    assert "the model has no values for gaps; fill them, or" in sentence
 
 
 def test_a_model_without_values_is_not_told_to_fill_gaps(gappy: Path) -> None:
