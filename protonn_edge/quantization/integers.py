@@ -57,7 +57,7 @@ def why_floats_alone(model: Model) -> str | None:
     if model.normalizer.kind == "l2":
         return (
             "the model scales points to unit norm (normalization 'l2'), which needs all features "
-            "at once, but the device processes one at a time; train with 'standard', 'minmax' or "
+            "at once, but the device processes one at a time; train with 'standard' or "
             "'none'"
         )
     return None

@@ -359,14 +359,12 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
         prepared.classes = tuple(label_text(str(label)) for label in self.classes_)
         prepared.feature_names = tuple(getattr(self, "feature_names_in_", ()))
 
-    def _keep(
-        self, learned: Learned, prepared: PreparedPoints, *, n_train: int, n_warned: int = 0
-    ) -> None:
-        """Store the results, and warn about the remarks from number `n_warned` on."""
+    def _keep(self, learned: Learned, prepared: PreparedPoints, *, n_train: int) -> None:
+        """Store the results, and warn about the remarks."""
         self.history_, self.restarts_ = learned.history, learned.restarts
         self.n_iter_ = learned.history[-1].epoch
         self.remarks_ = (*map(str, learned.restarts), *learned.remarks)
-        for remark in self.remarks_[n_warned:]:
+        for remark in self.remarks_:
             warnings.warn(remark, ConvergenceWarning, stacklevel=4)
         settings = self.frozen()
         record = training_record(

@@ -55,7 +55,7 @@ class TeachingParameters(MiniBatchParameters):
         """Teach examples to a fitted classifier, as a device's owner would teach the device.
 
         Afterwards, scores and answers are those of a device with these examples, computed in
-        integers. The model and `to_model` stay unchanged; `fit` and `partial_fit` forget them.
+        integers. The model and `to_model` stay unchanged; `fit` forgets them.
 
         Parameters
         ----------
