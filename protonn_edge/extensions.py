@@ -4,7 +4,8 @@ The rest of the package has points, such as "messages", at which it asks for wha
 The folder of an extension is in this package; its constant `BRINGS` has, by the names of points,
 what it brings there, as "module:name" in the folder, imported when a point is asked about. Nothing
 outside of the folder imports it. If the folder is deleted, the idea is gone: what still refers to
-it, such as a model file, is refused in one sentence.
+it, such as a model file, is refused in one sentence. A kind of classifier that does something of
+its own for an extension has a folder of the extension's name, with a `BRINGS` of its own.
 
 At the point "parts", an extension has a function of a device's model that returns a `FirmwarePart`,
 or None. Other points are documented where they are asked about.
@@ -12,60 +13,67 @@ or None. Other points are documented where they are asked about.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, ClassVar
 
-KNOWN = {
-    "observation": "--observe health",
-    "teaching": "--teachable --new-classes --teach --teaching",
-}
-"""The options and commands of every extension, by which one that is not installed is recognized."""
+from protonn_edge.errors import InputError
+from protonn_edge.system.lazy import folders_of
 
-
-@cache
-def installed() -> tuple[str, ...]:
-    """Return the names of the extensions that this installation has."""
-    return tuple(name for name in KNOWN if find_spec(f"protonn_edge.{name}") is not None)
+_BRINGS = re.compile("^BRINGS = {", re.MULTILINE)
 
 
 def brought(point: str) -> dict[str, Any]:
     """Return what extensions bring at a point, by their names."""
-    places = {name: import_module(f"protonn_edge.{name}").BRINGS.get(point) for name in installed()}
-    return {name: _imported(name, place) for name, place in places.items() if place is not None}
+    return {
+        folder.rpartition(".")[2]: _imported(f"{folder}.{place}")
+        for folder in _folders()
+        if (place := import_module(folder).BRINGS.get(point)) is not None
+    }
 
 
 @cache
-def _imported(extension: str, place: str) -> Any:
+def _folders() -> tuple[str, ...]:
+    """Return the packages of extensions: those with `BRINGS`, in this package and in kinds."""
+    packages = folders_of("protonn_edge")
+    packages += [part for kind in folders_of("protonn_edge.kinds") for part in folders_of(kind)]
+    return tuple(each for each in packages if _BRINGS.search(_text_of(each)))
+
+
+def _text_of(package: str) -> str:
+    """Return the text of a package's ``__init__.py``, without importing the package."""
+    spec = find_spec(package)
+    return "" if spec is None else Path(str(spec.origin)).read_text("utf-8")
+
+
+@cache
+def _imported(place: str) -> Any:
     module, name = place.split(":")
-    return getattr(import_module(f"protonn_edge.{extension}.{module}"), name)
-
-
-def missing(words: Iterable[str]) -> str | None:
-    """Return a sentence if a word is of an extension that is not installed, else None.
-
-    The word may be one of its options or commands, or the name of an array of a model file, such as
-    "name.array".
-    """
-    for word in words:
-        for name, own in KNOWN.items():
-            is_own = word in own.split() or word.partition(".")[0] == name
-            if is_own and name not in installed():
-                return f"{name} is not installed; install protonn-edge with it"
-    return None
+    return getattr(import_module(module), name)
 
 
 def extended(chain: Any, model: Any, names: Iterable[str]) -> Any:
     """Return an integer chain as the firmware with some extensions needs it.
 
-    At the point "device model", an extension has how a plan shows this, and a function of the chain
-    and its float model, which raises `InputError` if it is impossible.
+    At the point "device model", an extension has the choice by which a plan shows this, and a
+    function of the chain and its float model, which raises `InputError` if it is impossible.
     """
     for name in names:
         chain = brought("device model")[name][1](chain, model)
     return chain
+
+
+def forms_of(chain: Any, model: Any) -> Iterator[Any]:
+    """Yield an integer chain, and the forms that extensions make of it, where they are possible."""
+    yield chain
+    for _, form_of in brought("device model").values():
+        with suppress(InputError):
+            yield form_of(chain, model)
 
 
 class FirmwarePart:

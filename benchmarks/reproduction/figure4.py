@@ -25,8 +25,9 @@ from rows import SplitRow
 
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets import Dataset
+from protonn_edge.kinds.protonn.precision.model import float_build
 from protonn_edge.projects.project import BuildOptions
-from protonn_edge.quantization import device_model
+from protonn_edge.quantization import quantize
 from protonn_edge.training.base import CLASSIFIERS
 from reproduction.drawing import OTHERS, PROTONN, panels
 from reproduction.part import Part, percent
@@ -45,9 +46,9 @@ _PROTONN: dict[str, dict[str, Any]] = {
 }
 _LINEAR: dict[str, dict[str, Any]] = {
     "usps": {**_USPS, "regularization": 1e-4},
-    "mnist": {"normalization": "minmax", "regularization": 1e-4},
-    "letter": {"normalization": "minmax", "regularization": 1e-4},
-    "har": {"normalization": "minmax", "regularization": 1e-4},
+    "mnist": {"regularization": 1e-4},
+    "letter": {"regularization": 1e-4},
+    "har": {"regularization": 1e-4},
 }
 _BOOSTED = {"ensemble": "boosting", "n_trees": 40, "shrinkage": 0.3, "max_depth": 4}
 FOREST: dict[str, dict[str, Any]] = {
@@ -56,7 +57,7 @@ FOREST: dict[str, dict[str, Any]] = {
     "letter": {**_BOOSTED, "size_budget": 2_000},
     "har": {"ensemble": "extra", "n_trees": 20, "size_budget": 2_000},
 }
-_PIXELS = {"normalization": "minmax", "learning_rate": 0.03, "hidden": "20", "size_budget": 2_000}
+_PIXELS = {"learning_rate": 0.03, "hidden": "20", "size_budget": 2_000}
 DENSE: dict[str, dict[str, Any]] = {
     "usps": {**_PIXELS, "input_noise": 0.2, "epochs": 100},
     "mnist": {**_PIXELS, "input_noise": 0.1, "epochs": 60},
@@ -168,7 +169,8 @@ def _measured(bar: Bar, model: Model, dataset: Dataset) -> Record:
     if bar.precision == "float32" and model.feature_stage is not None:
         X = model.feature_stage.apply(X)
         model = replace(model, feature_stage=None, raw_exponents=None)
-    options = BuildOptions(reference=device_model(model, bar.precision))
+    reference = (float_build if bar.precision == "float32" else quantize)(model)
+    options = BuildOptions(reference=reference)
     record = run_on_uno(model, replace(dataset, X_test=X), options).record
     return {
         "data": bar.data,

@@ -7,7 +7,6 @@ shares to mean cycles.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -20,7 +19,6 @@ from protonn_edge.chain.integer_stage import stage_names
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.registry import quantizer_of
 from protonn_edge.errors import InputError
-from protonn_edge.system.lazy import optional, room
 
 
 def quantize(model: Model) -> IntegerChain:
@@ -49,37 +47,6 @@ def quantize(model: Model) -> IntegerChain:
         return cast("IntegerChain", quantizer_of(model.head.kind).quantize(model))
 
 
-_floats = optional("protonn_edge.precision")
-PRECISIONS: tuple[str, ...] = ("int8", *([_floats.NAME] if _floats else []))
-"""What the parameters may be on a device; the first one is the default."""
-
-
-def precision_of(chain: IntegerChain) -> str:
-    """Return which of `PRECISIONS` a chain has."""
-    return PRECISIONS[chain.score_tolerance > 0]
-
-
-def device_model(model: Model, precision: str = PRECISIONS[0]) -> IntegerChain:
-    """Return the reference for the device's computation in one of `PRECISIONS`.
-
-    Raises `InputError` as `quantize` does, or if the model has no such build.
-    """
-    integers = quantize(model)
-    if precision == PRECISIONS[0]:
-        return integers
-    floats = room("protonn_edge.precision.model", "float builds")
-    return cast("IntegerChain", floats.in_floats(model, integers))
-
-
-def device_models(model: Model) -> Iterator[IntegerChain]:
-    """Yield the references of all builds that a model has, integers first."""
-    integers = quantize(model)
-    yield integers
-    floats = optional("protonn_edge.precision.model")
-    if floats is not None and floats.why_impossible(model) is None:
-        yield floats.in_floats(model, integers)
-
-
 def why_floats_alone(model: Model) -> str | None:
     """Return, as a sentence, why a model cannot be converted to integers; None if it can."""
     if model.multilabel:
@@ -90,7 +57,7 @@ def why_floats_alone(model: Model) -> str | None:
     if model.normalizer.kind == "l2":
         return (
             "the model scales points to unit norm (normalization 'l2'), which needs all features "
-            "at once, but the device processes one at a time; train with 'standard', 'minmax' or "
+            "at once, but the device processes one at a time; train with 'standard' or "
             "'none'"
         )
     return None

@@ -163,7 +163,7 @@ def test_a_float_build_is_measured_and_verified_like_an_integer_one(folder: Path
     target = folder / "floats"
     built = run_json("build", folder / "model.npz", "-o", target, "--precision", "float32",
                      "--data", folder / "iris.csv")  # fmt: skip
-    assert built["precision"] == "float32"
+    assert built["plan"] == {"kernel": "float32"}
     assert built["accuracy"] == pytest.approx(built["float_accuracy"], abs=0.02)
     measured = run_json("hil", folder / "iris.csv", "--project", target)
     assert (measured["n"], measured["mismatches"], measured["lost"]) == (150, 0, 0)
@@ -440,5 +440,5 @@ def test_text_for_people_has_the_figures_and_the_verdict(folder: Path, project: 
     text = succeed("hil", folder / "iris.csv", "--project", project).stdout
     for word in ("accuracy", "cycles", "latency", "0.2455 W", "flash", "stack", "fits uno"):
         assert word in text
-    assert "all integer scores agree on 150 points: NumPy = emulated uno" in text
+    assert "equal on 150 points: NumPy = emulated uno" in text
     assert max(map(len, text.splitlines())) <= 80

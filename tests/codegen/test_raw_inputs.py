@@ -19,7 +19,7 @@ from protonn_edge.chain.raw_inputs import MANY_DECIMALS, choose_exponents, float
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed
 from protonn_edge.features.average_pooling.integers import AveragePooling
-from protonn_edge.precision.model import in_floats
+from protonn_edge.kinds.protonn.precision.model import in_floats
 from protonn_edge.projects.checks import check_no_floats
 from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.system.files import resource
@@ -48,7 +48,7 @@ def with_inputs(zero: np.ndarray, other: np.ndarray, precision: str) -> IntegerC
     maximum = integer_model.inputs.maximum
     inputs = InputQuantizer(zero, (other - zero) / maximum, maximum)
     integer_model = replace(integer_model, inputs=inputs)
-    return in_floats(model, integer_model) if precision == "float32" else integer_model
+    return in_floats(integer_model, model) if precision == "float32" else integer_model
 
 
 def model_of_decimals(precision: str = "int8") -> IntegerChain:

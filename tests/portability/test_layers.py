@@ -31,7 +31,12 @@ PARTS_OF_RULES = {
 
 WHOLE = ("", "__main__")  # the package's own names, imported when they are used, and its program
 
-OF_KINDS = {r"\.convert\b": "conversion", r"\.(train|parameters)\b": "training"}
+OF_KINDS = {
+    r"\.teaching\b": "teaching",
+    r"\.precision\b": "codegen",
+    r"\.convert\b": "conversion",
+    r"\.(train|parameters)\b": "training",
+}
 """The modules that kinds and features add to a room that is above theirs."""
 
 Imports = set[tuple[str, str]]
@@ -96,7 +101,7 @@ def level(name: str, order: list[str]) -> float:
     part = re.match(r"policy\.\w+\.(\w+)", name)
     if part and part[1] in PARTS_OF_RULES:
         return order.index(PARTS_OF_RULES[part[1]]) + 0.5
-    if re.fullmatch(r"(observation|teaching)\.(commands|monitor)", name):
+    if re.fullmatch(r"(observation|teaching|kinds\.\w+\.\w+)\.(commands|monitor)", name):
         return order.index("cli") + 0.5
     for pattern, of in OF_KINDS.items():
         if room in ("features", "kinds") and re.search(pattern, name):

@@ -30,7 +30,8 @@ from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import IntegerPolicy
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import ProtoNNHead
-from protonn_edge.precision import NAME
+from protonn_edge.kinds.protonn.precision import NAME
+from protonn_edge.quantization import quantize
 
 _SCORE_BITS = 24
 
@@ -40,7 +41,7 @@ class FloatProtoNN(IntegerStage):
     """Maps bytes to scores in floats; see the module's docstring for the arithmetic."""
 
     kind: ClassVar[str] = NAME
-    program: ClassVar[str] = "protonn_edge.precision.program"
+    program: ClassVar[str] = "protonn_edge.kinds.protonn.precision.program"
     score_tolerance: ClassVar[int] = 1 << 8  # 1/65536 of the largest score
     output_bits: ClassVar[int] = 32
 
@@ -91,7 +92,12 @@ class FloatProtoNN(IntegerStage):
         yield from (self.projection, self.prototypes, self.labels)
 
 
-def in_floats(model: Model, chain: IntegerChain) -> IntegerChain:
+def float_build(model: Model) -> IntegerChain:
+    """Return the chain of a model's float build; see `in_floats`."""
+    return in_floats(quantize(model), model)
+
+
+def in_floats(chain: IntegerChain, model: Model) -> IntegerChain:
     """Return the chain of a model's float build, given the one in integers.
 
     Raises `InputError` if a number does not fit float32, Z is zero, or for `why_impossible`.
@@ -143,3 +149,7 @@ def why_impossible(model: Model) -> str | None:
             "in int8"
         )
     return None
+
+
+IN_FLOATS = NAME, in_floats
+"""How a plan shows that a build is in floats, and what makes it so."""
