@@ -11,8 +11,8 @@ ignored. If X has more than two axes, all but the first are flattened in C order
 Features that are mostly zeros may be compressed rows, ``X_train_indptr``, ``_indices`` and
 ``_data``, with ``n_features``. Row i has the columns ``indices[indptr[i]:indptr[i + 1]]``, with the
 values at the same positions in ``data``. Sets of labels are ``Y_train_indptr`` and ``_indices``
-with ``n_labels``, or a ``y_train`` that is a matrix of zeros and ones. All become tables of float32,
-after checks, because an untrusted file may contain any numbers there.
+with ``n_labels``, or a ``y_train`` that is a matrix of zeros and ones. All become tables of
+float32, after checks, because an untrusted file may contain any numbers there.
 """
 
 from __future__ import annotations
