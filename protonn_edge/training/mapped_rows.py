@@ -57,7 +57,7 @@ class MappedRows:
         return len(self.X), int(self.X.shape[1])
 
     def __array__(self, *_: Any, **__: Any) -> NDArray[Any]:
-        """Refuse to become an array, for what should ask `in_memory`, which says what it is."""
+        """Refuse to become an array, unlike `in_memory` without naming what needs it."""
         in_memory(self, "this training")
         raise AssertionError
 
