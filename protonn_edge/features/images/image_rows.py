@@ -19,8 +19,8 @@ from typing import Self
 from protonn_edge.chain.integer_stage import IntegerStage
 from protonn_edge.chain.shapes import ImageShape, image_text
 from protonn_edge.chain.statistics import InputStatistics
-from protonn_edge.errors import InputError
 from protonn_edge.kernels.kernel import COUNTER_BYTES, Feed, HeldInputs
+from protonn_edge.system.checks import check
 
 MOST_IN_A_ROW = 255  # pixels or values of a row, counted in a byte
 Margins = tuple[tuple[int, int], tuple[int, int]]
@@ -45,10 +45,10 @@ class ImageStage(IntegerStage):
         by_rows = isinstance(before, ImageStage)
         given = getattr(before, "output_shape", self.shape), getattr(before, "maximum", None)
         own = self.shape, largest(self, "input_maximum")
-        if before is not None and given != own:
-            raise InputError(
-                f"a layer takes {image_text(own[0])} with values up to {own[1]}, but receives "
-                f"{image_text(given[0])} with values up to {given[1]}; train the model again"
+        if before is not None:
+            found = f"{image_text(given[0])} with values up to {given[1]}"
+            check(
+                given == own, self.kind, found, f"{image_text(own[0])} with values up to {own[1]}"
             )
         layers = tuple(each for each in behind if isinstance(each, ImageStage))
         return replace(self, by_rows=by_rows, behind=layers)
