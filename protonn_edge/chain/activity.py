@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.integer_stage import IntegerStage, stage_names
-from protonn_edge.system.checks import check, check_shape
+from protonn_edge.system.checks import check_range, check_shape
 
 Shares = NDArray[np.float64]
 Sizes = Mapping[str, tuple[int, ...]]  # the number of shares in each vector of a stage, by its name
@@ -38,9 +38,8 @@ class Activity:
         """Return the activity of all shares; `InputError` if they have another length or range."""
         every = [n_inputs, *(size for each in sizes.values() for size in each)]
         check_shape("activity", array.shape, (sum(every),))
-        check(
-            bool(((array >= 0) & (array <= 1)).all()), "activity", "other numbers", "shares, 0 to 1"
-        )
+        for end in (array.min(initial=0), array.max(initial=0)):
+            check_range("activity", float(end), 0, 1)
         inputs, *vectors = np.split(array, np.cumsum(every)[:-1])
         left = iter(vectors)
         return cls(inputs, {name: tuple(next(left) for _ in each) for name, each in sizes.items()})

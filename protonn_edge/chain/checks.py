@@ -53,8 +53,7 @@ def check_finite(array: NDArray[Any], name: str) -> None:
     """Refuse an array with a NaN or infinite value; the message gives its position."""
     if not np.isfinite(array).all():
         where = tuple(int(index) for index in np.argwhere(~np.isfinite(array))[0])
-        where = np.argwhere(~np.isfinite(array))[:1].tolist()
-        check(not where, name, f"NaN or infinity at {where}", "finite numbers")
+        raise InvalidValue(name, f"NaN or infinity at {where}, expected finite numbers")
 
 
 def parsed_json(array: NDArray[Any], name: str) -> Any:
@@ -110,7 +109,6 @@ def checked_vector(
     vector = np.array(given, dtype=np.float64)
     check_finite(vector, name)
     if np.abs(vector).max() > largest:
-        j = int(np.abs(vector).argmax())
         j = int(np.abs(vector).argmax())
         check_range(f"{name} of feature {j}", float(vector[j]), -largest, largest)
     vector.flags.writeable = False

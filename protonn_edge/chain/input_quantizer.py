@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from protonn_edge.errors import InvalidValue
 from protonn_edge.system.checks import check, check_shape
 
 Numbers = NDArray[Any] | np.float32 | float
@@ -65,8 +66,7 @@ class InputQuantizer:
         check_shape("points", raw.shape[1:], (len(self.zero),))
         if not np.isfinite(raw).all():
             row = int(np.flatnonzero(~np.isfinite(raw).all(axis=1))[0])
-            rows = np.flatnonzero(~np.isfinite(raw).all(axis=1))[:1].tolist()
-            check(not rows, f"points, row {rows}", "NaN or infinity", "finite numbers")
+            raise InvalidValue(f"row {row} of the points", "NaN or infinity; drop the row")
         return self.steps(raw)
 
     def steps(self, raw: NDArray[Any]) -> NDArray[np.uint8]:

@@ -95,10 +95,8 @@ class InputStatistics:
             size = len(array)
         if np.any(self.lower > self.upper):
             j = int(np.argmax(self.lower > self.upper))
-            j = int(np.argmax(self.lower > self.upper))
-            check_range(
-                f"inputs_lower of feature {j}", float(self.lower[j]), -np.inf, float(self.upper[j])
-            )
+            most = float(self.upper[j])
+            check_range(f"inputs_lower of feature {j}", float(self.lower[j]), -np.inf, most)
         check_range("inputs_deviation", float(self.deviation.min()), 0, np.inf)
 
     def reaching(self, share: float) -> InputStatistics:

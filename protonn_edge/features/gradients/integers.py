@@ -100,10 +100,9 @@ class Cells(crop.CroppedImage):
         object.__setattr__(self, "cells", crop.checked_shape(self.cells))
         image, cropped = self.image_shape, self.cropped_shape
         check_range("side of the image", max(image), 1, deskewing.SIDE_LIMIT)
-        height, width = (min(CELL_LIMIT, side) for side in cropped)
-        most = min(CELL_LIMIT, cropped[0]), min(CELL_LIMIT, cropped[1])
-        fits = self.cells[0] <= most[0] and self.cells[1] <= most[1]
-        check(fits, "cells", shape_text(self.cells), f"at most {shape_text(most)}")
+        cells = min(CELL_LIMIT, cropped[0]), min(CELL_LIMIT, cropped[1])
+        fits = self.cells[0] <= cells[0] and self.cells[1] <= cells[1]
+        check(fits, "cells", shape_text(self.cells), f"at most {shape_text(cells)}")
         check_choice("directions", self.directions, DIRECTIONS)
         most = int(self.most.max())
         check_range(f"sums of {shape_text(self.cells)} cells", most, 0, SUM_MAXIMUM)

@@ -95,10 +95,10 @@ class CroppedImage:
 
 def checked_shape(shape: object) -> Shape:
     """Return a height and a width as two int, each at least 1; refuse anything else."""
-    sides = shape if isinstance(shape, tuple) and len(shape) == 2 else ("", "")
+    sides = shape if isinstance(shape, tuple) and len(shape) == 2 else (0, 0)
     whole = all(isinstance(side, int | np.integer) and side > 0 for side in sides)
     check(whole, "shape", repr(shape), "two whole numbers above 0, such as (16, 16)")
-    return int(shape[0]), int(shape[1])
+    return int(sides[0]), int(sides[1])
 
 
 def check_within(smaller: Shape, larger: Shape, verb: str) -> None:

@@ -46,10 +46,8 @@ class ImageStage(IntegerStage):
         given = getattr(before, "output_shape", self.shape), getattr(before, "maximum", None)
         own = self.shape, largest(self, "input_maximum")
         if before is not None:
-            found = f"{image_text(given[0])} with values up to {given[1]}"
-            check(
-                given == own, self.kind, found, f"{image_text(own[0])} with values up to {own[1]}"
-            )
+            found, fits = (f"{image_text(of[0])} with values up to {of[1]}" for of in (given, own))
+            check(given == own, self.kind, found, fits)
         layers = tuple(each for each in behind if isinstance(each, ImageStage))
         return replace(self, by_rows=by_rows, behind=layers)
 

@@ -133,10 +133,8 @@ class DenseHead(Head):
     def from_arrays(cls, arrays: checks.Arrays) -> Self:
         """Return the layers from a file's arrays."""
         more = [name for name in cls.OPTIONAL_ARRAYS if name in arrays]
-        if more and len(more) < len(cls.OPTIONAL_ARRAYS):
-            missing = next(name for name in cls.OPTIONAL_ARRAYS if name not in arrays)
-            for name in cls.OPTIONAL_ARRAYS if more else ():
-                check(name in arrays, name, "nothing", f"an array, as there is {more[0]!r}")
+        for name in cls.OPTIONAL_ARRAYS if more else ():
+            check(name in arrays, name, "nothing", f"an array, as there is {more[0]!r}")
         layers = _MOST_LAYERS if more else 1
         return cls(
             _numbered(arrays, "W", "f4", layers + 1),
