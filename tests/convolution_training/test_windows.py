@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from command_line import refusal, run, succeed
 from convolution_factory import image_shape_of, random_window_layers
+from refusals import refused_by
 
 from protonn_edge.chain.feature_stage import Signal
 from protonn_edge.chain.features import Features
@@ -122,7 +123,7 @@ def test_what_does_not_fit_windows_is_refused(settings: dict, sentence: str) -> 
 def test_basis_images_are_no_windows() -> None:
     X, y = windows()
     images = BasisImagesClassifier(features="conv:4x3", window_shape=SHAPE)
-    with pytest.raises(InputError, match="basis images need images as points, but window_shape is"):
+    with refused_by("training.refusals"):
         images.fit(X.reshape(N, -1), y)
 
 

@@ -10,6 +10,7 @@ import pytest
 from command_line import refusal, run, run_json, succeed
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import refused_by
 
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.model import expected_by
@@ -162,7 +163,7 @@ def test_a_model_without_values_is_not_told_to_fill_gaps(gappy: Path) -> None:
     ],
 )
 def test_a_damaged_record_is_refused(entry: object) -> None:
-    with pytest.raises(InputError, match="'table' that is damaged; train the model again"):
+    with refused_by("datasets.preparation"):
         Preparation.of_record({"table": entry}, 1)
 
 
@@ -185,9 +186,9 @@ def test_a_column_that_was_empty_in_training_cannot_be_filled(tmp_path: Path) ->
 
 def test_other_files_have_no_gaps(tmp_path: Path) -> None:
     path = write(tmp_path / "d.svm", "1 1:2\n2 1:3\n")
-    with pytest.raises(InputError, match="--missing needs a table with columns"):
+    with refused_by("datasets.reading"):
         load_dataset(path, TableOptions(missing="drop"))
-    with pytest.raises(InputError, match="--missing is 'mean'; give one of error, drop, median"):
+    with refused_by("datasets.points"):
         load_dataset(write(tmp_path / "d.csv", "1,a\n2,b\n"), TableOptions(missing="mean"))
 
 

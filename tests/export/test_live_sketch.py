@@ -14,6 +14,7 @@ from chains import replace as with_numbers
 from command_line import refusal, run
 from logger_builds import listening
 from model_factory import random_window_model, window_features_of
+from refusals import refused_by
 
 from protonn_edge.boards import load_board
 from protonn_edge.chain.file import save_model
@@ -229,7 +230,7 @@ def test_buttons_are_where_their_pins_are_free(
 
 def test_a_ring_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     model = random_window_model(window_features_of("mean,max", 256, 6))
-    with pytest.raises(CheckFailed, match="to buffer samples, but .* give --hop 256"):
+    with refused_by("export.exporting", CheckFailed):
         export_for_uno(
             model,
             "arduino",

@@ -23,6 +23,7 @@ from model_factory import (
     window_features_of,
     with_points,
 )
+from refusals import refused_by
 
 from protonn_edge.chain import model as base
 from protonn_edge.chain.activity import Activity
@@ -124,20 +125,16 @@ def test_sizes_are_those_of_the_matrices() -> None:
 
 
 def test_a_wrong_number_of_features_is_told_with_both_numbers() -> None:
-    with pytest.raises(InputError, match="7 features, but the model expects 5"):
+    with refused_by("chain.model"):
         make_model().predict(np.zeros((1, 7)))
 
 
 @pytest.mark.parametrize(
-    ("points", "problem"),
-    [
-        (np.array([[0, 0, 0, 0, 0], [0, 0, np.nan, 0, 0]]), "row 1"),
-        (np.zeros(5), "table"),
-        (np.array([["a"] * 5]), "numbers"),
-    ],
+    "points",
+    [np.array([[0, 0, 0, 0, 0], [0, 0, np.nan, 0, 0]]), np.zeros(5), np.array([["a"] * 5])],
 )
-def test_points_that_cannot_be_scored_are_refused(points: np.ndarray, problem: str) -> None:
-    with pytest.raises(InputError, match=problem):
+def test_points_that_cannot_be_scored_are_refused(points: np.ndarray) -> None:
+    with refused_by("chain.model"):
         make_model().scores(points)
 
 
@@ -189,7 +186,7 @@ def test_a_model_that_does_not_fit_together_is_refused(
 
 
 def test_an_unknown_normalizer_is_refused() -> None:
-    with pytest.raises(InputError, match="kind is 'robust'"):
+    with refused_by("chain.statistics"):
         Normalizer("robust", np.zeros(2), np.ones(2))
 
 
@@ -290,10 +287,7 @@ def test_a_model_of_windows_is_read_as_it_was(tmp_path: Path) -> None:
 
 def test_a_kind_of_classifier_that_nobody_knows_is_refused(tmp_path: Path) -> None:
     path = write_arrays(tmp_path / "model.npz", classifier=np.array("oracle"))
-    with pytest.raises(
-        InputError,
-        match="'classifier' is 'oracle', but this version of protonn-edge supports only proto",
-    ):
+    with refused_by("chain.file"):
         load_model(path)
 
 
@@ -309,7 +303,7 @@ def test_a_kind_of_classifier_that_nobody_knows_is_refused(tmp_path: Path) -> No
 )
 def test_raw_exponents_that_are_none_are_refused(tmp_path: Path, value: np.ndarray) -> None:
     path = write_arrays(tmp_path / "model.npz", raw_exponents=value)
-    with pytest.raises(InputError, match=r"'raw_exponents' must have 5 integers"):
+    with refused_by("chain.model"):
         load_model(path)
 
 
@@ -317,7 +311,7 @@ def test_raw_exponents_that_are_none_are_refused(tmp_path: Path, value: np.ndarr
 def test_a_declaration_that_is_no_json_is_refused(tmp_path: Path, value: bytes) -> None:
     text = np.frombuffer(value, np.uint8)
     np.savez(tmp_path / "model.npz", **(arrays_of(plain_model()) | {"features": text}))
-    with pytest.raises(InputError, match="'features' is not JSON"):
+    with refused_by("features"):
         load_model(tmp_path / "model.npz")
 
 
@@ -325,7 +319,7 @@ def test_a_model_has_window_features_or_average_pooling(tmp_path: Path) -> None:
     arrays = arrays_of(random_pooling_model(AveragePooling((4, 6), (4, 6), (2, 3))))
     declared = window_features_of("mean", 4, 6).to_arrays()
     np.savez(tmp_path / "model.npz", **(arrays | declared))
-    with pytest.raises(InputError, match="pools images and computes features; train it"):
+    with refused_by("chain.file"):
         load_model(tmp_path / "model.npz")
 
 
@@ -396,7 +390,7 @@ def test_what_a_model_has_to_do_is_read_as_it_was(tmp_path: Path) -> None:
     "shares", [np.zeros(11), np.zeros((12, 1)), np.full(12, np.nan), np.full(12, 1.5), np.zeros(0)]
 )
 def test_shares_that_do_not_fit_the_model_are_refused(tmp_path: Path, shares: np.ndarray) -> None:
-    with pytest.raises(InputError, match="array 'activity'"):
+    with refused_by("chain.activity"):
         load_model(write_arrays(tmp_path / "model.npz", activity=shares))
 
 
@@ -432,7 +426,7 @@ def test_a_cutoff_comes_back_from_the_file_and_leaves_out_what_is_below(tmp_path
 
 @pytest.mark.parametrize("cutoff", [-0.1, 1.0, np.nan])
 def test_a_cutoff_that_is_none_is_refused(cutoff: float) -> None:
-    with pytest.raises(InputError, match="'cutoff' is"):
+    with refused_by("kinds.protonn.head"):
         replace(make_model(), cutoff=cutoff)
 
 
@@ -452,7 +446,7 @@ def test_a_threshold_that_is_none_is_refused(
 
 
 def test_an_l2_normalizer_has_no_offsets(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="'l2', which has no offsets or scales"):
+    with refused_by("chain.statistics"):
         load_model(write_arrays(tmp_path / "model.npz", normalizer_kind="l2"))
 
 
@@ -487,7 +481,7 @@ def test_average_pooling_that_cannot_be_is_refused(
 def test_averages_have_one_range_and_background() -> None:
     model = random_pooling_model(AveragePooling((9, 8), (8, 8), (6, 4)))
     lower = model.inputs.lower - np.arange(24)
-    with pytest.raises(InputError, match="'inputs_lower' has different"):
+    with refused_by("chain.model"):
         replace(model, inputs=replace(model.inputs, lower=lower))
 
 
@@ -524,10 +518,7 @@ def test_averages_share_the_range_of_all_pixels(weights: np.ndarray | None) -> N
 )
 def test_another_format_is_refused(tmp_path: Path, version: int, remedy: str) -> None:
     path = write_arrays(tmp_path / "model.npz", format_version=np.int64(version))
-    sentence = (
-        f"has model format {version}, but this protonn-edge reads format {FORMAT_VERSION}; {remedy}"
-    )
-    with pytest.raises(InputError, match=f"{sentence}$"):
+    with refused_by("chain.file"):
         load_model(path)
 
 
@@ -600,7 +591,7 @@ def test_a_pickled_array_is_refused_and_not_run(tmp_path: Path) -> None:
     with zipfile.ZipFile(path, "w") as archive:
         for name, array in (arrays | {"W": pickled}).items():
             archive.writestr(f"{name}.npy", npy(array))
-    with pytest.raises(InputError, match=r"'W' has the type 'object', but pickled objects"):
+    with refused_by("datasets.archive"):
         load_model(path)
 
 
@@ -608,7 +599,7 @@ def test_text_that_is_not_unicode_is_refused(tmp_path: Path) -> None:
     broken = np.array(["a", "b"]).view(np.uint32).copy()
     broken[0] = 0x110000
     path = write_arrays(tmp_path / "model.npz", classes=broken.view("<U1"))
-    with pytest.raises(InputError, match="'classes'"):
+    with refused_by("datasets.archive"):
         load_model(path)
 
 
@@ -635,7 +626,7 @@ def test_a_file_above_the_limit_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "model.npz"
     with path.open("wb") as stream:
         stream.truncate(FILE_LIMIT_BYTES + 1)
-    with pytest.raises(InputError, match="the limit is 16,777,216"):
+    with refused_by("system.files"):
         load_model(path)
 
 
@@ -674,7 +665,7 @@ def test_a_header_that_lies_is_refused_before_memory_is_taken(tmp_path: Path, he
     with zipfile.ZipFile(path, "w") as archive:
         for name, array in arrays.items():
             archive.writestr(f"{name}.npy", lie if name == "W" else npy(array))
-    with pytest.raises(InputError, match="'W'"):
+    with refused_by("datasets.archive"):
         load_model(path)
 
 
@@ -683,7 +674,7 @@ def test_a_member_twice_is_refused(tmp_path: Path) -> None:
     save_model(make_model(), path)
     with zipfile.ZipFile(path, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
         archive.writestr("W.npy", npy(np.zeros((3, 5), dtype=np.float32)))
-    with pytest.raises(InputError, match="'W' occurs twice"):
+    with refused_by("datasets.archive"):
         load_model(path)
 
 
@@ -691,7 +682,7 @@ def test_an_unusual_compression_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "model.npz"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_BZIP2) as archive:
         archive.writestr("format_version.npy", npy(np.array(1)))
-    with pytest.raises(InputError, match="unsupported way"):
+    with refused_by("datasets.archive"):
         load_model(path)
 
 
@@ -700,7 +691,7 @@ def test_a_truncated_file_is_refused_wherever_it_ends(tmp_path: Path) -> None:
     path = tmp_path / "model.npz"
     for length in range(1, len(content), 97):
         path.write_bytes(content[:length])
-        with pytest.raises(InputError, match="model.npz"):
+        with refused_by("datasets.archive"):
             load_model(path)
 
 
@@ -713,7 +704,7 @@ def test_how_sure_a_model_is_travels_in_its_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("sharpness", [0.0, -1.0, np.inf, np.nan])
 def test_a_sharpness_that_no_softmax_has_is_refused(sharpness: float) -> None:
-    with pytest.raises(InputError, match="'sharpness' is"):
+    with refused_by("policy.confidence.rule"):
         with_rules(make_model(), Sharpness(sharpness))
 
 

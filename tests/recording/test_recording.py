@@ -17,6 +17,7 @@ from command_line import refusal, run, run_json, succeed
 from failing_link import FailingLink, Faults
 from logger_builds import compile_logger, listening, noise
 from programs import started
+from refusals import refused_by
 
 from protonn_edge.cli.record import act_on, picture
 from protonn_edge.device.protocol import encode_frame
@@ -196,7 +197,7 @@ def count_of(path: Path) -> int:
 def test_a_recording_is_written_by_one_run_at_a_time(tmp_path: Path) -> None:
     with (
         RecordingFile(tmp_path / "r.csv", DESCRIPTION, "s"),
-        pytest.raises(InputError, match="another run is writing to"),
+        refused_by("system.files"),
     ):
         RecordingFile(tmp_path / "r.csv", DESCRIPTION, "s")
 
@@ -205,7 +206,7 @@ def test_a_recording_of_another_rate_is_not_appended_to(tmp_path: Path) -> None:
     with RecordingFile(tmp_path / "r.csv", DESCRIPTION, "s"):
         pass
     other = replace(DESCRIPTION, period_cycles=320_000)
-    with pytest.raises(InputError, match="not a recording of this sensor at this rate"):
+    with refused_by("device.recorder"):
         RecordingFile(tmp_path / "r.csv", other, "s")
 
 

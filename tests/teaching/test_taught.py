@@ -9,6 +9,7 @@ import pytest
 from chains import replace as with_numbers
 from linear_factory import random_linear_model
 from model_factory import random_inputs, random_model
+from refusals import refused_by
 from sklearn.exceptions import NotFittedError
 
 from protonn_edge.chain.file import load_model, model_bytes, save_model
@@ -193,22 +194,22 @@ def test_refusals_of_examples() -> None:
 
 
 def test_float_builds_cannot_be_taught() -> None:
-    with pytest.raises(InputError, match="float builds do not support what votes"):
+    with refused_by("precision.model"):
         device_model(with_numbers(random_model(), teachable=3), "float32")
 
 
 @pytest.mark.parametrize(
-    ("numbers", "match"),
+    "numbers",
     [
-        ({"teachable": -1}, "'teachable' is -1, but with 4 classes it must be from 0 to 249"),
-        ({"teachable": 250}, "'teachable' is 250"),
-        ({"teachable": 3, "taught_vote": float("nan")}, "'teaching.vote' is nan"),
-        ({"teachable": 3, "taught_vote": 1.5}, "'teaching.vote' is 1.5"),
-        ({"teachable": 3, "new_classes": 4}, "below the number of classes, 4"),
+        {"teachable": -1},
+        {"teachable": 250},
+        {"teachable": 3, "taught_vote": float("nan")},
+        {"teachable": 3, "taught_vote": 1.5},
+        {"teachable": 3, "new_classes": 4},
     ],
 )
-def test_refusals_of_models(numbers: dict[str, float], match: str) -> None:
-    with pytest.raises(InputError, match=match):
+def test_refusals_of_models(numbers: dict[str, float]) -> None:
+    with refused_by("teaching.model"):
         with_numbers(random_model(), **numbers)
 
 
@@ -239,17 +240,17 @@ def test_new_classes_are_no_answers_until_they_are_taught() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "match"),
+    "settings",
     [
-        ({"new_classes": 1}, "new_classes is 1, but teachable is 0"),
-        ({"teachable": 3, "normalization": "l2"}, "teachable is 3, but a device supports"),
-        ({"teachable": 3, "new_classes": 1, "one_class": True}, "new_classes is 1, but one_class"),
+        {"new_classes": 1},
+        {"teachable": 3, "normalization": "l2"},
+        {"teachable": 3, "new_classes": 1, "one_class": True},
     ],
 )
-def test_refusals_of_training(settings: dict[str, object], match: str) -> None:
+def test_refusals_of_training(settings: dict[str, object]) -> None:
     X = np.random.default_rng(0).normal(size=(40, 4)).astype(np.float32)
     y = np.zeros(40, int) if settings.get("one_class") else np.arange(40) % 2
-    with pytest.raises(ValueError, match=match):
+    with refused_by("training.refusals"):
         ProtoNNClassifier(**settings).fit(X, y)
 
 

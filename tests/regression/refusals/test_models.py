@@ -11,9 +11,9 @@ from chains import replace
 from command_line import refusal, run
 from evidence_factory import evidence_of
 from model_factory import random_model, random_points, random_window_model, window_features_of
+from refusals import refused_by
 
 from protonn_edge.chain.file import load_model, save_model
-from protonn_edge.errors import InputError
 from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.report.content import Battery
@@ -78,7 +78,7 @@ def test_a_start_too_large_for_float32_is_refused():
     model = random_model(classes=2)
     far = replace(model, prototypes=model.head.prototypes * np.float32(1e30), gamma=1e15)
     X = random_points(0, 30, 12)
-    with pytest.raises(InputError, match="numbers too large for float32"):
+    with refused_by("kinds.protonn.train.fitting"):
         ProtoNNClassifier(initial_model=far, epochs=1).fit(X, np.arange(30) % 2)
 
 

@@ -11,6 +11,7 @@ from avr_tools import needs_emulated_avr
 from command_line import refusal, run, run_json, succeed
 from flower_tables import NAMES, Flowers, Write
 from model_factory import random_model
+from refusals import refused_by
 
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.datasets import Expected, load_points
@@ -149,7 +150,7 @@ def test_a_part_of_a_folder_is_matched_by_name(tmp_path: Path, flowers: Flowers)
 
 def test_a_recording_for_a_model_of_windows_is_to_be_cut() -> None:
     wanted = sample_names(("ax", "ay"), 8)
-    with pytest.raises(InputError, match="cut this recording into windows with 'protonn-edge win"):
+    with refused_by("datasets.naming"):
         match_columns(("time", "ax", "ay"), wanted, "rec.csv")
-    with pytest.raises(InputError, match="rename columns, or add the missing ones"):
+    with refused_by("datasets.naming"):
         match_columns(("time", "ax"), wanted, "rec.csv")

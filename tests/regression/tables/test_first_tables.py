@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from command_line import refusal, run, run_json, succeed
 from flower_tables import NAMES, Flowers, Write
+from refusals import refused_by
 
 from protonn_edge.chain.file import load_model
 from protonn_edge.datasets import TableOptions, load_dataset
@@ -100,9 +101,7 @@ def test_measurements_are_refused_as_labels(
 def test_measurements_without_a_header_are_refused_as_labels(
     write: Write, flowers: Flowers
 ) -> None:
-    with pytest.raises(
-        InputError, match="column 4, contains numbers such as .* instead of classes.*--label"
-    ):
+    with refused_by("datasets.roles"):
         load_dataset(write([x for x, _ in flowers]))
 
 
@@ -149,7 +148,7 @@ def test_columns_of_truths_are_ones_and_zeros(write: Write, forms: tuple[str, st
 def test_a_truth_among_numbers_is_refused(write: Write) -> None:
     rows = [[row * 7 % 11 / 2, row % 2] for row in range(30)]
     rows[7][0] = True
-    with pytest.raises(InputError, match=":9 has 'True' in column 'size', but this cell must be"):
+    with refused_by("datasets.points"):
         load_dataset(write(rows, ["size", "label"]))
 
 
@@ -244,9 +243,7 @@ def test_other_delimiters_and_decimal_commas_are_recognized(
 
 def test_decimal_commas_and_points_are_not_mixed(write: Write) -> None:
     rows = [[f"{i},5", "ab"[i % 2]] for i in range(30)] + [["1.234,5", "a"], ["1.5", "a"]]
-    with pytest.raises(
-        InputError, match=r"in column 1.*, but the table has both decimal points and"
-    ):
+    with refused_by("datasets.points"):
         load_dataset(write(rows, delimiter=";"))
 
 
@@ -272,7 +269,7 @@ def test_keras_names_are_read(tmp_path: Path) -> None:
 def test_an_array_of_objects_is_refused_with_what_to_save(tmp_path: Path) -> None:
     labels = np.array(["a", "b"] * 6, dtype=object)
     np.savez(tmp_path / "d.npz", X=np.eye(12), y=labels)
-    with pytest.raises(InputError, match=r"'y' has the type 'object'.*\.astype\(str\)"):
+    with refused_by("datasets.archive"):
         load_dataset(tmp_path / "d.npz")
 
 
