@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from command_line import assert_one_sentence, refusal, run, run_json, succeed
+from command_line import assert_one_sentence, run, run_json, succeed
 from numpy.typing import NDArray
 from PIL import Image
-from refusals import refused_by
+from refusals import refused_by, refuses
 
 from protonn_edge import load_dataset, load_model
 from protonn_edge.errors import InputError
@@ -226,7 +226,7 @@ def test_without_pillow_a_sentence_names_the_extra(
     monkeypatch.setattr(
         "protonn_edge.system.lazy.find_spec", lambda name: None if name == "PIL" else found(name)
     )
-    assert "pip install 'protonn-edge[images]'" in refusal(run("data", folder_of(tmp_path)))
+    refuses(run("data", folder_of(tmp_path)), "system.lazy")
 
 
 def test_options_of_other_data_are_refused(tmp_path: Path) -> None:

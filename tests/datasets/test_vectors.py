@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from command_line import refusal, run, run_json
+from command_line import run, run_json
+from refusals import refuses
 
 from protonn_edge.datasets import load_dataset
 from protonn_edge.datasets.groups import with_groups
@@ -119,7 +120,7 @@ def test_files_that_do_not_fit_are_refused(
 
 def test_points_without_labels_are_refused(folder: Path) -> None:
     (folder / "y_train.txt").unlink()
-    assert "has no file y_train.txt beside it; add it" in refusal(run("data", folder))
+    refuses(run("data", folder), "datasets.vectors")
 
 
 # --- a table for each class -----------------------------------------------------------------------

@@ -13,11 +13,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
-from command_line import refusal, run, run_json, succeed
+from command_line import run, run_json, succeed
 from failing_link import FailingLink, Faults
 from logger_builds import compile_logger, listening, noise
 from programs import started
-from refusals import refused_by
+from refusals import refused_by, refuses
 
 from protonn_edge.cli.record import act_on, picture
 from protonn_edge.device.protocol import encode_frame
@@ -110,16 +110,14 @@ def test_what_cannot_be_recorded_is_refused(
 
 def test_a_folder_without_a_logger_is_refused(tmp_path: Path) -> None:
     words = ["--label", "x", "--seconds", 1, "--emulate", "--logger", tmp_path]
-    assert "contains no project; write one with 'protonn-edge logger --sensor" in refusal(
-        run("record", "-o", tmp_path / "r.csv", *words)
-    )
+    refuses(run("record", "-o", tmp_path / "r.csv", *words), "cli.sensor_source")
 
 
 def test_another_file_is_not_appended_to(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_text("label,a,b\nx,1,2\n")
     words = ["--label", "x", "--seconds", 1, "--port", "none"]
-    assert "is not a recording" in refusal(run("record", "-o", path, *words))
+    refuses(run("record", "-o", path, *words), "cli.paths")
 
 
 def test_the_file_that_is_played_is_not_written_to(tmp_path: Path) -> None:
@@ -127,7 +125,7 @@ def test_the_file_that_is_played_is_not_written_to(tmp_path: Path) -> None:
     with RecordingFile(path, DESCRIPTION, "s") as file:
         file.append("rest", np.zeros(1), PLAYED[:1])
     words = ["--label", "x", "--seconds", 1, "--emulate", "--sensor", f"mpu6050={path}"]
-    assert "that --sensor replays, which" in refusal(run("record", "-o", path, *words))
+    refuses(run("record", "-o", path, *words), "cli.devices")
 
 
 # --- what goes wrong ------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from avr_programs import compile_text
 from avr_tools import AVR_GCC, skip_without
 from command_line import refusal, run, run_json
 from model_factory import plain_model
-from refusals import refused_by
+from refusals import refused_by, refuses
 
 from protonn_edge.boards import load_board
 from protonn_edge.certificate.claims import Certificate, Claim, Settings, read_certificate
@@ -159,8 +159,7 @@ def test_a_table_that_leads_elsewhere_is_a_condition_of_the_claims(tmp_path: Pat
 def test_a_jump_to_the_allocator_is_a_call_of_it(tmp_path: Path) -> None:
     text = PROGRAM.replace("BODY", '__asm__ volatile("rjmp malloc");').replace("BEFORE", "")
     elf = compile_text(text, tmp_path / "jump.elf", "-O1")
-    sentence = refusal(run("certify", elf, "-o", tmp_path / "c.json"), exit_code=1)
-    assert "pnn_predict allocates memory" in sentence
+    refuses(run("certify", elf, "-o", tmp_path / "c.json"), "certificate.program", exit_code=1)
 
 
 def test_long_chains_of_calls_are_followed(tmp_path: Path) -> None:
@@ -177,11 +176,7 @@ def test_long_chains_of_calls_are_followed(tmp_path: Path) -> None:
 def test_a_program_for_another_chip_is_refused(tmp_path: Path) -> None:
     text = PROGRAM.replace("BODY", "").replace("BEFORE", "")
     elf = compile_text(text, tmp_path / "mega.elf", "-O1", mcu="atmega2560")
-    sentence = refusal(run("certify", elf, "-o", tmp_path / "c.json"))
-    assert (
-        "compiled for an ATmega2560, which is not the chip of uno; name the board with --board"
-        in sentence
-    )
+    refuses(run("certify", elf, "-o", tmp_path / "c.json"), "certificate.program")
     run_json("certify", elf, "-o", tmp_path / "c.json", "--board", "mega2560")
 
 
@@ -275,7 +270,7 @@ def test_firmware_of_other_sources_is_noticed(project: Path, tmp_path: Path, wha
         source.write_text(source.read_text() + "\nint more __attribute__((used)) = 5;\n")
         os.utime(source, times)
     done = run("certify", copy, "-o", tmp_path / "c.json", "--points", 8)
-    assert "differs from what its sources compile to" in refusal(done, exit_code=1)
+    refuses(done, "certificate.project", exit_code=1)
 
 
 DEEPER = """
@@ -302,7 +297,7 @@ def test_sources_besides_the_package_s_are_conditions(
 
 def test_the_board_of_a_project_is_the_one_it_was_built_for(project: Path, tmp_path: Path) -> None:
     done = run("certify", project, "-o", tmp_path / "c.json", "--board", "mega2560")
-    assert "was built for an ATmega328P" in refusal(done)
+    refuses(done, "certificate.project")
 
 
 @pytest.mark.parametrize("content", [None, b"this is no C", b"\xff\xfe", b"#error no"])
