@@ -18,20 +18,25 @@ CHECKS = ("errors", "system.checks")  # these raise for other modules
 
 
 @contextmanager
-def refused_by(where: str, kind: type[ProtoNNEdgeError] = InputError) -> Iterator[None]:
-    """Expect an error of a kind from a module, such as "datasets.takes", or about a value."""
+def refused_by(*where: str, kind: type[ProtoNNEdgeError] = InputError) -> Iterator[None]:
+    """Expect an error of a kind from a module, such as "datasets.takes", or about a value.
+
+    If the cases of a test are refused in different places, one of these is enough.
+    """
     with pytest.raises(kind) as caught:
         yield
-    assert where in places_of(caught.value)
+    places = places_of(caught.value)
+    assert {*places} & {*where}, f"{caught.value} ({places})"
 
 
-def refuses(done: Result, where: str, exit_code: int = 2) -> None:
+def refuses(done: Result, *where: str, exit_code: int = 2) -> None:
     """Check that a command refused with one sentence, because of an error from a module."""
     refusal(done, exit_code)
     error: BaseException | None = done.exception
     while error is not None and not isinstance(error, ProtoNNEdgeError):
         error = error.__context__
-    assert where in places_of(error)
+    places = places_of(error)
+    assert {*places} & {*where}, f"{done.stderr} ({places})"
 
 
 def places_of(error: BaseException | None) -> list[str]:

@@ -147,13 +147,13 @@ def test_a_small_board_gets_a_smaller_model():
 
 def test_what_cannot_fit_is_said():
     tiny = replace(UNO, name="tiny", flash_bytes=3_000)
-    with refused_by("kinds.protonn.convert.reduction", CheckFailed):
+    with refused_by("kinds.protonn.convert.reduction", kind=CheckFailed):
         digits(SVC(), board=tiny)
-    with refused_by("kinds.protonn.convert.reduction", CheckFailed):
+    with refused_by("kinds.protonn.convert.reduction", kind=CheckFailed):
         digits(SVC(), budget=20)
-    with refused_by("conversion.search", CheckFailed):
+    with refused_by("conversion.search", kind=CheckFailed):
         digits(SVC(), board=tiny, n_projections=8, n_prototypes=80)
-    with refused_by("conversion.search", CheckFailed):
+    with refused_by("conversion.search", kind=CheckFailed):
         digits(SVC(), budget=100, n_projections=8, n_prototypes=80)
 
 

@@ -292,11 +292,11 @@ def test_an_epoch_moves_layers_and_matrices_against_the_loss():
 
 def test_a_network_that_is_too_large_is_a_failed_check():
     content = trained(24)[1]
-    with refused_by("conversion.search", CheckFailed):
+    with refused_by("conversion.search", kind=CheckFailed):
         from_network(perceptron([numbers(64, 250), numbers(250, 250), numbers(250, 10)],
                              [numbers(250), numbers(250), numbers(10)]),
                   DIGITS.X_train, board=load_board("attiny85"))  # fmt: skip
-    with refused_by("conversion.search", CheckFailed):
+    with refused_by("conversion.search", kind=CheckFailed):
         from_network(content, DIGITS.X_train, budget=500)
 
 

@@ -54,16 +54,11 @@ def test_it_can_be_tuned_and_has_the_names_of_columns():
 
 
 @pytest.mark.parametrize(
-    ("estimator", "sentence"),
-    [
-        (perceptron(3, activation="tanh"), "activation 'tanh', .* fit it with activation='relu'"),
-        (perceptron(3, 3, 3), r"layers of \[3, 3, 3\] units, but the limits are 2 layers"),
-        (perceptron(300), r"layers of \[300\] units, but .* 255 units"),
-    ],
+    "estimator", [perceptron(3, activation="tanh"), perceptron(3, 3, 3), perceptron(300)]
 )
-def test_what_has_no_counterpart_is_refused(estimator: MLPClassifier, sentence: str):
+def test_what_has_no_counterpart_is_refused(estimator: MLPClassifier):
     X, y = IRIS
-    with pytest.raises(InputError, match=sentence):
+    with refused_by("conversion.reading", "features.convolution.convert.perceptron"):
         from_sklearn(estimator.set_params(max_iter=2).fit(X, y), X)
 
 

@@ -82,18 +82,20 @@ def damaged(stage: int, **changes: object) -> dict[str, np.ndarray]:
 
 
 @pytest.mark.parametrize(
-    ("stage", "changes", "sentence"),
+    ("stage", "changes"),
     [
-        (1, {"kind": "layer"}, "there is no stage 'layer'"),
-        (1, {"shape": [6, 6]}, "features.stages.1.shape must be a list of 3"),
-        (1, {"stride": [1, 1.5]}, "features.stages.1.stride.1 must be of the type int"),
-        (3, {"window": [5, 2]}, "pooling of 5x2 pixels"),
-        (3, {"how": "least"}, "features.stages.3.how must be one of 'maximum', 'average'"),
-        (2, {"input_maximum": 14}, "takes 6x6x4 with values up to 14, but receives 6x6x4 with"),
+        (1, {"kind": "layer"}),
+        (1, {"shape": [6, 6]}),
+        (1, {"stride": [1, 1.5]}),
+        (3, {"window": [5, 2]}),
+        (3, {"how": "least"}),
+        (2, {"input_maximum": 14}),
     ],
 )
-def test_damaged_numbers_are_refused(stage: int, changes: dict[str, object], sentence: str) -> None:
-    with pytest.raises(InputError, match=sentence):
+def test_damaged_numbers_are_refused(stage: int, changes: dict[str, object]) -> None:
+    with refused_by(
+        "chain.integer_stage", "chain.registry", "chain.stored", "features.images.image_rows"
+    ):
         Features.from_arrays(damaged(stage, **changes))
 
 

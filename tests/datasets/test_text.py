@@ -124,30 +124,28 @@ def test_libsvm_text_is_known_by_its_first_line_or_its_name(tmp_path: Path, name
 
 
 @pytest.mark.parametrize(
-    ("text", "problem"),
+    "text",
     [
-        ("1 0:2\n", "d.svm:1 has the index 0"),
-        ("1 1:2\n2 2:1 2:3\n", "d.svm:2 has the index 2 after 2"),
-        ("1 1:2\n2 3:1 2:3\n", "d.svm:2 has the index 2 after 3"),
-        ("1 1:2\n2 1:x\n", "d.svm:2 has '1:x'"),
-        ("1 1:2\n2 -1:3\n", "d.svm:2 has '-1:3'"),
-        ("1 1:2\n2 1:nan\n", "d.svm:2 has '1:nan'"),
-        ("1 1:2\n2 1:1e39\n", "d.svm:2 has '1:1e39'"),
-        ("1 1:2\n2 1_0:3\n", "d.svm:2 has '1_0:3'"),
-        ("1 1:2\n2 qid\n", "d.svm:2 has 'qid'"),
-        ("1 1:2\n1,,3 1:2\n", "d.svm:2 begins with '1,,3', which has an empty label"),
-        ("1 1:2\n1:3 2:2\n", "d.svm:2 begins with a feature"),
-        ("1 1000001:2\n", "the index 1,000,001, but the limit is 1,000,000"),
-        ("1 1" + "0" * 5_000 + ":2\n", "which is not index:number"),
-        ("1\n2\n", "no features"),
-        ("# nothing\n", "no features"),
-        (b"1 1:\xff\n", "UTF-8"),
+        "1 0:2\n",
+        "1 1:2\n2 2:1 2:3\n",
+        "1 1:2\n2 3:1 2:3\n",
+        "1 1:2\n2 1:x\n",
+        "1 1:2\n2 -1:3\n",
+        "1 1:2\n2 1:nan\n",
+        "1 1:2\n2 1:1e39\n",
+        "1 1:2\n2 1_0:3\n",
+        "1 1:2\n2 qid\n",
+        "1 1:2\n1,,3 1:2\n",
+        "1 1:2\n1:3 2:2\n",
+        "1 1000001:2\n",
+        "1 1" + "0" * 5000 + ":2\n",
+        "1\n2\n",
+        "# nothing\n",
+        b"1 1:\xff\n",
     ],
 )
-def test_bad_libsvm_text_is_told_with_its_line(
-    tmp_path: Path, text: str | bytes, problem: str
-) -> None:
-    with pytest.raises(InputError, match=problem):
+def test_bad_libsvm_text_is_told_with_its_line(tmp_path: Path, text: str | bytes) -> None:
+    with refused_by("datasets.libsvm", "datasets.text"):
         load_dataset(write(tmp_path / "d.svm", text))
 
 

@@ -69,7 +69,7 @@ def test_measurements_contradict_a_wrong_bound(name: str) -> None:
         points = trial_points(model, reference, 20)
         with EmulatedBoard(elf, board=board, watch=facts.watch) as emulated:
             verify_device("uno", emulated.url, reference, points, board=board)
-            with refused_by("verification.agreement", CheckFailed):
+            with refused_by("verification.agreement", kind=CheckFailed):
                 facts.check(emulated.stats())
 
 

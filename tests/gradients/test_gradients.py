@@ -114,19 +114,21 @@ def test_sums_of_most_images_are_told_apart() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "problem"),
+    "settings",
     [
-        ({"image_shape": (33, 20)}, "limited to images of 32 pixels a side"),
-        ({"cropped_shape": (13, 12)}, "cannot be cropped to 13x12"),
-        ({"cells": (9, 2)}, "12x12 pixels can have at most 8x8 cells, not 9x2"),
-        ({"cells": (0, 2)}, r"the shape \(0, 2\) is not"),
-        ({"cells": 4}, "the shape 4 is not"),
-        ({"directions": 6}, "4 or 8 directions, not 6"),
-        ({"shift": 0}, "shifted by 0 bits, but .* 1 to 8 bits"),
+        {"image_shape": (33, 20)},
+        {"cropped_shape": (13, 12)},
+        {"cells": (9, 2)},
+        {"cells": (0, 2)},
+        {"cells": 4},
+        {"directions": 6},
+        {"shift": 0},
     ],
 )
-def test_what_cannot_be_is_refused(settings: dict[str, object], problem: str) -> None:
-    with pytest.raises(InputError, match=problem):
+def test_what_cannot_be_is_refused(settings: dict[str, object]) -> None:
+    with refused_by(
+        "chain.integer_stage", "features.gradients.integers", "features.images.cropped_image"
+    ):
         shared(**settings)
 
 

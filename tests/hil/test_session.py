@@ -89,7 +89,7 @@ def test_endless_garbage_fails_the_handshake_in_time(alphabet):
         thread = threading.Thread(target=babble, daemon=True)
         thread.start()
         url = f"socket://127.0.0.1:{server.getsockname()[1]}"
-        with refused_by("device.connection", NoReplyError):
+        with refused_by("device.connection", kind=NoReplyError):
             Session(url, handshake_s=0.5).__enter__()
         stop.set()
         thread.join()
@@ -111,20 +111,11 @@ def hello(**changed):
 
 
 @pytest.mark.parametrize(
-    ("changed", "words"),
-    [
-        (
-            {"protocol_version": 1},
-            "speaks protocol v1, but this program speaks v2; .*`protonn-edge upload`",
-        ),
-        ({"feature_type": 7}, "takes features of type 7"),
-        ({"features": 16}, "has a model with 16 features, not 4"),
-        ({"classes": 10}, "has a model with 10 classes, not 3"),
-    ],
+    "changed", [{"protocol_version": 1}, {"feature_type": 7}, {"features": 16}, {"classes": 10}]
 )
-def test_a_device_that_does_not_fit_is_refused(make_device, changed, words):
+def test_a_device_that_does_not_fit_is_refused(make_device, changed):
     device = make_device(answer=lambda body: hello(**changed) if body[0] == 1 else None)
-    with pytest.raises(CheckFailed, match=words):
+    with refused_by("device.connection", "device.protocol", kind=CheckFailed):
         connect(device, n_features=4, n_classes=3).__enter__()
 
 
@@ -206,7 +197,7 @@ def test_a_device_that_falls_silent_is_given_up_after_the_retries():
     device = HostileDevice(answer=silent_at_first(100))
     with (
         simulate(device, deadline_s=0.1, retries=2) as session,
-        refused_by("device.session", NoReplyError),
+        refused_by("device.session", kind=NoReplyError),
     ):
         session.predict(X)
 
@@ -223,7 +214,7 @@ def test_a_line_that_breaks_is_opened_again_and_the_run_goes_on(device, model_ha
 def test_a_line_that_cannot_be_opened_again_is_said_so_in_time(device):
     with connect(device, host=ImpatientHost()) as session:
         device.close()
-        with refused_by("device.connection", LinkError):
+        with refused_by("device.connection", kind=LinkError):
             session.predict(X)
 
 
@@ -287,7 +278,7 @@ def test_features_that_the_device_cannot_take_are_bad_input(device, features):
 def test_a_session_that_is_closed_says_so(device):
     with connect(device) as session:
         pass
-    with refused_by("device.connection", LinkError):
+    with refused_by("device.connection", kind=LinkError):
         session.stats()
 
 

@@ -150,16 +150,14 @@ def test_a_ppk2_is_told_to_be_an_ampere_meter_and_stopped() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "volts", "words"),
-    [
-        ("fluke", None, "there is no meter called 'fluke'"),
-        ("ppk2:/dev/nothing", None, "state the voltage with --volts"),
-        ("ppk2:/dev/nothing", 5.0, "cannot open the PPK2 at /dev/nothing"),
-        ("ina219", None, "cannot open the INA219 at an unnamed port"),
-    ],
+    ("text", "volts"),
+    [("fluke", None), ("ppk2:/dev/nothing", None), ("ppk2:/dev/nothing", 5.0), ("ina219", None)],
 )
-def test_a_meter_that_is_not_there_is_refused(text: str, volts: float | None, words: str) -> None:
-    with pytest.raises(InputError, match=words), meter_of(text, volts):
+def test_a_meter_that_is_not_there_is_refused(text: str, volts: float | None) -> None:
+    with (
+        refused_by("device.connection", "device.meters", "device.meters.ppk2"),
+        meter_of(text, volts),
+    ):
         pass
 
 
@@ -185,7 +183,7 @@ def test_a_meter_that_falls_silent_is_noticed(monkeypatch: pytest.MonkeyPatch) -
     with emulated("ppk2") as (_, meter), meter:
         meter.start()
         time.sleep(0.5)
-        with refused_by("device.meters.meter", CheckFailed):
+        with refused_by("device.meters.meter", kind=CheckFailed):
             meter.stop()
 
 
@@ -206,7 +204,7 @@ def test_a_meter_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr("protonn_edge.device.meters.meter._OPEN_S", 0.2)
     monkeypatch.setattr("protonn_edge.device.meters.ppk2.Ppk2._open", lambda _: ended.wait())
     ppk2 = meter_of("ppk2:PORT", VOLTS)
-    with refused_by("device.meters.meter", CheckFailed), ppk2:
+    with refused_by("device.meters.meter", kind=CheckFailed), ppk2:
         pass
     ended.set()
 
@@ -231,7 +229,7 @@ def test_samples_without_the_batches_are_refused(change: dict[str, Any]) -> None
     amperes = np.where(busy, change.get("amperes", 0.05), 0.04)
     times = seconds * change.get("seconds", 1.0)
     parts = (each[:: change.get("every", 1)] for each in (times, 5 + 0 * times, amperes, busy))
-    with refused_by("device.meters.energy", InstrumentError):
+    with refused_by("device.meters.energy", kind=InstrumentError):
         power_of(
             MeterSamples(*parts, ranges=np.zeros(10_000), dropped=0), meter, Work(UNO, 1000, 0.25)
         )

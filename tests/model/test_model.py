@@ -157,31 +157,29 @@ def test_identity_normalizer_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "problem"),
+    "changes",
     [
-        ({"gamma": 0.0}, "'gamma' is 0"),
-        ({"gamma": float("nan")}, "'gamma' is nan"),
-        ({"classes": ("a", "a")}, "twice"),
-        ({"classes": ("a",)}, "'classes' has 1 names instead of 2"),
-        ({"classes": ("a", "b\n")}, "printable"),
-        ({"classes": ("a", "")}, "printable"),
-        ({"classes": ("a", "b" * 101)}, "printable"),
-        ({"feature_names": ("x",)}, "'feature_names' has 1 names instead of 5"),
-        ({"prototypes": np.zeros((2, 4), dtype=np.float32)}, "'B' has 2 rows"),
-        ({"labels": np.zeros((2, 9), dtype=np.float32)}, "'Z' has 9 columns"),
-        ({"projection": np.full((3, 5), 1e300)}, "'W' has a value"),
-        ({"projection": np.zeros((3, 0), dtype=np.float32)}, "'W' has the shape"),
-        ({"normalizer": Normalizer.identity(6)}, "6 features, but 'W' has 5"),
-        ({"record": {"x": float("nan")}}, "'record'"),
-        ({"record": {"x": object()}}, "'record'"),
-        ({"record": {"x": "y" * 2**20}}, "'record' takes"),
-        ({"record": [1]}, "'record'"),
+        {"gamma": 0.0},
+        {"gamma": float("nan")},
+        {"classes": ("a", "a")},
+        {"classes": ("a",)},
+        {"classes": ("a", "b\n")},
+        {"classes": ("a", "")},
+        {"classes": ("a", "b" * 101)},
+        {"feature_names": ("x",)},
+        {"prototypes": np.zeros((2, 4), dtype=np.float32)},
+        {"labels": np.zeros((2, 9), dtype=np.float32)},
+        {"projection": np.full((3, 5), 1e300)},
+        {"projection": np.zeros((3, 0), dtype=np.float32)},
+        {"normalizer": Normalizer.identity(6)},
+        {"record": {"x": float("nan")}},
+        {"record": {"x": object()}},
+        {"record": {"x": "y" * 2**20}},
+        {"record": [1]},
     ],
 )
-def test_a_model_that_does_not_fit_together_is_refused(
-    changes: dict[str, Any], problem: str
-) -> None:
-    with pytest.raises(InputError, match=problem):
+def test_a_model_that_does_not_fit_together_is_refused(changes: dict[str, Any]) -> None:
+    with refused_by("chain.checks", "chain.model", "datasets.naming", "kinds.protonn.head"):
         make_model(**changes)
 
 
@@ -340,19 +338,12 @@ def test_thresholds_are_read_as_they_were_and_are_in_no_other_file(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("value", "words"),
-    [
-        ([1.0], "'rejection' has the shape"),
-        ([0.0, 0.0, 0.0], "one must be above 0"),
-        ([np.nan, 1.0, 0.0], "must be finite and"),
-        ([0.0, 2.0, 0.0], "for the RBF, at most 1"),
-        (np.zeros(3, np.int64), "'rejection' has the type"),
-    ],
+    "value", [[1.0], [0.0, 0.0, 0.0], [np.nan, 1.0, 0.0], [0.0, 2.0, 0.0], np.zeros(3, np.int64)]
 )
-def test_thresholds_that_are_none_are_refused(tmp_path: Path, value: object, words: str) -> None:
+def test_thresholds_that_are_none_are_refused(tmp_path: Path, value: object) -> None:
     arrays = arrays_of(make_model()) | {"rejection": np.array(value)}
     np.savez(tmp_path / "model.npz", **arrays)
-    with pytest.raises(InputError, match=words):
+    with refused_by("policy.rejection.rule", "rejection"):
         load_model(tmp_path / "model.npz")
 
 
@@ -370,7 +361,7 @@ def test_label_sets_and_very_many_classes_are_never_unknown() -> None:
 def test_a_pixel_scale_that_is_none_is_refused(tmp_path: Path, value: list[float]) -> None:
     arrays = arrays_of(make_model()) | {"deskewed": np.array(value)}
     np.savez(tmp_path / "model.npz", **arrays)
-    with pytest.raises(InputError, match="'deskewed'"):
+    with refused_by("deskewed", "features.deskew.integers"):
         load_model(tmp_path / "model.npz")
 
 
@@ -430,18 +421,9 @@ def test_a_cutoff_that_is_none_is_refused(cutoff: float) -> None:
         replace(make_model(), cutoff=cutoff)
 
 
-@pytest.mark.parametrize(
-    ("threshold", "problem"),
-    [
-        (np.array([np.nan]), "but must be finite"),
-        (np.array([0.5, 0.5]), r"'threshold' has the shape \(2,\)"),
-        (np.array([1]), "'threshold' has the shape .* int64"),
-    ],
-)
-def test_a_threshold_that_is_none_is_refused(
-    tmp_path: Path, threshold: np.ndarray, problem: str
-) -> None:
-    with pytest.raises(InputError, match=problem):
+@pytest.mark.parametrize("threshold", [np.array([np.nan]), np.array([0.5, 0.5]), np.array([1])])
+def test_a_threshold_that_is_none_is_refused(tmp_path: Path, threshold: np.ndarray) -> None:
+    with refused_by("chain.file", "chain.model"):
         load_model(write_arrays(tmp_path / "model.npz", threshold=threshold))
 
 
@@ -459,22 +441,20 @@ def test_average_pooling_comes_back_from_the_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("shapes", "problem"),
+    "shapes",
     [
-        (np.ones((2, 2), np.int64), "'reduction_shapes' of shape"),
-        (np.ones((3, 2), np.int32), "'reduction_shapes' has the type"),
-        (np.array([[9, 8], [8, 8], [0, 4]]), "'reduction_shapes' of shape"),
-        (np.array([[9, 2**40], [8, 8], [6, 4]]), "a width from 1 to 65,535"),
-        (np.array([[9, 8], [8, 8], [4, 4]]), "the features are 16, but 'W' has 24 columns"),
-        (np.array([[9, 8], [6, 4], [6, 4]]), "changes nothing"),
+        np.ones((2, 2), np.int64),
+        np.ones((3, 2), np.int32),
+        np.array([[9, 8], [8, 8], [0, 4]]),
+        np.array([[9, 2**40], [8, 8], [6, 4]]),
+        np.array([[9, 8], [8, 8], [4, 4]]),
+        np.array([[9, 8], [6, 4], [6, 4]]),
     ],
 )
-def test_average_pooling_that_cannot_be_is_refused(
-    tmp_path: Path, shapes: np.ndarray, problem: str
-) -> None:
+def test_average_pooling_that_cannot_be_is_refused(tmp_path: Path, shapes: np.ndarray) -> None:
     arrays = arrays_of(random_pooling_model(AveragePooling((9, 8), (8, 8), (6, 4))))
     np.savez(tmp_path / "model.npz", **(arrays | {"reduction_shapes": shapes}))
-    with pytest.raises(InputError, match=problem):
+    with refused_by("chain.model", "features.average_pooling.integers", "reduction_shapes"):
         load_model(tmp_path / "model.npz")
 
 
@@ -609,7 +589,7 @@ def test_text_that_is_not_unicode_is_refused(tmp_path: Path) -> None:
 def test_what_is_not_a_model_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "model.npz"
     path.write_bytes(content)
-    with pytest.raises(InputError, match="model.npz"):
+    with refused_by("chain.file", "datasets.archive", "system.files"):
         load_model(path)
 
 

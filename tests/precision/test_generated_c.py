@@ -80,7 +80,7 @@ def test_a_float_build_that_is_too_large_is_refused_before_the_compiler():
     model = random_model(features=900, projections=10)
     floats = BuildOptions(reference=device_model(model, "float32"))
     with (
-        refused_by("projects.checks", CheckFailed),
+        refused_by("projects.checks", kind=CheckFailed),
         trial_build(model, load_board("uno"), options=floats),
     ):
         pass

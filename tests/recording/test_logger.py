@@ -65,7 +65,7 @@ def test_a_sensor_that_does_not_answer_is_told(tmp_path: Path) -> None:
     with (
         EmulatedUno(compile_logger(tmp_path, 100.0, "mpu6050")) as uno,
         listening(uno.url) as line,
-        refused_by("device.sensor_board", CheckFailed),
+        refused_by("device.sensor_board", kind=CheckFailed),
     ):
         Recorder(line, uno.url).wait()
 

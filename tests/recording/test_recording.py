@@ -24,7 +24,6 @@ from protonn_edge.device.protocol import encode_frame
 from protonn_edge.device.recorder import Recorder, RecordingFile, SampleStream
 from protonn_edge.device.sensor_board import LoggerDescription
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.errors import InputError
 from protonn_edge.sensors import PlayedSensor, sensor_kind
 
 PLAYED = noise(700, 6)
@@ -219,7 +218,7 @@ def test_a_run_killed_in_its_first_line_leaves_a_file_that_goes_on(tmp_path: Pat
 
 @pytest.mark.parametrize("session", ["2", "nan", "", "2026-11-21"])
 def test_a_session_begins_with_a_letter(tmp_path: Path, session: str) -> None:
-    with pytest.raises(InputError, match="name"):
+    with refused_by("datasets.naming", "device.recorder"):
         RecordingFile(tmp_path / "r.csv", DESCRIPTION, session)
 
 

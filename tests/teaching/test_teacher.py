@@ -169,5 +169,5 @@ def test_more_classes_than_keys_are_refused(teacher) -> None:
     names = [f"class {label}" for label in range(40)]
     board = teacher(sent(live(classes=40), TaughtMessage(9, (0,) * 40), *named(*names)))
     board.wait()
-    with refused_by("teaching.monitor", CheckFailed):
+    with refused_by("teaching.monitor", kind=CheckFailed):
         Labels(board, print)

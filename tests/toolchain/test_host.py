@@ -79,7 +79,7 @@ def test_what_the_compiler_refuses_is_said_with_its_words(build, body, words):
 
 
 def test_a_warning_is_an_error(build):
-    with refused_by("toolchain.process", CheckFailed):
+    with refused_by("toolchain.process", kind=CheckFailed):
         build("0; int unused")
 
 

@@ -265,7 +265,7 @@ def test_an_unknown_environment_is_refused(offline, project):
 
 
 def test_past_the_deadline_pio_is_stopped(offline, project):
-    with refused_by("toolchain.process", CheckFailed):
+    with refused_by("toolchain.process", kind=CheckFailed):
         run_pio(project(MAIN), "run", deadline_s=0.01)
 
 

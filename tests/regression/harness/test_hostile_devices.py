@@ -138,7 +138,7 @@ def test_a_deadline_that_passes_during_a_recovery_is_the_one_that_is_named(left_
     host = SimulatedHost(device)
     with (
         Session(url, host=host, deadline_s=1.0, progress_s=1.0 + left_s) as session,
-        refused_by("device.exchange", CheckFailed),
+        refused_by("device.exchange", kind=CheckFailed),
     ):
         session.predict(row, with_scores=True)
 

@@ -17,5 +17,5 @@ from protonn_edge.errors import DeviceError
 )
 def test_a_refused_device_has_its_port_in_the_message(make_device: Any, expected: Any) -> None:
     device = make_device()
-    with refused_by("device.connection", DeviceError):
+    with refused_by("device.connection", kind=DeviceError):
         Session(device.url, **expected).__enter__()

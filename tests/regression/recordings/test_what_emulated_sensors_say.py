@@ -69,5 +69,5 @@ def test_a_logger_and_a_model_of_an_analog_input_say_so(
 
 
 def test_a_board_that_classifies_is_no_silent_logger() -> None:
-    with refused_by("device.message_reader", CheckFailed):
+    with refused_by("device.message_reader", kind=CheckFailed):
         SampleStream().feed(encode_frame(bytes([0x93]) + bytes(40)))

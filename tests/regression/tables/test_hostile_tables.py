@@ -11,7 +11,6 @@ from command_line import run, run_json
 from refusals import refused_by, refuses
 
 from protonn_edge.datasets import Expected, TableOptions, load_dataset, load_points, text
-from protonn_edge.errors import InputError
 
 
 def test_a_very_wide_table_is_read(tmp_path: Path) -> None:
@@ -45,26 +44,22 @@ def test_more_columns_than_features_may_be_are_refused(
 
 
 @pytest.mark.parametrize(
-    ("text", "options", "words"),
+    ("text", "options"),
     [
-        ("label,t\n" + "".join(f"{'ab'[i % 2]},{i}\n" for i in range(9)), {}, "no column of feat"),
-        ("label,a\na,1\nb,2\n", {"drop": ("a",)}, "no column of features"),
-        ("label,a\na,1\nb,2\n", {"drop": ("1", "2")}, "names all columns"),
-        ("label,a\na,1\nb,2\n", {"drop": ("label",), "label": "label"}, "both name column 'label'"),
-        ("label,a,a\na,1,2\nb,2,3\n", {"drop": ("a",)}, "2 columns of this name"),
-        ("label,a\na,1\nb,2\n", {"drop": ("9999999",)}, "give a number from 1 to 2"),
-        (
-            "a,b\nx,y\nz,w\n",
-            {},
-            "text in column 'a' \\(such as 'x'\\); name .* --label a, .* --drop a",
-        ),
+        ("label,t\n" + "".join(f"{'ab'[i % 2]},{i}\n" for i in range(9)), {}),
+        ("label,a\na,1\nb,2\n", {"drop": ("a",)}),
+        ("label,a\na,1\nb,2\n", {"drop": ("1", "2")}),
+        ("label,a\na,1\nb,2\n", {"drop": ("label",), "label": "label"}),
+        ("label,a,a\na,1,2\nb,2,3\n", {"drop": ("a",)}),
+        ("label,a\na,1\nb,2\n", {"drop": ("9999999",)}),
+        ("a,b\nx,y\nz,w\n", {}),
     ],
 )
 def test_what_leaves_no_features_is_refused(
-    tmp_path: Path, text: str, options: dict[str, object], words: str
+    tmp_path: Path, text: str, options: dict[str, object]
 ) -> None:
     (tmp_path / "d.csv").write_text(text)
-    with pytest.raises(InputError, match=words):
+    with refused_by("datasets.named", "datasets.points", "datasets.roles"):
         load_dataset(tmp_path / "d.csv", TableOptions(**options))  # type: ignore[arg-type]
 
 
