@@ -186,7 +186,7 @@ def test_generated_code_states_the_ranges() -> None:
 
 def test_a_float_build_makes_no_features() -> None:
     model = random_window_model(window_features_of("mean,max"))
-    with refused_by("precision.model"):
+    with refused_by("kinds.protonn.precision.model"):
         device_model(model, "float32")
 
 

@@ -9,7 +9,7 @@ from model_factory import random_model, random_points, random_pooling_model
 from refusals import refused_by
 
 from protonn_edge.features.average_pooling.integers import AveragePooling
-from protonn_edge.precision.model import in_floats
+from protonn_edge.kinds.protonn.precision.model import in_floats
 from protonn_edge.quantization import device_model, quantize
 
 
@@ -50,7 +50,7 @@ def test_scores_use_24_bits_whatever_the_labels_are():
 
 def test_average_pooling_is_refused():
     model = random_pooling_model(AveragePooling((8, 8), (8, 8), (4, 4)))
-    with refused_by("precision.model"):
+    with refused_by("kinds.protonn.precision.model"):
         device_model(model, "float32")
 
 
@@ -59,7 +59,7 @@ def test_numbers_beyond_a_float_are_refused():
     integer_model = quantize(model)
     far = model.head.prototypes * np.float32(1e30)
     distant = replace(model, prototypes=far, gamma=1e15)
-    with refused_by("precision.model"):
+    with refused_by("kinds.protonn.precision.model"):
         in_floats(distant, integer_model)
 
 

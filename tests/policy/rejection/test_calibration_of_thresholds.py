@@ -165,5 +165,5 @@ def test_thresholds_that_generated_code_cannot_hold_are_refused(
 
 def test_a_float_build_refuses_a_model_that_rejects() -> None:
     model = with_rules(random_model(0), Rejection(rbf=0.1))
-    with refused_by("precision.model"):
+    with refused_by("kinds.protonn.precision.model"):
         device_model(model, "float32")
