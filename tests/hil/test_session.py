@@ -255,7 +255,7 @@ def test_a_refusal_of_the_device_is_an_error_if_it_is_said_again_and_again(make_
 )
 def test_an_answer_that_its_own_model_cannot_give_is_refused(make_device, content):
     device = make_device(answer=lambda body: content if body[0] == protocol.SCORES else None)
-    with connect(device) as session, refused_by("device.session", protocol.ProtocolError):
+    with connect(device) as session, refused_by("device.session", kind=protocol.ProtocolError):
         session.predict(X, with_scores=True)
 
 

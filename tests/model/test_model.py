@@ -349,11 +349,11 @@ def test_thresholds_that_are_none_are_refused(tmp_path: Path, value: object) -> 
 
 def test_label_sets_and_very_many_classes_are_never_unknown() -> None:
     model = with_rules(plain_model(), Rejection(score=0.25))
-    with pytest.raises(InputError, match="cannot answer 'unknown'"):
+    with refused_by("rejection"):
         replace(model, threshold=0.5)
     many = np.zeros((256, model.head.n_prototypes), np.float32)
     names = tuple(f"class {label}" for label in range(256))
-    with pytest.raises(InputError, match="the model has 256 classes"):
+    with refused_by("policy.rejection.rule"):
         replace(model, labels=many, classes=names)
 
 
@@ -485,18 +485,8 @@ def test_averages_share_the_range_of_all_pixels(weights: np.ndarray | None) -> N
     assert set(statistics.background) == {8.0 if weights is None else 255.0}
 
 
-@pytest.mark.parametrize(
-    ("version", "remedy"),
-    [
-        (
-            FORMAT_VERSION + 1,
-            f"install a version of protonn-edge that reads format {FORMAT_VERSION + 1}",
-        ),
-        (FORMAT_VERSION - 1, "train the model again"),
-        (0, "train the model again"),
-    ],
-)
-def test_another_format_is_refused(tmp_path: Path, version: int, remedy: str) -> None:
+@pytest.mark.parametrize("version", [FORMAT_VERSION + 1, FORMAT_VERSION - 1, 0])
+def test_another_format_is_refused(tmp_path: Path, version: int) -> None:
     path = write_arrays(tmp_path / "model.npz", format_version=np.int64(version))
     with refused_by("chain.file"):
         load_model(path)
@@ -512,55 +502,52 @@ def test_a_file_that_was_written_long_ago_is_read_as_it_was() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "problem"),
+    "changes",
     [
-        ({"format_version": None}, "'format_version'"),
-        ({"format_version": np.float64(7)}, "'format_version'"),
-        ({"W": None}, "array 'W' is missing"),
-        ({"surplus": np.zeros(3)}, "unknown array 'surplus'"),
-        ({"W": np.zeros((3, 5))}, "'W' has the type float64"),
-        ({"W": np.zeros(5, dtype=np.float32)}, "'W' has the shape"),
-        ({"W": np.zeros((3, 6), dtype=np.float32)}, "has 5 features"),
-        ({"B": np.zeros((2, 4), dtype=np.float32)}, "'B' has 2 rows"),
-        ({"B": np.full((3, 4), np.nan, dtype=np.float32)}, r"'B' has a value at \(0, 0\)"),
-        ({"Z": np.full((2, 4), np.inf, dtype=np.float32)}, "'Z' has a value"),
-        ({"Z": np.array([["a"] * 4] * 2)}, "'Z' has the type"),
-        ({"gamma": np.float64(-1)}, "'gamma' is -1"),
-        ({"gamma": np.ones(2)}, "'gamma' has the shape"),
-        ({"projection_bits": np.int64(5)}, "'projection_bits' is 5; give 8 or 4"),
-        ({"projection_bits": np.float64(4)}, "'projection_bits'"),
-        ({"projection_bits": np.full(2, 4)}, "'projection_bits' has the shape"),
-        ({"normalizer_scale": np.full(5, np.inf)}, "'normalizer_scale'"),
-        ({"normalizer_scale": np.ones(4)}, "'normalizer_scale' has 4 features"),
-        ({"normalizer_offset": np.ones(5, dtype=np.float32)}, "'normalizer_offset' has the type"),
-        ({"normalizer_kind": np.str_("other")}, "kind is 'other'"),
-        ({"inputs_mean": np.ones(6)}, "'inputs_mean' has 6 features"),
-        ({"inputs_lower": np.full(5, 100.0)}, "'inputs_lower' is above"),
-        ({"inputs_deviation": np.full(5, -1.0)}, "'inputs_deviation' has a negative"),
-        ({"classes": np.array(["a", "b", "c"])}, "'classes' has 3 names instead of 2"),
-        ({"classes": np.array(["a", "b" * 200])}, "200 characters, but the limit is 100"),
-        ({"classes": np.array(["a", "a"])}, "twice"),
-        ({"classes": np.array(["a", "\x1b[31m"])}, "printable"),
-        ({"classes": np.array([b"a", b"b"])}, "'classes' has the shape"),
-        ({"classes": np.array([1, 2])}, "'classes' has the shape"),
-        ({"record": np.frombuffer(b"{", dtype=np.uint8)}, "'record' is not JSON"),
-        ({"record": np.frombuffer(b"\xff", dtype=np.uint8)}, "'record' is not JSON"),
-        ({"record": np.frombuffer(b"[" * 100_000, dtype=np.uint8)}, "'record' is not JSON"),
-        ({"record": np.frombuffer(b"[]", dtype=np.uint8)}, "'record' is not a JSON object"),
-        ({"record": np.frombuffer(b'{"a": NaN}', dtype=np.uint8)}, "'record'"),
-        (
-            {"record": np.zeros(2**20 + 1, dtype=np.uint8)},
-            "'record' has the shape .* at most 1,048,576 bytes of JSON",
-        ),
+        {"format_version": None},
+        {"format_version": np.float64(7)},
+        {"W": None},
+        {"surplus": np.zeros(3)},
+        {"W": np.zeros((3, 5))},
+        {"W": np.zeros(5, dtype=np.float32)},
+        {"W": np.zeros((3, 6), dtype=np.float32)},
+        {"B": np.zeros((2, 4), dtype=np.float32)},
+        {"B": np.full((3, 4), np.nan, dtype=np.float32)},
+        {"Z": np.full((2, 4), np.inf, dtype=np.float32)},
+        {"Z": np.array([["a"] * 4] * 2)},
+        {"gamma": np.float64(-1)},
+        {"gamma": np.ones(2)},
+        {"projection_bits": np.int64(5)},
+        {"projection_bits": np.float64(4)},
+        {"projection_bits": np.full(2, 4)},
+        {"normalizer_scale": np.full(5, np.inf)},
+        {"normalizer_scale": np.ones(4)},
+        {"normalizer_offset": np.ones(5, dtype=np.float32)},
+        {"normalizer_kind": np.str_("other")},
+        {"inputs_mean": np.ones(6)},
+        {"inputs_lower": np.full(5, 100.0)},
+        {"inputs_deviation": np.full(5, -1.0)},
+        {"classes": np.array(["a", "b", "c"])},
+        {"classes": np.array(["a", "b" * 200])},
+        {"classes": np.array(["a", "a"])},
+        {"classes": np.array(["a", "\x1b[31m"])},
+        {"classes": np.array([b"a", b"b"])},
+        {"classes": np.array([1, 2])},
+        {"record": np.frombuffer(b"{", dtype=np.uint8)},
+        {"record": np.frombuffer(b"\xff", dtype=np.uint8)},
+        {"record": np.frombuffer(b"[" * 100000, dtype=np.uint8)},
+        {"record": np.frombuffer(b"[]", dtype=np.uint8)},
+        {"record": np.frombuffer(b'{"a": NaN}', dtype=np.uint8)},
+        {"record": np.zeros(2**20 + 1, dtype=np.uint8)},
     ],
 )
-def test_a_file_with_a_wrong_array_is_refused_by_its_name(
-    tmp_path: Path, changes: dict[str, Any], problem: str
+def test_a_file_with_a_wrong_array_is_refused_in_one_sentence(
+    tmp_path: Path, changes: dict[str, Any]
 ) -> None:
     path = write_arrays(tmp_path / "model.npz", **changes)
-    with pytest.raises(InputError, match=problem) as caught:
+    with pytest.raises(InputError) as caught:
         load_model(path)
-    assert str(path) in str(caught.value)
+    assert str(caught.value).startswith(str(path))
     assert "\n" not in str(caught.value)
 
 

@@ -178,18 +178,18 @@ def test_more_records_than_room_are_limited() -> None:
 
 def test_refusals_of_examples() -> None:
     model = teachable_model()
-    with pytest.raises(InputError, match="has room for 7"):
+    with refused_by("taught examples"):
         teaching.with_taught(model, random_examples(model, 8))
-    with pytest.raises(InputError, match="use examples of this model"):
+    with refused_by("points"):
         teaching.with_taught(model, Taught.nothing(3))
-    with pytest.raises(InputError, match="the classes 0 to 3; use examples"):
+    with refused_by("classes"):
         teaching.with_taught(model, Taught(np.zeros((1, 5), np.int8), np.array([4], np.uint8)))
-    with pytest.raises(InputError, match="has 3 B, but this model's store has"):
+    with refused_by("teaching.board"):
         teaching.recalled(model, b"123")
-    with pytest.raises(InputError, match="int64; pass the result of"):
+    with refused_by("points"):
         Taught(np.zeros((1, 5), np.int64), np.zeros(1, np.uint8))  # type: ignore[arg-type]
     for other in (quantize(random_model()), quantize(random_linear_model())):
-        with pytest.raises(InputError, match="cannot be taught; train one with"):
+        with refused_by("teaching.board"):
             teaching.store_of(other)
 
 
@@ -314,7 +314,7 @@ def test_what_cannot_be_taught_is_refused() -> None:
     with pytest.raises(NotFittedError):
         ProtoNNClassifier(teachable=5).partial_teach(X, y)
     classifier, X, y = taught_estimator(teachable=0)
-    with pytest.raises(InputError, match="cannot be taught; train one with"):
+    with refused_by("teaching.board"):
         classifier.partial_teach(X, y)
     with pytest.raises(ValueError, match="3 features"):
         classifier.partial_teach(X[:, :3], y)

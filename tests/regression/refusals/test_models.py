@@ -39,7 +39,7 @@ def changed(tmp_path):
 @pytest.mark.parametrize("gamma", [5e-324, 1e-45, 1e-16, 1e16, 1e38, 1e200, np.nan, np.inf, -1.0])
 def test_a_gamma_that_overflows_or_vanishes_is_refused(changed, gamma):
     path = changed(random_model(), gamma=np.array(gamma))
-    assert "'gamma' is" in refusal(run("inspect", path))
+    refuses(run("inspect", path), "gamma")
 
 
 @pytest.mark.parametrize("scale", [1e31, -1e38, 1e300])
