@@ -27,7 +27,7 @@ from protonn_edge.cli.options import (
     shape,
 )
 from protonn_edge.cli.paths import REPORT, RESULTS, InputFile, OutputFile
-from protonn_edge.cli.tables import TABLE, TABLE_FLAGS, points_for
+from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.datasets import TableOptions
 from protonn_edge.device.instruments import WRITTEN_BY
 from protonn_edge.errors import InputError
@@ -64,7 +64,7 @@ class ReportAddition(Protocol):
 @command(
     "report",
     _RememberingCommand,
-    needs={TABLE_FLAGS: "--data"},
+    needs={"--read": "--data"},
     examples=("results.csv --data test.csv --open",),
 )
 def report_command(
