@@ -54,19 +54,7 @@ def texts(dataset: Dataset, kind: str) -> list[str]:
 
 
 def test_gaps_are_refused_with_all_columns_and_the_remedy(gappy: Path) -> None:
-<<<<<<< HEAD
     refuses(run("train", gappy, "-o", gappy.with_name("m.npz")), "datasets.points")
-=======
-    sentence = refusal(run("train", gappy, "-o", gappy.with_name("m.npz")))
-    assert (
-        "d.csv:5 has '' in column 'x' (this is a gap; all gaps: 1 in column 'x', 1 in column"
-        in sentence
-    )
-    assert (
-        "use --read missing=drop to omit rows with gaps, or fill the gaps with missing=median or"
-        in sentence
-    )
->>>>>>> main
 
 
 def test_rows_with_gaps_are_left_out(gappy: Path) -> None:
@@ -190,17 +178,9 @@ def test_a_column_that_was_empty_in_training_cannot_be_filled(tmp_path: Path) ->
 
 def test_other_files_have_no_gaps(tmp_path: Path) -> None:
     path = write(tmp_path / "d.svm", "1 1:2\n2 1:3\n")
-<<<<<<< HEAD
     with refused_by("datasets.reading"):
         load_dataset(path, TableOptions(missing="drop"))
     with refused_by("datasets.points"):
-=======
-    with pytest.raises(InputError, match="--read missing needs a table with columns"):
-        load_dataset(path, TableOptions(missing="drop"))
-    with pytest.raises(
-        InputError, match="--read missing is 'mean'; give one of error, drop, median"
-    ):
->>>>>>> main
         load_dataset(write(tmp_path / "d.csv", "1,a\n2,b\n"), TableOptions(missing="mean"))
 
 
@@ -240,7 +220,6 @@ def test_texts_become_features(gappy: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "options"),
     [
-<<<<<<< HEAD
         ("1,a\n2,b\n", {"one_hot": "1"}),
         ("x,x,label\n1,2,a\n2,1,b\n", {"one_hot": "1"}),
         ("x,label\n1,a\n2,b\n", {"one_hot": "y"}),
@@ -248,24 +227,6 @@ def test_texts_become_features(gappy: Path) -> None:
         (
             "x,label\n" + "".join(f"v{row},{'ab'[row % 2]}\n" for row in range(101)),
             {"one_hot": "x"},
-=======
-        ("1,a\n2,b\n", {"one_hot": "1"}, "needs column names"),
-        (
-            "x,x,label\n1,2,a\n2,1,b\n",
-            {"one_hot": "1"},
-            "has 2 columns named 'x'; rename the columns",
-        ),
-        ("x,label\n1,a\n2,b\n", {"one_hot": "y"}, "--read one-hot is 'y', which is not a column"),
-        (
-            "x,label\n1,a\n2,b\n",
-            {"one_hot": "label", "label": "label"},
-            "--read label and --read one-hot both name",
-        ),
-        (
-            "x,label\n" + "".join(f"v{row},{'ab'[row % 2]}\n" for row in range(101)),
-            {"one_hot": "x"},
-            "column 'x' has 101 different values, but --read one-hot allows 1 to 100",
->>>>>>> main
         ),
     ],
 )

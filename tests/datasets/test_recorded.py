@@ -233,11 +233,7 @@ def test_channels_are_chosen_by_name_and_order(tmp_path: Path) -> None:
 
 def test_a_channel_that_is_the_label_is_refused(tmp_path: Path) -> None:
     options = TableOptions(label="ax", channels=("ax",))
-<<<<<<< HEAD
     with refused_by("datasets.named"):
-=======
-    with pytest.raises(InputError, match="--read label and --read channels both name"):
->>>>>>> main
         read_recording(people(tmp_path), options)
 
 

@@ -99,31 +99,11 @@ class Cells(crop.CroppedImage):
         super().__post_init__()
         object.__setattr__(self, "cells", crop.checked_shape(self.cells))
         image, cropped = self.image_shape, self.cropped_shape
-<<<<<<< HEAD
         check_range("side of the image", max(image), 1, deskewing.SIDE_LIMIT)
         cells = min(CELL_LIMIT, cropped[0]), min(CELL_LIMIT, cropped[1])
         fits = self.cells[0] <= cells[0] and self.cells[1] <= cells[1]
         check(fits, "cells", shape_text(self.cells), f"at most {shape_text(cells)}")
         check_choice("directions", self.directions, DIRECTIONS)
-=======
-        if max(image) > deskewing.SIDE_LIMIT:
-            raise InputError(
-                f"gradients are limited to images of {deskewing.SIDE_LIMIT} pixels a side, but "
-                f"these have {shape_text(image)} pixels; give smaller images, as with --read "
-                "size=28x28"
-            )
-        height, width = (min(CELL_LIMIT, side) for side in cropped)
-        if self.cells[0] > height or self.cells[1] > width:
-            raise InputError(
-                f"an image of {shape_text(cropped)} pixels can have at most "
-                f"{shape_text((height, width))} cells, not {shape_text(self.cells)}; "
-                "give fewer cells"
-            )
-        if self.directions not in DIRECTIONS:
-            raise InputError(
-                f"gradients have 4 or 8 directions, not {self.directions!r}; give 4 or 8"
-            )
->>>>>>> main
         most = int(self.most.max())
         check_range(f"sums of {shape_text(self.cells)} cells", most, 0, SUM_MAXIMUM)
 

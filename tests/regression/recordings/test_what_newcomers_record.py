@@ -32,16 +32,7 @@ def test_a_table_without_labels_is_told_and_not_that_windows_are_long(tmp_path: 
     path = table(
         tmp_path / "r.csv", "ax,ay,az", [f"{i % 7},{i * 7 % 11},{i * 5 % 13}" for i in range(300)]
     )
-<<<<<<< HEAD
     refuses(run(*cut(path)), "cli.windows")
-=======
-    sentence = refusal(run(*cut(path)))
-    assert (
-        "the labels (column 'az') change 299 times in 300 samples; use --read label to name a col"
-        in sentence
-    )
-    assert "or use a folder with a file per class" in sentence
->>>>>>> main
 
 
 def test_the_longest_run_is_told(tmp_path: Path) -> None:
@@ -182,13 +173,8 @@ def test_gaps_are_named_where_they_leave_no_window(tmp_path: Path) -> None:
 def test_sessions_that_leave_no_window_can_be_dropped(tmp_path: Path) -> None:
     rows = [f"s{i // 40},{i % 7},{'ab'[i // 200]}" for i in range(400)]
     path = table(tmp_path / "r.csv", "session,ax,label", rows)
-<<<<<<< HEAD
     refuses(run(*cut(path)), "datasets.recordings")
-    succeed(*cut(path, "--drop", "session"))
-=======
-    assert "if it was mistaken for times or sessions" in refusal(run(*cut(path)))
     succeed(*cut(path, "--read", "drop=session"))
->>>>>>> main
 
 
 def test_rows_with_a_time_are_windows_where_they_have_a_shape(tmp_path: Path) -> None:

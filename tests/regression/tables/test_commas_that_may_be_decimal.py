@@ -55,9 +55,5 @@ def test_decimal_points_in_quotes_are_no_question(tmp_path: Path) -> None:
 
 
 def test_another_mark_is_refused(tmp_path: Path) -> None:
-<<<<<<< HEAD
     with refused_by("datasets.tables"):
-=======
-    with pytest.raises(InputError, match="--read decimal is 'dot'; give comma or point"):
->>>>>>> main
         load_dataset(table(tmp_path, ".2f"), decimal="dot")

@@ -102,13 +102,7 @@ def test_measurements_are_refused_as_labels(
 def test_measurements_without_a_header_are_refused_as_labels(
     write: Write, flowers: Flowers
 ) -> None:
-<<<<<<< HEAD
     with refused_by("datasets.roles"):
-=======
-    with pytest.raises(
-        InputError, match="column 4, contains numbers such as .* instead of classes.*--read label"
-    ):
->>>>>>> main
         load_dataset(write([x for x, _ in flowers]))
 
 
@@ -202,19 +196,7 @@ def test_other_text_is_left_out_with_the_option_that_helps(write: Write, flowers
 def test_text_that_may_be_the_label_is_refused_with_the_option_that_helps(write: Write) -> None:
     rows = [[("red", "green")[row % 2], "ab"[row % 2], 0.5 * row, row % 3] for row in range(30)]
     path = write(rows, ["colour", "kind", "size", "count"])
-<<<<<<< HEAD
     refuses(run("train", path, "-o", path.with_name("m.npz")), "datasets.roles")
-=======
-    sentence = refusal(run("train", path, "-o", path.with_name("m.npz")))
-    assert (
-        "no column called label, class or target, but has text in column 'colour' (such" in sentence
-    )
-    assert (
-        "; name the column of classes with --read label=colour or --read label=kind, or leave"
-        in sentence
-    )
-    assert "text out with --read drop=colour,kind" in sentence
->>>>>>> main
 
 
 def test_columns_are_chosen_by_name_or_number(write: Write, flowers: Flowers) -> None:
@@ -351,13 +333,7 @@ def test_data_says_how_a_file_is_read(write: Write, flowers: Flowers) -> None:
 
 def test_options_of_tables_are_refused_for_other_files(tmp_path: Path) -> None:
     np.savez(tmp_path / "d.npz", X=np.eye(4), y=np.arange(4) % 2)
-<<<<<<< HEAD
-    refuses(run("data", tmp_path / "d.npz", "--label", "y"), "datasets.reading")
-=======
-    assert "--read label needs a table with columns" in refusal(
-        run("data", tmp_path / "d.npz", "--read", "label=y")
-    )
->>>>>>> main
+    refuses(run("data", tmp_path / "d.npz", "--read", "label=y"), "datasets.reading")
 
 
 @pytest.mark.parametrize(

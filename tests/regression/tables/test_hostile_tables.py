@@ -46,7 +46,6 @@ def test_more_columns_than_features_may_be_are_refused(
 @pytest.mark.parametrize(
     ("text", "options"),
     [
-<<<<<<< HEAD
         ("label,t\n" + "".join(f"{'ab'[i % 2]},{i}\n" for i in range(9)), {}),
         ("label,a\na,1\nb,2\n", {"drop": ("a",)}),
         ("label,a\na,1\nb,2\n", {"drop": ("1", "2")}),
@@ -54,19 +53,6 @@ def test_more_columns_than_features_may_be_are_refused(
         ("label,a,a\na,1,2\nb,2,3\n", {"drop": ("a",)}),
         ("label,a\na,1\nb,2\n", {"drop": ("9999999",)}),
         ("a,b\nx,y\nz,w\n", {}),
-=======
-        ("label,t\n" + "".join(f"{'ab'[i % 2]},{i}\n" for i in range(9)), {}, "no column of feat"),
-        ("label,a\na,1\nb,2\n", {"drop": ("a",)}, "no column of features"),
-        ("label,a\na,1\nb,2\n", {"drop": ("1", "2")}, "names all columns"),
-        ("label,a\na,1\nb,2\n", {"drop": ("label",), "label": "label"}, "both name column 'label'"),
-        ("label,a,a\na,1,2\nb,2,3\n", {"drop": ("a",)}, "2 columns of this name"),
-        ("label,a\na,1\nb,2\n", {"drop": ("9999999",)}, "give a number from 1 to 2"),
-        (
-            "a,b\nx,y\nz,w\n",
-            {},
-            "text in column 'a' \\(such as 'x'\\); name .* --read label=a, .* --read drop=a",
-        ),
->>>>>>> main
     ],
 )
 def test_what_leaves_no_features_is_refused(
@@ -79,12 +65,7 @@ def test_what_leaves_no_features_is_refused(
 
 def test_a_list_of_columns_that_ends_within_a_line_is_refused(tmp_path: Path) -> None:
     (tmp_path / "d.csv").write_text("label,a\na,1\nb,2\n")
-<<<<<<< HEAD
-    refuses(run("data", tmp_path / "d.csv", "--drop", "a\nb"), "cli.tables")
-=======
-    sentence = refusal(run("data", tmp_path / "d.csv", "--read", "drop=a\nb"))
-    assert r"--read drop=a\nb is not a list of names" in sentence
->>>>>>> main
+    refuses(run("data", tmp_path / "d.csv", "--read", "drop=a\nb"), "cli.tables")
 
 
 def test_features_are_described_one_by_one_up_to_a_number(tmp_path: Path) -> None:
