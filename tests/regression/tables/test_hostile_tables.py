@@ -65,7 +65,7 @@ def test_what_leaves_no_features_is_refused(
 
 def test_a_list_of_columns_that_ends_within_a_line_is_refused(tmp_path: Path) -> None:
     (tmp_path / "d.csv").write_text("label,a\na,1\nb,2\n")
-    refuses(run("data", tmp_path / "d.csv", "--read", "drop=a\nb"), "cli.tables")
+    refuses(run("data", tmp_path / "d.csv", "--read", "drop=a\nb"), "datasets.options")
 
 
 def test_features_are_described_one_by_one_up_to_a_number(tmp_path: Path) -> None:
