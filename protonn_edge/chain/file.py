@@ -38,6 +38,7 @@ from protonn_edge.datasets.naming import NAME_LIMIT
 from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.sensors import instruments
 from protonn_edge.system.files import write_atomically
+from protonn_edge.system.rooms import missing as missing_part
 
 FORMAT_VERSION = 7
 FILE_LIMIT_BYTES = 16 * 2**20
@@ -245,7 +246,7 @@ def _check_names(arrays: Arrays, kind: type[Head]) -> None:
         allowed |= set(own)
         if missing := [name for name in own if name not in arrays and arrays.keys() & set(own)]:
             raise _missing(missing[0])
-    if sentence := extensions.missing(arrays):
+    if sentence := missing_part(arrays):
         raise InputError(sentence)
     for name in arrays:
         if name not in allowed and name.partition(".")[0] != features.NAME:

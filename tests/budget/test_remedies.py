@@ -26,7 +26,7 @@ from protonn_edge.chain.registry import HEADS
 from protonn_edge.codegen import make_plan
 from protonn_edge.errors import CheckFailed
 from protonn_edge.projects.checks import Usage, check_estimate
-from protonn_edge.quantization import device_model, quantize
+from protonn_edge.quantization import quantize
 from protonn_edge.training.base import CLASSIFIERS
 
 LARGE = {
@@ -87,7 +87,7 @@ HEADS_OF_ALL = (
 
 @pytest.mark.parametrize("model", HEADS_OF_ALL)
 def test_integers_have_the_remedies_of_their_model(model: Model) -> None:
-    assert device_model(model).head.remedies == model.head.remedies
+    assert quantize(model).head.remedies == model.head.remedies
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_integers_have_the_remedies_of_their_model(model: Model) -> None:
     ],
 )
 def test_integers_that_lose_too_much(model: Model, words: str, tmp_path: Path) -> None:
-    integers, X = device_model(model), random_points(1, 20_000, model.n_features)
+    integers, X = quantize(model), random_points(1, 20_000, model.n_features)
     y = model.predict(X)
     other = integers.predict(integers.quantize(X)) != y
     assert other.any()

@@ -30,14 +30,15 @@ from protonn_edge.codegen import check_prefix, render_c
 from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.integers import AveragePooling
-from protonn_edge.quantization import IntegerChain, device_model, quantize
+from protonn_edge.kinds.protonn.precision.model import float_build
+from protonn_edge.quantization import IntegerChain, quantize
 
 MODELS = {
     "integers": tiny_integer_model(),
     "pooling": tiny_pooling_model(),
     "deskew": tiny_deskew_model(),
     "windows": tiny_windows_model(),
-    "floats": device_model(random_model(), "float32"),
+    "floats": float_build(random_model()),
 }
 TWO_MODELS = Path(__file__).with_name("two_models.c")
 OURS = re.compile(r"pnn(?=_)", re.IGNORECASE)

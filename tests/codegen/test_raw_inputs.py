@@ -49,7 +49,7 @@ def with_inputs(zero: np.ndarray, other: np.ndarray, precision: str) -> IntegerC
     maximum = integer_model.inputs.maximum
     inputs = InputQuantizer(zero, (other - zero) / maximum, maximum)
     integer_model = replace(integer_model, inputs=inputs)
-    return in_floats(model, integer_model) if precision == "float32" else integer_model
+    return in_floats(integer_model, model) if precision == "float32" else integer_model
 
 
 def model_of_decimals(precision: str = "int8") -> IntegerChain:

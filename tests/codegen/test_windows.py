@@ -34,8 +34,9 @@ from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import InputError
 from protonn_edge.features.window_features.windows import KINDS
 from protonn_edge.kernels.matvec.kernels import KERNELS, KernelName
+from protonn_edge.kinds.protonn.precision.model import float_build
 from protonn_edge.projects.project import BuildOptions, trial_build
-from protonn_edge.quantization import IntegerChain, device_model, quantize
+from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.verification.agreement import open_session, verify_device
 
 EVERY = "mean,deviation,min,max,change,crossings,bands"
@@ -187,7 +188,7 @@ def test_generated_code_states_the_ranges() -> None:
 def test_a_float_build_makes_no_features() -> None:
     model = random_window_model(window_features_of("mean,max"))
     with refused_by("kinds.protonn.precision.model"):
-        device_model(model, "float32")
+        float_build(model)
 
 
 def test_the_hash_covers_the_features_and_not_the_rate() -> None:

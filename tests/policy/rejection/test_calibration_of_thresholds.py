@@ -13,6 +13,7 @@ from refusals import refused_by
 from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.chain.policy import with_rules
 from protonn_edge.datasets.naming import NO_CLASS
+from protonn_edge.kinds.protonn.precision.model import float_build
 from protonn_edge.policy.rejection.calibration import (
     Statistics,
     rejection_for,
@@ -21,7 +22,7 @@ from protonn_edge.policy.rejection.calibration import (
     with_rejection,
 )
 from protonn_edge.policy.rejection.rule import IntegerRejection, Rejection
-from protonn_edge.quantization import device_model, quantize
+from protonn_edge.quantization import quantize
 
 
 def statistics(values: np.ndarray) -> Statistics:
@@ -166,4 +167,4 @@ def test_thresholds_that_generated_code_cannot_hold_are_refused(
 def test_a_float_build_refuses_a_model_that_rejects() -> None:
     model = with_rules(random_model(0), Rejection(rbf=0.1))
     with refused_by("kinds.protonn.precision.model"):
-        device_model(model, "float32")
+        float_build(model)

@@ -19,8 +19,9 @@ from protonn_edge.boards import load_board
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import every_plan, make_plan
 from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.kinds.protonn.precision.model import float_build
 from protonn_edge.kinds.protonn.precision.program import Float32Plan, plan_for
-from protonn_edge.quantization import device_model, measure_activity, quantize
+from protonn_edge.quantization import measure_activity, quantize
 
 MODELS = {
     "few features": random_model(features=20),
@@ -52,7 +53,7 @@ def test_mean_cycles_on_other_points_are_those_of_the_build(tmp_path: Path) -> N
 
 def test_a_float_build_is_recognized(tmp_path: Path) -> None:
     model = random_model()
-    reference = device_model(model, "float32")
+    reference = float_build(model)
     plan = plan_for(reference)
     recognized, read = write_project(model, tmp_path, plan, reference).generated()
     assert isinstance(read, Float32Plan)

@@ -51,7 +51,7 @@ def test_without_bounds_only_the_clock_gives_one():
     model = random_model()
     integers, program = quantize(model), Unlabelled(Path("firmware.elf"))
     for plan, board in (
-        (plan_for(in_floats(model, integers)), UNO),
+        (plan_for(in_floats(integers, model)), UNO),
         (make_plan(integers, Limits.of(TINY)), TINY),
         (make_plan(integers), UNO),  # firmware of the user's, without labels
     ):
