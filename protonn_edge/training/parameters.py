@@ -291,9 +291,8 @@ class SharedParameters(FeatureParameters):
     ----------
     normalization : {"standard", "none", "l2"}, default="standard"
         Affine map of each feature, which is part of the model: zero mean and unit deviation (with a
-        floor, see `protonn_edge.training.normalization`), or nothing. "l2" scales
-        points to unit norm, as the paper does for sets of labels; devices do not support it. "none"
-        and "l2" keep sparse points sparse; the others make them dense, up to 1 GiB.
+        floor, see `protonn_edge.training.normalization`), or nothing. "l2" scales points to unit
+        norm, as the paper does for sets of labels; devices do not support it.
     clip : float in [0, 0.5), default=0.0
         Share of the training points at either end of each feature's range that are treated as
         outliers: their values are clamped to the range of the others, in training and on the

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refused_by
-from scipy.sparse import issparse
 
-from protonn_edge.datasets import Expected, TableOptions, libsvm, load_dataset, load_points, reading
+from protonn_edge.datasets import TableOptions, libsvm, load_dataset, reading
 from protonn_edge.datasets import dataset as dataset_module
 from protonn_edge.datasets.points import read_table
 from protonn_edge.errors import InputError
@@ -149,18 +148,13 @@ def test_bad_libsvm_text_is_told_with_its_line(tmp_path: Path, text: str | bytes
         load_dataset(write(tmp_path / "d.svm", text))
 
 
-def test_a_sparse_file_that_would_be_a_huge_table_stays_sparse_but_for_the_device(
+def test_a_file_that_would_be_a_huge_table_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(libsvm, "TABLE_LIMIT_BYTES", 4_000)
     monkeypatch.setattr(dataset_module, "TABLE_LIMIT_BYTES", 4_000)
     path = write(tmp_path / "d.svm", "1 1000:1\n2 1:1\n")
-    dataset = load_dataset(path)
-    assert issparse(dataset.X_train)
-    assert dataset.X_train.shape == (2, 1_000)
-    assert dataset.y_train.tolist() == [0, 1]
     with pytest.raises(InputError, match="table of 2 x 1,000 values, but the limit is 1,000"):
-        load_points(path, Expected(n_features=1_000, classes=("1", "2")))
+        load_dataset(path)
 
 
 def test_more_pairs_than_memory_is_meant_for_are_refused(
@@ -241,6 +235,5 @@ def test_any_bytes_are_read_or_refused_but_never_a_traceback(
     except InputError as error:
         assert "\n" not in str(error)  # noqa: PT017  (most contents are refused, a few are not)
         return
-    X = dataset.X_train
-    assert np.isfinite(X.data if issparse(X) else X).all()  # sets of labels have sparse points
+    assert np.isfinite(dataset.X_train).all()
     assert dataset.n_classes >= 2

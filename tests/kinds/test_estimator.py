@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from kinds.kind import KINDS, kind_of, kinds_of_any_features, pairs_of
 from refusals import refused_by
-from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -75,16 +74,6 @@ def test_classes_may_count_alike(kind: str) -> None:
         for each in (None, "balanced")
     ]
     assert found[0] < found[1]
-
-
-@every_kind_of_any_features
-def test_sparse_points_give_the_same(kind: str) -> None:
-    settings = {"normalization": "none"}
-    dense = new(kind, **settings).fit(X_SOME, Y_SOME)
-    sparse = new(kind, **settings).fit(csr_array(X_SOME), Y_SOME)
-    shares = [each.score(csr_array(DIGITS.X_test), DIGITS.y_test) for each in (dense, sparse)]
-    assert min(shares) > 0.8
-    assert abs(shares[0] - shares[1]) < 0.05
 
 
 @every_kind

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 from refusals import refused_by
-from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
@@ -61,14 +60,6 @@ def test_a_weight_of_two_is_a_point_given_twice() -> None:
         np.concatenate([X, X[:100]]), np.concatenate([Y, Y[:100]])
     )
     np.testing.assert_allclose(one.model_.head.weights, two.model_.head.weights, atol=1e-3)
-
-
-def test_sparse_points_stay_sparse_and_give_the_same() -> None:
-    settings = {"normalization": "none", "random_state": 0, "regularization": 1e-2}
-    dense = LinearClassifier(**settings).fit(X, TWO)
-    sparse = LinearClassifier(**settings).fit(csr_array(X), TWO)
-    np.testing.assert_allclose(sparse.model_.head.weights, dense.model_.head.weights, atol=1e-4)
-    assert (sparse.predict(csr_array(DIGITS.X_test)) == dense.predict(DIGITS.X_test)).all()
 
 
 def test_that_it_has_not_converged_is_remarked() -> None:
