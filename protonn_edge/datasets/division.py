@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets.naming import NO_CLASS
-from protonn_edge.errors import InputError
-from protonn_edge.system.files import cannot_read, check_file
+from protonn_edge.errors import InputError, cannot_read
+from protonn_edge.system.files import check_file
 
 RECORDED = "file"
 """The entry of a model's record that contains the division of its file."""

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Self
 
 from protonn_edge.datasets.naming import Notice, label_text, listed
-from protonn_edge.errors import InputError, counted, shortened
-from protonn_edge.system.files import cannot_read
+from protonn_edge.errors import InputError, cannot_read, counted, shortened
 
 WAVES = (".wav",)
 ACQUISITIONS = (".json", ".cbor")

@@ -23,19 +23,6 @@ Content = bytes | str | Callable[[], bytes]
 """Bytes, text to write as UTF-8 with unchanged line ends, or a function that returns bytes."""
 
 
-def cannot_read(path: Path, error: Exception) -> InputError:
-    """Return the error for a file or a folder that the system does not read."""
-    reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
-    return InputError(f"cannot read {path}: {reason}; check its name and permissions")
-
-
-def cannot_write(
-    path: Path, error: Exception | str, remedy: str = "choose another place"
-) -> InputError:
-    """Return the error for a file or a folder that the system does not write."""
-    return InputError(f"cannot write {path}: {getattr(error, 'strerror', None) or error}; {remedy}")
-
-
 def as_path(path: object) -> Path:
     """Return the path of a file or folder; raise `InputError` for other objects, such as data."""
     if isinstance(path, str | os.PathLike):
