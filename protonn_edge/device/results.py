@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
 from protonn_edge.datasets.naming import NO_CLASS, NO_CLASS_NAME, NO_LABEL
-from protonn_edge.errors import InputError, shortened
+from protonn_edge.errors import InputError, cannot_read, shortened
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.files import AppendedFile, cannot_read, check_file, write_atomically
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Self
 
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, cannot_read, cannot_write
 from protonn_edge.system.folders import InUse, scratch_folder, try_lock
 
 Content = bytes | str | Callable[[], bytes]

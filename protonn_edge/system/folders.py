@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from protonn_edge.system.files import cannot_write
+from protonn_edge.errors import cannot_write
 
 try:
     import fcntl
