@@ -28,7 +28,7 @@ from protonn_edge.boards import Board
 from protonn_edge.datasets.naming import NO_CLASS, NO_CLASS_NAME, NO_LABEL
 from protonn_edge.errors import InputError, cannot_read, shortened
 from protonn_edge.quantization import IntegerChain
-from protonn_edge.system.files import AppendedFile, cannot_read, check_file, write_atomically
+from protonn_edge.system.files import AppendedFile, check_file, write_atomically
 
 _MAX_LINE_BYTES = 1 << 18  # 255 names of 100 characters are at most 102 kB
 _LIMIT_BYTES = 4 << 30
