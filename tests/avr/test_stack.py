@@ -318,10 +318,7 @@ UNBOUNDED = {
         "work",
     ),
     "writing to the return address": (
-        (
-            f"{NAKED} {{ {assembly('in r30, 0x3d; in r31, 0x3e; ldi r24, 1; std Z+2, r24; ret')} }} "
-            f"{WORKS}"
-        ),
+        (f"{NAKED} {{ {assembly('in r30, 0x3d; in r31, 0x3e; std Z+2, r24; ret')} }} {WORKS}"),
         "work",
     ),
     "running into no instruction": (f'{NAKED} {{ __asm__(".word 0xffff"); }} {WORKS}', "0x"),
