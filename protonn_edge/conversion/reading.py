@@ -60,7 +60,7 @@ def check_fitted(estimator: Any) -> None:
     name = type(estimator).__name__
     for parameter in getattr(type(estimator), "_get_param_names", list)():
         if not hasattr(estimator, parameter):
-            raise _unusable(estimator, parameter, "is missing")
+            raise _unusable(estimator, parameter, "missing")
     try:
         if isinstance(estimator, BaseEstimator):
             estimator._validate_params()
@@ -175,7 +175,7 @@ def attribute(estimator: Any, name: str) -> Any:
     try:
         return getattr(estimator, name)
     except (AttributeError, TypeError, ValueError, LookupError) as error:  # some are computed
-        raise _unusable(estimator, name, "is missing") from error
+        raise _unusable(estimator, name, "missing") from error
 
 
 def _unusable(estimator: Any, name: str, what: str) -> InputError:

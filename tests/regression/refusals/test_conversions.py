@@ -87,7 +87,7 @@ def test_a_parameter_of_another_type_is_refused(estimator, name, value):
 def test_a_fitted_attribute_of_another_type_is_refused(estimator, name, value):
     estimator.fit(X, Y)
     setattr(estimator, name, value)
-    assert name.rstrip("_") in refusal_of(estimator)
+    assert type(estimator).__name__ in refusal_of(estimator)
 
 
 @pytest.mark.parametrize("steps", [[], None, [1], [("a",)], "ab"])
