@@ -14,8 +14,7 @@ from protonn_edge.chain.integer_chain import scores_and_nearest
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import with_rules
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
-from protonn_edge.features.average_pooling.integers import AveragePooling
-from protonn_edge.features.deskew.integers import BYTES
+from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.gradients.making import gradient_features
 from protonn_edge.features.window_features.making import window_features
 from protonn_edge.features.window_features.scale import ChannelScale
@@ -80,10 +79,10 @@ def random_model(
     )
 
 
-def random_images(seed: int, n: int, stage: AveragePooling | Features) -> np.ndarray:
+def random_images(seed: int, n: int, stage: Features) -> np.ndarray:
     """Return n images of bytes with dark and light areas, (n, pixels) uint8."""
     rng = np.random.default_rng(seed)
-    height, width = getattr(stage, "image_shape", None) or stage.points.shape
+    height, width = stage.points.shape
     coarse = rng.integers(0, 256, (n, -(-height // 3), -(-width // 3)))
     coarse[rng.random(coarse.shape) < 0.5] = 0
     images = coarse.repeat(3, axis=1)[:, :height].repeat(3, axis=2)[:, :, :width]
@@ -95,11 +94,11 @@ def random_images(seed: int, n: int, stage: AveragePooling | Features) -> np.nda
     return images.reshape(n, -1).astype(np.uint8)
 
 
-def random_pooling_model(pooling: AveragePooling, seed: int = 0, **sizes: float) -> Model:
+def random_pooling_model(pooling: Features, seed: int = 0, **sizes: float) -> Model:
     """Return a float model of averages of images, else as `random_model` makes one."""
     images = random_images(seed, 300, pooling)
     averages = pooling.apply(images)
-    inputs = InputStatistics.of_averages(images, averages)
+    inputs = InputStatistics.of(averages)
     return _model_of_features(pooling, averages, inputs, seed, **sizes)
 
 
@@ -201,14 +200,14 @@ def tiny_pooling_model() -> IntegerChain:
     return replace(
         tiny_integer_model(),
         inputs=InputQuantizer(zero=np.full(6, 0.5), step=np.full(6, 0.25), maximum=63),
-        feature_stage=AveragePooling((5, 6), (3, 4), (2, 3)),
+        feature_stage=average_pooling((5, 6), (3, 4), (2, 3)),
     )
 
 
 def tiny_deskew_model() -> IntegerChain:
     """Return the same one whose images are deskewed first."""
     model = tiny_pooling_model()
-    return replace(model, feature_stage=AveragePooling((5, 6), (3, 4), (2, 3), BYTES))
+    return replace(model, feature_stage=average_pooling((5, 6), (3, 4), (2, 3), deskew=True))
 
 
 def tiny_gradients_model() -> IntegerChain:

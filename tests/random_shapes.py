@@ -23,7 +23,7 @@ from protonn_edge.chain.policy import with_rules
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.planner import Limits
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.deskew.integers import BYTES
 from protonn_edge.features.gradients.making import gradient_features
 from protonn_edge.features.window_features.making import window_features
@@ -110,15 +110,15 @@ def _plain(rng: Rng) -> tuple[None, int]:
     return None, _size(rng, _FEATURES, 400)
 
 
-def _average_pooling(rng: Rng) -> tuple[AveragePooling, int]:
+def _average_pooling(rng: Rng) -> tuple[Features, int]:
     return _pooling(rng, 40, None)
 
 
-def _deskew(rng: Rng) -> tuple[AveragePooling, int]:
+def _deskew(rng: Rng) -> tuple[Features, int]:
     return _pooling(rng, 32, BYTES)
 
 
-def _pooling(rng: Rng, side: int, deskewed: object) -> tuple[AveragePooling, int]:
+def _pooling(rng: Rng, side: int, deskewed: object) -> tuple[Features, int]:
     while True:
         image = [int(rng.integers(1, side + 1)) for _ in range(2)]
         if deskewed is None and rng.random() < 0.2:
@@ -126,7 +126,9 @@ def _pooling(rng: Rng, side: int, deskewed: object) -> tuple[AveragePooling, int
         cropped = [int(rng.integers(max(1, s - 6), s + 1)) for s in image]
         shape = [_outputs(rng, pixels) for pixels in cropped]
         try:
-            made = AveragePooling(tuple(image), tuple(cropped), tuple(shape), deskewed)  # type: ignore[arg-type]
+            made = average_pooling(
+                tuple(image), tuple(cropped), tuple(shape), deskew=deskewed is not None
+            )  # type: ignore[arg-type]
         except InputError:
             continue
         if made.n_features <= 1000 and made.n_outputs <= 400:
@@ -188,9 +190,9 @@ def first_stage_of(model: IntegerChain) -> str:
         return "none"
     if stage.kind == "gradients":
         return "gradients"
-    if not isinstance(stage, AveragePooling):
+    if stage.kind != "average_pooling":
         return "windows"
-    return "average_pooling" if stage.deskewed is None else "deskew"
+    return stage.stages[0].kind
 
 
 def random_model_of(rng: Rng, shape: Shape, maximum: int | None = None) -> IntegerChain:
@@ -239,7 +241,7 @@ def _random_projection(rng: Rng, shape: Shape, maximum: int) -> np.ndarray:
 
 def random_input_scales(rng: Rng, shape: Shape, maximum: int) -> InputQuantizer:
     n = shape.inputs
-    if isinstance(shape.before, Features) and shape.before.kind != "gradients":  # of one scale
+    if isinstance(shape.before, Features) and shape.before.kind == "window_features":
         steps = rng.choice([0.3, 1.0, 7.5, 130.0, -2.0], n)
         return InputQuantizer(rng.integers(-200, 200, n) * np.abs(steps), steps, maximum)
     return InputQuantizer(np.zeros(n), np.ones(n), maximum)

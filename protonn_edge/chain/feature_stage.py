@@ -222,8 +222,6 @@ class FeatureStage(RawPoints):
     # what to try in training for less flash, SRAM and time, if the stage takes most of these
     smaller: ClassVar[tuple[str, ...]] = ()
     ARRAYS: ClassVar[tuple[str, ...]]  # names of its arrays in a model file
-    # arrays that a model file without such a stage has; empty for newer kinds
-    ABSENT: ClassVar[Arrays] = {}
     # whether all features are mapped to bytes by one range: without a `scale` by that of the raw
     # values, otherwise by the common range of all features, whose start is the background
     one_range: ClassVar[bool] = True

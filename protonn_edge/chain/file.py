@@ -39,28 +39,20 @@ from protonn_edge.errors import InputError
 from protonn_edge.sensors import instruments
 from protonn_edge.system.files import write_atomically
 
-FORMAT_VERSION = 7
+FORMAT_VERSION = 8
 FILE_LIMIT_BYTES = 16 * 2**20
 
 # The feature stage decides whether features are whole numbers.
 _STATISTICS = tuple(field.name for field in fields(InputStatistics) if field.name != "whole")
 _FLOATS = ("normalizer_offset", "normalizer_scale", *(f"inputs_{name}" for name in _STATISTICS))
 _ARRAYS = (
-    *("format_version", "classifier", "normalizer_kind", *_FLOATS, "reduction_shapes", "classes"),
-    *("feature_names", "record", "threshold", "clipped", "deskewed", "raw_exponents"),
+    *("format_version", "classifier", "normalizer_kind", *_FLOATS, "classes"),
+    *("feature_names", "record", "threshold", "clipped", "raw_exponents"),
 )
 _OPTIONAL_ARRAYS = (
     "activity",
     *instruments.ARRAYS,
 )
-
-
-def _feature_arrays(stage: FeatureStage | None) -> Arrays:
-    """Return the arrays of a model file for a feature stage, or for a model without one."""
-    arrays: Arrays = {}
-    for kind in FEATURE_STAGES.values():
-        arrays |= kind.ABSENT
-    return arrays if stage is None else arrays | stage.to_arrays()
 
 
 def _feature_stage(arrays: Arrays) -> FeatureStage | None:
@@ -170,7 +162,7 @@ def _arrays_of(model: Model) -> Arrays:
         arrays["activity"] = model.activity.to_array()
     if model.expected is not None:
         arrays[model.expected.array] = model.expected.to_array()
-    arrays |= _feature_arrays(model.feature_stage)
+    arrays |= {} if model.feature_stage is None else model.feature_stage.to_arrays()
     arrays |= policy_arrays(model.policy)
     arrays |= {"raw_exponents": model.units, **instruments.to_arrays(model.instrument)}
     return {name: checks.little_endian(array) for name, array in arrays.items()}

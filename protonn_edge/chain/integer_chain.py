@@ -87,11 +87,6 @@ class IntegerChain(FactsRepr):
                 f"{made.n_outputs:,} features for a classifier of {self.n_inputs:,} inputs",
                 "equal numbers",
             )
-        if self.feature_stage is not None and self.feature_stage.scale is None:
-            same = np.ptp(self.inputs.zero) == 0 and np.ptp(self.inputs.step) == 0
-            integer_stage.check_holds(
-                bool(same), "averages of values on different scales", "averages on one scale"
-            )
         for rule in self.policy.rules:
             rule.check(self)
 
@@ -132,7 +127,8 @@ class IntegerChain(FactsRepr):
         scaled = self.raw_exponents is not None and bool(self.raw_exponents.any())
         scaled = scaled and self.counts is None
         # The same code quantizes computed features, and its cycles are part of the bound.
-        fine = scaled and (self.feature_stage is None or self.feature_stage.scale is None)
+        quantizing = (getattr(stage, "quantizer", None) for stage in self.feature_stages)
+        fine = scaled and not any(quantizing)
         return raw_quantizer(self.features, self.raw_exponents, fine=fine, counts=self.counts)
 
     def quantize(self, X: ArrayLike) -> NDArray[np.uint8]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, issparse
 from sklearn.preprocessing import normalize
 
-from protonn_edge.chain.feature_stage import FeatureStage
+from protonn_edge.chain.feature_stage import FeatureStage, ranged
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.datasets.dataset import Sparse, column_range
 from protonn_edge.errors import InputError
@@ -157,8 +157,6 @@ class RunningInputs:
 
     def __init__(self, n_inputs: int, stage: FeatureStage | None = None) -> None:
         self._stage = stage
-        self._one_range = stage is not None and stage.scale is None
-        self._ends = np.inf, -np.inf  # of all raw values, for one range
         self._lower: Float64 = np.full(n_inputs, np.inf)
         self._upper: Float64 = np.full(n_inputs, -np.inf)
         self._total = 0.0
@@ -167,7 +165,6 @@ class RunningInputs:
 
     def follow(self, inputs: InputStatistics, total: float) -> None:
         """Continue after points with these statistics and the total weight `total`."""
-        self._ends = float(inputs.lower.min()), float(inputs.upper.max())
         self._lower, self._upper = inputs.lower.copy(), inputs.upper.copy()
         self._total, self._mean = total, inputs.mean.copy()
         self._squares = total * np.square(inputs.deviation)
@@ -176,9 +173,6 @@ class RunningInputs:
         """Add raw points (n, features), finite, with weights (n,) above 0, or 1 each."""
         if not len(points):
             return
-        if self._one_range:
-            low, high = self._ends
-            self._ends = min(low, float(points.min())), max(high, float(points.max()))
         X = points if self._stage is None else self._stage.apply(points)
         np.minimum(self._lower, X.min(axis=0), out=self._lower)
         np.maximum(self._upper, X.max(axis=0), out=self._upper)
@@ -204,12 +198,11 @@ class RunningInputs:
     def inputs(self, background: NDArray[Any]) -> InputStatistics:
         """Return the statistics, given the most frequent values (D,)."""
         lower, upper = self._lower, self._upper
-        if self._one_range:  # see `InputStatistics.of_averages`
-            lower, upper = (np.full_like(lower, end) for end in self._ends)
-        return InputStatistics(
+        statistics = InputStatistics(
             lower=lower,
             upper=upper,
             mean=self._mean,
             deviation=np.sqrt(self._squares / self._total),
             background=np.clip(background, lower, upper),
         )
+        return statistics if self._stage is None else ranged(self._stage, statistics)

@@ -76,12 +76,8 @@ class FeatureMaking:
             points = self.stage.apply(points)
         return points if self.ends is None else np.clip(points, *self.ends)
 
-    def statistics(
-        self, raw: Float32, features: Float32, weights: Float32 | None
-    ) -> InputStatistics:
-        """Return the statistics of the features (n, D) of raw points (n, features)."""
-        if self.stage is not None and self.stage.scale is None:
-            return InputStatistics.of_averages(raw, features, weights)
+    def statistics(self, features: Float32, weights: Float32 | None) -> InputStatistics:
+        """Return the statistics of features (n, D)."""
         statistics = InputStatistics.of(features, weights)
         return statistics if self.stage is None else ranged(self.stage, statistics)
 
@@ -309,11 +305,13 @@ class PreparedPoints:
     def _statistics(self) -> InputStatistics:
         if issparse(self.raw):
             return normalization.sparse_statistics(self.raw, self._weights)
-        inputs = self.making.statistics(self.raw, self._features, self._weights)
+        inputs = self.making.statistics(self._features, self._weights)
         if self._stored is not None:
             inputs = self.running.inputs(inputs.background)
         if self.settings.one_class:
             inputs = inputs.reaching(REACH)
+            if self.making.stage is not None:
+                inputs = ranged(self.making.stage, inputs)
         return inputs
 
     def _add_exposure_points(self) -> None:

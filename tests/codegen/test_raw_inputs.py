@@ -18,7 +18,7 @@ from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.raw_inputs import MANY_DECIMALS, choose_exponents, float_quantizer
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed
-from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.precision.model import in_floats
 from protonn_edge.projects.checks import check_no_floats
 from protonn_edge.quantization import IntegerChain, quantize
@@ -91,7 +91,7 @@ MODELS = {
     "many": model_of_many_scales,
     "decimals": model_of_decimals,
     "decimals in floats": lambda: model_of_decimals("float32"),
-    "pixels": lambda: quantize(random_pooling_model(AveragePooling((8, 8), (8, 8), (4, 4)))),
+    "pixels": lambda: quantize(random_pooling_model(average_pooling((8, 8), (8, 8), (4, 4)))),
 }
 
 

@@ -81,7 +81,6 @@ def test_its_file_is_read_as_it_was(classifier: type[ProtoNNClassifier], tmp_pat
     assert model_bytes(loaded) == model_bytes(model)
     described = json.loads(run("inspect", tmp_path / "model.npz", "--json").stdout)
     assert described["scale"] == {"factors": list(model.feature_stage.factors)}
-    assert described["average_pooling"] is None
 
 
 def test_its_c_gives_the_scores_of_the_reference(classifier: type[ProtoNNClassifier]) -> None:

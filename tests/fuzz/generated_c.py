@@ -29,7 +29,7 @@ from protonn_edge.codegen import every_plan
 from protonn_edge.codegen.host import host_program
 from protonn_edge.device import ReferenceAnswers
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.deskew.integers import BYTES
 from protonn_edge.features.window_features.windows import KINDS
 from protonn_edge.quantization import IntegerChain, device_model, quantize
@@ -99,7 +99,7 @@ def _images(rng: np.random.Generator, folder: Path) -> _Made:
     cropped = rng.integers(1, image + 1)
     shape = rng.integers(1, cropped + 1)
     scale = BYTES if rng.random() < 0.5 else None
-    pooling = AveragePooling(_pair(image), _pair(cropped), _pair(shape), scale)
+    pooling = average_pooling(_pair(image), _pair(cropped), _pair(shape), deskew=scale is not None)
     seed = int(rng.integers(1 << 31))
     Q = random_images(seed, _POINTS, pooling)
     Q[0], Q[1] = 0, 255

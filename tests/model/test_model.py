@@ -37,12 +37,11 @@ from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import with_rules
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.deskew.integers import PixelScale
-from protonn_edge.kinds.protonn.head import ProtoNNHead, rbf
+from protonn_edge.kinds.protonn.head import rbf
 from protonn_edge.policy.confidence.rule import Sharpness
 from protonn_edge.policy.rejection.rule import Rejection
-from protonn_edge.quantization import quantize
 
 
 def make_model(
@@ -321,16 +320,8 @@ def test_a_declaration_that_is_no_json_is_refused(tmp_path: Path, value: bytes) 
         load_model(tmp_path / "model.npz")
 
 
-def test_a_model_has_window_features_or_average_pooling(tmp_path: Path) -> None:
-    arrays = arrays_of(random_pooling_model(AveragePooling((4, 6), (4, 6), (2, 3))))
-    declared = window_features_of("mean", 4, 6).to_arrays()
-    np.savez(tmp_path / "model.npz", **(arrays | declared))
-    with pytest.raises(InputError, match="pools images and computes features; train it"):
-        load_model(tmp_path / "model.npz")
-
-
 def test_a_model_that_clips_or_deskews_images_is_read_as_it_was(tmp_path: Path) -> None:
-    pooling = AveragePooling((4, 6), (4, 6), (2, 3), PixelScale(255.0, -1.0))
+    pooling = average_pooling((4, 6), (4, 6), (2, 3), PixelScale(255.0, -1.0), deskew=True)
     pooled = random_pooling_model(pooling)
     for model in (replace(plain_model(), clipped=True), pooled):
         save_model(model, tmp_path / "model.npz")
@@ -457,42 +448,21 @@ def test_an_l2_normalizer_has_no_offsets(tmp_path: Path) -> None:
 
 
 def test_average_pooling_comes_back_from_the_file(tmp_path: Path) -> None:
-    model = random_pooling_model(AveragePooling((9, 8), (8, 8), (6, 4)))
+    model = random_pooling_model(average_pooling((9, 8), (8, 8), (6, 4)))
     save_model(model, tmp_path / "model.npz")
     loaded = load_model(tmp_path / "model.npz")
     assert loaded.feature_stage == model.feature_stage
     assert model_bytes(loaded) == model_bytes(model)
 
 
-@pytest.mark.parametrize(
-    ("shapes", "problem"),
-    [
-        (np.ones((2, 2), np.int64), "'reduction_shapes' of shape"),
-        (np.ones((3, 2), np.int32), "'reduction_shapes' has the type"),
-        (np.array([[9, 8], [8, 8], [0, 4]]), "'reduction_shapes' of shape"),
-        (np.array([[9, 2**40], [8, 8], [6, 4]]), "a width from 1 to 65,535"),
-        (np.array([[9, 8], [8, 8], [4, 4]]), "the features are 16, but 'W' has 24 columns"),
-        (np.array([[9, 8], [6, 4], [6, 4]]), "changes nothing"),
-    ],
-)
-def test_average_pooling_that_cannot_be_is_refused(
-    tmp_path: Path, shapes: np.ndarray, problem: str
-) -> None:
-    arrays = arrays_of(random_pooling_model(AveragePooling((9, 8), (8, 8), (6, 4))))
-    np.savez(tmp_path / "model.npz", **(arrays | {"reduction_shapes": shapes}))
-    with pytest.raises(InputError, match=problem):
-        load_model(tmp_path / "model.npz")
-
-
-def test_averages_have_one_range_and_background() -> None:
-    model = random_pooling_model(AveragePooling((9, 8), (8, 8), (6, 4)))
-    lower = model.inputs.lower - np.arange(24)
-    with pytest.raises(InputError, match="'inputs_lower' has different"):
-        replace(model, inputs=replace(model.inputs, lower=lower))
+def test_averages_have_the_range_and_the_background_of_bytes() -> None:
+    model = random_pooling_model(average_pooling((9, 8), (8, 8), (6, 4)))
+    assert set(model.inputs.lower) == set(model.inputs.background) == {0.0}
+    assert set(model.inputs.upper) == {255.0}
 
 
 def test_scores_are_those_of_the_averages() -> None:
-    model = random_pooling_model(AveragePooling((9, 8), (8, 8), (6, 4)))
+    model = random_pooling_model(average_pooling((9, 8), (8, 8), (6, 4)))
     images = random_images(0, 30, model.feature_stage)
     averages = model.feature_stage.apply(images)
     plain = replace(model, feature_stage=None)
@@ -500,15 +470,6 @@ def test_scores_are_those_of_the_averages() -> None:
     assert (model.n_features, model.n_inputs) == (72, 24)
     with pytest.raises(InputError, match="24 features, but the model expects 72"):
         model.scores(averages)
-
-
-@pytest.mark.parametrize("weights", [None, np.array([1.0, 3.0, 1.0])])
-def test_averages_share_the_range_of_all_pixels(weights: np.ndarray | None) -> None:
-    images = np.array([[0, 8, 8, 2], [255, 3, 0, 255], [8, 8, 0, 1]], np.uint8)
-    statistics = InputStatistics.of_averages(images, images[:, :2] / 2, weights)
-    assert (statistics.lower == 0).all()
-    assert (statistics.upper == 255).all()
-    assert set(statistics.background) == {8.0 if weights is None else 255.0}
 
 
 @pytest.mark.parametrize(

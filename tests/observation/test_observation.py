@@ -51,6 +51,7 @@ from protonn_edge.observation.answers import (
     observed,
     watchable_inputs,
 )
+from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.observation.messages import HealthReply
 from protonn_edge.policy.rejection.rule import IntegerRejection, Rejection, margins
 from protonn_edge.projects.folder import Project
@@ -276,7 +277,7 @@ def test_inputs_are_watched_that_are_0_at_rest_only() -> None:
 
 
 def test_features_of_images_and_of_layers_are_not_watched() -> None:
-    pooling = AveragePooling((8, 8), (8, 8), (4, 4))
+    pooling = average_pooling((8, 8), (8, 8), (4, 4))
     layers = (random_layers(), random_window_layers())
     for model in (random_pooling_model(pooling), *map(random_convolution_model, layers)):
         chain = quantize(model)

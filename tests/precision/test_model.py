@@ -8,7 +8,7 @@ from chains import replace
 from model_factory import random_model, random_points, random_pooling_model
 
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.precision.model import in_floats
 from protonn_edge.quantization import device_model, quantize
 
@@ -49,8 +49,8 @@ def test_scores_use_24_bits_whatever_the_labels_are():
 
 
 def test_average_pooling_is_refused():
-    model = random_pooling_model(AveragePooling((8, 8), (8, 8), (4, 4)))
-    with pytest.raises(InputError, match="pools images, which float builds do not support"):
+    model = random_pooling_model(average_pooling((8, 8), (8, 8), (4, 4)))
+    with pytest.raises(InputError, match="computes features, which float builds do not support"):
         device_model(model, "float32")
 
 

@@ -11,7 +11,9 @@ from protonn_edge.chain.file import model_bytes
 from protonn_edge.chain.integer_chain import own_inputs
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.average_pooling.integers import Areas
+from protonn_edge.features.average_pooling.making import areas_of, average_pooling
+from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.kinds.protonn.prototypes.integers import tabulated_rbf
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.kinds.protonn.train.fitting import parameters_of
@@ -38,15 +40,15 @@ def test_integers_are_as_accurate_as_floats(shape: tuple[int, int], accuracy: fl
     model = estimator.to_model()
     integers = quantize(model)
     right = integers.predict(integers.quantize(DIGITS.X_test)) == DIGITS.y_test
-    assert model.feature_stage == AveragePooling((8, 8), (8, 8), shape)
+    assert areas_of(model.feature_stage) == Areas((8, 8), (8, 8), shape)
     assert (model.n_features, model.n_inputs) == (64, shape[0] * shape[1])
     assert estimator.score(DIGITS.X_test, DIGITS.y_test) > accuracy
     assert right.mean() > accuracy - 0.01
 
 
 def test_it_learns_from_the_averages_alone() -> None:
-    averages = AveragePooling((8, 8), (6, 6), (3, 3))
-    settings = {"normalization": "none", "quantization_aware": False}
+    averages = average_pooling((8, 8), (6, 6), (3, 3), PixelScale(0.0, 16 / 255))
+    settings = {"normalization": "standard", "quantization_aware": False}
     pooled = trained(features="crop:6x6,pool:3x3", **settings)
     plain = classifier(image_shape=None, features=None, **settings)
     plain.fit(averages.apply(DIGITS.X_train), DIGITS.y_train)
@@ -153,8 +155,8 @@ def test_images_are_deskewed_in_training_in_the_model_and_in_the_integers() -> N
     Q = integers.quantize(X_test)
 
     assert model.feature_stage is not None
-    assert model.feature_stage.deskewed is not None
-    assert np.array_equal(model.feature_stage.deskewed.to_bytes(X_test), Q)
+    assert [each.kind for each in model.feature_stage.stages] == ["deskew", "average_pooling"]
+    assert np.array_equal(model.feature_stage.points.to_bytes(X_test), Q)
     assert np.mean(integers.predict(Q) == y_test) > 0.92
     assert np.mean(model.predict(X_test) == integers.predict(Q)) > 0.97
 

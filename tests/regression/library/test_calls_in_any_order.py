@@ -35,7 +35,7 @@ from model_factory import (
 
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import every_plan
-from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.gradients.making import gradient_features
 from protonn_edge.quantization import IntegerChain, device_model, quantize
 
@@ -53,7 +53,7 @@ MODELS: dict[str, Model] = {
     "hidden units": random_dense_model(),
     "prototypes": random_model(),
     "floats": random_model(),
-    "averages": random_pooling_model(AveragePooling((9, 9), (8, 8), (4, 4))),
+    "averages": random_pooling_model(average_pooling((9, 9), (8, 8), (4, 4))),
     "windows": random_window_model(WINDOWS),
     "gradients": random_gradients_model(gradient_features((8, 8), (8, 8), (2, 2), 4)),
 }
@@ -100,7 +100,7 @@ def test_inputs_beyond_their_maximum_overflow_no_sum(tmp_path: Path) -> None:
 
 def test_a_part_of_a_wide_row_may_be_256_pixels(tmp_path: Path) -> None:
     """It was taken for none, again and again."""
-    model = quantize(random_pooling_model(AveragePooling((1, 400), (1, 400), (1, 20))))
+    model = quantize(random_pooling_model(average_pooling((1, 400), (1, 400), (1, 20))))
     calls = [BEGIN, push(*range(256)), push(*range(144)), FINISH]
     check_calls(build_on_host(model, None, tmp_path), model, calls)
 
