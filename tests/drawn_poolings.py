@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from protonn_edge.chain.feature_stage import Shape
 from protonn_edge.chain.features import Features
+from protonn_edge.chain.shapes import Shape
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.deskew.integers import PixelScale

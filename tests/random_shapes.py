@@ -14,7 +14,6 @@ from chains import numbers_of, protonn_chain, replace
 from plans import of_weights_for, plan_with
 
 from protonn_edge.avr.cores import UNO_CORE
-from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.features import Features
 from protonn_edge.chain.head import channels_of
 from protonn_edge.chain.input_quantizer import InputQuantizer
@@ -58,7 +57,7 @@ class Shape:
     m: int
     classes: int
     inputs: int
-    before: FeatureStage | None = None
+    before: Features | None = None
 
 
 def random_case(rng: Rng) -> tuple[IntegerChain, Plan]:
@@ -174,7 +173,7 @@ def _gradients(rng: Rng) -> tuple[Features, int]:
     return made, made.n_outputs
 
 
-FIRST_STAGES: dict[str, Callable[[Rng], tuple[FeatureStage | None, int]]] = {
+FIRST_STAGES: dict[str, Callable[[Rng], tuple[Features | None, int]]] = {
     "none": _plain,
     "average_pooling": _average_pooling,
     "deskew": _deskew,
@@ -185,7 +184,7 @@ FIRST_STAGES: dict[str, Callable[[Rng], tuple[FeatureStage | None, int]]] = {
 
 def first_stage_of(model: IntegerChain) -> str:
     """Return what the model has before its projection."""
-    stage = model.feature_stage
+    stage = model.features
     if stage is None:
         return "none"
     if stage.kind == "gradients":
@@ -218,7 +217,7 @@ def random_model_of(rng: Rng, shape: Shape, maximum: int | None = None) -> Integ
         labels=_random_labels(rng, shape),
         score_scale=1.0,
         classes=tuple(f"class {label}" for label in range(shape.classes)),
-        feature_stage=shape.before,
+        features=shape.before,
     )
     points = named_stages(model)["projection"].run(
         own_inputs(model, random_points(rng, shape.m, model))
@@ -272,7 +271,7 @@ def _with_rejection(rng: Rng, model: IntegerChain) -> IntegerChain:
 
 def random_points(rng: Rng, n: int, model: IntegerChain) -> np.ndarray:
     """Return n points, (n, features) uint8: dense and sparse ones, all zeros, all the largest."""
-    maximum = model.features.maximum
+    maximum = model.quantizer.maximum
     if channels_of(model) is not None:
         centre, spread = rng.integers(0, 256, (n, 1)), rng.choice([1, 30, 255], (n, 1))
         Q = np.clip(centre + rng.integers(-255, 256, (n, model.n_features)) % (spread + 1), 0, 255)

@@ -29,7 +29,7 @@ from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.projection.integers import REQUANTIZE_SHIFT, IntegerProjection
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.quantization import IntegerChain
-from protonn_edge.verification.tryout import inverted
+from protonn_edge.verification.drawn_points import drawn_points
 
 Int64 = NDArray[np.int64]
 
@@ -81,7 +81,7 @@ def worst_inputs(
     middles = _middles(model, generator)
     targets = _climb(model, middles, costs, generator, effort)[:_TARGETS]
     most = np.full(model.n_inputs, model.inputs.maximum)
-    stage = model.feature_stage
+    stage = model.features
     if stage is not None and stage.stages[0].kind == "deskew":
         image = stage.stages[0].image
         areas = Areas(image.image_shape, image.cropped_shape, areas_of(stage).shape)
@@ -95,9 +95,9 @@ def worst_inputs(
 
 def _fed(model: IntegerChain, x: Int64) -> NDArray[np.uint8] | None:
     """Return bytes for the device that give the classifier the inputs x (n, D); None if unknown."""
-    stage = model.feature_stage
+    stage = model.features
     if stage is None or [each.kind for each in stage.stages] != ["average_pooling"]:
-        return inverted(model, x)
+        return x.astype(np.uint8) if stage is None else None
     (averaging,) = model.feature_stages
     areas = averaging.pooling
     images = np.zeros((len(x), *areas.image_shape), np.uint8)
@@ -109,8 +109,8 @@ def _fed(model: IntegerChain, x: Int64) -> NDArray[np.uint8] | None:
 def _drawn_points(model: IntegerChain, generator: np.random.Generator) -> NDArray[np.uint8]:
     """Return 32 points, (32, features): noise, and what the feature stage draws."""
     noise = generator.integers(1, BYTE_MAXIMUM + 1, (_POINTS // 2, model.n_features))
-    assert model.feature_stage is not None  # or inputs are what the device is fed
-    examples = model.feature_stage.examples(_POINTS - len(noise))
+    assert model.features is not None  # or inputs are what the device is fed
+    examples = drawn_points(model.features.points, _POINTS - len(noise))
     return np.concatenate([noise.astype(np.uint8), examples])
 
 

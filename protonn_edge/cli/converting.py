@@ -109,7 +109,7 @@ def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:
     save_model(model, given.output)
     out.say(str(conversion))
     if not is_sparse(X := dataset.X_train):
-        features = quantize(model).features
+        features = quantize(model).quantizer
         flat = np.ptp(features.quantize(X), axis=0) == 0  # trees may clamp some values, but not all
         clamped = features.clamped(X)[flat if model.head.kind == "forest" else slice(None)]
         if count := int(clamped.sum()):

@@ -170,7 +170,7 @@ def space_panels(one: Evidence) -> list[Panel]:
 
 def seen_panels(one: Evidence) -> list[Panel]:
     """Return the feature stage's view of one of the points, if it has a picture."""
-    stage = one.model.feature_stage
+    stage = one.model.features
     if one.points is None or not isinstance(stage, Features) or not one.results:
         return []
     index = next((each.index for each in one.answered), one.results[0].index)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, issparse
 from sklearn.preprocessing import normalize
 
-from protonn_edge.chain.feature_stage import FeatureStage, ranged
+from protonn_edge.chain.features import Features
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.datasets.dataset import Sparse, column_range
 from protonn_edge.errors import InputError
@@ -155,7 +155,7 @@ class RunningInputs:
     parts and any mean.
     """
 
-    def __init__(self, n_inputs: int, stage: FeatureStage | None = None) -> None:
+    def __init__(self, n_inputs: int, stage: Features | None = None) -> None:
         self._stage = stage
         self._lower: Float64 = np.full(n_inputs, np.inf)
         self._upper: Float64 = np.full(n_inputs, -np.inf)
@@ -205,4 +205,4 @@ class RunningInputs:
             deviation=np.sqrt(self._squares / self._total),
             background=np.clip(background, lower, upper),
         )
-        return statistics if self._stage is None else ranged(self._stage, statistics)
+        return statistics if self._stage is None else self._stage.stages[-1].ranged(statistics)

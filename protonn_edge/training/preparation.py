@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from protonn_edge.chain.activity import Activity
-from protonn_edge.chain.feature_stage import FeatureStage, ranged
+from protonn_edge.chain.features import Features
 from protonn_edge.chain.model import Model, with_units_of
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.datasets.dataset import Sparse, dense_rows
@@ -50,7 +50,7 @@ def check_sizes(sizes: tuple[int, int], n_features: int, n_classes: int) -> None
 class FeatureMaking:
     """Maps raw points to the features to normalize."""
 
-    stage: FeatureStage | None  # computes the features, if any
+    stage: Features | None  # computes the features, if any
     ends: tuple[Float32, Float32] | None = None  # (D,): limits beyond which values are outliers
 
     @classmethod
@@ -61,7 +61,7 @@ class FeatureMaking:
             points, weights = with_reach(given.points, given.weights)
             given = given._replace(points=points, weights=weights)
         start = settings.initial_model
-        stage = settings.feature_stage_for(given) if start is None else start.feature_stage
+        stage = settings.features_for(given) if start is None else start.features
         if start is not None and start.clipped:
             lower, upper = start.inputs.lower, start.inputs.upper
             return cls(stage, (lower.astype(np.float32), upper.astype(np.float32)))
@@ -79,7 +79,7 @@ class FeatureMaking:
     def statistics(self, features: Float32, weights: Float32 | None) -> InputStatistics:
         """Return the statistics of features (n, D)."""
         statistics = InputStatistics.of(features, weights)
-        return statistics if self.stage is None else ranged(self.stage, statistics)
+        return statistics if self.stage is None else self.stage.stages[-1].ranged(statistics)
 
 
 def _moved(
@@ -118,7 +118,7 @@ def count_inputs(settings: SharedParameters, points: Float32 | Sparse) -> int:
     _check_image(settings, points)
     start = settings.initial_model
     data = FeatureData(points[:1])
-    stage = settings.feature_stage_for(data) if start is None else start.feature_stage
+    stage = settings.features_for(data) if start is None else start.features
     return int(points.shape[1]) if stage is None else stage.n_outputs
 
 
@@ -272,7 +272,7 @@ class PreparedPoints:
             "inputs": self.inputs,
             "classes": self.classes,
             "feature_names": self.feature_names,
-            "feature_stage": self.making.stage,
+            "features": self.making.stage,
             "clipped": self.making.ends is not None,
             "threshold": 0.0 if self.multilabel else None,
         }
@@ -311,7 +311,7 @@ class PreparedPoints:
         if self.settings.one_class:
             inputs = inputs.reaching(REACH)
             if self.making.stage is not None:
-                inputs = ranged(self.making.stage, inputs)
+                inputs = self.making.stage.stages[-1].ranged(inputs)
         return inputs
 
     def _add_exposure_points(self) -> None:

@@ -24,7 +24,7 @@ def test_a_model_of_sound_is_read_as_it_was(tmp_path: Path) -> None:
     model = random_audio_model(stage)
     save_model(model, tmp_path / "model.npz")
     loaded = load_model(tmp_path / "model.npz")
-    assert loaded.feature_stage == stage
+    assert loaded.features == stage
     assert (loaded.n_features, loaded.n_inputs) == (256, 6)
     assert model_bytes(loaded) == model_bytes(model)
 
@@ -87,10 +87,10 @@ def test_frames_must_be_whole() -> None:
 
 def test_features_that_are_changed_are_refused() -> None:
     model = quantize(random_audio_model(audio_of(2, 1, 128)))
-    stage = model.feature_stage
+    stage = model.features
     assert stage is not None
     with pytest.raises(InputError, match="rescales values of 0 to 127"):
-        stage.integer_stages(replace(model.inputs, maximum=100))
+        stage.feeding(replace(model.inputs, maximum=100))
 
 
 def test_apply_gives_what_the_integer_stage_gives() -> None:
@@ -98,5 +98,5 @@ def test_apply_gives_what_the_integer_stage_gives() -> None:
     X = np.random.default_rng(0).normal(0, 9_000, (4, 256)).round().astype(np.float32)
     features = stage.apply(X)
     assert features.dtype == np.float32
-    (integers,) = stage.integer_stages(quantize(random_audio_model(stage)).inputs)
+    (integers,) = stage.feeding(quantize(random_audio_model(stage)).inputs)
     assert (features == integers.run(stage.points.to_bytes(X))).all()

@@ -122,7 +122,7 @@ def test_settings_of_training_say_which_pooling() -> None:
     def stage_of(**settings: object) -> object:
         points = np.arange(128, dtype=np.float32).reshape(2, 64)
         parameters = SharedParameters(image_shape=(8, 8), **settings)
-        return parameters.feature_stage_for(FeatureData(points))
+        return parameters.features_for(FeatureData(points))
 
     assert stage_of() is None
     scale = PixelScale(0.0, 127 / 255)

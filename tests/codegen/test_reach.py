@@ -84,7 +84,7 @@ def test_images_to_search_are_deskewed_and_take_longer_for_it() -> None:
     model = replace(
         quantize(random_model(features=25, projections=4, prototypes=12)),
         inputs=InputQuantizer(np.zeros(25), np.ones(25), 63),
-        feature_stage=pooling,
+        features=pooling,
     )
     plan = make_plan(model)
     images = worst_inputs(model, plan, 4, effort=0.3)

@@ -27,7 +27,7 @@ def deskewing_model() -> IntegerChain:
     return replace(
         quantize(random_model(features=25, projections=4, prototypes=12)),
         inputs=InputQuantizer(np.zeros(25), np.ones(25), 63),
-        feature_stage=average_pooling((12, 12), (10, 10), (5, 5), deskew=True),
+        features=average_pooling((12, 12), (10, 10), (5, 5), deskew=True),
     )
 
 

@@ -25,8 +25,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import Normalizer
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.integers import AveragePooling
-from protonn_edge.features.deskew.integers import BYTES
+from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.kinds.protonn.convert.reference import (
     ReferenceModel,
     from_reference,
@@ -35,7 +34,6 @@ from protonn_edge.kinds.protonn.convert.reference import (
     to_reference,
     write_reference_model,
 )
-from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 
 DIGITS = load_digits_dataset()

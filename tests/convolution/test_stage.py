@@ -57,7 +57,7 @@ def test_every_weight_is_in_the_hash(model: Model) -> None:
     weights = first.weights.copy()  # type: ignore[union-attr]
     weights[-1, -1, -1, -1] ^= 1
     other = replace(stage, stages=(averages, replace(first, weights=weights), *others))
-    changed = quantize(replace(model, feature_stage=other))
+    changed = quantize(replace(model, features=other))
     assert changed.model_sha256 != quantize(model).model_sha256
 
 
@@ -124,7 +124,7 @@ def test_layers_that_do_not_fit_together_are_refused() -> None:
 def test_a_classifier_takes_the_values_as_they_are(model: Model) -> None:
     inputs = quantize(model).inputs
     with pytest.raises(InputError, match="rescales values of 0 to 255"):
-        random_layers().integer_stages(replace(inputs, maximum=127))
+        random_layers().feeding(replace(inputs, maximum=127))
 
 
 def test_layers_of_whole_images_come_back_from_their_arrays() -> None:

@@ -165,7 +165,7 @@ def _points(rng: np.random.Generator, model: Model) -> np.ndarray:
     """Return points (n, features), float32, of the range that the model was trained on."""
     lower, upper = np.clip([model.inputs.lower, model.inputs.upper], -_LARGE, _LARGE)
     size = (8, model.n_features)
-    if model.feature_stage is None:
+    if model.features is None:
         return (lower + rng.random(size) * (upper - lower)).astype(np.float32)
     return (lower.min() + rng.random(size) * (upper.max() - lower.min())).astype(np.float32)
 

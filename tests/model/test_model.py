@@ -282,7 +282,7 @@ def test_a_model_of_windows_is_read_as_it_was(tmp_path: Path) -> None:
         model = random_window_model(scaled(window_features, (0.1, -2.0, 1e-9), (1.0,) * 3))
         save_model(model, tmp_path / "model.npz")
         loaded = load_model(tmp_path / "model.npz")
-        assert loaded.feature_stage == model.feature_stage
+        assert loaded.features == model.features
         assert (loaded.n_features, loaded.n_inputs) == (48, 12)
         assert model_bytes(loaded) == model_bytes(model)
 
@@ -326,7 +326,7 @@ def test_a_model_that_clips_or_deskews_images_is_read_as_it_was(tmp_path: Path) 
     for model in (replace(plain_model(), clipped=True), pooled):
         save_model(model, tmp_path / "model.npz")
         loaded = load_model(tmp_path / "model.npz")
-        assert (loaded.clipped, loaded.feature_stage) == (model.clipped, model.feature_stage)
+        assert (loaded.clipped, loaded.features) == (model.clipped, model.features)
 
 
 def test_thresholds_are_read_as_they_were_and_are_in_no_other_file(tmp_path: Path) -> None:
@@ -451,7 +451,7 @@ def test_average_pooling_comes_back_from_the_file(tmp_path: Path) -> None:
     model = random_pooling_model(average_pooling((9, 8), (8, 8), (6, 4)))
     save_model(model, tmp_path / "model.npz")
     loaded = load_model(tmp_path / "model.npz")
-    assert loaded.feature_stage == model.feature_stage
+    assert loaded.features == model.features
     assert model_bytes(loaded) == model_bytes(model)
 
 
@@ -463,9 +463,9 @@ def test_averages_have_the_range_and_the_background_of_bytes() -> None:
 
 def test_scores_are_those_of_the_averages() -> None:
     model = random_pooling_model(average_pooling((9, 8), (8, 8), (6, 4)))
-    images = random_images(0, 30, model.feature_stage)
-    averages = model.feature_stage.apply(images)
-    plain = replace(model, feature_stage=None)
+    images = random_images(0, 30, model.features)
+    averages = model.features.apply(images)
+    plain = replace(model, features=None)
     np.testing.assert_allclose(model.scores(images), plain.scores(averages), rtol=1e-12)
     assert (model.n_features, model.n_inputs) == (72, 24)
     with pytest.raises(InputError, match="24 features, but the model expects 72"):
@@ -490,15 +490,6 @@ def test_another_format_is_refused(tmp_path: Path, version: int, remedy: str) ->
     )
     with pytest.raises(InputError, match=f"{sentence}$"):
         load_model(path)
-
-
-def test_a_file_that_was_written_long_ago_is_read_as_it_was() -> None:
-    """Of pooled images, with a rejection."""
-    model = load_model(Path(__file__).parent / "format_7.npz")
-    assert isinstance(model.head, ProtoNNHead)
-    assert (model.feature_stage.n_outputs, model.head.n_prototypes) == (16, 12)
-    assert model.activity.stages["prototypes"][1].shape == (12,)
-    assert quantize(model).model_sha256.startswith("6642cbfbf7582cd9")
 
 
 @pytest.mark.parametrize(

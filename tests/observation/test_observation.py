@@ -39,7 +39,7 @@ from protonn_edge.device.listener import AnswerStream
 from protonn_edge.device.protocol import DELIMITER, encode_message
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.observation.answers import (
     BINS,
     DRIFT,
@@ -51,7 +51,6 @@ from protonn_edge.observation.answers import (
     observed,
     watchable_inputs,
 )
-from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.observation.messages import HealthReply
 from protonn_edge.policy.rejection.rule import IntegerRejection, Rejection, margins
 from protonn_edge.projects.folder import Project
@@ -82,7 +81,7 @@ def chain() -> tuple[IntegerChain, np.ndarray]:
         return second != (best + 1) % model.n_classes
 
     Q, known = random_inputs(3, 300, model), random_inputs(4, 1500, model)
-    strange = np.where(Q[200:] % 2, model.features.maximum, 0).astype(np.uint8)  # corners
+    strange = np.where(Q[200:] % 2, model.quantizer.maximum, 0).astype(np.uint8)  # corners
     points = np.concatenate([np.maximum(Q[usual(Q)], 1), Q[~usual(Q)], strange])
     least = int(np.quantile(margins(model.scores(Q)), 0.1))
     rejecting = with_rules(model, IntegerRejection(margin=least))
@@ -282,8 +281,8 @@ def test_features_of_images_and_of_layers_are_not_watched() -> None:
     for model in (random_pooling_model(pooling), *map(random_convolution_model, layers)):
         chain = quantize(model)
         assert (
-            watchable_inputs(chain.feature_stage, chain.n_inputs)
-            == watchable_inputs(model.feature_stage, model.n_inputs)
+            watchable_inputs(chain.features, chain.n_inputs)
+            == watchable_inputs(model.features, model.n_inputs)
             == 0
         )
         expected = ExpectedAnswers.of(chain, np.ones((400, chain.n_features), np.uint8))
@@ -291,7 +290,7 @@ def test_features_of_images_and_of_layers_are_not_watched() -> None:
         assert expected.watched == range(0)
         assert ExpectedAnswers.of_array(expected.to_array(), chain.n_classes, 0).watched == range(0)
     windows = random_window_model(window_features_of("mean,deviation", 8, 2))
-    assert watchable_inputs(windows.feature_stage, windows.n_inputs) == windows.n_inputs == 4
+    assert watchable_inputs(windows.features, windows.n_inputs) == windows.n_inputs == 4
     assert watchable_inputs(None, 2**15) == 0
 
 

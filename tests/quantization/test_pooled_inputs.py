@@ -39,7 +39,7 @@ def test_largest_bytes_become_the_largest_input(maximum: int, shape: tuple[int, 
     n = pooling.n_outputs
     model = replace(
         base,
-        feature_stage=pooling,
+        features=pooling,
         inputs=replace(base.inputs, zero=np.zeros(n), step=np.ones(n), maximum=maximum),
         projection=np.zeros((3, n), np.int8),
         bias=np.zeros(3, np.int64),
@@ -84,7 +84,7 @@ def test_inputs_are_averages_rounded_once(seed: int, pooling: Features) -> None:
 
 def test_hash_covers_average_pooling() -> None:
     model = tiny_pooling_model()
-    other = replace(model, feature_stage=average_pooling((5, 6), (4, 6), (2, 3)))
+    other = replace(model, features=average_pooling((5, 6), (4, 6), (2, 3)))
     assert len({model.model_sha256, other.model_sha256}) == 2
 
 
@@ -98,13 +98,13 @@ def test_hash_covers_average_pooling() -> None:
 )
 def test_average_pooling_that_does_not_fit_is_refused(change: str, words: str) -> None:
     model = tiny_pooling_model()
-    inputs, pooling = model.inputs, model.feature_stage
+    inputs, pooling = model.inputs, model.features
     if change == "shape":
         pooling = average_pooling((5, 6), (5, 6), (1, 3))
     else:
         inputs = replace(inputs, **{change: np.arange(1.0, 7.0)})
     with pytest.raises(InputError, match=words):
-        replace(model, inputs=inputs, feature_stage=pooling)
+        replace(model, inputs=inputs, features=pooling)
 
 
 def test_points_have_as_many_features_as_pixels() -> None:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from protonn_edge.chain.feature_stage import FeatureStage
+from protonn_edge.chain.features import Features
 from protonn_edge.chain.statistics import common_range
 from protonn_edge.training.features import FeatureData, FeatureRequest, only_term, unread
 from protonn_edge.training.parameters import FeatureParameters
@@ -40,7 +40,7 @@ class ScaleRequest(FeatureRequest):
         except ValueError:
             raise unread(term, f"must look like {cls.form}") from None
 
-    def stage_for(self, settings: FeatureParameters, given: FeatureData) -> FeatureStage:  # noqa: ARG002
+    def stage_for(self, settings: FeatureParameters, given: FeatureData) -> Features:  # noqa: ARG002
         """Return the stage."""
         lower, upper, background = common_range(given.points, given.weights)
         zero = upper if upper - background < background - lower else lower

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.checks import Arrays, check_finite, check_type
-from protonn_edge.chain.feature_stage import FeatureStage
+from protonn_edge.chain.features import Features
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_stage import IntegerStage
 from protonn_edge.errors import InputError
@@ -18,7 +18,7 @@ from scale.integers import FACTOR_BITS, IntegerScale
 
 
 @dataclass(frozen=True)
-class Scale(FeatureStage):
+class Scale(Features):
     """Multiplies each feature's distance from its resting value by its own factor.
 
     Attributes

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_stage import IntegerStage, Range, check_holds
-from protonn_edge.chain.shapes import shape_text
+from protonn_edge.chain.shapes import Shape, shape_text
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.errors import InputError
 from protonn_edge.features.images import cropped_image as crop
@@ -68,7 +68,7 @@ class Areas(crop.CroppedImage):
     pixels, or the sums of bytes would not fit 16 bits.
     """
 
-    shape: crop.Shape  # height and width of the resulting image
+    shape: Shape  # height and width of the resulting image
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -122,10 +122,10 @@ class Areas(crop.CroppedImage):
         )
 
 
-def _advice(cropped: crop.Shape, shape: crop.Shape) -> str:
+def _advice(cropped: Shape, shape: Shape) -> str:
     """Return advice with the sizes closest to `shape` that have short enough sums."""
     height, width = cropped
-    near: list[tuple[int, crop.Shape]] = []
+    near: list[tuple[int, Shape]] = []
     for rows in _simple_outputs(height):
         for columns in _simple_outputs(width):
             area = (height // math.gcd(height, rows)) * (width // math.gcd(width, columns))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from protonn_edge.chain.features import Features, PointFormat
+from protonn_edge.chain.shapes import Shape
 from protonn_edge.features.average_pooling.integers import Areas, IntegerAveragePooling
 from protonn_edge.features.deskew.integers import BYTES, IntegerDeskew, PixelScale
-from protonn_edge.features.images.cropped_image import CroppedImage, Shape
+from protonn_edge.features.images.cropped_image import CroppedImage
 
 
 def average_pooling(

@@ -71,9 +71,9 @@ def test_a_scale_beyond_the_bytes_is_refused_where_it_is_made():
 
 def test_a_model_that_could_not_be_read_is_not_written(tmp_path: Path):
     model = from_network(quantized(0.25, 0), np.eye(4, dtype=np.float32)).model
-    assert model.feature_stage is not None
+    assert model.features is not None
     object.__setattr__(
-        model.feature_stage.scale, "zero", np.full(1, -999.0)
+        model.features.points.scale, "zero", np.full(1, -999.0)
     )  # past all checks so far
     with pytest.raises(InputError, match="wrong.npz is not written, because it could not be read"):
         save_model(model, tmp_path / "wrong.npz")

@@ -50,7 +50,7 @@ def test_inputs_between_two_bytes_are_rounded_as_quantize_does(tmp_path: Path) -
     assert integers.model_sha256 == quantize(model).model_sha256
     assert (integers.quantize(X).ravel() == expected).all()
     assert (integers.quantize(X.astype(np.float64)).ravel() == expected).all()
-    in_page = page_bytes(X, integers.features)
+    in_page = page_bytes(X, integers.quantizer)
     assert in_page is None or in_page == expected.tolist()
 
 

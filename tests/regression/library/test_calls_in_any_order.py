@@ -43,10 +43,10 @@ WINDOWS = window_features_of("mean,max,bands:2", 8)
 LAYERS = random_layers()
 TREE = random_kernel_model(features=LAYERS.n_outputs)
 MODELS: dict[str, Model] = {
-    "trees behind windows": random_forest_model(features=WINDOWS.n_outputs, feature_stage=WINDOWS),
-    "a tree behind layers": replace(
-        TREE, inputs=TREE.inputs.with_one_range(), feature_stage=LAYERS
+    "trees behind windows": replace(
+        random_forest_model(features=WINDOWS.n_outputs), features=WINDOWS
     ),
+    "a tree behind layers": replace(TREE, inputs=TREE.inputs.with_one_range(), features=LAYERS),
     "a tree behind a projection": random_bonsai_model(),
     "layers": random_network(LAYERS),
     "sums": random_linear_model(),
@@ -82,7 +82,7 @@ def test_features_without_a_prediction_are_ignored(library: tuple[Path, IntegerC
 def test_wrong_calls_answer_as_the_last_prediction(library: tuple[Path, IntegerChain]) -> None:
     _, model = library
     rng = np.random.default_rng(0)
-    points = rng.integers(0, model.features.maximum + 1, (2, model.n_features), np.uint8)
+    points = rng.integers(0, model.quantizer.maximum + 1, (2, model.n_features), np.uint8)
     check_calls(*library, wrong_calls(points))
 
 
