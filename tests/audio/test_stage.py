@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from audio_factory import audio_of, random_audio_model
 from model_factory import scaled
+from stored_features import from_arrays, to_arrays
 
-from protonn_edge.chain.features import Features
 from protonn_edge.chain.file import load_model, model_bytes, save_model
 from protonn_edge.errors import InputError
 from protonn_edge.features.audio.clips import fitted_to
@@ -31,7 +31,7 @@ def test_a_model_of_sound_is_read_as_it_was(tmp_path: Path) -> None:
 
 def declared(place: str, **changes: Any) -> dict[str, np.ndarray]:
     """Return the arrays of features with other numbers in them."""
-    arrays = audio_of(2, 3, 128).to_arrays()
+    arrays = to_arrays(audio_of(2, 3, 128))
     text = json.loads(arrays["features"].tobytes())
     part = {"points": text["points"], "clip": text["stages"][0]["clip"], "stage": text["stages"][0]}
     part[place] |= changes
@@ -59,7 +59,7 @@ def test_a_declaration_that_is_none_is_refused(
     place: str, changes: dict[str, Any], sentence: str
 ) -> None:
     with pytest.raises(InputError, match=sentence):
-        Features.from_arrays(declared(place, **changes))
+        from_arrays(declared(place, **changes))
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def test_largest_bytes_become_the_largest_input(maximum: int, shape: tuple[int, 
         projection=np.zeros((3, n), np.int8),
         bias=np.zeros(3, np.int64),
     )
-    ends = np.array([[0], [255]], np.uint8).repeat(pooling.n_features, axis=1)
+    ends = np.array([[0], [255]], np.uint8).repeat(pooling.points.n_features, axis=1)
     assert own_inputs(model, ends).tolist() == [[0] * n, [maximum] * n]
 
 

@@ -93,8 +93,8 @@ def test_roots_are_rounded_down(square: int) -> None:
 def test_samples_become_bytes_channel_by_channel() -> None:
     X = np.array([[0.0, -3.0, 1.0, 9.0], [0.5, 5.0, 0.25, 1.0]])
     window_features = fitted_to(X, FeatureSet.of("min,max"), (2, 2))
-    assert window_features.scale.zero.tolist() == [0.0, -3.0]
-    assert window_features.scale.step.tolist() == [1 / 255, 12 / 255]
+    assert window_features.points.scale.zero.tolist() == [0.0, -3.0]
+    assert window_features.points.scale.step.tolist() == [1 / 255, 12 / 255]
     assert window_features.points.to_bytes(X).tolist() == [[0, 0, 255, 255], [128, 170, 64, 85]]
     assert window_features.points.to_bytes(np.array([[-9.0, 99.0, 9.0, -99.0]])).tolist() == [
         [0, 255, 255, 0]

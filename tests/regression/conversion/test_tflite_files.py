@@ -15,13 +15,13 @@ import pytest
 from fuzz.sentences import check_refusal
 from tflite_factory import FLOAT32, INT32, network, tensor
 
+from protonn_edge.chain.features import PointFormat
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.reading import StoredClassifier
 from protonn_edge.errors import InputError
 from protonn_edge.features.convolution.convert.stored_networks import load_network
-from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.quantization import quantize
 
 AVERAGE, CONV, DEPTHWISE, DENSE, MEAN, QUANTIZE = 1, 3, 4, 9, 40, 114
@@ -72,11 +72,11 @@ def page_bytes(X: Any, features: InputQuantizer) -> list[int] | None:
     return json.loads(done.stdout)
 
 
-def test_a_model_file_with_a_zero_between_steps_is_refused() -> None:
+def test_a_zero_beyond_the_bytes_is_refused() -> None:
     for zero in (-256.5, 1.0, 3e38):
-        pixels = {"pixels": np.array([zero, 1.0], np.float32)}
-        with pytest.raises(InputError, match="array 'pixels': .* cannot be converted to bytes"):
-            PixelScale.from_arrays(pixels, "pixels")
+        step = np.ones(1, np.float32)
+        with pytest.raises(InputError, match="cannot be converted to bytes"):
+            PointFormat(InputQuantizer(np.array([zero]), step, 255), (1, 1))
 
 
 @pytest.mark.parametrize("window", [(1, 1), (1, 2), (3, 1), (5, 5), (54, 55), (60, 59), (254, 255)])

@@ -41,6 +41,7 @@ from protonn_edge.quantization import IntegerChain, device_model, quantize
 
 WINDOWS = window_features_of("mean,max,bands:2", 8)
 LAYERS = random_layers()
+TREES = random_forest_model(features=WINDOWS.n_outputs)
 TREE = random_kernel_model(features=LAYERS.n_outputs)
 MODELS: dict[str, Model] = {
     "trees behind windows": replace(
