@@ -21,7 +21,7 @@ def instances() -> Iterator[Instance]:
         "whole": average_pooling((8, 9), (8, 9), (4, 3), deskew=True),
     }.items():
         model = quantize(random_pooling_model(pooling, projections=10, prototypes=20))
-        ends = np.array([[0], [255]]) * np.ones((1, pooling.n_features), np.int64)
+        ends = np.array([[0], [255]]) * np.ones((1, pooling.points.n_features), np.int64)
         yield Instance(name, model, model.stages[0], random_images(4, 20, pooling), ends)
 
 

@@ -133,7 +133,7 @@ def _check_floats(seed: int, model: Model) -> None:
         check_refusal(error)
         return
     Q = np.random.default_rng(seed).integers(
-        0, floats.features.maximum + 1, (_POINTS, floats.n_features), np.uint8
+        0, floats.quantizer.maximum + 1, (_POINTS, floats.n_features), np.uint8
     )
     with host_program(floats, sanitize=True) as program:
         labels, scores = program.run(Q, "chunks")

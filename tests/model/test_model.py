@@ -39,9 +39,10 @@ from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.deskew.integers import PixelScale
-from protonn_edge.kinds.protonn.head import rbf
+from protonn_edge.kinds.protonn.head import ProtoNNHead, rbf
 from protonn_edge.policy.confidence.rule import Sharpness
 from protonn_edge.policy.rejection.rule import Rejection
+from protonn_edge.quantization import quantize
 
 
 def make_model(
@@ -490,6 +491,15 @@ def test_another_format_is_refused(tmp_path: Path, version: int, remedy: str) ->
     )
     with pytest.raises(InputError, match=f"{sentence}$"):
         load_model(path)
+
+
+def test_a_file_that_was_written_long_ago_is_read_as_it_was() -> None:
+    """Of pooled images, with a rejection."""
+    model = load_model(Path(__file__).parent / "format_8.npz")
+    assert isinstance(model.head, ProtoNNHead)
+    assert (model.features.n_outputs, model.head.n_prototypes) == (16, 12)
+    assert model.activity.stages["prototypes"][1].shape == (12,)
+    assert quantize(model).model_sha256.startswith("506be63f43f2cf26")
 
 
 @pytest.mark.parametrize(

@@ -337,7 +337,7 @@ def test_calibration_without_a_rate_measures_answers_alone(tmp_path: Path) -> No
     model, path = of_file(tmp_path)
     integers, points, new = quantize(model), tmp_path / "points.npz", tmp_path / "new.npz"
     for n in (99, 100):
-        X = integers.features.restore(random_inputs(5, n, integers)).astype(np.float32)
+        X = integers.quantizer.restore(random_inputs(5, n, integers)).astype(np.float32)
         np.savez(points, X=X, y=["class 0"] * n)
         done = run("calibrate", path, points, "-o", new)
         assert (done.exit_code, new.exists()) == ((2, False) if n < 100 else (0, True))
@@ -367,7 +367,7 @@ def test_health_reads_and_explains_what_a_board_has_counted(tmp_path: Path) -> N
     Q = random_inputs(3, 120, quantize(model))
     Q[60:, ::2] = 0
     data = tmp_path / "points.npz"
-    X = quantize(model).features.restore(Q)
+    X = quantize(model).quantizer.restore(Q)
     np.savez(data, X=X.astype(np.float32), y=["class 0"] * len(Q))
     succeed("certify", folder, "-o", tmp_path / "certificate.json")
     with EmulatedUno(Project(folder).compile(load_board("uno"))) as uno:

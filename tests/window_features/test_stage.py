@@ -166,5 +166,5 @@ def test_windows_of_another_shape_are_refused(shape: tuple[int, int]) -> None:
 
 
 def test_samples_of_one_channel_are_drawn_as_a_line() -> None:
-    assert window_features_of("mean", 32, 1).drawn_shape == (1, 32)
-    assert window_features_of("mean", 32, 2).drawn_shape is None
+    assert window_features_of("mean", 32, 1).points.drawn_shape == (1, 32)
+    assert window_features_of("mean", 32, 2).points.drawn_shape is None
