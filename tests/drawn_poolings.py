@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from protonn_edge.chain.features import Features
 from protonn_edge.chain.shapes import Shape
 from protonn_edge.errors import InputError
+from protonn_edge.features.average_pooling.integers import Areas, IntegerAveragePooling
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.deskew.integers import PixelScale
 
@@ -33,3 +34,10 @@ def poolings(
 
 def _within(shape: Shape) -> st.SearchStrategy[Shape]:
     return st.tuples(*(st.integers(1, side) for side in shape))
+
+
+def areas_of(features: Features) -> Areas:
+    """Return the areas of an image, or of its deskewed crop."""
+    stage = features.stages[-1]
+    assert isinstance(stage, IntegerAveragePooling)
+    return stage.pooling

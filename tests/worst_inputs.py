@@ -21,7 +21,6 @@ from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.chain.integer_chain import own_inputs, stage_of
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.features.average_pooling.integers import Areas, IntegerAveragePooling
-from protonn_edge.features.average_pooling.making import areas_of
 from protonn_edge.features.deskew.integers import row_shifts
 from protonn_edge.features.deskew.kernels import moved_row_cycles, moved_rows
 from protonn_edge.features.images.cropped_image import CroppedImage
@@ -82,9 +81,13 @@ def worst_inputs(
     targets = _climb(model, middles, costs, generator, effort)[:_TARGETS]
     most = np.full(model.n_inputs, model.inputs.maximum)
     stage = model.features
-    if stage is not None and stage.stages[0].kind == "deskew":
+    if stage is not None and [each.kind for each in stage.stages] == ["deskew", "average_pooling"]:
         image = stage.stages[0].image
-        areas = Areas(image.image_shape, image.cropped_shape, areas_of(stage).shape)
+        areas = Areas(
+            image.image_shape,
+            image.cropped_shape,
+            stage_of(model, IntegerAveragePooling).pooling.shape,
+        )
         images = np.concatenate(list(_slanting(model, areas, targets, costs, generator, effort)))
         return _refine_images(model, areas, plan, images, generator, effort)[:count]
     near = _fed(model, _inputs_near(model, targets, most, costs, generator, effort)[:count])

@@ -7,6 +7,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from drawn_poolings import areas_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,7 +17,7 @@ from protonn_edge.features.average_pooling.integers import (
     Axis,
     IntegerAveragePooling,
 )
-from protonn_edge.features.average_pooling.making import areas_of, average_pooling
+from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.training.features import FeatureData
 from protonn_edge.training.parameters import SharedParameters

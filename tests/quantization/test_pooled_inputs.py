@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from chains import replace
-from drawn_poolings import poolings
+from drawn_poolings import areas_of, poolings
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_factory import random_images, random_pooling_model, tiny_pooling_model
@@ -13,7 +13,7 @@ from model_factory import random_images, random_pooling_model, tiny_pooling_mode
 from protonn_edge.chain.features import Features
 from protonn_edge.chain.integer_chain import own_inputs
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.making import areas_of, average_pooling
+from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.quantization import IntegerChain, quantize
 

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from drawn_poolings import areas_of
 
 from protonn_edge.chain.file import model_bytes
 from protonn_edge.chain.integer_chain import own_inputs
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.integers import Areas
-from protonn_edge.features.average_pooling.making import areas_of, average_pooling
+from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.kinds.protonn.prototypes.integers import tabulated_rbf
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier

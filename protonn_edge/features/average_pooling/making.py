@@ -32,10 +32,3 @@ def average_pooling(
     image = CroppedImage(areas.image_shape, areas.cropped_shape)
     stages = IntegerDeskew(image), IntegerAveragePooling(cropped, by_rows=True)
     return Features(IntegerAveragePooling.kind, points, stages)
-
-
-def areas_of(features: Features) -> Areas:
-    """Return the areas of an image, or of its deskewed crop."""
-    stage = features.stages[-1]
-    assert isinstance(stage, IntegerAveragePooling)
-    return stage.pooling

@@ -44,9 +44,7 @@ LAYERS = random_layers()
 TREES = random_forest_model(features=WINDOWS.n_outputs)
 TREE = random_kernel_model(features=LAYERS.n_outputs)
 MODELS: dict[str, Model] = {
-    "trees behind windows": replace(
-        random_forest_model(features=WINDOWS.n_outputs), features=WINDOWS
-    ),
+    "trees behind windows": dataclasses.replace(TREES, features=WINDOWS),
     "a tree behind layers": replace(TREE, inputs=TREE.inputs.with_one_range(), features=LAYERS),
     "a tree behind a projection": random_bonsai_model(),
     "layers": random_network(LAYERS),
