@@ -58,15 +58,15 @@ def measure_board(board: Board, model: Model, dataset: Dataset) -> dict[str, Any
     """Build for a board and let the emulated one classify every test point."""
     with TemporaryDirectory() as folder:
         project = Project(Path(folder))
-        plan = build(model, board, project.folder).plan
+        built = build(model, board, project.folder)
         measured = measure(project, (dataset.X_test, dataset.y_test), board)
-    planned = plan.to_json()
-    about = "about " if planned["estimated"] else ""
+    planned = built.plan.to_json()
     return {
         **measured.to_json(),
         "chip": f"{board.mcu}, {board.clock_hz / 1e6:g}",
         "kernel": planned["kernel"],
-        "bound": f"{about}{planned['cycles']['worst']:,}",
+        "planned": planned["mean_cycles"],
+        "bound": f"{built.possible.most:,}" if built.possible.proven else "-",
     }
 
 

@@ -36,7 +36,7 @@ from protonn_edge.kinds.dense.train import DenseClassifier
 # 3 folds of its people, the others in 2 of 3 folds. Of learning rates of 0.01 and 0.03 (har: 0.003
 # and 0.01), noise of 0 to 0.2 (har: to 0.5), and, but for mnist2 and usps2, two to four choices of
 # layers, the most accurate one.
-_PIXELS = {"normalization": "minmax", "learning_rate": 0.03, "input_noise": 0.1}
+_PIXELS = {"learning_rate": 0.03, "input_noise": 0.1}
 _AVERAGES = {"image_shape": (28, 28), "features": "deskew,pool:14x14"}
 _LETTERS = {"learning_rate": 0.03, "input_noise": 0.05, "epochs": 100}
 _HAR = {"learning_rate": 0.01, "input_noise": 0.5, "epochs": 40}

@@ -53,8 +53,8 @@ from protonn_edge.kinds.linear.train import LinearClassifier
 # best, that of a share of as many points. har's clip, of 0, 0.001, 0.005, 0.02, 0.05 and 0.1, is
 # the best one with that regularization.
 CASES = [
-    SplitRow("usps10", "usps10_libsvm.npz", {"normalization": "minmax", "regularization": 1e-4}),
-    SplitRow("mnist2", "mnist10.npz", {"normalization": "minmax", "regularization": 1e-4}, split=5),
+    SplitRow("usps10", "usps10_libsvm.npz", {"regularization": 1e-4}),
+    SplitRow("mnist2", "mnist10.npz", {"regularization": 1e-4}, split=5),
     SplitRow("har", "har_hapt.npz", {"clip": 0.05, "regularization": 3e-3}),
 ]
 COLUMNS: Columns = [

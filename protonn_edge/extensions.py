@@ -4,7 +4,8 @@ The rest of the package has points, such as "messages", at which it asks for wha
 The folder of an extension is in this package; its constant `BRINGS` has, by the names of points,
 what it brings there, as "module:name" in the folder, imported when a point is asked about. Nothing
 outside of the folder imports it. If the folder is deleted, the idea is gone: what still refers to
-it, such as a model file, is refused in one sentence.
+it, such as a model file, is refused in one sentence. A kind of classifier that does something of
+its own for an extension has a folder of the extension's name, with a `BRINGS` of its own.
 
 At the point "parts", an extension has a function of a device's model that returns a `FirmwarePart`,
 or None. Other points are documented where they are asked about.
@@ -17,6 +18,8 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, ClassVar
+
+from protonn_edge.system.lazy import folders_of
 
 KNOWN = {
     "observation": "--observe health",
@@ -33,14 +36,25 @@ def installed() -> tuple[str, ...]:
 
 def brought(point: str) -> dict[str, Any]:
     """Return what extensions bring at a point, by their names."""
-    places = {name: import_module(f"protonn_edge.{name}").BRINGS.get(point) for name in installed()}
-    return {name: _imported(name, place) for name, place in places.items() if place is not None}
+    return {
+        name: _imported(f"{folder}.{place}")
+        for name in installed()
+        for folder in _folders(name)
+        if (place := import_module(folder).BRINGS.get(point)) is not None
+    }
 
 
 @cache
-def _imported(extension: str, place: str) -> Any:
+def _folders(extension: str) -> tuple[str, ...]:
+    """Return the packages of an extension: its own, and its parts in kinds of classifiers."""
+    parts = (f"{kind}.{extension}" for kind in folders_of("protonn_edge.kinds"))
+    return f"protonn_edge.{extension}", *(part for part in parts if find_spec(part) is not None)
+
+
+@cache
+def _imported(place: str) -> Any:
     module, name = place.split(":")
-    return getattr(import_module(f"protonn_edge.{extension}.{module}"), name)
+    return getattr(import_module(module), name)
 
 
 def missing(words: Iterable[str]) -> str | None:

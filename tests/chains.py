@@ -29,7 +29,7 @@ from protonn_edge.kinds.protonn.prototypes.integers import (
     all_coordinates,
     near_range,
 )
-from protonn_edge.teaching.model import Teachable
+from protonn_edge.kinds.protonn.teaching.model import Teachable
 
 Instance = TypeVar("Instance")
 Stages = tuple[IntegerStage, ...]

@@ -1,17 +1,17 @@
-/* The probability of the class with the highest score, like `Confidence.percent` and pnn_confidence(). */
+/* The probabilities of the classes; that of the highest score is `Confidence.percent` and pnn_confidence(). */
 
 /** @param {number[]} scores
  *  @param confidence `factor`, `shift` and `table` of the exponential; `newClasses`, only taught ones. */
-export function percent(scores, { factor, shift, table, newClasses }) {
+export function percents(scores, { factor, shift, table, newClasses }) {
     const highest = Math.max(...scores);
     const best = scores.indexOf(highest);
     const half = 2 ** (shift - 1);
-    const sum = scores.reduce((total, score, i) => {
+    const weights = scores.map((score, i) => {
         if (i !== best && score === 0 && i >= scores.length - newClasses) {
-            return total;
+            return 0;
         }
-        const step = Math.floor(((highest - score) * factor + half) / 2 ** shift);
-        return total + (table[step] ?? 0);
-    }, 0);
-    return Math.floor((100 * table[0] + Math.floor(sum / 2)) / sum);
+        return table[Math.floor(((highest - score) * factor + half) / 2 ** shift)] ?? 0;
+    });
+    const sum = weights.reduce((total, weight) => total + weight, 0);
+    return weights.map((weight) => Math.floor((100 * weight + Math.floor(sum / 2)) / sum));
 }

@@ -1,10 +1,13 @@
 /* What the Uno answered: class, scores, confidence, cycles, time, energy, and the light. */
-import { percent } from "./confidence.js";
+import { percents } from "./confidence.js";
 
 const MANY = 12; // classes that are all shown
 const SHOWN = 8; // of more
 const LIGHT_MS = 300;
 const EARLY = 0.98; // of the cycles: below it, some are of the time in which the input arrives
+
+/** Whole percents, of which 0 and 100 would say too much. */
+const rounded = (percent) => (percent > 99 ? "over 99 %" : percent < 1 ? "under 1 %" : `${percent} %`);
 
 export class ResultView {
     constructor(root, payload) {
@@ -56,8 +59,8 @@ export class ResultView {
     /** Show the confidence in a class of the model; 100 would be rounded. */
     #sure({ label, scores }) {
         const isKnown = this.confidence && label < this.classes.length;
-        const sure = isKnown ? percent(scores, this.confidence) : null;
-        this.part("sure").textContent = sure === null ? "–" : sure > 99 ? "over 99 %" : `${sure} %`;
+        const sure = isKnown ? percents(scores, this.confidence)[label] : null;
+        this.part("sure").textContent = sure === null ? "–" : rounded(sure);
     }
 
     clear() {
@@ -99,9 +102,10 @@ export class ResultView {
         }
         const [low, high] = [Math.min(0, ...scores), Math.max(0, ...scores)];
         const share = (score) => (100 * (score - low)) / (high - low || 1);
+        const shares = this.confidence ? percents(scores, this.confidence) : null;
         const rows = order.map((i) => {
             const row = document.createElement("li");
-            const parts = ["name", "bar", "score"].map((name) => {
+            const parts = ["name", "bar", "score", "share"].map((name) => {
                 const part = row.appendChild(document.createElement("span"));
                 part.className = name;
                 return part;
@@ -113,6 +117,7 @@ export class ResultView {
                 parts[1].style.setProperty(`--${name}`, `${value}%`);
             }
             parts[2].textContent = scores[i].toLocaleString("en");
+            parts[3].textContent = shares ? rounded(shares[i]) : "";
             return row;
         });
         this.part("scores").replaceChildren(...rows);

@@ -45,9 +45,9 @@ _PROTONN: dict[str, dict[str, Any]] = {
 }
 _LINEAR: dict[str, dict[str, Any]] = {
     "usps": {**_USPS, "regularization": 1e-4},
-    "mnist": {"normalization": "minmax", "regularization": 1e-4},
-    "letter": {"normalization": "minmax", "regularization": 1e-4},
-    "har": {"normalization": "minmax", "regularization": 1e-4},
+    "mnist": {"regularization": 1e-4},
+    "letter": {"regularization": 1e-4},
+    "har": {"regularization": 1e-4},
 }
 _BOOSTED = {"ensemble": "boosting", "n_trees": 40, "shrinkage": 0.3, "max_depth": 4}
 FOREST: dict[str, dict[str, Any]] = {
@@ -56,7 +56,7 @@ FOREST: dict[str, dict[str, Any]] = {
     "letter": {**_BOOSTED, "size_budget": 2_000},
     "har": {"ensemble": "extra", "n_trees": 20, "size_budget": 2_000},
 }
-_PIXELS = {"normalization": "minmax", "learning_rate": 0.03, "hidden": "20", "size_budget": 2_000}
+_PIXELS = {"learning_rate": 0.03, "hidden": "20", "size_budget": 2_000}
 DENSE: dict[str, dict[str, Any]] = {
     "usps": {**_PIXELS, "input_noise": 0.2, "epochs": 100},
     "mnist": {**_PIXELS, "input_noise": 0.1, "epochs": 60},

@@ -222,16 +222,15 @@ def chain_for(
     own_stages: tuple[IntegerStage, ...],
     score_scale: float,
     *,
-    rbf_maximum: int = 1,
     with_units: bool = True,
 ) -> IntegerChain:
     """Return the integer form of a float model, given the classifier's own stages.
 
-    An integer score of 1 stands for a float score of `score_scale`, the integer `rbf_maximum` for
-    an RBF of 1. Training needs no units of raw values.
+    An integer score of 1 stands for a float score of `score_scale`. Training needs no units of raw
+    values.
     """
     last = own_stages[-1]
-    units = Units(score_scale, rbf_maximum, model.n_classes, last.n_new_classes)
+    units = Units(score_scale, last.nearest_unit, model.n_classes, last.n_new_classes)
     return IntegerChain(
         head=type(model.head),
         inputs=inputs,

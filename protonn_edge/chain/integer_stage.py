@@ -63,6 +63,8 @@ class IntegerStage(ABC):
     score_tolerance: ClassVar[int] = 0
     # the module that plans and renders a chain of only this stage, instead of planner and kernels
     program: ClassVar[str] = ""
+    # the nearness 1, as `run_with_nearest` returns it
+    nearest_unit: ClassVar[int] = 1
     # whether the first vector of `activity` counts the stage's non-zero values
     reports_nonzero_outputs: ClassVar[bool] = False
 

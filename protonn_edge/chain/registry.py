@@ -5,7 +5,6 @@ A kind of classifier is a folder of `protonn_edge.kinds`, and a kind of feature 
 reads in the ``__init__.py`` of each
 
 ``KINDS``     the kinds of classifiers, as `Kind`
-``FEATURES``  the kinds of features with a float form, as `Feature`
 ``REQUESTS``  the requests for features in training, as `Requested`
 ``STAGES``    the folder of each of its integer stages, below its own; "" if that is the same
 ``EXPORTS``   names that `protonn_edge` offers, with their modules; classifiers are among them
@@ -17,6 +16,8 @@ By convention, the folder of a kind of classifier has in
               steps, ``scores_by_step(model, integers, X)``, as `scores_in_two_steps`
 ``parameters``  ``<Prefix>Parameters``, its parameters, declared without heavy imports
 ``train``     ``<Prefix>Classifier``, the estimator, of which they are a base
+``precision``  its builds in other numbers than integers: their ``NAME``, ``chain_of(model, chain)``
+              and ``why_impossible(model)``; absent in most kinds
 ``convert``   what other programs' classifiers become models of the kind: ``READERS`` of fitted
               estimators, by their types, and ``LOADERS`` of files; absent in most kinds
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from protonn_edge.chain.checks import checked_vector, set_checked
 from protonn_edge.errors import InputError
 
-NORMALIZER_KINDS = ("none", "standard", "minmax", "l2")
+NORMALIZER_KINDS = ("none", "standard", "l2")
 
 _LARGEST_SCALE = 1e30
 

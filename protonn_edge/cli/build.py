@@ -19,7 +19,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.cli import options
 from protonn_edge.cli.command import OUTPUT, Output, additions, command, option
 from protonn_edge.cli.paths import LIVE_FOLDER, there
-from protonn_edge.cli.tables import TABLE, TABLE_FLAGS, points_for
+from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.cli.trying import refused_wrong_answers, say_tried
 from protonn_edge.cli.upload import upload, upload_line
 from protonn_edge.codegen.plan import PLANS
@@ -57,7 +57,7 @@ _LIVE = "protonn_edge.cli.live"
 @command(
     "build",
     needs={
-        f"--max-drop {TABLE_FLAGS}": "--data",
+        "--max-drop --read": "--data",
         "--rate --unit --hop --votes --refractory": "--sensor",
         "--port": "--upload",
     },

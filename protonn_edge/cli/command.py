@@ -28,6 +28,7 @@ from rich.markup import escape
 from protonn_edge.cli.additions import added_to, with_added
 from protonn_edge.cli.option_groups import GROUP_OF, GROUPS, group_of, row
 from protonn_edge.cli.paths import check_paths
+from protonn_edge.datasets.options import READ_NAMES
 from protonn_edge.errors import InputError, Interrupted, ProtoNNEdgeError, printable, shortened
 from protonn_edge.extensions import missing
 from protonn_edge.system.lazy import sentence_of
@@ -184,6 +185,8 @@ class Command(click.Command):
 
     def _alike(self, ctx: click.Context, flag: str) -> list[str]:
         """Return the options for what another command gives by this option."""
+        if flag.removeprefix("--") in READ_NAMES and any("--read" in p.opts for p in self.params):
+            return [f"--read {flag.removeprefix('--')}=..."]
         group = None if ctx.parent is None else ctx.parent.command
         if not isinstance(group, click.Group):
             return []

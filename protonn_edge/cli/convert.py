@@ -14,7 +14,7 @@ from protonn_edge.chain.statistics import NORMALIZER_KINDS
 from protonn_edge.cli.command import OUTPUT, Output, argument, command, option, options_of
 from protonn_edge.cli.options import BOARD, BYTES, PATH
 from protonn_edge.cli.paths import CONVERTED, OutputFile, check_there
-from protonn_edge.cli.tables import TABLE, TABLE_FLAGS, columns_option
+from protonn_edge.cli.tables import TABLE, names_option
 from protonn_edge.conversion import EPOCHS, LAYOUTS, Features, Layout
 from protonn_edge.datasets.options import TableOptions
 from protonn_edge.errors import InputError
@@ -61,10 +61,9 @@ class ConvertOptions:
         shown="raw",
     )
     board_name: str = BOARD
-    classes: tuple[str, ...] = columns_option(
+    classes: tuple[str, ...] = names_option(
         "From a file with numbered classes (.json, .ubj, .txt, .onnx, .tflite): the names of "
         "classes 0, 1, and so on, separated by commas.  [default: the classes of the data, sorted]",
-        "NAMES",
     )
     budget: int | None = option("From an estimator: maximum size of the int8 parameters.", BYTES)
     bits: int = option("From a float network: bits per Conv weight (8, 4 or 2).", shown=8)
@@ -84,7 +83,7 @@ class ConvertOptions:
 
 
 @command(
-    "convert", needs={TABLE_FLAGS: "--data"}, examples=("svm.skops --data train.csv -o model.npz",)
+    "convert", needs={"--read": "--data"}, examples=("svm.skops --data train.csv -o model.npz",)
 )
 def convert_command(
     given: ConvertOptions = options_of(ConvertOptions), out: Output = OUTPUT

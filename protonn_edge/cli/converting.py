@@ -46,7 +46,7 @@ def from_folder(given: ConvertOptions, out: Output) -> dict[str, Any]:
     data = given.data or _training_data(given.source)
     dataset = load_dataset(data, given.table)
     out.notice(dataset.notices)
-    dataset = replace(dataset, division=division_of(data, dataset))
+    dataset = replace(dataset, division=division_of(data, dataset, given.table))
     model = reference_model_for(dataset, given.source, given.normalization)
     model = with_accuracy_floor(of_data(model, dataset), dataset.X_test, dataset.y_test)
     record, proportions = describe(model, dataset, out)
@@ -78,7 +78,7 @@ def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:
         fitted = replace(fitted, features=fitted.features.of_table(wanted))
     dataset = dataset.matched(wanted, str(data))
     out.notice(dataset.notices)
-    dataset = replace(dataset, division=division_of(data, dataset))
+    dataset = replace(dataset, division=division_of(data, dataset, given.table))
     points = dataset
     if dataset.preparation is not None and (values := dataset.preparation.values):
         fitted = fitted.filling(values)
@@ -130,8 +130,8 @@ def _dataset(data: Path, given: ConvertOptions, *, accepts_gaps: bool) -> Datase
             raise
         raise InputError(
             f"{data} has gaps, to which {given.source} has answers that the device cannot give; "
-            "leave these rows out with --missing drop or, if the trees were trained on filled "
-            "gaps, fill them in the same way, such as with --missing median"
+            "leave these rows out with --read missing=drop or, if the trees were trained on "
+            "filled gaps, fill them in the same way, such as with --read missing=median"
         ) from None
 
 
@@ -144,7 +144,7 @@ def _of_texts(
     if missing or known is None:
         raise InputError(
             f"{given.source} makes features of the texts in column {listed(missing)}; add "
-            f"--one-hot {','.join(missing)}"
+            f"--read one-hot={','.join(missing)}"
         )
     return replace(dataset, preparation=replace(known, one_hot=one_hot))
 

@@ -9,7 +9,7 @@ from typing import Any
 from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
 from protonn_edge.cli.options import PATH
 from protonn_edge.cli.paths import REPORT, OutputFile
-from protonn_edge.cli.tables import TABLE
+from protonn_edge.cli.tables import TABLE, ReadingCommand
 from protonn_edge.datasets import Dataset, Notice, TableOptions, load_dataset
 from protonn_edge.datasets.naming import channel_names, quoted
 from protonn_edge.datasets.options import SHOWN
@@ -33,7 +33,12 @@ _COLUMNS_SHOWN = 100
 
 
 @command(
-    "data", examples=("train.csv --html train.html", "nuts.csv --label nut --delimiter semicolon")
+    "data",
+    ReadingCommand,
+    examples=(
+        "train.csv --html train.html",
+        "nuts.csv --read label=nut --read delimiter=semicolon",
+    ),
 )
 def data_command(
     data: Path = argument(PATH, metavar="FILE"),
@@ -45,8 +50,9 @@ def data_command(
 ) -> None:
     """Show the columns, labels, classes, ranges and likely mistakes of FILE.
 
-    FILE is anything that 'train' accepts. Without --missing, 'data' lists empty cells and cells
-    that are not numbers; 'train' refuses them.
+    FILE is anything that 'train' accepts. Without --read missing, 'data' lists empty cells and
+    cells that are not numbers; 'train' refuses them. A model stores how its training data was read,
+    so that other commands read data for the model in the same way.
     """
     if html is not None:
         require("matplotlib")

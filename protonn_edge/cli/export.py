@@ -20,7 +20,7 @@ from protonn_edge.cli.options import (
     FirmwareAddition,
     of_room,
 )
-from protonn_edge.cli.tables import UNNAMED_FLAGS, UNNAMED_TABLE, points_for
+from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.cli.trying import refused_wrong_answers, say_tried
 from protonn_edge.codegen import PREFIX, check_prefix
 from protonn_edge.datasets import TableOptions
@@ -39,7 +39,7 @@ _NEXT: dict[Kind, str] = {
 
 @command(
     "export",
-    needs={UNNAMED_FLAGS: "--data", "--rate --unit --hop --votes --refractory": "--sensor"},
+    needs={"--read": "--data", "--rate --unit --hop --votes --refractory": "--sensor"},
     apart={"--arduino": "--platformio --c", "--platformio": "--c", "--sensor": "--c"},
     examples=("model.npz --arduino digits", "model.npz --c digits --data test.csv"),
 )
@@ -79,7 +79,7 @@ def export_command(
     added: list[FirmwareAddition] = additions("export"),
     tries: bool = TRY,
     live: LiveOptions | None = of_room("protonn_edge.cli.live", "LIVE_OPTIONS"),
-    table: TableOptions = UNNAMED_TABLE,
+    table: TableOptions = TABLE,
     out: Output = OUTPUT,
 ) -> None:
     """Write MODEL as a library for the Arduino IDE or PlatformIO, or as plain C.

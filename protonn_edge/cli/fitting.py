@@ -34,6 +34,7 @@ from protonn_edge.datasets import (
 from protonn_edge.datasets.division import Division, digest_of
 from protonn_edge.datasets.groups import with_own_groups
 from protonn_edge.datasets.naming import NO_CLASS, channel_names, quoted
+from protonn_edge.datasets.options import TableOptions, texts_of
 from protonn_edge.datasets.recordings import is_same_rate
 from protonn_edge.errors import InputError, Interrupted
 from protonn_edge.training.base import DeviceClassifier
@@ -67,7 +68,7 @@ def load_divided(
         dataset, groups = with_own_groups(dataset, data)
     else:
         dataset = with_groups(dataset, groups, data)
-    division = division_of(data, dataset, groups)
+    division = division_of(data, dataset, given.table, groups)
     y, of_row = dataset.y_train, dataset.groups
     tested = dataset.y_test.shape[0] > 0
     hold_out = holdout
@@ -89,11 +90,11 @@ def load_divided(
     return replace(dataset, division=division)
 
 
-def division_of(data: Path, dataset: Dataset, groups: str = "") -> Division:
+def division_of(data: Path, dataset: Dataset, table: TableOptions, groups: str = "") -> Division:
     """Return the division of DATA, read as a data set with these groups; nothing is held out."""
     labels = [each.name for each in dataset.columns if each.role == "label"]
     name = "" if dataset.groups is None else Path(groups).name
-    return Division(digest_of(data), groups=name, label="".join(labels[:1]))
+    return Division(digest_of(data), groups=name, label="".join(labels[:1]), read=texts_of(table))
 
 
 def of_data(model: Model, dataset: Dataset) -> Model:
@@ -145,7 +146,7 @@ def _image_shape_of(dataset: Dataset, settings: FeatureParameters) -> dict[str, 
         here, there = ("x".join(map(str, each)) for each in (given, shape))
         raise InputError(
             f"--image-shape is {here}, but the images have {there} pixels; omit --image-shape, "
-            "or scale the images with --size"
+            "or scale the images with --read size=HxW"
         )
     of_images = dataset.pixels or (settings.asked is not None and settings.asked.of_images)
     if not of_images or len(shape) != _AXES or was_given("image_shape"):

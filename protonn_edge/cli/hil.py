@@ -191,10 +191,6 @@ def say_unproven(possible: PossibleCycles, out: Output) -> None:
 def say_agreement(agreements: Sequence[Agreement], out: Output, tolerance: int = 0) -> None:
     """Print which executions gave the same scores, if all did."""
     if disagreement(agreements) is None:
-        what = (
-            f"float scores agree within {tolerance:,} units"
-            if tolerance
-            else "integer scores agree"
-        )
-        executions = outcome(agreements, tolerance)
-        out.say(f"all {what} on {counted(agreements[0].n, 'point')}: {executions}")
+        within = f" within {tolerance:,} units" if tolerance else ""
+        points = counted(agreements[0].n, "point")
+        out.say(f"equal{within} on {points}: {outcome(agreements, tolerance)}")

@@ -18,7 +18,7 @@ from protonn_edge.chain.policy import described
 from protonn_edge.chain.raw_inputs import unit_words
 from protonn_edge.cli.command import OUTPUT, Output, additions, command, option
 from protonn_edge.cli.options import MODEL_FILE, POINTS_PATH
-from protonn_edge.cli.tables import TABLE, TABLE_FLAGS, points_for
+from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.codegen import make_plan
 from protonn_edge.datasets import TableOptions
 from protonn_edge.datasets.naming import channel_names
@@ -37,7 +37,7 @@ class InspectAddition(Protocol):
         """Return the options for reading the data."""
 
     def measured(
-        self, model: Model, points: ModelPoints, data: Path, table: TableOptions, out: Output
+        self, model: Model, points: ModelPoints, data: Path, out: Output
     ) -> dict[str, Any]:
         """Print what it measures, if it is asked for; return entries of the JSON object."""
 
@@ -46,7 +46,7 @@ _NAMES_SHOWN = 12
 _FEATURES_SHOWN = 4
 
 
-@command("inspect", needs={TABLE_FLAGS: "--data"}, examples=("model.npz --data test.csv",))
+@command("inspect", needs={"--read": "--data"}, examples=("model.npz --data test.csv",))
 def inspect_command(
     model_file: Path = MODEL_FILE,
     data: Path | None = option(
@@ -85,7 +85,7 @@ def inspect_command(
         if losses:
             out.say(*stage_parts(losses, len(y), without=model.policy.without_words))
         for each in added:
-            record |= each.measured(model, points, data, table, out)
+            record |= each.measured(model, points, data, out)
     out.finish(record)
 
 

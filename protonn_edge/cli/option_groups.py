@@ -7,8 +7,7 @@ import click
 from protonn_edge.extensions import brought
 
 GROUPS = {
-    "Data and model": "output classifier groups holdout label drop keep delimiter decimal name "
-    "missing one-hot size seed",
+    "Data and model": "output classifier groups holdout read seed",
     "Training": "budget projection-dim prototypes epochs normalization class-weight start-from"
     " one-class normal",
     "Limits": "board max-flash max-sram max-latency-ms max-energy-mj precision",

@@ -88,9 +88,9 @@ def predict_command(
         figures["accuracy_interval"] = list(wilson_interval(round(share * n), n))
         facts = accuracy_facts(share, n)
     if output is not None:
-        files = image_names(data, table) if has_images(data) else []
+        files = image_names(data, points.options) if has_images(data) else []
         files = [files[row] for row in points.rows] if files else []
-        write_atomically(output, _table(model, points, data, table, names, of_rules, files))
+        write_atomically(output, _table(model, points, data, names, of_rules, files))
         facts += [(name, counted(n, "point")) for name, n in record.items()]
         out.say(fact_table(facts), f"wrote {output}")
     else:
@@ -109,7 +109,6 @@ def _table(
     model: Model,
     points: ModelPoints,
     data: Path,
-    table: TableOptions,
     names: list[str],
     of_rules: dict[str, list[int]],
     files: list[str],
@@ -118,7 +117,7 @@ def _table(
     rows = points.rows.tolist()
     head, cells, delimiter = ["row"], [[str(row)] for row in rows], ","
     if points.table.layout is not None and data.is_file():
-        file, chosen = opened_table(data, table), set(rows)
+        file, chosen = opened_table(data, points.options), set(rows)
         delimiter, head = file.delimiter, [str(column.index + 1) for column in file.columns]
         head = [column.name for column in file.columns] if file.header else head
         read = (row for _, row in file.rows() if row is not None)

@@ -27,7 +27,7 @@ from protonn_edge.cli.options import (
     shape,
 )
 from protonn_edge.cli.paths import REPORT, RESULTS, InputFile, OutputFile
-from protonn_edge.cli.tables import TABLE, TABLE_FLAGS, points_for
+from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.datasets import TableOptions
 from protonn_edge.device.instruments import WRITTEN_BY
 from protonn_edge.errors import InputError
@@ -64,7 +64,7 @@ class ReportAddition(Protocol):
 @command(
     "report",
     _RememberingCommand,
-    needs={TABLE_FLAGS: "--data"},
+    needs={"--read": "--data"},
     examples=("results.csv --data test.csv --open",),
 )
 def report_command(
@@ -98,6 +98,12 @@ def report_command(
         flag="--power",
     ),
     title: str = option("The heading of the report.", default=""),
+    names: tuple[str, ...] = option(
+        "What to call the runs, such as 'desk, 2026-05-04'; once for each of RESULTS.  [default: "
+        "the files' names]",
+        flag="--run",
+        multiple=True,
+    ),
     watts: float | None = power_draw(
         "The measured power of the board, in W.  [default: the board's figure]"
     ),
@@ -158,7 +164,7 @@ def report_command(
             )
             for path in results
         ]
-    evidence = _named_apart(evidence, results)
+    evidence = _named(evidence, names) if names else _named_apart(evidence, results)
     known_sha256 = evidence[0].reference.model_sha256
     sections = [*of_search, *(part for each in added for part in each.sections(known_sha256))]
     if power_path is not None:
@@ -222,6 +228,16 @@ def _models(paths: Sequence[Path], projects: Sequence[Project]) -> list[Model]:
             "to name the model that was run"
         )
     return models
+
+
+def _named(evidence: list[Evidence], names: Sequence[str]) -> list[Evidence]:
+    """Return the runs with these names; raises `UsageError` unless there are as many."""
+    if not len(names) == len(set(names)) == len(evidence):
+        raise click.UsageError(
+            f"--run is given {len(names)} times, or the same one twice, for {len(evidence)} "
+            "results files; name each file's run once"
+        )
+    return [replace(one, name=name, named=True) for one, name in zip(evidence, names, strict=True)]
 
 
 def _named_apart(evidence: list[Evidence], paths: Sequence[Path]) -> list[Evidence]:

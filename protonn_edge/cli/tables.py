@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,12 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.model import Model, expected_by, known_image_shape, why_clamped
-from protonn_edge.cli.command import Declared, Output, option, together
-from protonn_edge.cli.options import shape
+from protonn_edge.cli.command import Command, Declared, Output, option, together
 from protonn_edge.datasets.images import has_images
 from protonn_edge.datasets.naming import Notice, listed
-from protonn_edge.datasets.options import TableOptions
-from protonn_edge.datasets.preparation import MISSING
+from protonn_edge.datasets.options import TableOptions, names_in, options_of_texts, texts_of
 from protonn_edge.errors import InputError
 from protonn_edge.system.lazy import later
 
@@ -31,64 +28,64 @@ _why_floats_alone = later("protonn_edge.quantization", "why_floats_alone")
 _JUDGED_POINTS = 5  # some values of fewer points, though not all, may be out of range by chance
 
 
-def columns_option(text: str, metavar: str = "COLUMNS") -> Any:
-    """Declare columns, in lists separated by commas, quoted as in a table's header if need be."""
-    listed = option(text, multiple=True, metavar=metavar)
-    return Declared(listed.parameters, lambda name, given: _names_in(given[name], name))
-
-
-def _names_in(lists: Sequence[str], name: str) -> tuple[str, ...]:
-    try:
-        return tuple(each for names in csv.reader(lists, skipinitialspace=True) for each in names)
-    except csv.Error as error:
-        raise InputError(
-            f"--{name.replace('_', '-')} {', '.join(lists)} is not a list of names; separate names "
-            "by commas, and put names with a comma or a line feed in double quotes"
-        ) from error
-
-
-_COLUMNS = {
-    "label": option(
-        "The column of labels: its name, its number, 'first' or 'last'.  [default: label, class or "
-        "target, else the last]",
-        metavar="COLUMN",
-    ),
-    "drop": columns_option("Columns to leave out, separated by commas."),
-    "keep": columns_option("Columns to use in spite of what they look like."),
-    "delimiter": option("comma, semicolon, tab, pipe or space.  [default: guessed]"),
-    "decimal": option(
-        "The decimal mark, comma or point.  [default: guessed]",
-        click.Choice(("comma", "point")),
-        metavar="MARK",
-    ),
-    "name": option("Names in a folder, such as 'train/{class}_{take}'.", metavar="PATTERN"),
+READ_HELP = {
+    "label=COLUMN": "The column of labels: its name, its number, 'first' or 'last'.  [default: "
+    "label, class or target, else the last]",
+    "drop=COLUMNS": "Columns to leave out, separated by commas.",
+    "keep=COLUMNS": "Columns to use in spite of what they look like.",
+    "delimiter=MARK": "comma, semicolon, tab, pipe or space.  [default: guessed]",
+    "decimal=MARK": "The decimal mark, comma or point.  [default: guessed]",
+    "missing=HOW": "For gaps: error (default), drop, median or most-frequent.",
+    "one-hot=COLUMNS": "Columns of text to encode as features.",
+    "name=PATTERN": "Names in a folder, such as 'train/{class}_{take}'.",
+    "size=HxW": "Scale the images of a folder, such as to 28x28.",
+    "session=COLUMN": "The session, person or recording of each row; no window spans two.  "
+    "[default: found by its values]",
+    "time=COLUMN": "The time of each row; no window spans a gap.  [default: found by its values]",
+    "channels=COLUMNS": "Columns to use as channels of windows; 'ax=Acceleration x' renames one.  "
+    "[default: all columns of measurements]",
+    "files=FILES": "If each take has a folder: the file with its samples, or several, separated by "
+    "commas, that are joined by their times.",
 }
-_VALUES = {
-    "missing": option(
-        "For gaps: error (default), drop, median or most-frequent.",
-        click.Choice(MISSING),
-        metavar="HOW",
-    ),
-    "one_hot": columns_option("Columns of text to encode as features."),
-    "size": option(
-        "Scale the images of a folder, such as to 28x28.",
-        shape("HxW", "a height and a width in pixels, such as 28x28"),
-    ),
-}
-_ALL = {**_COLUMNS, **_VALUES}
-_UNNAMED = {key: each for key, each in _ALL.items() if key != "name"}
-TABLE = together(TableOptions, _ALL)
-"""The options for reading a table."""
+"""The names of --read, with the help that 'data --help' shows."""
 
-UNNAMED_TABLE = together(TableOptions, _UNNAMED)
-"""Those of a command whose --name is something else."""
 
-COLUMNS = together(TableOptions, _COLUMNS)
-"""Those for a table whose values are not turned into features."""
+def _table_options(read: Sequence[str]) -> TableOptions:
+    return options_of_texts(read)
 
-TABLE_FLAGS, UNNAMED_FLAGS = (
-    " ".join(f"--{key.replace('_', '-')}" for key in options) for options in (_ALL, _UNNAMED)
+
+TABLE = together(
+    _table_options,
+    {
+        "read": option(
+            "How to read DATA, such as label=COLUMN or drop=COLUMNS; 'data --help' lists the "
+            "names. Repeat the option for several.",
+            multiple=True,
+            metavar="NAME=VALUE",
+        )
+    },
 )
+"""The option for reading data."""
+
+
+class ReadingCommand(Command):
+    """A command whose help lists the names of --read."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, and then these names."""
+        super().format_options(ctx, formatter)
+        with formatter.section("--read NAME=VALUE"):
+            formatter.write_dl(list(READ_HELP.items()))
+
+
+def names_option(text: str) -> Any:
+    """Declare names in a list, separated by commas, quoted as in a table's header if need be."""
+    listed = option(text, metavar="NAMES")
+
+    def names(name: str, given: Mapping[str, Any]) -> tuple[str, ...]:
+        return names_in(given[name], f"--{name} ") if given[name] else ()
+
+    return Declared(listed.parameters, names)
 
 
 def with_group_column(table: TableOptions, groups: str | None) -> TableOptions:
@@ -98,16 +95,7 @@ def with_group_column(table: TableOptions, groups: str | None) -> TableOptions:
 
 def words_of(table: TableOptions) -> list[str]:
     """Return the command-line options for reading a table with these options."""
-    words = [] if table.label is None else ["--label", table.label]
-    lists = {"--drop": table.drop, "--keep": table.keep, "--one-hot": table.one_hot}
-    for flag, names in lists.items():
-        for name in names:
-            words += [flag, f'"{name}"' if "," in name else name]
-    for name in ("delimiter", "decimal", "name"):
-        value = getattr(table, name)
-        words += [] if value is None else [f"--{name}", value]
-    words += [] if table.size is None else ["--size", "x".join(map(str, table.size))]
-    return words if table.missing is None else [*words, "--missing", table.missing]
+    return [word for text in texts_of(table) for word in ("--read", text)]
 
 
 def points_for(
@@ -128,8 +116,8 @@ def points_for(
         if table.size is not None and table.size != size:
             here, there = ("x".join(map(str, each)) for each in (table.size, size))
             raise InputError(
-                f"--size is {here}, but the model was trained on images of {there} pixels; omit "
-                "--size"
+                f"--read size is {here}, but the model was trained on images of {there} pixels; "
+                "omit it"
             )
         table = replace(table, size=size)
     points: ModelPoints = _read_points(

@@ -83,7 +83,8 @@ def verify_command(
     if port is not None:
         agreements.append(device.at(port, port, possible_at_port))
 
-    out.say("scores against the NumPy model:", _table(agreements))
+    if compared.disagreement(agreements) is not None:
+        out.say("scores against the NumPy model:", _table(agreements))
     say_agreement(agreements, out, reference.score_tolerance)
     saturations = reference.quantizer.saturations(X)
     if saturations:

@@ -17,7 +17,7 @@ from protonn_edge.chain.signals import SAMPLE_RATES
 from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
 from protonn_edge.cli.options import LEVEL, PATH, FiniteRange
 from protonn_edge.cli.paths import WINDOWS, OutputFile
-from protonn_edge.cli.tables import COLUMNS, columns_option
+from protonn_edge.cli.tables import TABLE
 from protonn_edge.datasets import Notice, TableOptions, recordings
 from protonn_edge.datasets.naming import check_names, label_text, listed, title
 from protonn_edge.datasets.onset import THRESHOLDS
@@ -73,24 +73,6 @@ def windows_command(
         flag="--test",
         shown=0.0,
     ),
-    channels: tuple[str, ...] = columns_option(
-        "Columns of a table to use as channels: names or numbers, separated by commas; "
-        "'ax=Acceleration x' renames one.  [default: all columns of measurements]"
-    ),
-    session: str | None = option(
-        "Column with the session, person or recording of each row; no window spans two sessions.  "
-        "[default: found by its values]",
-        metavar="COLUMN",
-    ),
-    time: str | None = option(
-        "Column with the time of each row; no window spans a gap.  [default: found by its values]",
-        metavar="COLUMN",
-    ),
-    files: tuple[str, ...] = columns_option(
-        "If each take has a folder: the file with its samples, or several, separated by commas, "
-        "that are joined by their times.",
-        metavar="FILES",
-    ),
     background: str | None = option(
         "The class for unlabelled samples of a table and for --noise, such as 'nothing'.",
         metavar="CLASS",
@@ -104,7 +86,7 @@ def windows_command(
         "would sample the sound.  [default: from the recording, or its times]",
         FiniteRange(*SAMPLE_RATES),
     ),
-    table: TableOptions = COLUMNS,
+    table: TableOptions = TABLE,
     out: Output = OUTPUT,
 ) -> None:
     """Cut RECORDING, with samples of all channels in chronological order, into labelled windows.
@@ -120,17 +102,9 @@ def windows_command(
         check_names([label_text(background)], "--background", distinct=True)
     if table.name is not None and recording.exists() and not recording.is_dir():
         raise InputError(
-            f"--name is for a folder of takes, but {recording} is not a folder; omit --name"
+            f"--read name is for a folder of takes, but {recording} is not a folder; omit it"
         )
-    options = replace(
-        table,
-        session=session,
-        time=time,
-        channels=channels,
-        files=files,
-        background=background,
-        sample_rate=rate,
-    )
+    options = replace(table, background=background, sample_rate=rate)
     recorded = read_recording(recording, options)
     if rate is not None:
         by_times = any(each.kind == "rate" for each in recorded.dataset.notices)
@@ -177,7 +151,7 @@ def _check_labels(recorded: Recording, window: int) -> None:
         column = "" if layout is None else f" ({layout.label})"
         raise InputError(
             f"the labels{column} change {len(runs) - 1:,} times in {len(labels):,} samples; use "
-            "--label to name a column with one label for all samples of a movement, or use a "
+            "--read label to name a column with one label for all samples of a movement, or use a "
             "folder with a file per class"
         )
 
@@ -357,7 +331,8 @@ class _Cut:
             if is_called_as_time(name):
                 text = (
                     f"{title(name, place)} is used as a channel, because its numbers do not "
-                    "increase as times do; exclude it with --drop, or declare it with --time"
+                    "increase as times do; exclude it with --read drop=NAME, or declare it with "
+                    "time=NAME"
                 )
                 yield Notice("time_channel", text, warning=True, columns=(name,))
         if recorded.channels == MICROPHONE.channels and (recorded.rate or 0.0) > ANALOG_RATE:

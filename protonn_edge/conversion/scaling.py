@@ -99,7 +99,7 @@ def _imputer(before: AffineMap, imputer: Any) -> AffineMap:
 
 
 def _one_hot(before: AffineMap, encoder: Any) -> AffineMap:
-    """Return the map with a feature for each category of each column, as `--one-hot` makes them."""
+    """Return the map with a feature for each category of each column, as ``one-hot`` does."""
     changed = before.scales or before.has_text.any() or not np.isnan(before.fills).all()
     if changed:
         raise InputError(

@@ -98,7 +98,7 @@ class Column:
 
     @property
     def flag_value(self) -> str:
-        """Its name as the value of an option such as ``--drop``."""
+        """Its name as the value of an option such as ``--read drop``."""
         plain = 0 < len(self.name) <= naming.NAME_SHOWN and self.name.isprintable()
         text = self.name if plain and "," not in self.name else str(self.index + 1)
         return f"'{text}'" if " " in text else text

@@ -270,7 +270,7 @@ def dataset_from(
         raise InputError(
             f"{train.source} has {len(labels):,} different labels, and some, such as "
             f"{min(measured):g}, are measurements instead of classes; divide them into classes, "
-            "because regression is not supported, or name another column with --label"
+            "because regression is not supported, or name another column with --read label=NAME"
         )
     if len(labels) < least_classes:
         raise InputError(
@@ -328,7 +328,7 @@ def class_indices(
             guessed = table.layout is not None and table.layout.label_found.startswith("the last")
             remedy = "correct the label, or leave out the rows with it"
             if guessed and index_of.keys().isdisjoint(table.labels):
-                remedy = "name the column of labels with --label"
+                remedy = "name the column of labels with --read label=NAME"
             raise InputError(
                 f"{table.source} has the label {label[:40]!r} in row {row}, but {where} has only "
                 f"the classes {listed}{more}; {remedy}"

@@ -1,8 +1,9 @@
 """The file that a model was trained on, and how training divided it.
 
-A model's record has the digest of the file, the held-out share, the seed and the name of the
-groups. The same file is divided in the same way again, so that commands find the held-out rows in
-it. A checksum detects rows, labels or groups other than in training, because of other options.
+A model's record has the digest of the file, the held-out share, the seed, the name of the groups
+and the options for reading the file. The same file is read and divided in the same way again, so
+that commands find the held-out rows in it. A checksum detects rows, labels or groups other than in
+training, because of other options.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import zlib
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -52,6 +53,7 @@ class Division:
     groups: str = ""  # the array, column or file of groups; empty for rows or overlapping windows
     label: str = ""  # the column of labels
     check: int = 0  # the CRC-32 of the bits of the held-out rows
+    read: list[str] = field(default_factory=list)  # how the file was read, see `texts_of`
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Self | None:
@@ -63,6 +65,7 @@ class Division:
             kinds = {name: type(value) for name, value in vars(cls("")).items()}
             fits = all(type(value) is kinds[name] for name, value in asdict(division).items())
             fits = fits and 0 <= division.share < 1 and 0 <= division.seed < 1 << 64
+            fits = fits and all(isinstance(text, str) for text in division.read)
         except (TypeError, KeyError):
             fits = False
         if not fits:

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import csv
+import io
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
 from typing import Any
+
+from protonn_edge.errors import InputError, shortened
 
 RECORDING_MARK = "# protonn-edge recording"
 """The beginning of a recording's first line, which is a comment."""
@@ -45,6 +51,72 @@ class TableOptions:
     missing: str | None = None
     # columns of text to turn into features, as names or numbers from 1
     one_hot: tuple[str, ...] = ()
+
+
+READ_NAMES = tuple(
+    each.name.replace("_", "-")
+    for each in fields(TableOptions)
+    if each.name not in ("groups", "labelled", "background", "sample_rate")
+)
+"""The names that a text such as ``label=nut`` may begin with; others follow from the command."""
+
+
+def options_of_texts(texts: Iterable[str]) -> TableOptions:
+    """Return the options in texts such as ``label=nut``, as ``--read`` of commands gives them.
+
+    Columns and files are lists, separated by commas and quoted as in a table's header if need be; a
+    name may be given several times. Raises `InputError` for other texts.
+    """
+    given: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if name not in READ_NAMES:
+            raise InputError(
+                f"--read {shortened(text)} does not begin with one of {', '.join(READ_NAMES)}; see "
+                "'protonn-edge data --help'"
+            )
+        if not (equals and value):
+            raise InputError(f"--read {name} has no value; use --read {name}=VALUE")
+        key = name.replace("-", "_")
+        if isinstance(getattr(TableOptions(), key), tuple):
+            given[key] = given.get(key, ()) + names_in(value, f"--read {name}=")
+        else:
+            given[key] = _sides(value) if key == "size" else value
+    return TableOptions(**given)
+
+
+def texts_of(options: TableOptions) -> list[str]:
+    """Return the texts that `options_of_texts` reads as these options."""
+    texts = []
+    for name in READ_NAMES:
+        value = getattr(options, name.replace("-", "_"))
+        if isinstance(value, tuple) and name != "size":
+            line = io.StringIO()
+            csv.writer(line, lineterminator="").writerow(value)
+            value = line.getvalue()
+        elif name == "size" and value is not None:
+            value = "x".join(map(str, value))
+        texts += [f"{name}={value}"] if value else []
+    return texts
+
+
+def names_in(text: str, flag: str) -> tuple[str, ...]:
+    """Return the names in a list, separated by commas, that is given after a flag."""
+    try:
+        return tuple(each for row in csv.reader([text], skipinitialspace=True) for each in row)
+    except csv.Error as error:
+        raise InputError(
+            f"{flag}{text} is not a list of names; separate names by commas, and put names "
+            "with a comma or a line feed in double quotes"
+        ) from error
+
+
+def _sides(text: str) -> tuple[int, int]:
+    if (match := re.fullmatch(r"([1-9]\d{0,5})x([1-9]\d{0,5})", text)) is None:
+        raise InputError(
+            f"--read size={shortened(text)} is not a height and a width in pixels, such as 28x28"
+        )
+    return int(match[1]), int(match[2])
 
 
 def with_keywords(options: TableOptions | None, keywords: dict[str, Any]) -> TableOptions | None:

@@ -36,12 +36,10 @@ from protonn_edge.sensors import Instrument
 
 _SHOWN = 6  # maximum columns in a sentence
 _REMEDY = (
-    "use --missing drop to omit rows with gaps, or fill the gaps with --missing median or "
-    "--missing most-frequent"
+    "use --read missing=drop to omit rows with gaps, or fill the gaps with missing=median or "
+    "missing=most-frequent"
 )
-_REMEDY_OF_MODEL = (
-    "the model has no values for gaps, so fill the gaps in the file, or use --missing drop"
-)
+_REMEDY_OF_MODEL = "the model has no values for gaps; fill them, or use --read missing=drop"
 
 
 def read_table(
@@ -90,8 +88,8 @@ def read_table(
     if not roles.features:
         beside = "" if roles.label is None else f" besides {roles.label.title}, the label"
         raise InputError(
-            f"{first.path} has no column of features{beside}; add one, or change --label, --drop "
-            "or --keep"
+            f"{first.path} has no column of features{beside}; add one, or change --read "
+            "label, drop or keep"
         )
     return _Points(raw, roles, options, expected, labels, begins, recorded).table()
 
@@ -178,9 +176,9 @@ class _Points:
 
     def refuse_absent(self) -> None:
         """Refuse files that lack features of the first one."""
-        what, remedy = "columns", "leave these out with --drop"
+        what, remedy = "columns", "leave these out with --read drop=NAMES"
         if self.recorded:
-            what, remedy = "channels", "choose common ones with --channels"
+            what, remedy = "channels", "choose common ones with --read channels=NAMES"
         names = [self.raw.files[0].names[each.index] for each in self.roles.features]
         for file, present in ((each, set(each.names)) for each in self.raw.files):
             absent = [name for name in names if name not in present]
@@ -204,7 +202,8 @@ class _Points:
         such = f" (such cells: {_counts(wrong)})" if sum(wrong.values()) > 1 else ""
         problem = column.problem or "this cell must be a finite number"
         remedy = (
-            f"correct it, delete its row, or leave the column out with --drop {column.flag_value}"
+            "correct it, delete its row, or leave the column out with --read "
+            f"drop={column.flag_value}"
         )
         if self.raw.notation.is_mixed:
             problem = "the table has both decimal points and decimal commas"
@@ -258,8 +257,8 @@ class _Points:
             if (left := np.flatnonzero(np.isnan(X).any(axis=0))).size:
                 raise InputError(
                     f"{self.path} has gaps in {listed(names[i] or str(i + 1) for i in left)}, for "
-                    "which the model learned no values; use --missing drop to leave out rows with "
-                    "gaps"
+                    "which the model learned no values; use --read missing=drop to leave out rows "
+                    "with gaps"
                 )
         is_plain = preparation == Preparation()
         return Prepared(
@@ -434,11 +433,11 @@ def checked_missing(missing: str | None, path: Path, expected: Expected | None) 
     if missing is None:
         return (recorded and recorded.missing) or "error"
     if missing not in (*MISSING, SHOWN):
-        raise InputError(f"--missing is {missing[:40]!r}; give one of {', '.join(MISSING)}")
+        raise InputError(f"--read missing is {missing[:40]!r}; give one of {', '.join(MISSING)}")
     if missing not in FILLINGS or expected is None:
         return missing
     if recorded is None or not recorded.values:
-        raise InputError(f"{path} cannot be read with --missing {missing}: {_REMEDY_OF_MODEL}")
+        raise InputError(f"{path} cannot be read with --read missing={missing}: {_REMEDY_OF_MODEL}")
     return recorded.missing  # what fills them in any case
 
 

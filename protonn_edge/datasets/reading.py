@@ -16,7 +16,7 @@ a folder                    ``train.txt`` and, if it is there, ``test.txt`` (ref
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -38,6 +38,12 @@ from protonn_edge.datasets.division import digest_of
 from protonn_edge.datasets.groups import groups_of_division
 from protonn_edge.datasets.images import has_images, read_images
 from protonn_edge.datasets.label_sets import LabelSetTable, as_label_sets, label_set_dataset
+from protonn_edge.datasets.learned import (
+    as_in_training,
+    has_label_names,
+    is_table,
+    with_label,
+)
 from protonn_edge.datasets.libsvm import LIBSVM_SUFFIXES, looks_like_libsvm, read_libsvm
 from protonn_edge.datasets.naming import (
     NO_CLASS,
@@ -45,15 +51,20 @@ from protonn_edge.datasets.naming import (
     TEST_PART_ONLY,
     Notice,
     in_order,
-    label_text,
     listed,
 )
-from protonn_edge.datasets.options import SHOWN, USUAL_DELIMITERS, TableOptions, with_keywords
+from protonn_edge.datasets.options import (
+    READ_NAMES,
+    SHOWN,
+    USUAL_DELIMITERS,
+    TableOptions,
+    with_keywords,
+)
 from protonn_edge.datasets.points import read_table
 from protonn_edge.datasets.recordings import is_same_rate
 from protonn_edge.datasets.roles import Expected
 from protonn_edge.datasets.summary import remarks
-from protonn_edge.datasets.tables import TableFile, opened_table
+from protonn_edge.datasets.tables import opened_table
 from protonn_edge.datasets.takes import WAVES
 from protonn_edge.datasets.text import TEXT_LIMIT_BYTES, check_is_text
 from protonn_edge.datasets.vectors import (
@@ -63,7 +74,6 @@ from protonn_edge.datasets.vectors import (
     vectors_in,
 )
 from protonn_edge.errors import InputError
-from protonn_edge.sensors.played import LABEL_NAMES
 from protonn_edge.system.files import as_path, check_file
 
 Labels = Literal["needed", "optional", "ignorable"]
@@ -81,9 +91,7 @@ _FOLDERS = (
     ("class files", has_tables, read_class_files),
 )
 _UNLABELLED = "(no label)"
-_FLAGS = re.compile(
-    "--(label|drop|keep|delimiter|decimal|files|name|session|time|channels|missing|one-hot|size)(?![a-z-])"
-)
+_FLAGS = re.compile(f"--read ({'|'.join(READ_NAMES)})(?![a-z-])")
 
 
 def load_dataset(
@@ -165,6 +173,7 @@ class ModelPoints:
     rows: Indices  # (n,): the row of each point in its file, from 0
     table: Table  # as it was read, without labels and values
     notices: tuple[Notice, ...]
+    options: TableOptions = field(default_factory=TableOptions)  # with which it was read
 
     @property
     def labelled(self) -> tuple[Float32, Indices]:
@@ -212,13 +221,21 @@ def read_points(
     if `one_part` finds two parts, or if the training file is read with other options than by
     training.
     """
-    options = _with_label(path, options, expected)
+    read = as_in_training(path, options or TableOptions(), expected)
+    points = _read_points(path, expected, read, labels, one_part=one_part)
+    return replace(points, options=read)
+
+
+def _read_points(
+    path: Path, expected: Expected, given: TableOptions, labels: Labels, *, one_part: bool
+) -> ModelPoints:
+    options = with_label(path, given, expected)
     labelled = labels == "needed" or _has_labels(path, options, expected)
     expected = replace(expected, labelled=labelled)
     if _is_archive(path) and not labelled:
         _refuse_options(path, options)
         return _points_of(read_npz_points(path), expected, labels)
-    if labels == "ignorable" and _is_table(path):
+    if labels == "ignorable" and is_table(path):
         options = replace(options or TableOptions(), background=_UNLABELLED)
     train, test, classes = read_parts(path, options, expected)
     if one_part and test is not None and test.X.shape[0]:
@@ -233,49 +250,17 @@ def read_points(
     return _points_of(_held_out(path, train, classes, expected, options), expected, labels)
 
 
-def _with_label(
-    path: Path, options: TableOptions | None, expected: Expected
-) -> TableOptions | None:
-    """Return options that name the column of labels of a table, if it is not the usual one.
-
-    This is the column of the training file or, without one, a column of the model's classes.
-    """
-    if not _is_table(path) or (options is not None and options.label is not None):
-        return options
-    file, features = opened_table(path, options), {*expected.feature_names}
-    others = [column for column in file.columns if column.name not in features]
-    if not (file.header and features) or _has_label_names(file, expected):
-        return options
-    named = [each for each in others if each.name == expected.label != ""]
-    classes = {*expected.classes}
-    cells = {each: {label_text(row[each.index]) for row in file.first} - {""} for each in others}
-    of_classes = [each for each in others if set() < cells[each] <= classes]
-    for column in (*named, *of_classes)[:1]:
-        return replace(options or TableOptions(), label=str(column.index + 1))
-    return options
-
-
 def _has_labels(path: Path, options: TableOptions | None, expected: Expected) -> bool:
     """Return whether points have labels, for which `_with_label` returned the options."""
     if _is_archive(path):
         return has_labels(path)
-    if not _is_table(path) or (options is not None and options.label is not None):
+    if not is_table(path) or (options is not None and options.label is not None):
         return True
     file = opened_table(path, options)
     if file.header and expected.feature_names:
-        return _has_label_names(file, expected)
+        return has_label_names(file, expected)
     dropped = 0 if options is None else len(options.drop)
     return len(file.columns) - dropped > expected.n_features
-
-
-def _has_label_names(file: TableFile, expected: Expected) -> bool:
-    """Return whether a column is called like labels are, or columns like all classes."""
-    one_hot = len(expected.classes) > 1 and {*file.names} >= {*expected.classes}
-    return one_hot or any(name.lower() in LABEL_NAMES for name in file.names)
-
-
-def _is_table(path: Path) -> bool:
-    return path.suffix.lower() in USUAL_DELIMITERS and not path.is_dir()
 
 
 def _held_out(
@@ -371,7 +356,7 @@ def _refuse_options(path: Path, options: TableOptions | None, kind: str = "") ->
     for name, value in vars(given).items():
         kinds, other = _OF_KINDS.get(name, _OF_TABLES)
         if value and value != SHOWN and kind not in kinds:
-            flag = f"--{name.replace('_', '-')}"
+            flag = f"--read {name.replace('_', '-')}"
             raise InputError(f"{flag} needs {other}, and {path} is not one; omit {flag}")
 
 

@@ -135,7 +135,9 @@ def _no_windows(
     gaps_in_runs = len(runs) - len(runs_of(labels))
     if gaps_in_runs:
         shared += f" ({gaps_in_runs:,} runs end at gaps in time or at new sessions)"
-        fewer += ", or leave out a column with --drop if it was mistaken for times or sessions"
+        fewer += (
+            ", or leave out a column with --read drop=NAME if it was mistaken for times or sessions"
+        )
     return InputError(
         f"the longest run of equal labels without a gap has {counted(longest, 'sample')}{shared}, "
         f"but a window has {window:,}; use shorter windows{fewer}"

@@ -228,7 +228,7 @@ class _Judge:
         There is no column if all rows have one label.
         """
         if self.named.label is not None:
-            return self.named.label, "given by --label", []
+            return self.named.label, "given by --read", []
         columns = [
             each
             for each in self.named.kept
@@ -238,7 +238,7 @@ class _Judge:
         if len(named) > 1:
             raise InputError(
                 f"{self.path} has {len(named)} columns named label, class or target; rename all "
-                "but one, or give --label"
+                "but one, or give --read label=NAME"
             )
         if named:
             return named[0], "by its name", []
@@ -256,7 +256,7 @@ class _Judge:
         if not free:
             raise InputError(
                 f"{self.path} has no column of labels besides the features; add a column of "
-                "labels, or name the column with --label"
+                "labels, or name the column with --read label=NAME"
             )
         for indicators in exclusive(free):
             if free[-1] in indicators or not free[-1].may_be_label:
@@ -352,10 +352,14 @@ class _Judge:
             names = ",".join(column.flag_value for column in columns)
             others = listed(each.key for each in columns[1:])
             also = f" (the same holds for {others})" if others else ""
-            named = ", or name it with --session or --time if it is one" if self.recorded else ""
+            named = (
+                ", or name it with --read session=NAME or time=NAME if it is one"
+                if self.recorded
+                else ""
+            )
             text = (
-                f"{columns[0].title} {doubt}{also}; leave it out with --drop {names}, or use it "
-                f"with --keep {names}{named}"
+                f"{columns[0].title} {doubt}{also}; leave it out with --read drop={names}, or use "
+                f"it with --read keep={names}{named}"
             )
             if self.options.missing != SHOWN:
                 raise InputError(f"{self.path}: {text}")
@@ -392,14 +396,14 @@ def is_called_as_time(name: str) -> bool:
 def _left_out_notice(column: Column, reason: Reason) -> Notice:
     why, warn = _WHY[reason], False
     if reason == "text":
-        why = "text; --one-hot turns it into features"
+        why = f"text; --read one-hot={column.flag_value} turns it into features"
         if column.texts is not None and (count := len(column.texts.texts)) > ONE_HOT_LIMIT:
-            why = f"text, with {count:,} different values, too many for --one-hot"
+            why = f"text, with {count:,} different values, too many for --read one-hot"
     elif column.evidence:
         usual = reason != "time" or column.kind == "date" or is_called_as_time(column.name)
-        why, warn = f"{why} ({column.evidence}); --keep uses it", not usual
+        why, warn = f"{why} ({column.evidence}); --read keep={column.flag_value} uses it", not usual
         if reason == "time" and column.kind != "date" and not usual:
-            why = f"{column.evidence}; --keep {column.flag_value} uses it"
+            why = f"{column.evidence}; --read keep={column.flag_value} uses it"
     text = f"left out: {column.title}, {why}"
     return Notice("left_out", text, warning=warn, columns=(column.key,))
 
@@ -414,14 +418,15 @@ def label_refusal(
         has = f"numbers such as {fractions[0]:g} instead of classes"
     may_be = sorted((each for each in columns if each.may_be_label), key=lambda e: e.kind != "text")
     likely = [each.flag_value for each in may_be]
-    hint = f", such as --label {likely[0]}" if likely else ""
+    hint = f", such as --read label={likely[0]}" if likely else ""
     others = f" (or {', '.join(likely[1:6])})" if likely[1:] else ""
     other = "divide the numbers into classes, because regression is not supported"
     if recorded:
         other = "put the file into a folder with a file for each class, called like the class"
     return InputError(
         f"{path} has no column called label, class or target, and its last one, {label.title}, "
-        f"contains {has[:80]}; name the column of labels with --label{hint}{others}, or {other}"
+        f"contains {has[:80]}; name the column of labels with --read label=NAME{hint}{others}, or "
+        f"{other}"
     )
 
 
@@ -431,9 +436,9 @@ def text_refusal(path: object, columns: Sequence[Column], *, guessed: bool) -> I
     titles = " and ".join(f"{each.title} (such as {quoted(each.example)})" for each in columns)
     names = ",".join(each.flag_value for each in columns)
     labels = [each.flag_value for each in columns if each.may_be_label] or [columns[0].flag_value]
-    wanted = " or ".join(f"--label {name}" for name in labels)
+    wanted = " or ".join(f"--read label={name}" for name in labels)
     unnamed = "no column called label, class or target, but has " if guessed else ""
     return InputError(
         f"{path} has {unnamed}text in {titles}; name the column of classes with {wanted}, or leave "
-        f"columns of text out with --drop {names}"
+        f"columns of text out with --read drop={names}"
     )

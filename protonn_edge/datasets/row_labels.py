@@ -61,14 +61,14 @@ class RowLabels:
         if roles.indicators:
             names = listed(column.feature_name for column in roles.indicators)
             text = f"exactly one of {names} is 1 in each row, so these columns are the classes; "
-            text += "--label names another column"
+            text += "--read label=NAME names another column"
             keys = tuple(column.key for column in roles.indicators)
             yield Notice("label", text, warning=True, columns=keys)
         if label is None or not roles.label_found.startswith("the last") or not self.raw.n:
             return
         first = roles.features[0]
         doubtful = label.kind == "number" and first.index == 0 and first.may_be_label
-        hint = "; if the first column is the label, use --label first" if doubtful else ""
+        hint = "; if the first column is the label, use --read label=first" if doubtful else ""
         text = f"the labels are in {label.title}, {roles.label_found}{hint}"
         yield Notice("label", text, doubtful, (label.key,))
 
@@ -86,6 +86,6 @@ class RowLabels:
                 text = f"has {cell!r}, which is not a label," if cell else "has no label"
                 raise InputError(
                     f"{self.raw.place(row)} {text} in column {label.index + 1}; correct or drop "
-                    "the row, use --missing drop or, with 'windows', use --background to name a "
-                    "class for rows without a label"
+                    "the row, use --read missing=drop or, with 'windows', use --background to name "
+                    "a class for rows without a label"
                 )

@@ -66,7 +66,7 @@ def _refuse_without(times: Column, raw: RawTable) -> None:
         if times.name not in file.names:
             raise InputError(
                 f"{file.path} lacks the column of times {times.name!r} of {raw.files[0].path}; add "
-                f"it, or leave it out of all files with --drop {times.flag_value}"
+                f"it, or leave it out of all files with --read drop={times.flag_value}"
             )
 
 

@@ -147,8 +147,8 @@ def takes_in(
     ]
     if not takes and files:
         raise InputError(
-            f"no folder in {folder} has the files {listed(files)}; give --files the names of files "
-            "that each take has"
+            f"no folder in {folder} has the files {listed(files)}; give --read "
+            "files=NAMES with the names of files that each take has"
         )
     if not takes:
         raise InputError(
@@ -274,8 +274,8 @@ def ambiguous(files: Sequence[Path]) -> InputError:
     chosen = ",".join(path.stem for path in files[:2])
     return InputError(
         f"{files[0].parent} has the files {listed(path.name for path in files)}; if each is from a "
-        f"sensor of the same take, choose with --files '{chosen}', and if each is a take of its "
-        "own, give --name '{class}/{take}'"
+        f"sensor of the same take, choose with --read files='{chosen}', and if each is a take of "
+        "its own, give --read name='{class}/{take}'"
     )
 
 
@@ -306,7 +306,7 @@ def unsaid_names(takes: Sequence[Take], *, labelled: bool) -> Iterator[Notice]:
         case, name = f"{listed(sorted(firsts))} are persons", f"{{person}}{between}{{take}}"
     else:
         return
-    text = f"each of the {counted(len(takes), 'file')} {are}; if {case}, give --name '{name}'"
+    text = f"each of the {counted(len(takes), 'file')} {are}; if {case}, give --read name='{name}'"
     yield Notice("names", text, warning=True)
 
 

@@ -125,8 +125,8 @@ def read_class_files(
         if table.times is not None:
             raise InputError(
                 f"{folder} has times in column {table.times.name!r}, as recordings do; cut them "
-                "with 'protonn-edge windows', or use each row as a point with --drop "
-                f"{table.times.name!r}"
+                "with 'protonn-edge windows', or use each row as a point with --read "
+                f"drop={table.times.name!r}"
             )
         text = "each row is a point of the class that its file or its folder is named after"
         return replace(table, source=str(folder), notices=(*table.notices, Notice("rows", text)))

@@ -18,9 +18,8 @@ from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.integer_chain import IntegerChain, scores_in_two_steps
 from protonn_edge.chain.integer_stage import stage_names
 from protonn_edge.chain.model import Model
-from protonn_edge.chain.registry import quantizer_of
+from protonn_edge.chain.registry import modules_named, quantizer_of
 from protonn_edge.errors import InputError
-from protonn_edge.system.lazy import optional, room
 
 
 def quantize(model: Model) -> IntegerChain:
@@ -49,8 +48,8 @@ def quantize(model: Model) -> IntegerChain:
         return cast("IntegerChain", quantizer_of(model.head.kind).quantize(model))
 
 
-_floats = optional("protonn_edge.precision")
-PRECISIONS: tuple[str, ...] = ("int8", *([_floats.NAME] if _floats else []))
+_OTHERS = {each.NAME: each for each in modules_named("precision")}
+PRECISIONS: tuple[str, ...] = ("int8", *_OTHERS)
 """What the parameters may be on a device; the first one is the default."""
 
 
@@ -67,17 +66,16 @@ def device_model(model: Model, precision: str = PRECISIONS[0]) -> IntegerChain:
     integers = quantize(model)
     if precision == PRECISIONS[0]:
         return integers
-    floats = room("protonn_edge.precision.model", "float builds")
-    return cast("IntegerChain", floats.in_floats(model, integers))
+    return cast("IntegerChain", _OTHERS[precision].chain_of(model, integers))
 
 
 def device_models(model: Model) -> Iterator[IntegerChain]:
     """Yield the references of all builds that a model has, integers first."""
     integers = quantize(model)
     yield integers
-    floats = optional("protonn_edge.precision.model")
-    if floats is not None and floats.why_impossible(model) is None:
-        yield floats.in_floats(model, integers)
+    for other in _OTHERS.values():
+        if other.why_impossible(model) is None:
+            yield other.chain_of(model, integers)
 
 
 def why_floats_alone(model: Model) -> str | None:
@@ -90,7 +88,7 @@ def why_floats_alone(model: Model) -> str | None:
     if model.normalizer.kind == "l2":
         return (
             "the model scales points to unit norm (normalization 'l2'), which needs all features "
-            "at once, but the device processes one at a time; train with 'standard', 'minmax' or "
+            "at once, but the device processes one at a time; train with 'standard' or "
             "'none'"
         )
     return None

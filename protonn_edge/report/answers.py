@@ -126,6 +126,8 @@ def mistake_panels(one: Evidence) -> list[Panel]:
         mistake += classes[result.predicted]
         raw = one.points.raw[one.points.place[result.index]].astype(np.float64)
         details = row_words(columns, raw)
+        if one.reference.quantizer.saturations(raw[None]):
+            details += " (clamped)" if details else "clamped"
         pictures.append(Picture(picture_of(one, raw, mistake), mistake, result.index, details))
     more = len(wrong) - len(pictures)
     trace = trace_of(one)

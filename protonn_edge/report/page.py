@@ -168,7 +168,9 @@ def identity_of(one: Evidence) -> list[tuple[str, str]]:
         named += f" and {len(classes) - _CLASSES_NAMED:,} more"
     points = f"{len(one.results):,} test points"
     sizes = "".join(f", {size.symbol} = {size.number:,}" for size in model.sizes)
+    run = [("run", one.name)] if one.named else []
     return [
+        *run,
         ("classes", named),
         ("data", f"{one.data_name}, {points}" if one.data_name else points),
         ("model", f"{head.title_of(model)}, D = {model.n_inputs:,}{sizes}"),
@@ -301,14 +303,6 @@ _SECTIONS = (
         "Wrong answers, the most confident first. #0 is the first row of the data.",
         answers.mistake_panels,
     ),
-    SectionOfRuns("space", "The model's space", "", answers.space_panels),
-    SectionOfRuns(
-        "seen",
-        "What the model sees",
-        "The features that the first stage extracts from a point.",
-        answers.seen_panels,
-    ),
-    *(section for module in rule_modules("report") for section in module.SECTIONS),
     SectionOfRuns(
         "sketch",
         "In your own sketch",
@@ -323,6 +317,16 @@ _SECTIONS = (
     ),
 )
 
+
+_LOOKS = (
+    SectionOfRuns("space", "The model's space", "", answers.space_panels),
+    SectionOfRuns(
+        "seen",
+        "What the model sees",
+        "The features that the first stage extracts from a point.",
+        answers.seen_panels,
+    ),
+)
 
 _LATENCY = SectionOfRuns(
     "latency",
@@ -352,4 +356,5 @@ def _details(battery: Battery) -> list[SectionOfRuns]:
     modules = pkgutil.iter_modules(sections.__path__, f"{sections.__name__}.")
     of_rooms = [import_module(each.name).SECTION for each in modules]
     energy = SectionOfRuns("energy", "Energy", "", lambda one: panels.energy_panels(one, battery))
-    return [_LATENCY, energy, *of_rooms, *_ORIGIN]
+    of_rules = (section for module in rule_modules("report") for section in module.SECTIONS)
+    return [*_LOOKS, *of_rules, _LATENCY, energy, *of_rooms, *_ORIGIN]

@@ -1,6 +1,6 @@
-"""Teaching: a device learns examples of its owner, in EEPROM, which vote beside the prototypes.
+"""Teaching: a device learns examples of its owner, in EEPROM.
 
-See `docs/teaching.md`.
+See `docs/teaching.md`. A kind of classifier that can be taught has its part in a folder "teaching".
 """
 
 BRINGS = {
@@ -11,12 +11,5 @@ BRINGS = {
     "messages": "messages:MESSAGES",
     "parts": "part:part_of",
     "proof": "part:PROOF",
-    "protonn.voters": "model:Teachable",
-    "protonn.kernels": "loop:TaughtVoting",
-    "protonn.parameters": "parameters:TeachingParameters",
-    "protonn.refusals": "checks:REFUSALS",
-    "protonn.notices": "checks:notices",
-    "options": "parameters:GROUPS",
-    "protonn.training": "training:TeachableTraining",
 }
 """What the rest of the package asks for; see `protonn_edge.extensions`."""

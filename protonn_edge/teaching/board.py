@@ -24,47 +24,24 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from protonn_edge.chain.integer_chain import MODEL_HASH_BYTES, IntegerChain, coordinates
-from protonn_edge.chain.model import Model
+from protonn_edge.chain.integer_stage import IntegerStage
 from protonn_edge.datasets.dataset import Features, dense_features
 from protonn_edge.errors import InputError
-from protonn_edge.kinds.protonn.head import ProtoNNHead
-from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.quantization import quantize
 from protonn_edge.teaching.examples import CRC_BYTES, Store, Taught, Teaching
-from protonn_edge.teaching.model import Teachable
 from protonn_edge.training import given_points
 
 EMPTY = 0xFF  # an erased byte
 
 
-def with_new_classes(labels: NDArray[np.float32], count: int) -> NDArray[np.float32]:
-    """Add rows for `count` classes to label vectors Z (L, m) and return (L + count, m).
+def teachable_stage(model: IntegerChain) -> tuple[Any, Teaching]:
+    """Return a teachable model's last stage and limits; `InputError` if it cannot be taught.
 
-    The new rows are 0, and each column of the others is shifted to a mean of 0. Differences between
-    scores stay the same, but the largest one is then at least 0: since ties go to the first class,
-    a new class without examples is never the answer.
+    The stage is an `IntegerStage` whose `voters` are these limits.
     """
-    if count == 0:
-        return labels
-    centred = labels - labels.mean(axis=0)
-    return np.vstack([centred, np.zeros((count, labels.shape[1]), labels.dtype)])
-
-
-def without_new_classes(model: Model) -> Model:
-    """Return a model without the classes that only its owner teaches, for more training."""
-    head = model.head
-    if not isinstance(head, ProtoNNHead) or not isinstance(head.voters, Teachable):
-        return model
-    kept = head.n_classes - head.voters.new_classes
-    head = replace(head, labels=head.labels[:kept], voters=replace(head.voters, new_classes=0))
-    return replace(model, head=head, classes=model.classes[:kept])
-
-
-def teachable_stage(model: IntegerChain) -> tuple[IntegerPrototypes, Teaching]:
-    """Return a teachable model's prototypes and limits; `InputError` if it cannot be taught."""
     last = model.own_stages[-1]
-    teaching = last.voters if isinstance(last, IntegerPrototypes) else None
-    if not isinstance(last, IntegerPrototypes) or not isinstance(teaching, Teaching):
+    teaching = getattr(last, "voters", None)
+    if not isinstance(teaching, Teaching):
         raise InputError(
             "the model cannot be taught; train one with --classifier protonn and --teachable N"
         )
@@ -163,7 +140,7 @@ def _start(model: IntegerChain) -> bytes:
     return bytes([store_of(model).format]) + beginning
 
 
-def _records(stage: IntegerPrototypes, teaching: Teaching, content: bytes) -> Iterator[bytes]:
+def _records(stage: IntegerStage, teaching: Teaching, content: bytes) -> Iterator[bytes]:
     """Yield the class and point of each valid record of a store."""
     store = teaching.store(stage.n_inputs)
     hidden = content[store.hidden]

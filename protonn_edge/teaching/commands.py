@@ -14,7 +14,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.cli.additions import AddedOptions
 from protonn_edge.cli.command import Output, option
 from protonn_edge.cli.options import GROUPS, PATH
-from protonn_edge.cli.tables import TABLE_FLAGS, with_group_column
+from protonn_edge.cli.tables import with_group_column
 from protonn_edge.datasets import TableOptions
 from protonn_edge.evaluation.terminal import fact_table
 from protonn_edge.quantization import quantize
@@ -41,7 +41,7 @@ class InspectOptions(AddedOptions):
     """The options of `inspect` for people who teach a board."""
 
     NEEDS: ClassVar[Mapping[str, str]] = {
-        f"{TABLE_FLAGS} --teach": "--data",
+        "--read --teach": "--data",
         "--groups": "--teach",
         "--teach": "--groups",
     }
@@ -54,12 +54,14 @@ class InspectOptions(AddedOptions):
         return with_group_column(table, self.groups)
 
     def measured(
-        self, model: Model, points: ModelPoints, data: Path, table: TableOptions, out: Output
+        self, model: Model, points: ModelPoints, data: Path, out: Output
     ) -> dict[str, Any]:
         """Print what examples of each group are worth; return it for the JSON object."""
         if self.teach is None or self.groups is None:
             return {}
-        return {"teaching": _taught(model, points, (self.groups, data, table), out, self.teach)}
+        return {
+            "teaching": _taught(model, points, (self.groups, data, points.options), out, self.teach)
+        }
 
 
 @dataclass(frozen=True)

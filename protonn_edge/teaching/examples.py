@@ -1,15 +1,14 @@
-"""Examples taught to a board: prototypes that it adds and may forget again.
+"""Examples taught to a board, which it adds to its model and may forget again.
 
-An example is a point of the projected space with a class. The examples nearest to a point vote:
-each adds its RBF times `Teaching.vote` to the score of its class, or twice as much if all of them
-are of one class. A board's examples form a multiset: which ones vote, and which one a full store
-replaces, does not depend on when or where they were stored.
+An example is a point, as the model's last stage receives it, with a class. How examples change the
+scores depends on the kind of classifier. A board's examples form a multiset: neither the scores,
+nor which example a full store replaces, depend on when or where they were stored.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,20 +17,8 @@ from protonn_edge.boards import Board
 from protonn_edge.chain.integer_chain import MODEL_HASH_BYTES
 from protonn_edge.chain.integer_stage import IntArray, check_holds
 from protonn_edge.errors import CheckFailed, InputError
-from protonn_edge.kinds.protonn.prototypes.integers import (
-    IntegerPrototypes,
-    read_table,
-    squared_distances,
-)
-from protonn_edge.kinds.protonn.prototypes.voters import Voters
 
-MOST_VOTE = 127  # a byte if it is doubled, whose product with an RBF fits 16 bits
-# Of twice a squared distance: examples that differ by more than a signed byte are always far.
-MOST_SHIFT = 7
 MOST_SLOTS = 254  # limit of slots and classes together: the store's header numbers them
-
-# Without new classes, the table is read at this many times the squared distance of an example.
-SHARPNESS = 2
 
 CRC_BYTES = 2
 STORE_FORMAT = 1
@@ -66,70 +53,29 @@ class Store(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Teaching(Voters):
-    """A model's limits for teaching, and how examples vote.
+class Teaching:
+    """A model's limits for teaching.
 
-    Of three voters, one with a wrong label can do little harm, and three that agree can overrule
-    the prototypes. The examples of a new class have no prototypes to help them, so their RBF is
-    wide; since votes of several would win points of other classes, only the nearest one votes.
+    The last integer stage of a model that can be taught has them as its `voters`; the folder of the
+    kind of classifier extends them by how the examples change its scores.
     """
 
-    extension: ClassVar[str] = "teaching"
-
     room: int  # maximum number of examples, 1..254
-    vote: int  # vote for an example's class, in units of the label vectors, 1..127
+    vote: int  # vote for an example's class, in units of the scores that the kind chooses
     new_classes: int = 0  # number of classes, the last ones, that only examples vote for
     # the examples taught so far, which are not part of the model
     taught: Taught | None = field(default=None, repr=False, compare=False)
 
-    @property
-    def neighbours(self) -> int:
-        """Number of nearest examples that vote."""
-        return 1 if self.new_classes else 3
+    def check_room(self, n_inputs: int, n_outputs: int) -> None:
+        """Raise `InputError` if no device has this room, or it has taught examples that do not fit.
 
-    def shift(self, distance_shift: int) -> int:
-        """Return the right shift from twice a squared distance to its place in the table, 0..7.
-
-        With new classes, the place is half that of a prototype at this distance.
+        The sizes are those of the stage: of an example, and the number of classes.
         """
-        return min(MOST_SHIFT, distance_shift + 2) if self.new_classes else distance_shift
-
-    def limit(self, distance_shift: int) -> int:
-        """Return the squared distance at and beyond which an example is far, up to 16,384.
-
-        Without new classes, it is where the table has fallen to an eleventh: farther examples would
-        take time but change few answers.
-        """
-        return (256 if self.new_classes else 128) << self.shift(distance_shift) >> 1
-
-    @property
-    def largest(self) -> int:
-        """The largest sum of votes for a class, in units of the label vectors."""
-        return 2 * self.neighbours * self.vote
-
-    def check(self, n_inputs: int, n_outputs: int) -> None:
-        """Raise `InputError` if generated code cannot hold these numbers, or taught examples."""
-        fits = 1 <= self.vote <= MOST_VOTE
-        check_holds(fits, f"a vote of {self.vote} for taught examples", f"1 to {MOST_VOTE}")
         most = MOST_SLOTS - n_outputs - 1
         what = f"room for {self.room} taught examples of {n_outputs} classes"
         check_holds(1 <= self.room <= most, what, f"1 to {most}")
         if self.taught is not None:
             self.taught.check(self, n_inputs, n_outputs)
-
-    def votes(self, stage: IntegerPrototypes, P: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the RBFs of the examples nearest to points P, (n, d), and their votes, (n, L)."""
-        taught, shift = self.taught or Taught.nothing(stage.n_inputs), stage.distance_shift
-        squares = squared_distances(P, taught.points.T)
-        order = np.argsort((squares << 8) + taught.classes, axis=1)[:, : self.neighbours]
-        squares, classes = np.take_along_axis(squares, order, axis=1), taught.classes[order]
-        near = squares < self.limit(shift)
-        values = near * read_table(stage.table, 2 * squares >> self.shift(shift))
-        agree = (~near | (classes == classes[:, :1])).all(axis=1)
-        votes = np.zeros((len(P), stage.n_outputs), np.int64)
-        each = values * (self.vote << agree[:, None])
-        np.add.at(votes, (np.arange(len(P))[:, None], classes), each)
-        return values, votes
 
     @property
     def slots(self) -> int:

@@ -26,7 +26,7 @@ import numpy as np
 import sklearn
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
-from sklearn.base import _fit_context
+from sklearn.base import _fit_context, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, Options, StrOptions
@@ -267,6 +267,16 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
         """Whether training makes the scores logits, which calibration may only reduce."""
         return False
 
+    @property
+    def learns_strangers(self) -> bool:
+        """Whether training uses `strangers`: synthetic points without a class."""
+        return False
+
+    def stand_in_for(self, model: Model) -> Self:  # noqa: ARG002 (some kinds take values from it)
+        """Return a classifier that learns from some of a model's points, without reports."""
+        stand_in: Self = clone(self).set_params(callback=None, network_callback=None)
+        return stand_in
+
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(
         self,
@@ -349,14 +359,12 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
         prepared.classes = tuple(label_text(str(label)) for label in self.classes_)
         prepared.feature_names = tuple(getattr(self, "feature_names_in_", ()))
 
-    def _keep(
-        self, learned: Learned, prepared: PreparedPoints, *, n_train: int, n_warned: int = 0
-    ) -> None:
-        """Store the results, and warn about the remarks from number `n_warned` on."""
+    def _keep(self, learned: Learned, prepared: PreparedPoints, *, n_train: int) -> None:
+        """Store the results, and warn about the remarks."""
         self.history_, self.restarts_ = learned.history, learned.restarts
         self.n_iter_ = learned.history[-1].epoch
         self.remarks_ = (*map(str, learned.restarts), *learned.remarks)
-        for remark in self.remarks_[n_warned:]:
+        for remark in self.remarks_:
             warnings.warn(remark, ConvergenceWarning, stacklevel=4)
         settings = self.frozen()
         record = training_record(

@@ -50,11 +50,6 @@ class FeatureRequest:
     # its conflicts, in addition to the rows of `protonn_edge.training.refusals`
     refusals: ClassVar[tuple[Refusal, ...]] = ()
 
-    @property
-    def all_at_once(self) -> bool:
-        """Whether it needs all training points at once, which `partial_fit` does not have."""
-        return True
-
     @classmethod
     def read(cls, terms: Sequence[str], **image: Any) -> Self:
         """Return the request in terms; the first one begins with `word`."""

@@ -179,20 +179,6 @@ def class_indices(labels: NDArray[Any], classes: NDArray[Any], what: str) -> Ind
     return np.searchsorted(classes, labels)
 
 
-def classes_to_go_on(given: ArrayLike | None, before: NDArray[Any] | None) -> NDArray[Any]:
-    """Return the classes for a call of `partial_fit`, those of earlier calls if there were any."""
-    classes = before if given is None else np.unique(np.asarray(given))
-    assert classes is not None
-    if len(classes) < 2:
-        raise InputError("partial_fit received only one class; give all classes, at least 2")
-    if before is not None and not np.array_equal(classes, before):
-        raise InputError(
-            "the classes given to partial_fit differ from those of earlier calls; omit 'classes' "
-            "after the first call, or train a new estimator"
-        )
-    return classes
-
-
 def check_number_of_classes(classes: NDArray[Any], *, one_class: bool) -> None:
     """Refuse a single class, or several classes for `one_class`."""
     if one_class and len(classes) != 1:

@@ -38,7 +38,7 @@ def normalizer_from(kind: str, inputs: InputStatistics) -> Normalizer:
 
     "standard" is zero mean and unit deviation. A deviation counts as at least `DEVIATION_FLOOR` of
     the feature's range, because the rare values of a pixel that is almost always background would
-    otherwise be scaled up. "minmax" maps the range to 0..1. A constant feature is only shifted.
+    otherwise be scaled up. A constant feature is only shifted.
     "l2" scales points to unit norm, as the paper does for data with sets of labels; it and "none"
     have no fitted parameters, and keep sparse points sparse.
 
@@ -49,8 +49,6 @@ def normalizer_from(kind: str, inputs: InputStatistics) -> Normalizer:
     if kind in KEEPING_ZEROS:
         return Normalizer.identity(len(inputs.mean), kind)
     extent = inputs.upper - inputs.lower
-    if kind == "minmax":
-        return Normalizer(kind, inputs.lower, 1.0 / np.where(extent > 0, extent, 1.0))
     deviation = np.maximum(inputs.deviation, DEVIATION_FLOOR * extent)
     return Normalizer("standard", inputs.mean, 1.0 / np.where(extent > 0, deviation, 1.0))
 
@@ -162,12 +160,6 @@ class RunningInputs:
         self._total = 0.0
         self._mean: Float64 = np.zeros(n_inputs)
         self._squares: Float64 = np.zeros(n_inputs)  # sum of squared deviations from the mean
-
-    def follow(self, inputs: InputStatistics, total: float) -> None:
-        """Continue after points with these statistics and the total weight `total`."""
-        self._lower, self._upper = inputs.lower.copy(), inputs.upper.copy()
-        self._total, self._mean = total, inputs.mean.copy()
-        self._squares = total * np.square(inputs.deviation)
 
     def add(self, points: NDArray[Any], weights: NDArray[Any] | None = None) -> None:
         """Add raw points (n, features), finite, with weights (n,) above 0, or 1 each."""

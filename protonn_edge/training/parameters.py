@@ -284,9 +284,9 @@ class SharedParameters(FeatureParameters):
 
     Parameters
     ----------
-    normalization : {"standard", "minmax", "none", "l2"}, default="standard"
+    normalization : {"standard", "none", "l2"}, default="standard"
         Affine map of each feature, which is part of the model: zero mean and unit deviation (with a
-        floor, see `protonn_edge.training.normalization`), range 0 to 1, or nothing. "l2" scales
+        floor, see `protonn_edge.training.normalization`), or nothing. "l2" scales
         points to unit norm, as the paper does for sets of labels; devices do not support it. "none"
         and "l2" keep sparse points sparse; the others make them dense, up to 1 GiB.
     clip : float in [0, 0.5), default=0.0

@@ -30,7 +30,6 @@ class TrainingRequest:
     multilabel: bool = False  # whether they have sets of labels
     in_blocks: int = 0  # bytes of points that are read in blocks; 0 if they are in memory
     in_groups: bool = False  # whether the points come in groups
-    in_parts: bool = False  # whether `partial_fit` was called
     given: frozenset[str] = frozenset()  # options given on the command line
 
     @classmethod
@@ -162,24 +161,6 @@ def unused(names: str, when: Condition, why: str) -> tuple[Refusal, ...]:
     )
 
 
-def all_at_once(name: str) -> Refusal:
-    """Return a row for a parameter that `partial_fit` does not support."""
-    return Refusal(
-        lambda case: case.in_parts and bool(getattr(case.settings, name)),
-        f"partial_fit was called with {{{name}}}, which needs all points at once; leave {{{name}}} "
-        "out, or call fit",
-    )
-
-
-def models_all_at_once(kind: str, what: str) -> Refusal:
-    """Return the row for models whose features `partial_fit` cannot continue."""
-    return Refusal(
-        lambda case: case.in_parts and kind in case.kinds,
-        f"partial_fit cannot continue a model of {what}, because such a model needs all points at "
-        "once; choose another model, or call fit",
-    )
-
-
 SPARSE = Refusal(lambda case: case.sparse, "the points are sparse")
 LABEL_SETS = Refusal(lambda case: case.multilabel, "points have sets of labels")
 IN_BLOCKS = Refusal(lambda case: case.in_blocks > 0, "the points are read in blocks")
@@ -248,10 +229,6 @@ _OF_OPTIMIZERS = frozenset(
 REFUSALS: tuple[Refusal, ...] = (
     # The points.
     Refusal(
-        lambda case: case.in_parts and case.multilabel,
-        "partial_fit learns one label per point, but points have sets of labels; call fit",
-    ),
-    Refusal(
         lambda case: case.multilabel and case.settings.class_weight is not None,
         "{class_weight} is set, but a point with a set of labels has no single class; leave "
         "{class_weight} out, or give sample_weight",
@@ -280,18 +257,6 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     _in_memory("optimizer", "joint", "optimizer"),
     _in_memory("augment", False),
-    # Training in parts.
-    *map(all_at_once, ("augment", "clip", "strangers")),
-    Refusal(
-        lambda case: case.in_parts and case.asked is not None and case.asked.all_at_once,
-        "partial_fit was called with {features}, which needs all points at once; leave {features} "
-        "out, or call fit",
-    ),
-    Refusal(
-        lambda case: case.in_parts and case.clips_on,
-        "partial_fit continues from a model that clips outliers, but more points would widen the "
-        "range of its features; use another model, or call fit",
-    ),
     # The model to start from.
     Refusal(
         lambda case: case.model is not None and case.model.multilabel and not case.multilabel,
@@ -364,18 +329,6 @@ REFUSALS: tuple[Refusal, ...] = (
     # There always is a number of projections; only the command line knows whether it was given.
     _decided_by_budget("n_projections", lambda case: "n_projections" in case.given),
     _decided_by_budget("n_prototypes", lambda case: case.settings.n_prototypes is not None),
-    _decided_by_budget(
-        "prototypes_per_class", lambda case: case.settings.prototypes_per_class is not None
-    ),
-    Refusal(
-        lambda case: (
-            case.model is None
-            and None not in (case.settings.n_prototypes, case.settings.prototypes_per_class)
-        ),
-        "{n_prototypes} is {settings.n_prototypes} and {prototypes_per_class} is "
-        "{settings.prototypes_per_class}; give only one of the two",
-        ("n_prototypes", "prototypes_per_class"),
-    ),
     *refuse_each(
         lambda case: (
             case.model is None
@@ -398,7 +351,6 @@ REFUSALS: tuple[Refusal, ...] = (
         lambda case: case.settings.one_class,
         "{one_class} is set, but <but>; leave out one of the two",
         AUGMENTED,
-        Refusal(lambda case: case.in_parts, "partial_fit needs several classes"),
         Refusal(
             lambda case: case.settings.initial_model is not None, "there is a model to start from"
         ),

@@ -58,7 +58,6 @@ IMAGES: tuple[rows.Refusal, ...] = (
 
 
 COPIES: tuple[rows.Refusal, ...] = (
-    rows.all_at_once("copies"),
     rows.Refusal(
         lambda case: (
             case.settings.background_noise is not None

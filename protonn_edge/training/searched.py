@@ -150,7 +150,6 @@ def shown(value: Any) -> str:
 
 
 FEATURES_SEARCHED: Mapping[str, Among | Between] = {
-    "normalization": Among(("standard", "minmax")),
     "clip": Among((0.0, 0.02)),
 }
 """The search space of the parameters that all kinds of classifiers share."""

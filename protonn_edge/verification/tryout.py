@@ -69,7 +69,7 @@ class Tried:
     def __str__(self) -> str:
         if self.left_out:
             return f"not tried: {self.left_out}"
-        return f"{self.n:,} points on {self.execution}, all scores agree with NumPy's"
+        return f"equal on {self.n:,} points: NumPy = {self.execution}"
 
 
 NOT_TRIED = Tried(left_out="--no-try is given")

@@ -441,7 +441,7 @@ LISTINGS = {
     "kinds.protonn.prototypes.loops.clearing": "clear_scores",
     "kinds.protonn.prototypes.loops.code": "add_votes",
     "kinds.protonn.prototypes.loops.listing": "add_votes",
-    "teaching.loop.comparing": "add_taught",
+    "kinds.protonn.teaching.loop.comparing": "add_taught",
     "features.audio.kernels.band_loop": "filter",
     "features.average_pooling.loops.averaging": "complete_row",
     "features.average_pooling.loops.part": "sum_part",

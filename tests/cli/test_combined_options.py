@@ -15,7 +15,7 @@ COMMANDS = {name: each for name, each in every_command().items() if isinstance(e
 VALUES = {
     "--max-flash": "9kB",
     "--max-sram": "9kB",
-    "--size": "2x2",
+    "--read": "label=1",
     "--rejection": "1%",
     "--trigger": "auto",
     "--points": "99",

@@ -440,5 +440,5 @@ def test_text_for_people_has_the_figures_and_the_verdict(folder: Path, project: 
     text = succeed("hil", folder / "iris.csv", "--project", project).stdout
     for word in ("accuracy", "cycles", "latency", "0.2455 W", "flash", "stack", "fits uno"):
         assert word in text
-    assert "all integer scores agree on 150 points: NumPy = emulated uno" in text
+    assert "equal on 150 points: NumPy = emulated uno" in text
     assert max(map(len, text.splitlines())) <= 80

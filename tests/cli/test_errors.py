@@ -215,5 +215,5 @@ def test_a_command_or_a_column_that_is_misspelled_is_suggested(tmp_path: Path) -
     assert "No such command 'qqqq'." in run("qqqq").stderr
     table = tmp_path / "t.csv"
     table.write_text("a,Fault state\n1,x\n2,y\n")
-    refused = run("data", table, "--label", "fault state")
+    refused = run("data", table, "--read", "label=fault state")
     assert_one_sentence(refused, "not a column of", "did you mean 'Fault state'?")

@@ -71,6 +71,7 @@ def test_whole_groups_of_the_file_are_held_out(table: Path) -> None:
         "groups": "person",
         "label": "state",
         "check": load_model(model).record["file"]["check"],
+        "read": [],
     }
     out = table.with_name("out.csv")
     succeed("predict", model, table, "-o", out)
@@ -184,6 +185,24 @@ def test_a_search_holds_points_out_too(tmp_path: Path) -> None:
     assert run_json(*words, "--holdout", 0)["n"] == 0
 
 
+def test_the_options_for_reading_are_those_of_the_training(table: Path) -> None:
+    model, new = table.with_name("m.npz"), table.with_name("new.csv")
+    head, *rows = table.read_text().splitlines()
+    lines = [f"{line};{'yes' if row % 3 else 'no'}" for row, line in enumerate(rows)]
+    table.write_text("\n".join([f"{head};label", *lines]) + "\n")
+    read = ("label=state", "drop=q,label", "decimal=comma")
+    words = [word for each in read for word in ("--read", each)]
+    trained = run_json("train", table, "-o", model, *LINEAR, *words)
+    assert load_model(model).record["file"]["read"] == [*read]
+    again = run_json("verify", model, table, "--board", "host")
+    assert (again["n"], again["accuracy"]) == (20, trained["accuracy"])
+    new.write_text(table.read_text().replace(";q;", ";z;") + "x;p9;0,1;0,2;b;no\n")
+    predicted = run_json("predict", model, new)
+    assert (predicted["n"], set(predicted["classes"])) == (81, {"a", "b"})
+    assert "accuracy" in predicted
+    assert "accuracy" not in run_json("predict", model, new, "--read", "label=label")
+
+
 # --- rows without labels --------------------------------------------------------------------------
 
 
@@ -274,7 +293,7 @@ def test_labels_may_be_missing_in_some_rows_or_not_be_classes(table: Path, model
     done = succeed("predict", model, new)
     assert "% of 39 points" in done.stderr
     new.write_text("\n".join([lines[0], *(line[:-1] + "walk" for line in lines[1:])]) + "\n")
-    record = run_json("predict", model, new, "--label", "state")
+    record = run_json("predict", model, new, "--read", "label=state")
     assert "accuracy" not in record
     (text,) = (each["text"] for each in record["notices"] if each["kind"] == "labels")
     assert "labels that are not classes of the model, 'walk'" in text

@@ -124,7 +124,7 @@ def test_sizes_are_not_given_with_a_model_to_start_from(data: Path) -> None:
             "--set gamma has no effect, because the model to start from determines",
         ),
         (
-            ("--normalization", "minmax"),
+            ("--normalization", "none"),
             "--normalization has no effect, because the model to start from has its own",
         ),
     ):
@@ -335,8 +335,8 @@ def test_training_goes_on_from_the_reference_implementations_files(data: Path) -
     assert raw.head.n_projections == 3
     assert raw.normalizer.kind == "none"
     assert raw.head.gamma == pytest.approx(model.head.gamma)
-    scaled = train(data, "--start-from", folder, "--normalization", "minmax")
-    assert scaled.normalizer.kind == "minmax"
+    scaled = train(data, "--start-from", folder, "--normalization", "standard")
+    assert scaled.normalizer.kind == "standard"
     (folder / "Z").write_text("1\t2\n3\n")
     result = run_train(data, "--start-from", folder)
     assert result.exit_code == 2

@@ -163,7 +163,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_gestures_are_cut_where_they_move(log: Path, tmp_path: Path) -> None:
-    options = ["--window", 50, "--trigger", "auto", "--channels", "az,ax", "--test", 0.25]
+    options = ["--window", 50, "--trigger", "auto", "--read", "channels=az,ax", "--test", 0.25]
     record = json.loads(run("windows", log, "-o", tmp_path / "w.npz", *options, "--json").stdout)
     assert record["n_of_class"] == {"push": 6, "rest": 24, "wave": 6}
     assert record["n_test"] == 4 + 8
@@ -213,8 +213,8 @@ def test_windows_of_one_class_are_learned(log: Path, tmp_path: Path) -> None:
         (["--trigger", "auto", "--stride", 5], "--stride and --trigger cannot be used"),
         (["--trigger", "auto", "--before", 50], "--before is 50, but a window has only 50 samples"),
         (["--trigger", "often"], "neither a number above 0 nor 'auto'"),
-        (["--channels", "ax,bx"], "--channels is 'bx', which is not a column"),
-        (["--time", "when"], "--time is 'when', which is not a column"),
+        (["--read", "channels=ax,bx"], "--read channels is 'bx', which is not a column"),
+        (["--read", "time=when"], "--read time is 'when', which is not a column"),
     ],
 )
 def test_cutting_that_cannot_be_meant_is_one_sentence(
@@ -252,10 +252,10 @@ def sound_of(path: Path, samples: np.ndarray) -> None:
 def test_a_rate_other_than_the_file_is_told(tmp_path: Path) -> None:
     sound_of(tmp_path / "hum.wav", np.arange(1000) % 9)
     cut = ["windows", tmp_path / "hum.wav", "-o", tmp_path / "w.npz", "--window", 100]
-    made = run_json(*cut, "--rate", 16_000, "--label", "hum")
+    made = run_json(*cut, "--rate", 16_000, "--read", "label=hum")
     assert made["sample_rate"] == 16_000
     assert "has 8000 samples a second" in str(made["notices"])
-    assert "8000" not in str(run_json(*cut, "--rate", 8_000, "--label", "hum")["notices"])
+    assert "8000" not in str(run_json(*cut, "--rate", 8_000, "--read", "label=hum")["notices"])
 
 
 def test_clips_are_cut_where_sound_begins(tmp_path: Path) -> None:
@@ -280,7 +280,7 @@ def test_samples_without_a_label_are_a_class_if_it_has_a_name(tmp_path: Path) ->
     refused = run(*cut)
     assert refused.exit_code == 2
     assert (
-        "r.csv:42 has no label in column 3; correct or drop the row, use --missing drop or, with"
+        "r.csv:42 has no label in column 3; correct or drop the row, use --read missing=drop or,"
         in refused.stderr
     )
     assert run(*cut, "--background", " ").exit_code == 2

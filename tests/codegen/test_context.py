@@ -14,8 +14,8 @@ from protonn_edge.codegen import make_plan
 from protonn_edge.codegen.context import raw_context, render_context
 from protonn_edge.codegen.plan import ENTRY_BYTES
 from protonn_edge.codegen.planner import plan_of
-from protonn_edge.precision.model import in_floats
-from protonn_edge.precision.program import plan_for
+from protonn_edge.kinds.protonn.precision.model import in_floats
+from protonn_edge.kinds.protonn.precision.program import plan_for
 from protonn_edge.quantization import quantize
 
 

@@ -19,7 +19,7 @@ from protonn_edge.chain.raw_inputs import MANY_DECIMALS, choose_exponents, float
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed
 from protonn_edge.features.average_pooling.making import average_pooling
-from protonn_edge.precision.model import in_floats
+from protonn_edge.kinds.protonn.precision.model import in_floats
 from protonn_edge.projects.checks import check_no_floats
 from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.system.files import resource

@@ -59,7 +59,7 @@ def test_gaps_are_refused_with_all_columns_and_the_remedy(gappy: Path) -> None:
         in sentence
     )
     assert (
-        "use --missing drop to omit rows with gaps, or fill the gaps with --missing median or"
+        "use --read missing=drop to omit rows with gaps, or fill the gaps with missing=median or"
         in sentence
     )
 
@@ -105,7 +105,7 @@ def test_a_folder_fills_test_points_with_what_training_points_say(tmp_path: Path
 
 def test_a_model_fills_the_gaps_of_other_tables(gappy: Path) -> None:
     model, other = gappy.with_name("m.npz"), gappy.with_name("other.csv")
-    made = ("--missing", "most-frequent", "--one-hot", "colour")
+    made = ("--read", "missing=most-frequent", "--read", "one-hot=colour")
     succeed("train", gappy, "-o", model, *made, *EPOCHS, "--holdout", 0)
     loaded = load_model(model)
     assert loaded.feature_names == ("x", "y [mm]", "colour=blue", "colour=red")
@@ -119,22 +119,22 @@ def test_a_model_fills_the_gaps_of_other_tables(gappy: Path) -> None:
     X, _ = load_points(other, expected_by(loaded))
     assert X.tolist() == [[0, 7, 0, 0], [3, 5, 0, 1], [1, 1, 1, 0]]
     assert run_json("predict", model, other)["n"] == 3
-    assert run_json("predict", model, other, "--missing", "drop")["n"] == 1
-    assert "gaps" in refusal(run("predict", model, other, "--missing", "error"))
+    assert run_json("predict", model, other, "--read", "missing=drop")["n"] == 1
+    assert "gaps" in refusal(run("predict", model, other, "--read", "missing=error"))
 
 
 def test_a_model_without_values_does_not_invent_them(gappy: Path) -> None:
     model = gappy.with_name("m.npz")
-    succeed("train", gappy, "-o", model, "--missing", "drop", *EPOCHS, "--holdout", 0)
+    succeed("train", gappy, "-o", model, "--read", "missing=drop", *EPOCHS, "--holdout", 0)
     table = {"missing": "drop", "values": [], "one_hot": {}, "offsets": {}}
     assert load_model(model).record["table"] == table
     assert (
         run_json("predict", model, gappy)["n"]
-        == run_json("data", gappy, "--missing", "drop")["n_train"]
+        == run_json("data", gappy, "--read", "missing=drop")["n_train"]
     )
-    assert "gaps" in refusal(run("predict", model, gappy, "--missing", "error"))
-    sentence = refusal(run("predict", model, gappy, "--missing", "median"))
-    assert "the model has no values for gaps, so fill the gaps in the file, or" in sentence
+    assert "gaps" in refusal(run("predict", model, gappy, "--read", "missing=error"))
+    sentence = refusal(run("predict", model, gappy, "--read", "missing=median"))
+    assert "the model has no values for gaps; fill them, or" in sentence
 
 
 def test_a_model_without_values_is_not_told_to_fill_gaps(gappy: Path) -> None:
@@ -168,7 +168,7 @@ def test_a_damaged_record_is_refused(entry: object) -> None:
 
 def test_a_record_of_other_features_is_refused(gappy: Path) -> None:
     path = gappy.with_name("m.npz")
-    succeed("train", gappy, "-o", path, "--missing", "median", *EPOCHS)
+    succeed("train", gappy, "-o", path, "--read", "missing=median", *EPOCHS)
     model = load_model(path)
     table = {**model.record["table"], "values": [1.0]}
     save_model(replace(model, record={**model.record, "table": table}), path)
@@ -185,9 +185,11 @@ def test_a_column_that_was_empty_in_training_cannot_be_filled(tmp_path: Path) ->
 
 def test_other_files_have_no_gaps(tmp_path: Path) -> None:
     path = write(tmp_path / "d.svm", "1 1:2\n2 1:3\n")
-    with pytest.raises(InputError, match="--missing needs a table with columns"):
+    with pytest.raises(InputError, match="--read missing needs a table with columns"):
         load_dataset(path, TableOptions(missing="drop"))
-    with pytest.raises(InputError, match="--missing is 'mean'; give one of error, drop, median"):
+    with pytest.raises(
+        InputError, match="--read missing is 'mean'; give one of error, drop, median"
+    ):
         load_dataset(write(tmp_path / "d.csv", "1,a\n2,b\n"), TableOptions(missing="mean"))
 
 
@@ -233,16 +235,16 @@ def test_texts_become_features(gappy: Path) -> None:
             {"one_hot": "1"},
             "has 2 columns named 'x'; rename the columns",
         ),
-        ("x,label\n1,a\n2,b\n", {"one_hot": "y"}, "--one-hot is 'y', which is not a column"),
+        ("x,label\n1,a\n2,b\n", {"one_hot": "y"}, "--read one-hot is 'y', which is not a column"),
         (
             "x,label\n1,a\n2,b\n",
             {"one_hot": "label", "label": "label"},
-            "--label and --one-hot both name",
+            "--read label and --read one-hot both name",
         ),
         (
             "x,label\n" + "".join(f"v{row},{'ab'[row % 2]}\n" for row in range(101)),
             {"one_hot": "x"},
-            "column 'x' has 101 different values, but --one-hot allows 1 to 100",
+            "column 'x' has 101 different values, but --read one-hot allows 1 to 100",
         ),
     ],
 )

@@ -237,7 +237,7 @@ def test_channels_are_chosen_by_name_and_order(tmp_path: Path) -> None:
 
 def test_a_channel_that_is_the_label_is_refused(tmp_path: Path) -> None:
     options = TableOptions(label="ax", channels=("ax",))
-    with pytest.raises(InputError, match="--label and --channels both name"):
+    with pytest.raises(InputError, match="--read label and --read channels both name"):
         read_recording(people(tmp_path), options)
 
 

@@ -60,7 +60,7 @@ def test_what_counts_is_left_out_unless_kept(tmp_path: Path, case: str, place: s
     assert dataset.feature_names == ("x", "y")
     (text,) = left_out(dataset)
     assert f"column '{name}'" in text
-    assert text.endswith(("; --keep uses it", f"--keep {name} uses it"))
+    assert text.endswith(f"--read keep={name} uses it")
     kept = load_dataset(path, keep=name)
     assert set(kept.feature_names) == {name, "x", "y"}
     assert not left_out(kept)
@@ -95,12 +95,14 @@ ASKED: dict[str, tuple[str, Sequence[object], str]] = {
 def test_what_may_be_a_measurement_is_asked_about(tmp_path: Path, case: str) -> None:
     name, values, evidence = ASKED[case]
     path = write(tmp_path / "t.csv", {name: values})
-    ways = f"leave it out with --drop {name}, or use it with --keep {name}"
+    ways = f"leave it out with --read drop={name}, or use it with --read keep={name}"
     with pytest.raises(InputError, match=f"column '{name}' {evidence}; {ways}"):
         load_dataset(path)
     assert load_dataset(path, drop=name).feature_names == ("x", "y")
     assert load_dataset(path, keep=name).feature_names == (name, "x", "y")
-    with pytest.raises(InputError, match=r", or name it with --session or --time if it is one"):
+    with pytest.raises(
+        InputError, match=r", or name it with --read session=NAME or time=NAME if it is one"
+    ):
         read_recording(path)
 
 
@@ -113,8 +115,8 @@ def test_data_shows_the_question_the_evidence_and_the_options(tmp_path: Path, ca
     assert (column["role"], column["evidence"]) == ("in doubt", f"it {evidence}")
     (notice,) = (each for each in record["notices"] if each["kind"] == "doubt")
     assert notice["columns"] == [name]
-    assert f"--drop {name}, or use it with --keep {name}" in notice["text"]
-    kept = run_json("data", path, "--keep", name)
+    assert f"--read drop={name}, or use it with --read keep={name}" in notice["text"]
+    kept = run_json("data", path, "--read", f"keep={name}")
     roles = {each["name"]: each["role"] for each in kept["columns"]}
     assert roles == {name: "feature", "x": "feature", "y": "feature", "label": "label"}
 
@@ -127,7 +129,7 @@ def test_data_shows_what_is_left_out_with_its_evidence(tmp_path: Path) -> None:
         "it rises by about 20 from row to row, as a time or counter does",
     )
     shown = succeed("data", path)
-    assert "--keep uptime uses it" in shown.stderr
+    assert "--read keep=uptime uses it" in shown.stderr
     assert any(line.split()[:2] == ["uptime", "time"] for line in shown.stdout.splitlines())
 
 
@@ -136,7 +138,7 @@ def test_several_columns_in_doubt_for_one_reason_are_one_question(tmp_path: Path
     path = write(tmp_path / "t.csv", {"p 1": level.tolist(), "p2": (2 * level).tolist()})
     with pytest.raises(InputError, match=r"'p 1' rises .* \(the same holds for 'p2'\)") as asked:
         load_dataset(path)
-    assert "--drop 'p 1',p2, or use it with --keep 'p 1',p2" in str(asked.value)
+    assert "--read drop='p 1',p2, or use it with --read keep='p 1',p2" in str(asked.value)
     assert load_dataset(path, keep=["p 1", "p2"]).n_features == 4
 
 
@@ -206,5 +208,5 @@ def test_an_option_names_the_time_and_the_session(tmp_path: Path) -> None:
 def test_numbers_that_change_seldom_may_be_the_session(tmp_path: Path) -> None:
     path = write(tmp_path / "t.csv", {"q7": [row // 15 for row in range(N)]})
     words = ("windows", path, "-o", tmp_path / "w.npz", "--window", 10)
-    assert "or name it with --session" in refusal(run(*words))
-    assert "groups" in succeed(*words, "--session", "q7").stdout
+    assert "or name it with --read session=NAME" in refusal(run(*words))
+    assert "groups" in succeed(*words, "--read", "session=q7").stdout

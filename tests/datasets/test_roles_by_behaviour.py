@@ -192,7 +192,7 @@ def test_what_is_no_measurement_is_no_feature(tmp_path: Path, kind: str, recorde
         table(path, generator, ADDED[kind](generator, labels), names, cells, labels)
         dataset, refusal = read(path, recorded)
         if dataset is None:
-            assert "--drop" in refusal, (seed, refusal)
+            assert "--read drop" in refusal, (seed, refusal)
             asked += 1
             continue
         assert is_same(dataset, names, cells), (seed, dataset.feature_names, path.read_text()[:300])
@@ -236,7 +236,7 @@ def test_a_measurement_is_not_lost_in_silence(
         table(path, generator, [measured(generator, labels)], names, cells, labels)
         dataset, refusal = read(path, recorded)
         if dataset is None:
-            assert "--keep" in refusal, (seed, refusal)
+            assert "--read keep" in refusal, (seed, refusal)
             asked += 1
             header = path.read_text("utf-8").partition("\n")[0].split(",")
             (added,) = {*header} - {*names, "label"}
@@ -248,6 +248,9 @@ def test_a_measurement_is_not_lost_in_silence(
         used += len(dataset.feature_names) == len(names) + 1
         if len(dataset.feature_names) == len(names):
             reported = [each for each in dataset.notices if each.kind == "left_out"]
-            assert any("--keep" in each.text for each in reported), (seed, path.read_text()[:300])
+            assert any("--read keep" in each.text for each in reported), (
+                seed,
+                path.read_text()[:300],
+            )
     if measured is few_values:
         assert used > 0.7 * count

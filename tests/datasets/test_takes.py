@@ -47,7 +47,7 @@ def test_classes_of_one_file_each_are_said_with_the_likely_pattern(tmp_path: Pat
     assert len(recording.dataset.classes) == 8
     (text,) = warnings_of(recording)
     assert "each of the 8 files has its own class" in text
-    assert "--name '{class}_{person}_{take}'" in text
+    assert "--read name='{class}_{person}_{take}'" in text
 
 
 def folders_of(tmp_path: Path, names: list[str]) -> Path:
@@ -60,7 +60,7 @@ def folders_of(tmp_path: Path, names: list[str]) -> Path:
 def test_names_that_begin_alike_in_several_classes_may_be_persons(tmp_path: Path) -> None:
     folder = folders_of(tmp_path, ["anna-1", "anna-2", "ben-1", "ben-2"])
     (text,) = warnings_of(read(folder))
-    assert "if 'anna', 'ben' are persons, give --name '{person}-{take}'" in text
+    assert "if 'anna', 'ben' are persons, give --read name='{person}-{take}'" in text
     named = read(folder, "{person}-{take}")
     assert named.groups is not None
     assert set(named.groups) == {"anna", "ben"}

@@ -143,7 +143,7 @@ def _of_folder(rng: np.random.Generator, folder: Path) -> Model:
         _change_file(rng, pick(rng, sorted(there.iterdir())))
     read = read_reference_model(there)
     shutil.rmtree(there)
-    normalization = pick(rng, ("none", "standard", "minmax", "l2"))
+    normalization = pick(rng, ("none", "standard", "l2"))
     return from_reference(read, _points()[0], normalization, _CLASSES)
 
 

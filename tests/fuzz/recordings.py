@@ -52,8 +52,9 @@ def _options(rng: np.random.Generator) -> list[object]:
     if rng.random() < 0.3:
         options += ["--test", pick(rng, ("0.3", "0.99"))]
     if rng.random() < 0.2:
-        options += [pick(rng, ("--channels", "--session", "--time", "--label", "--drop"))]
-        options += [pick(rng, (*_CHANNELS, *_TIMES, "1", "2", "last", "1,2", "label"))]
+        name = pick(rng, ("channels", "session", "time", "label", "drop"))
+        value = pick(rng, (*_CHANNELS, *_TIMES, "1", "2", "last", "1,2", "label"))
+        options += ["--read", f"{name}={value}"]
     if rng.random() < 0.1:
         options += ["--rate", pick(rng, ("50", "0.001", "1e6"))]
     return options

@@ -31,7 +31,12 @@ PARTS_OF_RULES = {
 
 WHOLE = ("", "__main__")  # the package's own names, imported when they are used, and its program
 
-OF_KINDS = {r"\.convert\b": "conversion", r"\.(train|parameters)\b": "training"}
+OF_KINDS = {
+    r"\.teaching\b": "teaching",
+    r"\.precision\b": "codegen",
+    r"\.convert\b": "conversion",
+    r"\.(train|parameters)\b": "training",
+}
 """The modules that kinds and features add to a room that is above theirs."""
 
 Imports = set[tuple[str, str]]

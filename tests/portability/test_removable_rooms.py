@@ -94,8 +94,8 @@ ROOMS = {
         "observation is not installed",
     ),
     "teaching": Room(
-        "protonn_edge/teaching templates/teaching firmware/teaching.h tests/teaching "
-        "docs/teaching.md",
+        "protonn_edge/teaching protonn_edge/kinds/protonn/teaching templates/teaching "
+        "firmware/teaching.h tests/teaching docs/teaching.md",
         "train data.csv -o taught.npz --classifier protonn --teachable 5",
         "teaching is not installed",
         kind="protonn",
@@ -115,7 +115,7 @@ ROOMS = {
         "No such option '--sensor'",
     ),
     "float builds": Room(
-        "protonn_edge/precision templates/c/precision tests/precision",
+        "protonn_edge/kinds/protonn/precision templates/c/precision tests/precision",
         "build model.npz -o floats --precision float32",
         "'float32' is not 'int8'",
     ),

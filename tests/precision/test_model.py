@@ -9,7 +9,7 @@ from model_factory import random_model, random_points, random_pooling_model
 
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.making import average_pooling
-from protonn_edge.precision.model import in_floats
+from protonn_edge.kinds.protonn.precision.model import in_floats
 from protonn_edge.quantization import device_model, quantize
 
 

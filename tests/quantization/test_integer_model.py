@@ -18,8 +18,8 @@ from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.chain.integer_stage import Range
 from protonn_edge.chain.matvec import products
 from protonn_edge.errors import InputError
+from protonn_edge.kinds.protonn.teaching.votes import NearestExamples
 from protonn_edge.quantization import IntegerChain, quantize
-from protonn_edge.teaching.examples import Teaching
 
 
 def scores_by_plain_loops(model: IntegerChain, q: np.ndarray) -> list[int]:
@@ -145,7 +145,7 @@ def test_hash_changes_with_every_field() -> None:
     shared = {"score_scale": model.score_scale, "classes": model.classes}
     for name, old in (numbers_of(model) | shared).items():
         numbers = {"multiplier": 1601, "distance_shift": 5, "accumulator_bits": 24}
-        numbers["voters"] = Teaching(room=2, vote=9)
+        numbers["voters"] = NearestExamples(room=2, vote=9)
         new = old + 256 if name == "offset" else numbers.get(name) or changed(old)
         others.append(replace(model, **{name: new}))
     for field in dataclasses.fields(InputQuantizer):

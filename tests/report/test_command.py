@@ -117,6 +117,21 @@ def test_files_of_one_name_are_told_apart_by_their_folders(folder, tmp_path):
 
 
 @needs_emulated_avr
+def test_runs_have_the_names_that_the_user_gives(folder, tmp_path):
+    shutil.copy(folder / "results.csv", tmp_path / "b.csv")
+    results = [folder / "results.csv", tmp_path / "b.csv", "--project", folder]
+    names = ["--run", "desk, 2026-05-04", "--run", "garden"]
+    done = report(*results, *names, "-o", tmp_path / "r.html")
+    assert done.exit_code == 0, done.output
+    page = (tmp_path / "r.html").read_text()
+    assert all(f">{name}</th>" in page for name in names[1::2])
+
+    refused = report(*results, *names[:2], "-o", tmp_path / "no.html")
+    assert_one_sentence(refused, 2, "--run")
+    assert not (tmp_path / "no.html").exists()
+
+
+@needs_emulated_avr
 def test_it_is_opened_where_that_is_asked_for(folder, tmp_path, monkeypatch):
     opened = []
     monkeypatch.setattr(webbrowser, "open", opened.append)

@@ -31,7 +31,7 @@ from protonn_edge.verification.agreement import Agreement
 
 SCRIPT = PageScript("console.log('</script>');")
 SECTIONS = [
-    *("uno", "accuracy", "mistakes", "space", "sketch", "memory", "latency", "energy", "plan"),
+    *("uno", "accuracy", "mistakes", "sketch", "memory", "space", "latency", "energy", "plan"),
     *("quantization", "training", "provenance"),
 ]
 

@@ -17,10 +17,11 @@ from model_factory import random_inputs, random_model, sharp
 from protonn_edge import load_model, save_model
 from protonn_edge.chain.integer_chain import coordinates
 from protonn_edge.chain.model import Model
+from protonn_edge.kinds.protonn.teaching.model import with_new_classes, without_new_classes
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.policy.confidence.rule import Confidence
 from protonn_edge.quantization import IntegerChain, quantize
-from protonn_edge.teaching.board import with_new_classes, with_taught, without_new_classes
+from protonn_edge.teaching.board import with_taught
 from protonn_edge.teaching.examples import Taught
 from protonn_edge.toolchain.process import build_host_executable
 
@@ -100,8 +101,6 @@ def test_confidence_is_at_most_100_whatever_the_scores(scores: list[int]) -> Non
 def test_its_model_is_trained_further(tmp_path: Path) -> None:
     classifier, X, y = fitted()
     assert without_new_classes(classifier.model_).classes == ("0", "1", "2")
-    classifier.partial_fit(X, y)
-    assert classifier.model_.classes == ("0", "1", "2", "new 1", "new 2")
     assert (
         ProtoNNClassifier(**OPTIONS, initial_model=classifier.model_).fit(X, y).model_.n_classes
         == 5

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from protonn_edge.kinds.protonn.teaching.train.episodes import Episodes, TaughtExamples
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.kinds.protonn.train.fitting import GroupShift
 from protonn_edge.quantization import quantize
 from protonn_edge.teaching.board import after_teaching
-from protonn_edge.teaching.training import Episodes, TaughtExamples
 from protonn_edge.training.objective import (
     Parameters,
     cross_entropy,

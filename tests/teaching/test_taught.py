@@ -16,12 +16,12 @@ from protonn_edge.chain.integer_chain import IntegerChain, coordinates
 from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
+from protonn_edge.kinds.protonn.teaching.model import Teachable
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.policy.rejection.held_out import calibrate_rejection
 from protonn_edge.quantization import device_model, quantize
 from protonn_edge.teaching import board as teaching
 from protonn_edge.teaching.examples import Taught
-from protonn_edge.teaching.model import Teachable
 
 
 def teachable_model(room: int = 7, seed: int = 0, **options: float) -> IntegerChain:
@@ -284,13 +284,12 @@ def test_an_estimator_answers_as_a_board_that_was_taught_the_same() -> None:
     assert not np.allclose(before, scores)
 
 
-@pytest.mark.parametrize("forgets", ["fit", "partial_fit"])
-def test_training_forgets_what_was_taught(forgets: str) -> None:
+def test_training_forgets_what_was_taught() -> None:
     taught, X, y = taught_estimator()
     taught.partial_teach(X[:8], y[:8])
     untaught, _, _ = taught_estimator()
     for each in (taught, untaught):
-        getattr(each, forgets)(X, y)
+        each.fit(X, y)
     assert np.array_equal(taught.decision_function(X), untaught.decision_function(X))
 
 

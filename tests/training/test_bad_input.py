@@ -77,7 +77,7 @@ def test_some_constant_features_are_fine_and_all_of_them_are_not() -> None:
 
 def test_more_prototypes_than_points_are_refused() -> None:
     refused("number of prototypes is 301, but the training data has 300 points", n_prototypes=301)
-    refused("number of prototypes is 310", prototypes_per_class=31)
+    refused("number of prototypes is 310", n_prototypes=310)
     assert fit(X[:12], Y[:12]).to_model().head.n_prototypes == 4 * len(np.unique(Y[:12]))
 
 

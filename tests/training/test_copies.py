@@ -190,12 +190,10 @@ def test_copies_beyond_the_limit_of_memory_are_refused(monkeypatch: pytest.Monke
         fitted(copies=2)
 
 
-def test_sparse_points_and_parts_have_no_copies() -> None:
+def test_sparse_points_have_no_copies() -> None:
     classifier = ProtoNNClassifier(copies=1, image_shape=(8, 8), normalization="none")
     with pytest.raises(InputError, match="the points are sparse"):
         classifier.fit(csr_array(np.abs(signals())), CLASSES)
-    with pytest.raises(InputError, match="partial_fit was called with copies"):
-        classifier.partial_fit(signals(), CLASSES, classes=[0, 1])
 
 
 def test_clips_of_sound_have_copies_with_noise() -> None:

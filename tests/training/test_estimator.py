@@ -145,11 +145,8 @@ def test_labels_of_any_type_come_back() -> None:
     assert classifier.decision_function(DIGITS.X_train[:3]).shape == (3,)
 
 
-def test_prototypes_may_be_counted_per_class() -> None:
-    assert fitted(n_prototypes=None, prototypes_per_class=2).to_model().head.n_prototypes == 20
+def test_there_are_four_prototypes_per_class_by_default() -> None:
     assert fitted(n_prototypes=None).to_model().head.n_prototypes == 40
-    with pytest.raises(InputError, match="give only one of the two"):
-        fitted(prototypes_per_class=2)
 
 
 def test_there_are_no_more_projections_than_features() -> None:

@@ -101,12 +101,6 @@ def test_what_does_not_go_together_is_refused(
         ProtoNNClassifier(**{**SMALL, **settings}).fit(X[:50], y[:50])
 
 
-def test_parts_are_refused(digits: tuple[np.ndarray, np.ndarray]) -> None:
-    X, y = digits
-    with pytest.raises(InputError, match="partial_fit was called with features"):
-        ProtoNNClassifier(**SMALL).partial_fit(X[:50], y[:50], classes=np.arange(10))
-
-
 def test_a_model_to_start_from_keeps_its_gradients(
     digits: tuple[np.ndarray, np.ndarray],
 ) -> None:

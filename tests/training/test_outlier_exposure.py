@@ -147,5 +147,3 @@ def test_sparse_points_and_sets_of_labels_have_no_outlier_exposure() -> None:
         sparse.fit(csr_array(X), y)
     with pytest.raises(InputError, match="points have sets of labels"):
         ProtoNNClassifier(strangers=0.5).fit(X, np.eye(2, dtype=int)[y])
-    with pytest.raises(InputError, match="partial_fit was called with strangers"):
-        ProtoNNClassifier(strangers=0.5).partial_fit(X, y, classes=[0, 1])

@@ -14,7 +14,7 @@ from protonn_edge.quantization import quantize
 
 _SMALL: dict[str, Any] = {
     "n_projections": 2,
-    "prototypes_per_class": 2,
+    "n_prototypes": 4,
     "epochs": 30,
     "random_state": 0,
 }
@@ -83,23 +83,9 @@ def test_clipping_is_refused_where_it_means_nothing(
         ProtoNNClassifier(clip=0.02, **_SMALL, **settings).fit(csr_array(X) if sparse else X, y)
 
 
-@pytest.mark.parametrize(("name", "value"), [("clip", 0.1), ("features", "deskew,pool:1x1")])
-def test_partial_fit_refuses_what_needs_all_points(name: str, value: object) -> None:
-    X, y = _clusters_with_jumps(0)
-    with pytest.raises(InputError, match=f"partial_fit was called with {name}"):
-        ProtoNNClassifier(image_shape=(1, 2), **{name: value}).partial_fit(X, y, [0, 1])
-
-
 def test_a_model_that_clips_is_no_start_for_sparse_points() -> None:
     X, y = _clusters_with_jumps(0)
     first = ProtoNNClassifier(clip=0.02, normalization="none", **_SMALL).fit(X, y).model_
     again = ProtoNNClassifier(initial_model=first, normalization="none", **_SMALL)
     with pytest.raises(InputError, match="clips outliers, but the points are sparse"):
         again.fit(csr_array(X), y)
-
-
-def test_partial_fit_does_not_go_on_from_a_model_that_clips() -> None:
-    X, y = _clusters_with_jumps(0)
-    first = ProtoNNClassifier(clip=0.02, **_SMALL).fit(X, y).model_
-    with pytest.raises(InputError, match="from a model that clips outliers"):
-        ProtoNNClassifier(initial_model=first).partial_fit(X, y, [0, 1])

@@ -150,7 +150,7 @@ def test_images_are_deskewed_in_training_in_the_model_and_in_the_integers() -> N
     X, y = _slanted_strokes(0)
     X_test, y_test = _slanted_strokes(1)
     shapes = {"image_shape": (16, 16), "features": "deskew,pool:8x8"}
-    sizes = {"n_projections": 4, "prototypes_per_class": 4, "epochs": 40}
+    sizes = {"n_projections": 4, "n_prototypes": 40, "epochs": 40}
     model = ProtoNNClassifier(random_state=0, **shapes, **sizes).fit(X, y).model_
     integers = quantize(model)
     Q = integers.quantize(X_test)

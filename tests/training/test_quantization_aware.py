@@ -34,7 +34,6 @@ def rounding_of(model: Model) -> tuple[QuantizationAware, Parameters]:
     "settings",
     [
         {"normalization": "standard"},
-        {"normalization": "minmax"},
         {"normalization": "none"},
         {"projection_bits": 4},
     ],

@@ -110,12 +110,3 @@ def test_what_cannot_be_meant_is_one_sentence(settings: dict[str, Any], sentence
 def test_sparse_windows_are_refused() -> None:
     with pytest.raises(InputError, match="because the points are sparse"):
         classifier(normalization="none").fit(csr_array(X), Y)
-
-
-def test_parts_of_the_data_are_refused() -> None:
-    with pytest.raises(InputError, match="partial_fit was called with features"):
-        classifier().partial_fit(X, Y, classes=[0, 1, 2])
-    fitted = classifier(epochs=2).fit(X, Y)
-    fitted.set_params(features=None, window_shape=None)
-    with pytest.raises(InputError, match="continue a model of windows"):
-        fitted.partial_fit(X, Y)

@@ -24,6 +24,7 @@ def test_the_mouse_finds_the_points_of_a_cell_and_what_is_linked_to_them(show, d
     shown = show(digits)
     shown.wait_for_answer()
     page, (label, answer) = shown.page, a_mistake(digits)
+    page.click("summary:has-text('Details')")
     cell = page.locator(f'td[data-cell="{label} {answer}"]')
     points = indices(digits, label, answer)
 
@@ -56,7 +57,6 @@ def test_the_mouse_finds_the_points_of_a_cell_and_what_is_linked_to_them(show, d
     box = dot.bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     assert page.locator(".tip").is_visible()
-    page.click("summary:has-text('Details')")
     bar = page.locator("#latency .mark").nth(3)
     bar.scroll_into_view_if_needed()
     bar.hover()
@@ -85,6 +85,7 @@ def test_keys_and_a_narrow_window_are_enough(show, digits):
     press("Enter")
     shown.wait_for_answer(point=points[0])
 
+    page.click("summary:has-text('Details')")
     page.locator("svg.plane").focus()
     press("ArrowRight")
     press("ArrowRight")

@@ -95,6 +95,7 @@ def test_without_scripts_all_figures_are_there(browser, digits, rendered):
     page = context.new_page()
     page.goto(rendered(digits).as_uri())
     assert page.locator("#accuracy td.wrong[title]").first.is_visible()
+    page.click("summary:has-text('Details')")
     assert page.locator("#space circle").first.is_visible()
     assert page.locator("#latency .mark title").count() > 5
     assert "The emulated Uno needs JavaScript." in page.inner_text("#uno")

@@ -36,7 +36,6 @@ class AudioRequest(features.FeatureRequest):
         0.025, speed=1.35, gain=1.5, noise=0.0, equalizer=4.0
     )
     refusals: ClassVar[tuple[rows.Refusal, ...]] = (
-        rows.models_all_at_once(IntegerAudio.kind, "clips of sound"),
         rows.Refusal(
             lambda case: (
                 case.asked is not None

@@ -37,11 +37,6 @@ class PoolingRequest(features.ImageRequest):
 
     shape: Shape
 
-    @property
-    def all_at_once(self) -> bool:
-        """Whether the request needs all training points at once."""
-        return self.deskew
-
     @classmethod
     def read(cls, terms: Sequence[str], **image: Any) -> Self:
         """Read the request from its only term."""

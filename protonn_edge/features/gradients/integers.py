@@ -103,8 +103,8 @@ class Cells(crop.CroppedImage):
         if max(image) > deskewing.SIDE_LIMIT:
             raise InputError(
                 f"gradients are limited to images of {deskewing.SIDE_LIMIT} pixels a side, but "
-                f"these have {shape_text(image)} pixels; give smaller images, as with --size "
-                "28x28"
+                f"these have {shape_text(image)} pixels; give smaller images, as with --read "
+                "size=28x28"
             )
         height, width = (min(CELL_LIMIT, side) for side in cropped)
         if self.cells[0] > height or self.cells[1] > width:

@@ -27,7 +27,6 @@ class GradientRequest(features.ImageRequest):
     word: ClassVar[str] = "gradients"
     form: ClassVar[str] = "gradients:4x4 or gradients:4x4/4"
     refusals: ClassVar[tuple[rows.Refusal, ...]] = (
-        rows.models_all_at_once(IntegerGradients.kind, "gradients"),
         *rows.refuse_each(
             _SUMMED.when,
             "gradients cannot be summed, because <but>; leave {features} out",

@@ -11,7 +11,8 @@ def check_cut(window: int, channels: int) -> None:
     if channels > CHANNEL_LIMIT:
         raise InputError(
             f"the recording has {channels} channels, but the limit is {CHANNEL_LIMIT}; choose some "
-            "with --channels or, if each row is a whole window, give the file to 'train --window'"
+            "with --read channels=NAMES or, if each row is a whole window, give the file to "
+            "'train --window'"
         )
     if channels > 1:
         check_window(window, channels)

@@ -28,7 +28,6 @@ class WindowRequest(features.FeatureRequest):
     form: ClassVar[str] = "mean,max,bands:4"
     of_samples: ClassVar[bool] = True
     refusals: ClassVar[tuple[rows.Refusal, ...]] = (
-        rows.models_all_at_once(IntegerWindowFeatures.kind, "windows of samples"),
         rows.Refusal(
             lambda case: case.settings.window_shape is not None and not case.kinds & _of_windows(),
             "{window_shape} is given, but no features of windows are requested; name features "

@@ -52,12 +52,9 @@ class ProtoNNParameters(*_ADDED, MiniBatchParameters):  # type: ignore[misc]
         Bits of a weight of W on the device. With 4, the same flash holds twice as many weights, but
         large ones are clipped, for which `quantization_aware` training allows.
     n_prototypes : int, default=None
-        Number m of prototypes, initially divided evenly among the classes; None means
-        `prototypes_per_class` decides. If there are fewer prototypes than classes, one may
-        represent several.
-    prototypes_per_class : int, default=None
-        Alternative to `n_prototypes`. If both are None, there are 4 per class or, for sets of
-        labels, 2 per label and at most 200.
+        Number m of prototypes, initially divided evenly among the classes; None means 4 per class
+        or, for sets of labels, 2 per label and at most 200. If there are fewer prototypes than
+        classes, one may represent several.
     budget : int, default=None
         Maximum size of W, B and Z on the device, in bytes, from which the rules in
         `protonn_edge.kinds.protonn.train.budget_rules` derive the numbers of projections and
@@ -121,7 +118,7 @@ class ProtoNNParameters(*_ADDED, MiniBatchParameters):  # type: ignore[misc]
         Joint optimizer: if `fit` is given groups, such as people, the maximum random shift of
         points from their group towards another one; 1 reaches the other group, 2 goes twice as far.
         This improves generalization to people, days or sensors that were not recorded; see
-        `protonn_edge.kinds.protonn.train.fitting`. No effect without groups, or in `partial_fit`.
+        `protonn_edge.kinds.protonn.train.fitting`. No effect without groups.
     strangers : float, default=0.0
         Joint optimizer: number of synthetic points without a class, per training point, from which
         the model learns to reject inputs unlike its classes; 0.5 is a good value. Set `image_shape`
@@ -147,7 +144,6 @@ class ProtoNNParameters(*_ADDED, MiniBatchParameters):  # type: ignore[misc]
         option="--prototypes",
         common=True,
     )
-    prototypes_per_class: int | None = parameter(None, COUNT, None)
     budget: int | None = parameter(
         None,
         BYTES,

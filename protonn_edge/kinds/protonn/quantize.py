@@ -113,7 +113,6 @@ def quantize_in_order(model: Model, widths: Widths | None = None) -> IntegerChai
         best.inputs,
         (projection, last),
         score_scale,
-        rbf_maximum=tables.RBF_MAXIMUM,
         with_units=widths is None,  # given bits come from training
     )
 

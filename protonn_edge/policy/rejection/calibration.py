@@ -20,7 +20,6 @@ from protonn_edge.chain.integer_chain import scores_and_nearest
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import with_rules, without_rules
 from protonn_edge.errors import InputError
-from protonn_edge.kinds.protonn.prototypes.integers import RBF_MAXIMUM
 from protonn_edge.policy.rejection.rule import STATISTICS, Rejection, Statistic, margins
 from protonn_edge.quantization.integers import quantize
 
@@ -59,7 +58,7 @@ def statistics_of(model: Model, X: ArrayLike) -> Statistics:
     scores, nearest = scores_and_nearest(integers, Q)
     return Statistics(
         score=scores.max(axis=1) * integers.score_scale,
-        distance=nearest / RBF_MAXIMUM,
+        distance=nearest / integers.own_stages[-1].nearest_unit,
         margin=margins(scores) * integers.score_scale,
     )
 

@@ -16,14 +16,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets.groups import group_numbers
-from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.policy.rejection.calibration import (
     Statistics,
     check_statistics,
@@ -122,7 +120,7 @@ def held_out_statistics(
     if groups is not None:
         check_classes_of_groups(y, groups)
         folds = min(folds, len(np.unique(groups)))
-    alone = isinstance(model.head, ProtoNNHead) and model.n_classes == 1
+    alone = model.n_classes == 1
     if alone and groups is None:
         folds = FOLDS_OF_ONE_CLASS
     fold_of = fold_numbers(np.unique(y, return_inverse=True)[1], folds, seed=0, groups=groups)
@@ -131,27 +129,21 @@ def held_out_statistics(
         on_fold(fold + 1, int(fold_of.max()) + 1)
         held_out = fold_of == fold
         trained = ~held_out
-        one = clone(classifier).set_params(callback=None, network_callback=None)
-        if isinstance(model.head, ProtoNNHead) and alone:
-            one.set_params(gamma=model.head.gamma, init_projection=model.head.projection)
+        one = classifier.stand_in_for(model)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             of_trained = None if groups is None else groups[trained]
             one.fit(X[trained], y[trained], groups=of_trained)
         stand_in = one.to_model()
         if alone:
-            factor = _gamma_of(model) / _gamma_of(stand_in)  # 1 unless its prototypes spread more
+            # 1 unless its prototypes spread more
+            factor = model.head.settings["gamma"] / stand_in.head.settings["gamma"]
         else:
             factor = usual / (_usual_distance(stand_in, X[trained]) or math.nan)
         held_out &= np.isin(y, one.classes_)  # one fold may have all groups of a class
         statistics = statistics_of(stand_in, X[held_out])
         parts.append(statistics.with_distances(factor) if 0 < factor < math.inf else statistics)
     return together(parts)
-
-
-def _gamma_of(model: Model) -> float:
-    assert isinstance(model.head, ProtoNNHead)
-    return model.head.gamma
 
 
 def _usual_distance(model: Model, X: NDArray[np.float32]) -> float:

@@ -15,7 +15,6 @@ from protonn_edge.datasets import Dataset
 from protonn_edge.datasets.dataset import dense_features, is_sparse
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.terminal import fact_table
-from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.policy.rejection.calibration import (
     check_margin,
     check_rate,
@@ -42,9 +41,9 @@ class ThresholdChoice:
 
     def prepare(self, learner: DeviceClassifier, dataset: Dataset) -> None:
         """Add outlier exposure if the optimizer supports it and the option is not given."""
-        if self.one_class or not isinstance(learner, ProtoNNClassifier) or was_given("strangers"):
+        if was_given("strangers") or is_sparse(dataset.X_train):
             return
-        if learner.optimizer == "joint" and not is_sparse(dataset.X_train):
+        if learner.learns_strangers:
             learner.strangers = _OUTLIER_EXPOSURE
 
     def check(self, dataset: Dataset, *, floats_alone: bool) -> None:

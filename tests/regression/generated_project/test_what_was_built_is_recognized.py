@@ -19,7 +19,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.codegen import every_plan, make_plan
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.making import average_pooling
-from protonn_edge.precision.program import Float32Plan, plan_for
+from protonn_edge.kinds.protonn.precision.program import Float32Plan, plan_for
 from protonn_edge.quantization import device_model, measure_activity, quantize
 
 MODELS = {

@@ -28,8 +28,8 @@ from protonn_edge.cli.hil import say_unproven
 from protonn_edge.codegen import Limits, make_plan
 from protonn_edge.device import Origin, Result, ResultsFile, Session
 from protonn_edge.errors import InputError
-from protonn_edge.precision.model import in_floats
-from protonn_edge.precision.program import plan_for
+from protonn_edge.kinds.protonn.precision.model import in_floats
+from protonn_edge.kinds.protonn.precision.program import plan_for
 from protonn_edge.projects.folder import Project
 from protonn_edge.quantization import quantize
 from protonn_edge.report.gathering import gather

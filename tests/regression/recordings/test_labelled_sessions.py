@@ -36,7 +36,7 @@ def test_without_a_pattern_the_files_are_the_groups_and_this_is_said(
     assert groups_of(read_recording(folder)) == names
     done = succeed("windows", folder, "-o", tmp_path / "w.npz", "--window", 10)
     assert "each of the 6 files counts as a group" in done.stderr
-    assert f"give --name '{{person}}{between}{{take}}'" in done.stderr
+    assert f"give --read name='{{person}}{between}{{take}}'" in done.stderr
     assert "has its own class" not in done.stderr
 
 
@@ -48,12 +48,12 @@ def test_a_pattern_makes_the_persons_the_groups(tmp_path: Path, between: str, la
     assert found.dataset.classes == ("a", "b")
     assert groups_of(found) == {"anna", "ben", "cleo"}
     path = tmp_path / "w.npz"
-    done = succeed("windows", folder, "-o", path, "--window", 10, "--name", pattern)
+    done = succeed("windows", folder, "-o", path, "--window", 10, "--read", f"name={pattern}")
     assert "3 ('anna', 'ben', 'cleo'), for 'train --groups groups'" in done.stdout
     assert "counts as a group" not in done.stderr
 
 
 def test_a_pattern_of_flat_files_has_no_folders(tmp_path: Path) -> None:
     folder, path = folder_of(tmp_path / "logs", "_"), tmp_path / "w.npz"
-    done = run("windows", folder, "-o", path, "--window", 10, "--name", "{person}/{take}")
+    done = run("windows", folder, "-o", path, "--window", 10, "--read", "name={person}/{take}")
     assert "anna_mon.csv is not in a folder" in refusal(done)

@@ -40,7 +40,7 @@ def test_folders_give_the_class_and_names_the_person(
 @pytest.mark.parametrize("pattern", ["{person}_{take}", "{class}/{person}_{take}"])
 def test_without_folders_the_name_must_have_the_class(tmp_path: Path, pattern: str) -> None:
     folder = folder_of(tmp_path / "lots", ["anna_1", "ben_1"])
-    options = "-o", tmp_path / "w.npz", "--window", 10, "--name", pattern
+    options = "-o", tmp_path / "w.npz", "--window", 10, "--read", f"name={pattern}"
     sentence = refusal(run("windows", folder, *options))
     assert "but anna_1.csv is not in a folder of its class; give a pattern of {class}" in sentence
 

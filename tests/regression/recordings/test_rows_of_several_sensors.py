@@ -103,7 +103,7 @@ def test_rows_of_sensors_that_take_turns_are_refused(tmp_path: Path) -> None:
     done = run("windows", tmp_path / "log.csv", "-o", tmp_path / "w.npz", "--window", 10)
     sentence = refusal(done)
     assert "column 'sensor' alternates between 'acc' and 'gyro', as rows of several" in sentence
-    assert "leave it out with --drop sensor" in sentence
+    assert "leave it out with --read drop=sensor" in sentence
     dropped = read_recording(tmp_path / "log.csv", TableOptions(drop=("sensor",)))
     assert dropped.channels == ("x",)
 

@@ -33,7 +33,7 @@ def test_a_table_without_labels_is_told_and_not_that_windows_are_long(tmp_path: 
     )
     sentence = refusal(run(*cut(path)))
     assert (
-        "the labels (column 'az') change 299 times in 300 samples; use --label to name a col"
+        "the labels (column 'az') change 299 times in 300 samples; use --read label to name a col"
         in sentence
     )
     assert "or use a folder with a file per class" in sentence
@@ -180,15 +180,18 @@ def test_gaps_are_named_where_they_leave_no_window(tmp_path: Path) -> None:
     path = table(tmp_path / "r.csv", "ms,x,label", rows)
     sentence = refusal(run(*cut(path)))
     assert "(8 runs end at gaps in time or at new sessions), but a window has 50" in sentence
-    assert "or leave out a column with --drop if it was mistaken for times or sessions" in sentence
-    assert run_json(*cut(path, "--drop", "ms"))["n_train"] == 4
+    assert (
+        "or leave out a column with --read drop=NAME if it was mistaken for times or sessions"
+        in sentence
+    )
+    assert run_json(*cut(path, "--read", "drop=ms"))["n_train"] == 4
 
 
 def test_sessions_that_leave_no_window_can_be_dropped(tmp_path: Path) -> None:
     rows = [f"s{i // 40},{i % 7},{'ab'[i // 200]}" for i in range(400)]
     path = table(tmp_path / "r.csv", "session,ax,label", rows)
     assert "if it was mistaken for times or sessions" in refusal(run(*cut(path)))
-    succeed(*cut(path, "--drop", "session"))
+    succeed(*cut(path, "--read", "drop=session"))
 
 
 def test_rows_with_a_time_are_windows_where_they_have_a_shape(tmp_path: Path) -> None:

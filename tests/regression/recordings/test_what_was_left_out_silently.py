@@ -87,10 +87,10 @@ def test_recordings_are_not_points(tmp_path: Path) -> None:
 def test_channels_are_found_without_their_unit(tmp_path: Path) -> None:
     rows = [f"{i % 7},{i % 5},{i % 3},a" for i in range(60)]
     (tmp_path / "r.csv").write_text("\n".join(["ax (g),ay (g),ay (mg),label", *rows]) + "\n")
-    cut = ("windows", tmp_path / "r.csv", "-o", tmp_path / "w.npz", "--window", 20, "--channels")
-    assert run_json(*cut, "ax")["channel_names"] == ["ax"]
-    assert run_json(*cut, "ay (mg)")["channel_names"] == ["ay"]
-    assert "has 2 columns of this name" in refusal(run(*cut, "ay"))
+    cut = ("windows", tmp_path / "r.csv", "-o", tmp_path / "w.npz", "--window", 20, "--read")
+    assert run_json(*cut, "channels=ax")["channel_names"] == ["ax"]
+    assert run_json(*cut, "channels=ay (mg)")["channel_names"] == ["ay"]
+    assert "has 2 columns of this name" in refusal(run(*cut, "channels=ay"))
 
 
 @pytest.mark.parametrize(("rate", "value"), [(15, 0x70), (30, 0x74), (30.1, 0x78)])

@@ -27,11 +27,11 @@ def test_three_digits_behind_each_comma_are_asked_about(tmp_path: Path) -> None:
     path = table(tmp_path, ".3f")
     sentence = refusal(run("train", path, "-o", tmp_path / "m.npz"))
     assert f"numbers such as '{NUMBERS[0, 0]:.3f}'".replace(".", ",") in sentence
-    assert "may separate thousands; give --decimal comma or --decimal point" in sentence
+    assert "may separate thousands; give --read decimal=comma or decimal=point" in sentence
     comma = load_dataset(path, decimal="comma").X_train
     np.testing.assert_allclose(comma, NUMBERS, rtol=1e-6)
     np.testing.assert_allclose(load_dataset(path, decimal="point").X_train, 1000 * comma)
-    ranges = run_json("data", path, "--decimal", "comma")["features"]
+    ranges = run_json("data", path, "--read", "decimal=comma")["features"]
     assert ranges[0]["maximum"] == pytest.approx(NUMBERS[:, 0].max())
 
 
@@ -55,5 +55,5 @@ def test_decimal_points_in_quotes_are_no_question(tmp_path: Path) -> None:
 
 
 def test_another_mark_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="--decimal is 'dot'; give comma or point"):
+    with pytest.raises(InputError, match="--read decimal is 'dot'; give comma or point"):
         load_dataset(table(tmp_path, ".2f"), decimal="dot")

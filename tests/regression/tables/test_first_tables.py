@@ -51,7 +51,8 @@ def test_a_label_in_another_column_is_asked_for_with_the_candidates(
     header = [name, *NAMES] if name else []
     path = write([[CODES[kind], *x] for x, kind in flowers], header)
     with pytest.raises(
-        InputError, match=f"contains numbers such as .* instead of.* such as --label {value}, or"
+        InputError,
+        match=f"contains numbers such as .* instead of.* such as --read label={value}, or",
     ):
         load_dataset(path)
     dataset = load_dataset(path, TableOptions(label=value))
@@ -64,7 +65,7 @@ def test_where_the_first_is_possible_too_it_is_named(write: Write, flowers: Flow
     assert load_dataset(path).classes == ("0", "1", "2")
     (said,) = texts(path)
     assert said.startswith("warning: the labels are in column 6, the last one")
-    assert "--label first" in said
+    assert "--read label=first" in said
     assert load_dataset(path, TableOptions(label="first")).n_classes == 7
 
 
@@ -93,7 +94,7 @@ def test_measurements_are_refused_as_labels(
     path = write([x for x, _ in flowers], header)
     sentence = refusal(run("train", path, "-o", path.with_name("m.npz")))
     assert "instead of classes" in sentence
-    assert "--label" in sentence
+    assert "--read label" in sentence
     assert not path.with_name("m.npz").exists()
 
 
@@ -101,7 +102,7 @@ def test_measurements_without_a_header_are_refused_as_labels(
     write: Write, flowers: Flowers
 ) -> None:
     with pytest.raises(
-        InputError, match="column 4, contains numbers such as .* instead of classes.*--label"
+        InputError, match="column 4, contains numbers such as .* instead of classes.*--read label"
     ):
         load_dataset(write([x for x, _ in flowers]))
 
@@ -129,7 +130,7 @@ def test_a_column_with_another_name_that_counts_is_left_out_with_a_warning(
     (notice,) = (each for each in dataset.notices if each.kind == "left_out")
     assert str(notice) == (
         "warning: left out: column 'cm', it rises by about 1 from row to row, as a time or counter "
-        "does; --keep cm uses it"
+        "does; --read keep=cm uses it"
     )
     assert load_dataset(path, keep="cm").feature_names == ("cm", *NAMES)
 
@@ -155,7 +156,7 @@ def test_a_truth_among_numbers_is_refused(write: Write) -> None:
 
 def test_a_counter_alone_is_a_feature_only_if_it_is_kept(write: Write) -> None:
     path = write([[i % 2, i] for i in range(40)], ["label", "a"])
-    with pytest.raises(InputError, match=r"has no column of features besides .* or --keep"):
+    with pytest.raises(InputError, match=r"has no column of features besides .* or keep"):
         load_dataset(path)
     assert load_dataset(path, keep="a").X_train.shape == (40, 1)
 
@@ -189,8 +190,8 @@ def test_other_text_is_left_out_with_the_option_that_helps(write: Write, flowers
     record = run_json("data", path)
     assert record["n_features"] == 4
     said = [notice["text"] for notice in record["notices"]]
-    assert said == ["left out: column 'colour', text; --one-hot turns it into features"]
-    assert run_json("data", path, "--one-hot", "colour")["n_features"] == 6
+    assert said == ["left out: column 'colour', text; --read one-hot=colour turns it into features"]
+    assert run_json("data", path, "--read", "one-hot=colour")["n_features"] == 6
 
 
 def test_text_that_may_be_the_label_is_refused_with_the_option_that_helps(write: Write) -> None:
@@ -200,20 +201,23 @@ def test_text_that_may_be_the_label_is_refused_with_the_option_that_helps(write:
     assert (
         "no column called label, class or target, but has text in column 'colour' (such" in sentence
     )
-    assert "; name the column of classes with --label colour or --label kind, or leave" in sentence
-    assert "text out with --drop colour,kind" in sentence
+    assert (
+        "; name the column of classes with --read label=colour or --read label=kind, or leave"
+        in sentence
+    )
+    assert "text out with --read drop=colour,kind" in sentence
 
 
 def test_columns_are_chosen_by_name_or_number(write: Write, flowers: Flowers) -> None:
     rows = [[7, "x", *x, kind, CODES[kind]] for x, kind in flowers]
     path = write(rows, ["seven", "note", *NAMES, "kind", "code"])
     for label, drop in (("kind", "note,code,seven"), ("7", "1,2,last"), ("7", "note,8,first")):
-        record = run_json("data", path, "--label", label, "--drop", drop)
+        record = run_json("data", path, "--read", f"label={label}", "--read", f"drop={drop}")
         assert [each["name"] for each in record["classes"]] == list(CODES)
         assert [each["name"] for each in record["features"]] == list(NAMES)
-    for flag in ("--label", "--drop"):
-        assert f"{flag} is 'colour', which is not a column" in refusal(
-            run("data", path, flag, "colour")
+    for flag in ("label", "drop"):
+        assert f"--read {flag} is 'colour', which is not a column" in refusal(
+            run("data", path, "--read", f"{flag}=colour")
         )
 
 
@@ -223,7 +227,7 @@ def test_one_of_several_columns_of_text_is_dropped(write: Write, flowers: Flower
     assert load_dataset(path).classes == tuple(CODES)
     assert load_dataset(path, TableOptions(drop=("colour",))).classes == tuple(CODES)
     with pytest.raises(
-        InputError, match="column 'colour', the label; add one, or change --label, --drop"
+        InputError, match="column 'colour', the label; add one, or change --read label, drop"
     ):
         load_dataset(path, label="colour", drop=[*NAMES, "kind"])
 
@@ -252,8 +256,8 @@ def test_decimal_commas_and_points_are_not_mixed(write: Write) -> None:
 
 def test_a_delimiter_may_be_given(write: Write, flowers: Flowers) -> None:
     path = write([[*x, kind] for x, kind in flowers], delimiter=" ")
-    assert run_json("data", path, "--delimiter", "space")["n_features"] == 4
-    assert "the delimiter is '#'" in refusal(run("data", path, "--delimiter", "#"))
+    assert run_json("data", path, "--read", "delimiter=space")["n_features"] == 4
+    assert "the delimiter is '#'" in refusal(run("data", path, "--read", "delimiter=#"))
 
 
 def test_columns_that_only_count_are_a_header(write: Write, flowers: Flowers) -> None:
@@ -340,8 +344,8 @@ def test_data_says_how_a_file_is_read(write: Write, flowers: Flowers) -> None:
 
 def test_options_of_tables_are_refused_for_other_files(tmp_path: Path) -> None:
     np.savez(tmp_path / "d.npz", X=np.eye(4), y=np.arange(4) % 2)
-    assert "--label needs a table with columns" in refusal(
-        run("data", tmp_path / "d.npz", "--label", "y")
+    assert "--read label needs a table with columns" in refusal(
+        run("data", tmp_path / "d.npz", "--read", "label=y")
     )
 
 
@@ -379,7 +383,8 @@ def test_a_few_fractions_are_labels_only_if_they_are_named(write: Write) -> None
         [["ab"[i % 2], 7 * i % 11, i % 3 + 0.5] for i in range(30)], ["kind", "x", "level"]
     )
     with pytest.raises(
-        InputError, match="such as 0.5 instead of classes; name the column of labels with --label,"
+        InputError,
+        match="such as 0.5 instead of classes; name the column of labels with --read label=NAME,",
     ):
         load_dataset(path, TableOptions(drop=("kind",)))
     named = load_dataset(path, TableOptions(label="level", drop=("kind",)))

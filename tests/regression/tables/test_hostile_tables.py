@@ -55,7 +55,7 @@ def test_more_columns_than_features_may_be_are_refused(
         (
             "a,b\nx,y\nz,w\n",
             {},
-            "text in column 'a' \\(such as 'x'\\); name .* --label a, .* --drop a",
+            "text in column 'a' \\(such as 'x'\\); name .* --read label=a, .* --read drop=a",
         ),
     ],
 )
@@ -69,8 +69,8 @@ def test_what_leaves_no_features_is_refused(
 
 def test_a_list_of_columns_that_ends_within_a_line_is_refused(tmp_path: Path) -> None:
     (tmp_path / "d.csv").write_text("label,a\na,1\nb,2\n")
-    sentence = refusal(run("data", tmp_path / "d.csv", "--drop", "a\nb"))
-    assert r"--drop a\nb is not a list of names" in sentence
+    sentence = refusal(run("data", tmp_path / "d.csv", "--read", "drop=a\nb"))
+    assert r"--read drop=a\nb is not a list of names" in sentence
 
 
 def test_features_are_described_one_by_one_up_to_a_number(tmp_path: Path) -> None:

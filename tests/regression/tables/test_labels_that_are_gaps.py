@@ -1,4 +1,4 @@
-"""A cell ``n/a`` in the column of labels became a class, also with ``--missing drop``."""
+"""A cell ``n/a`` in the column of labels became a class, also with ``missing=drop``."""
 
 from __future__ import annotations
 

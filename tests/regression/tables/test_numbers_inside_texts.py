@@ -34,7 +34,7 @@ def test_more_of_what_is_attached_is_read(tmp_path: Path, form: str) -> None:
 def test_numbers_that_cannot_be_read_are_asked_about(tmp_path: Path, form: str) -> None:
     path = written(tmp_path / "t.csv", [form.format(x) for x in X[:, 0]])
     for read in (load_dataset, read_recording):
-        with pytest.raises(InputError, match=r"column 'x' has 60 cells such as .* --drop x"):
+        with pytest.raises(InputError, match=r"column 'x' has 60 cells such as .* --read drop=x"):
             read(path)
 
 

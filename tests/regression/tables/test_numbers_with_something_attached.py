@@ -55,7 +55,7 @@ def test_cells_with_something_else_attached_are_counted(write: Write) -> None:
     sentence = refusal(run("train", path, "-o", path.with_name("m.npz")))
     assert f"data.csv:6 has '{NOISE[4, 0]} mg' in column 'x' (such cells: 6 in" in sentence
     assert "but most numbers of the column are followed by ' g'" in sentence
-    assert "or leave the column out with --drop x" in sentence
+    assert "or leave the column out with --read drop=x" in sentence
     assert load_dataset(path, drop="x").feature_names == ("y",)
     warned = succeed("data", path).stderr
     assert "column 'x' has 6 cells without a number, such as" in warned

@@ -38,7 +38,7 @@ def test_columns_of_which_each_row_has_one_are_the_classes(
     (notice,) = dataset.notices
     assert str(notice) == (
         "warning: exactly one of 'walk', 'run', 'idle' is 1 in each row, so these columns are the "
-        "classes; --label names another column"
+        "classes; --read label=NAME names another column"
     )
 
 
@@ -52,8 +52,9 @@ def test_all_indicators_of_a_label_are_asked_about_at_once(write: Write) -> None
     path = table(write, labels=True)
     with pytest.raises(InputError, match="'walk' has a 1 for only one class, so it may") as asked:
         load_dataset(path)
-    assert "(the same holds for 'run', 'idle'); leave it out with --drop walk,run,idle, or" in (
-        str(asked.value)
+    assert (
+        "(the same holds for 'run', 'idle'); leave it out with --read drop=walk,run,idle, or"
+        in (str(asked.value))
     )
     assert load_dataset(path, drop=NAMES).feature_names == ("x", "y")
     assert load_dataset(path, keep=NAMES).feature_names == ("x", "y", *NAMES)
@@ -92,5 +93,5 @@ def test_data_lists_what_is_in_doubt_with_its_evidence(write: Write) -> None:
     assert [each["role"] for each in columns[2:]] == ["in doubt"] * 3 + ["label"]
     evidence = "it has a 1 for only one class, so it may copy the label"
     assert {each["evidence"] for each in columns[2:5]} == {evidence}
-    assert "--keep walk,run,idle" in succeed("data", path).stderr
-    assert "--drop walk,run,idle" in refusal(run("train", path, "-o", path.with_name("m.npz")))
+    assert "--read keep=walk,run,idle" in succeed("data", path).stderr
+    assert "--read drop=walk,run,idle" in refusal(run("train", path, "-o", path.with_name("m.npz")))

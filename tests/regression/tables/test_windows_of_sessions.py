@@ -58,7 +58,7 @@ def test_no_window_crosses_a_session(write: Write) -> None:
 @pytest.mark.parametrize("name", ["subject", "User", "person_id", "which one"])
 def test_a_session_may_have_another_name(write: Write, name: str) -> None:
     path = recording(write, session=name)
-    options = ["--session", name] if name == "which one" else []
+    options = ["--read", f"session={name}"] if name == "which one" else []
     assert sorted(set(cut(path, "--window", 30, *options)["groups"])) == ["first", "second"]
 
 

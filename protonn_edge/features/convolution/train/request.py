@@ -46,7 +46,6 @@ class ConvolutionRequest(ImageRequest):
     form: ClassVar[str] = "conv:8x3,max2"
     of_samples: ClassVar[bool] = True
     refusals: ClassVar[tuple[rows.Refusal, ...]] = (
-        rows.models_all_at_once(KIND, "convolutions"),
         rows.Refusal(
             _cropped_alone,
             "{features} is {settings.features}, but convolutions can use a crop only if they begin "

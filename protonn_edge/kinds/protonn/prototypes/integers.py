@@ -104,6 +104,7 @@ class IntegerPrototypes(integer_stage.IntegerStage):
     """
 
     kind: ClassVar[str] = "prototypes"
+    nearest_unit: ClassVar[int] = RBF_MAXIMUM
 
     prototypes: NDArray[np.int8]  # (d, m): B
     distance_shift: int  # 0..6

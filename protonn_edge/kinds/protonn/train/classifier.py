@@ -9,9 +9,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
-from sklearn.base import _fit_context
-from sklearn.utils import check_random_state
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protonn_edge.chain.model import Model
@@ -24,21 +21,17 @@ from protonn_edge.kinds.protonn.head import protonn_head
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.kinds.protonn.train.budget_rules import sizes_within
 from protonn_edge.kinds.protonn.train.fitting import ProtoNNTraining, default_prototypes
-from protonn_edge.kinds.protonn.train.online import OnlineTraining
 from protonn_edge.quantization import check_counts
-from protonn_edge.system.rounding import one_thread
-from protonn_edge.training import given_points
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.initialization import nearest_distances
 from protonn_edge.training.normalization import dense_unless_kept, normalized
 from protonn_edge.training.objective import LABEL_RARITY
-from protonn_edge.training.points import Float32, Indices
+from protonn_edge.training.points import Float32
 from protonn_edge.training.preparation import PreparedPoints, count_inputs
 from protonn_edge.training.progress import Learned, Trained
 from protonn_edge.training.refusals import (
     Refusal,
     TrainingRequest,
-    check_compatible,
     refusal_of,
     unused,
 )
@@ -49,7 +42,7 @@ _MOST_PROJECTIONS = 40
 _MOST_PROTOTYPES = 800
 
 _BEGUN = (
-    *("sparsity_projection", "normalization", "loss", "init_projection", "gamma_numerator"),
+    *("sparsity_projection", "loss", "init_projection", "gamma_numerator"),
     *("input_noise", "learning_rate", "clip", "augment", "group_shift"),
 )
 """Parameters with whose defaults a search begins."""
@@ -68,10 +61,6 @@ _STARTS: tuple[tuple[float, dict[str, Any]], ...] = (
     (0.9, {"init_projection": "nca", "input_noise": 0.2, "epochs": 200}),
     (0.06, {}),
 )
-
-
-def _learns_online(estimator: ProtoNNClassifier) -> bool:
-    return estimator.optimizer == "joint"
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -100,7 +89,6 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
     True
     """
 
-    _online: OnlineTraining | None = field(init=False, default=None)
     # what answers in place of the model, as a device that was changed would, until the next `fit`
     on_device_: Any = field(init=False, default=None)
 
@@ -108,8 +96,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
     refusals: ClassVar[tuple[Refusal, ...]] = (
         *(each for rows in brought("protonn.refusals").values() for each in rows),
         *unused(
-            "n_projections n_prototypes prototypes_per_class init_projection init_prototypes gamma "
-            "gamma_numerator",
+            "n_projections n_prototypes init_projection init_prototypes gamma gamma_numerator",
             lambda case: case.model is not None,
             "the model to start from determines the sizes and the initial values",
         ),
@@ -140,77 +127,6 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
             "{init_projection} is 'identity', which keeps all features",
         ),
     )
-
-    @available_if(_learns_online)  # type: ignore[untyped-decorator]
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def partial_fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        classes: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        """Continue training with more points, each of them used once.
-
-        Only the joint optimizer supports this; the alternating one needs all points at once. The
-        first call determines the normalization and the initial values, so give it hundreds of
-        points from most classes. See `protonn_edge.kinds.protonn.train.online` for the differences
-        from `fit`. After `fit`, training continues from the fitted model.
-
-        Parameters
-        ----------
-        X : array of shape (n, D)
-            Raw features.
-        y : array of shape (n,)
-            Labels.
-        classes : array of shape (L,), optional
-            All labels that occur in any call; required in the first call.
-        sample_weight : array of shape (n,), optional
-            Weight of each point, not negative.
-
-        Returns
-        -------
-        ProtoNNClassifier
-            This estimator, fitted.
-
-        Raises
-        ------
-        ValueError
-            If X or y are unusable, a label is not among the classes, or training diverges.
-        """
-        given: Model | None = getattr(self, "model_", None)  # training continues from it
-        first = given is None
-        if first and classes is None:
-            raise InputError(
-                "the first call of partial_fit needs all class labels, including those of later "
-                "calls; pass them as 'classes'"
-            )
-        changed = {} if given is None else {"initial_model": given, "budget": None}
-        settings = self.frozen(**changed)
-        multilabel = given_points.are_label_sets(y) or getattr(self, "multilabel_", False)
-        check_compatible(
-            TrainingRequest(settings=settings, multilabel=multilabel, in_parts=True), self.refusals
-        )
-        self.multilabel_ = False
-        points, labels = given_points.labelled_points(self, X, y, "standard", reset=first)
-        class_labels = given_points.classes_to_go_on(classes, None if first else self.classes_)
-        targets = given_points.class_indices(labels, class_labels, "y")
-        weights = given_points.point_weights(points, labels, sample_weight, self.class_weight)
-        if weights is not None:
-            rows = np.flatnonzero(weights)
-            points, targets, weights = points[rows], targets[rows], weights[rows]
-        self.classes_ = class_labels
-        with one_thread():
-            online = self._online or self._began_online(settings, points, targets, weights)
-            n_warned = len(online.restarts)
-            report = online.learn(points, targets, weights)
-        self._online, self.on_device_ = online, None
-        if self.callback is not None:
-            self.callback(report)
-        learned = self._learned(online.training, online.trained())
-        self._keep(learned, online.training.prepared, n_train=online.n_seen, n_warned=n_warned)
-        self._fit_rules(points, targets)
-        return self
 
     @property
     def _answering(self) -> Any:
@@ -262,7 +178,6 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
             "n_projections": Between(1, min(task.n_inputs, _MOST_PROJECTIONS)),
             "n_prototypes": Between(task.n_classes, most),
             "sparsity_projection": Among((1.0, 0.5, 0.25)),
-            "normalization": FEATURES_SEARCHED["normalization"],
             "loss": Among(("cross_entropy", "squared_error", "hinge")),
             "init_projection": Among(("lda", "pca", "nca")),
             "gamma_numerator": Between(0.3, 3.0),
@@ -309,7 +224,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
         return starts
 
     def _train(self, prepared: PreparedPoints) -> Learned:
-        self._online = self.on_device_ = None
+        self.on_device_ = None
         training = ProtoNNTraining(self.frozen(), prepared)
         return self._learned(training, training.train())
 
@@ -320,29 +235,6 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
             "learning_rate": trained.learning_rate,
         }
         return Learned(training.model(trained), trained.history, trained.restarts, facts=facts)
-
-    def _began_online(
-        self,
-        settings: ProtoNNParameters,
-        points: Float32,
-        targets: Indices,
-        weights: NDArray[np.float64] | None,
-    ) -> OnlineTraining:
-        """Return online training that begins with these points or continues the fitted model."""
-        model: Model | None = getattr(self, "model_", None)
-        online = OnlineTraining(
-            settings,
-            points,
-            targets,
-            weights,
-            n_classes=len(self.classes_),
-            seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
-            model=model,
-            n_seen=0 if model is None else int(model.record["n_train"]),
-            epochs=0 if model is None else self.n_iter_,
-        )
-        self._name(online.training.prepared)
-        return online
 
     def check_sizes(self, dataset: Dataset, given: Collection[str]) -> list[Notice]:
         """See `DeviceClassifier.check_sizes`."""
@@ -379,6 +271,19 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
         if self.optimizer == "alternating":
             return len(self.trained) * self.iterations * self.pass_epochs
         return self.epochs
+
+    @property
+    def learns_strangers(self) -> bool:
+        """Whether training uses `strangers`."""
+        return self.optimizer == "joint" and not self.one_class
+
+    def stand_in_for(self, model: Model) -> Self:
+        """Return a classifier that learns again; of one class, with the RBF and W of the model."""
+        stand_in = super().stand_in_for(model)
+        if self.one_class:
+            head = protonn_head(model, "a stand-in")
+            stand_in.set_params(gamma=head.gamma, init_projection=head.projection)
+        return stand_in
 
     @property
     def scores_are_logits(self) -> bool:

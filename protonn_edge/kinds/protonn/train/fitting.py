@@ -129,11 +129,6 @@ class ProtoNNTraining:
                 return alternate(start, data, self._settings, seed=self.prepared.seed)
             return self._train_jointly(start, data, augment)
 
-    def start(self) -> Parameters:
-        """Return the initial parameters, with gamma folded in."""
-        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            return self._start(self.prepared.training_set())
-
     def model(self, trained: Trained) -> Model:
         """Return the trained model."""
         V, C, Z, sharpness = trained.parameters
@@ -258,11 +253,9 @@ class ProtoNNTraining:
         )
 
     def _prototype_count(self) -> int:
-        total, per_class = self._settings.n_prototypes, self._settings.prototypes_per_class
-        n_classes = self.prepared.n_classes
-        if total is None and per_class is None:
+        count, n_classes = self._settings.n_prototypes, self.prepared.n_classes
+        if count is None:
             return default_prototypes(n_classes, multilabel=self.prepared.multilabel)
-        count = total if total is not None else n_classes * (per_class or 1)
         if count > self.prepared.n_rows:
             raise InputError(
                 f"the number of prototypes is {count:,}, but the training data has "

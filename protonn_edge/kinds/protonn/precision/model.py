@@ -30,7 +30,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import IntegerPolicy
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import ProtoNNHead
-from protonn_edge.precision import NAME
+from protonn_edge.kinds.protonn.precision import NAME
 
 _SCORE_BITS = 24
 
@@ -40,7 +40,7 @@ class FloatProtoNN(IntegerStage):
     """Maps bytes to scores in floats; see the module's docstring for the arithmetic."""
 
     kind: ClassVar[str] = NAME
-    program: ClassVar[str] = "protonn_edge.precision.program"
+    program: ClassVar[str] = "protonn_edge.kinds.protonn.precision.program"
     score_tolerance: ClassVar[int] = 1 << 8  # 1/65536 of the largest score
     output_bits: ClassVar[int] = 32
 

@@ -11,7 +11,7 @@ from protonn_edge.system.lazy import later
 from protonn_edge.teaching.examples import MOST_SLOTS
 from protonn_edge.training.parameters import MiniBatchParameters, Number, parameter
 
-_without_new_classes = later("protonn_edge.teaching.board", "without_new_classes")
+_without_new_classes = later("protonn_edge.kinds.protonn.teaching.model", "without_new_classes")
 _taught_board = later("protonn_edge.teaching.board", "taught_board")
 
 
@@ -55,7 +55,7 @@ class TeachingParameters(MiniBatchParameters):
         """Teach examples to a fitted classifier, as a device's owner would teach the device.
 
         Afterwards, scores and answers are those of a device with these examples, computed in
-        integers. The model and `to_model` stay unchanged; `fit` and `partial_fit` forget them.
+        integers. The model and `to_model` stay unchanged; `fit` forgets them.
 
         Parameters
         ----------

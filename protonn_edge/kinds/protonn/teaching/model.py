@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
 from protonn_edge.chain.head import member
+from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
+from protonn_edge.kinds.protonn.head import ProtoNNHead
+from protonn_edge.kinds.protonn.teaching.votes import NearestExamples
 from protonn_edge.kinds.protonn.voters import FloatVoters
-from protonn_edge.teaching.examples import MOST_SLOTS, Teaching
+from protonn_edge.teaching.examples import MOST_SLOTS
 
 
 @dataclass(frozen=True)
@@ -47,9 +53,11 @@ class Teachable(FloatVoters):
         """Raise `CheckFailed` if a board's EEPROM is too small for the examples."""
         self.integers(1).check_eeprom(dimension, board)
 
-    def integers(self, label_maximum: int) -> Teaching:
+    def integers(self, label_maximum: int) -> NearestExamples:
         """Return the integers; the vote of an example depends on the largest label."""
-        return Teaching(self.room, max(1, round(self.vote * label_maximum)), self.new_classes)
+        return NearestExamples(
+            self.room, max(1, round(self.vote * label_maximum)), self.new_classes
+        )
 
     def rounding_error(self, label_maximum: int) -> float:
         """Return the square of the error of a vote, in units of the labels."""
@@ -64,3 +72,26 @@ def check_teachable(teachable: int, n_classes: int) -> None:
             f"'teachable' is {teachable}, but with {n_classes} classes it must be from 0 to "
             f"{most}; give another number"
         )
+
+
+def with_new_classes(labels: NDArray[np.float32], count: int) -> NDArray[np.float32]:
+    """Add rows for `count` classes to label vectors Z (L, m) and return (L + count, m).
+
+    The new rows are 0, and each column of the others is shifted to a mean of 0. Differences between
+    scores stay the same, but the largest one is then at least 0: since ties go to the first class,
+    a new class without examples is never the answer.
+    """
+    if count == 0:
+        return labels
+    centred = labels - labels.mean(axis=0)
+    return np.vstack([centred, np.zeros((count, labels.shape[1]), labels.dtype)])
+
+
+def without_new_classes(model: Model) -> Model:
+    """Return a model without the classes that only its owner teaches, for more training."""
+    head = model.head
+    if not isinstance(head, ProtoNNHead) or not isinstance(head.voters, Teachable):
+        return model
+    kept = head.n_classes - head.voters.new_classes
+    head = replace(head, labels=head.labels[:kept], voters=replace(head.voters, new_classes=0))
+    return replace(model, head=head, classes=model.classes[:kept])

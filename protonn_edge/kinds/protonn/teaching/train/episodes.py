@@ -14,10 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.kinds.protonn.teaching.model import (
+    Teachable,
+    check_teachable,
+    with_new_classes,
+)
+from protonn_edge.kinds.protonn.teaching.votes import SHARPNESS
 from protonn_edge.kinds.protonn.train.voters import DrawnVoters, VotersTraining
-from protonn_edge.teaching.board import with_new_classes
-from protonn_edge.teaching.examples import SHARPNESS
-from protonn_edge.teaching.model import Teachable, check_teachable
 from protonn_edge.training.objective import (
     Matrix,
     Parameters,

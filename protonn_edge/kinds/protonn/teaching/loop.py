@@ -19,7 +19,8 @@ from protonn_edge.kernels.kernel import Cost, Step
 from protonn_edge.kernels.listing import BEGIN, END, Facts, Listing, Passed, repeated
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.kinds.protonn.prototypes.voters import VotersKernel
-from protonn_edge.teaching.examples import Store, Teaching
+from protonn_edge.kinds.protonn.teaching.votes import NearestExamples
+from protonn_edge.teaching.examples import Store
 
 _ENTRY_BYTES = 3  # a class and a distance
 _NO_CLASS = 255
@@ -41,9 +42,9 @@ class TaughtVoting(VotersKernel):
     stage: IntegerPrototypes  # a stage that can be taught
 
     @property
-    def teaching(self) -> Teaching:
+    def teaching(self) -> NearestExamples:
         """The model's limits for teaching."""
-        assert isinstance(self.stage.voters, Teaching)
+        assert isinstance(self.stage.voters, NearestExamples)
         return self.stage.voters
 
     @property

@@ -1,0 +1,86 @@
+"""Data for a model are read as its training data were, unless options say otherwise."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from protonn_edge.datasets.division import digest_of
+from protonn_edge.datasets.naming import label_text
+from protonn_edge.datasets.options import USUAL_DELIMITERS, TableOptions, options_of_texts
+from protonn_edge.datasets.roles import Expected
+from protonn_edge.datasets.tables import TableFile, opened_table
+from protonn_edge.sensors.played import LABEL_NAMES
+
+
+def is_table(path: Path) -> bool:
+    """Return whether a file is read as a table, by its name."""
+    return path.suffix.lower() in USUAL_DELIMITERS and not path.is_dir()
+
+
+def as_in_training(path: Path, given: TableOptions, expected: Expected) -> TableOptions:
+    """Return options as given, completed by those of the training.
+
+    Of another file than that of the training, only tables are read as in training, without the
+    columns that they do not have; gaps are a matter of the model.
+    """
+    division = expected.division
+    if division is None or not division.read:
+        return given
+    learned = options_of_texts(division.read)
+    if digest_of(path) != division.sha256:
+        if not is_table(path):
+            return given
+        learned = _for_other_table(path, learned, given, expected)
+    chosen = {
+        name: value for name, value in vars(given).items() if value != getattr(TableOptions(), name)
+    }
+    drop = tuple(name for name in learned.drop if name != given.label)
+    return replace(learned, **{"drop": drop, **chosen})
+
+
+def _for_other_table(
+    path: Path, learned: TableOptions, given: TableOptions, expected: Expected
+) -> TableOptions:
+    """Return the options of the training that suit another table."""
+    marks = TableOptions(
+        delimiter=given.delimiter or learned.delimiter, decimal=given.decimal or learned.decimal
+    )
+    file = opened_table(path, marks)
+
+    def there(names: tuple[str, ...]) -> tuple[str, ...]:
+        numbers = {*map(str, range(1, 1 + len(file.columns)))}
+        return tuple(name for name in names if name in {*file.names, *numbers})
+
+    drop, label = there(learned.drop), learned.label and expected.label
+    if not file.header and len(file.columns) - len(drop) > expected.n_features:
+        label = learned.label
+    elif label not in file.names:
+        label = None
+    return replace(marks, label=label, drop=drop, keep=there(learned.keep))
+
+
+def with_label(path: Path, options: TableOptions | None, expected: Expected) -> TableOptions | None:
+    """Return options that name the column of labels of a table, if it is not the usual one.
+
+    This is the column of the training file or, without one, a column of the model's classes.
+    """
+    if not is_table(path) or (options is not None and options.label is not None):
+        return options
+    file, features = opened_table(path, options), {*expected.feature_names}
+    others = [column for column in file.columns if column.name not in features]
+    if not (file.header and features) or has_label_names(file, expected):
+        return options
+    named = [each for each in others if each.name == expected.label != ""]
+    classes = {*expected.classes}
+    cells = {each: {label_text(row[each.index]) for row in file.first} - {""} for each in others}
+    of_classes = [each for each in others if set() < cells[each] <= classes]
+    for column in (*named, *of_classes)[:1]:
+        return replace(options or TableOptions(), label=str(column.index + 1))
+    return options
+
+
+def has_label_names(file: TableFile, expected: Expected) -> bool:
+    """Return whether a column is called like labels are, or columns like all classes."""
+    one_hot = len(expected.classes) > 1 and {*file.names} >= {*expected.classes}
+    return one_hot or any(name.lower() in LABEL_NAMES for name in file.names)

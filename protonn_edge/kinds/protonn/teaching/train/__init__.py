@@ -1,0 +1,1 @@
+"""How ProtoNN is trained for a device that will be taught."""
