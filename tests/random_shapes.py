@@ -23,7 +23,6 @@ from protonn_edge.codegen import Plan
 from protonn_edge.codegen.planner import Limits
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.making import average_pooling
-from protonn_edge.features.deskew.integers import BYTES
 from protonn_edge.features.gradients.making import gradient_features
 from protonn_edge.features.window_features.making import window_features
 from protonn_edge.features.window_features.scale import ChannelScale
@@ -114,7 +113,7 @@ def _average_pooling(rng: Rng) -> tuple[Features, int]:
 
 
 def _deskew(rng: Rng) -> tuple[Features, int]:
-    return _pooling(rng, 32, BYTES)
+    return _pooling(rng, 32, deskew=True)
 
 
 def _pooling(rng: Rng, side: int, deskewed: object) -> tuple[Features, int]:

@@ -14,10 +14,10 @@ from protonn_edge.avr.program import read_program
 from protonn_edge.boards import Board, load_board
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.model import Model, why_clamped
-from protonn_edge.cli.command import OUTPUT, Output, command, option
+from protonn_edge.cli.command import OUTPUT, Output, additions, command, option
 from protonn_edge.cli.devices import EMULATOR, chosen_emulator
 from protonn_edge.cli.hil import say_agreement, say_unproven
-from protonn_edge.cli.options import BOARD, FOLDER, MODEL_FILE, POINTS, PRECISION
+from protonn_edge.cli.options import BOARD, FOLDER, MODEL_FILE, POINTS, FirmwareAddition
 from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.codegen import DevicePlan
 from protonn_edge.datasets import TableOptions
@@ -25,9 +25,10 @@ from protonn_edge.errors import InputError
 from protonn_edge.evaluation.accuracy import is_labelled, share_right
 from protonn_edge.evaluation.terminal import row_table, saturation_fact
 from protonn_edge.export.folder import check_project
+from protonn_edge.extensions import extended
 from protonn_edge.projects.folder import Project
 from protonn_edge.projects.project import BuildOptions, trial_build
-from protonn_edge.quantization import IntegerChain, device_model
+from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.system import shell
 from protonn_edge.verification import agreement as compared
 
@@ -52,7 +53,7 @@ def verify_command(
         flag="--project",
     ),
     emulator: str | None = EMULATOR,
-    precision: str = PRECISION,
+    added: list[FirmwareAddition] = additions("verify"),
     table: TableOptions = TABLE,
     out: Output = OUTPUT,
 ) -> None:
@@ -61,11 +62,11 @@ def verify_command(
     With --board host, the emulated board is omitted.
 
     The points are the test part of DATA; if there is none, the points that training held out from
-    DATA; otherwise, all points. Any difference in the scores is a failure (with --precision
-    float32, any difference larger than rounding errors).
+    DATA; otherwise, all points. Any difference in the scores is a failure.
     """
     model, board = load_model(model_file), load_board(board_name)
-    reference = device_model(model, precision)
+    names = [name for each in added for name in each.extensions]
+    reference = extended(quantize(model), model, names)
     X, y = points_for(model, data, table, out, labels="optional").labelled
     Q = reference.quantize(X)
 

@@ -25,6 +25,7 @@ from protonn_edge.chain.shapes import Shape, shape_text
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.errors import InputError
 from protonn_edge.features.images import cropped_image as crop
+from protonn_edge.system.checks import check_range
 
 _AREA_LIMIT = 0xFFFF // BYTE_MAXIMUM  # 257, so that sums of bytes fit 16 bits
 _PIXEL_LIMIT = 65_535
@@ -74,11 +75,7 @@ class Areas(crop.CroppedImage):
         super().__post_init__()
         object.__setattr__(self, "shape", crop.checked_shape(self.shape))
         crop.check_within(self.shape, self.cropped_shape, "pooled")
-        if self.n_features > _PIXEL_LIMIT:
-            raise InputError(
-                f"an image of {shape_text(self.image_shape)} has {self.n_features:,} pixels, "
-                f"but the generated code supports at most {_PIXEL_LIMIT:,}; give smaller images"
-            )
+        check_range("pixels", self.n_features, 1, _PIXEL_LIMIT)
         self._check_area()
 
     @property
