@@ -20,7 +20,6 @@ from protonn_edge.training import normalization
 from protonn_edge.training.augmentation import check_image_shape, make_exposure_points, move
 from protonn_edge.training.features import FeatureData
 from protonn_edge.training.given_points import GivenPoints, best_threshold
-from protonn_edge.training.initialization import REACH, with_reach
 from protonn_edge.training.parameters import SharedParameters
 from protonn_edge.training.points import (
     Float32,
@@ -57,9 +56,8 @@ class FeatureMaking:
     def chosen(cls, settings: SharedParameters, given: FeatureData) -> Self:
         """Choose the stages of the initial model, or by the settings and raw points."""
         _check_image(settings, given.points)
-        if settings.one_class:
-            points, weights = with_reach(given.points, given.weights)
-            given = given._replace(points=points, weights=weights)
+        points, weights = settings.target.with_reach(given.points, given.weights)
+        given = given._replace(points=points, weights=weights)
         start = settings.initial_model
         stage = settings.feature_stage_for(given) if start is None else start.feature_stage
         if start is not None and start.clipped:
@@ -312,9 +310,7 @@ class PreparedPoints:
         inputs = self.making.statistics(self.raw, self._features, self._weights)
         if self._stored is not None:
             inputs = self.running.inputs(inputs.background)
-        if self.settings.one_class:
-            inputs = inputs.reaching(REACH)
-        return inputs
+        return self.settings.target.reaching(inputs)
 
     def _add_exposure_points(self) -> None:
         """Add points of no class, as one more class."""

@@ -134,7 +134,7 @@ def unclipped(
     )
 
 
-def one_class_in_memory(what: str) -> tuple[Refusal, ...]:
+def only_classes_in_memory(what: str) -> tuple[Refusal, ...]:
     """Return the rows of a kind, such as "a forest", without label sets and points in blocks."""
     return (
         Refusal(
@@ -187,7 +187,7 @@ def refusal_of(case: TrainingRequest, own: Iterable[Refusal] = ()) -> Refusal | 
     return next((each for each in rows if each.refuses(case)), None)
 
 
-_NOT_CLASSES_IN_MEMORY = (LABEL_SETS, SPARSE, IN_BLOCKS)
+NOT_CLASSES_IN_MEMORY = (LABEL_SETS, SPARSE, IN_BLOCKS)
 _NOT_AS_THEY_ARE = (SPARSE, AUGMENTED, IN_BLOCKS)
 
 
@@ -218,7 +218,7 @@ def _decided_by_budget(name: str, given: Condition) -> Refusal:
     )
 
 
-_OF_OPTIMIZERS = frozenset(
+OF_OPTIMIZERS = frozenset(
     (
         *("optimizer", "loss", "epochs", "iterations", "pass_epochs", "step_sizes", "batch_size"),
         *("learning_rate", "input_noise", "quantization_aware", "gamma_numerator", "trained"),
@@ -241,13 +241,13 @@ REFUSALS: tuple[Refusal, ...] = (
         lambda case: case.in_groups and case.settings.group_shift > 0,
         "{group_shift} is {settings.group_shift:g}, but <but>; set {group_shift} to 0, or leave "
         "the groups out",
-        *_NOT_CLASSES_IN_MEMORY,
+        *NOT_CLASSES_IN_MEMORY,
         _in_turn("takes points as they are"),
     ),
     *refuse_each(
         lambda case: case.settings.strangers > 0,
         "{strangers} is {settings.strangers:g}, but <but>; leave {strangers} out",
-        *_NOT_CLASSES_IN_MEMORY,
+        *NOT_CLASSES_IN_MEMORY,
         _in_turn("does not use points without a class"),
         Refusal(
             lambda case: case.settings.loss == "neighbour_likelihood",
@@ -339,56 +339,5 @@ REFUSALS: tuple[Refusal, ...] = (
         "choose 'sleec', 'gaussian' or 'pca'",
         replace(LABEL_SETS, reads=("init_projection",)),
         replace(SPARSE, reads=("init_projection",)),
-    ),
-    # Normal points alone.
-    *refuse_each(
-        lambda case: case.settings.one_class,
-        "{one_class} is set, but <but>; leave {one_class} out, or give dense points with one "
-        "label each that fit in memory",
-        *_NOT_CLASSES_IN_MEMORY,
-    ),
-    *refuse_each(
-        lambda case: case.settings.one_class,
-        "{one_class} is set, but <but>; leave out one of the two",
-        AUGMENTED,
-        Refusal(
-            lambda case: case.settings.initial_model is not None, "there is a model to start from"
-        ),
-        Refusal(lambda case: case.settings.strangers > 0, "{strangers} is {settings.strangers:g}"),
-        Refusal(lambda case: case.settings.clip > 0, "{clip} is {settings.clip:g}"),
-        Refusal(
-            lambda case: "convolutions" in case.kinds, "learning convolutions needs several classes"
-        ),
-        Refusal(
-            lambda case: case.settings.normalizer_kind == "l2",
-            "the {normalization} is l2, which a device cannot compute",
-        ),
-        Refusal(
-            lambda case: case.settings.budget is not None,
-            "{budget} divides bytes among several classes",
-            ("budget",),
-        ),
-        Refusal(
-            lambda case: (
-                isinstance(case.settings.init_projection, str)
-                and case.settings.init_projection in ("nca", "sleec")
-            ),
-            "{init_projection} is {settings.init_projection}, which needs several classes",
-            ("init_projection",),
-        ),
-    ),
-    *refuse_each(
-        lambda case: case.settings.one_class,
-        "{one_class} trains without an optimizer, so <but>; leave out {one_class}, or what needs "
-        "an optimizer",
-        Refusal(
-            lambda case: min(case.settings.sparsity) < 1,
-            "the matrices cannot be sparse",
-            ("sparsity",),
-        ),
-        Refusal(
-            lambda case: not _OF_OPTIMIZERS.isdisjoint(case.given),
-            "options such as {epochs} do not apply",
-        ),
     ),
 )

@@ -34,7 +34,7 @@ from protonn_edge.training.objective import Loss, Matrix, cross_entropy
 from protonn_edge.training.points import Batch, Float32, TrainingSet
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import EpochReport, Learned, shares_right
-from protonn_edge.training.refusals import Refusal, one_class_in_memory
+from protonn_edge.training.refusals import Refusal, only_classes_in_memory
 from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, SearchSpec, SearchTask
 
 _NO_SHARPNESS = np.zeros(1, np.float32)
@@ -222,7 +222,7 @@ class TreeClassifier(LocalDeepKernelParameters, DeviceClassifier):
     """The common base of Bonsai and local deep kernels."""
 
     scores_are_logits = True
-    refusals: ClassVar[tuple[Refusal, ...]] = one_class_in_memory("a tree of gated sums")
+    refusals: ClassVar[tuple[Refusal, ...]] = only_classes_in_memory("a tree of gated sums")
 
     def _train(self, prepared: PreparedPoints) -> Learned:
         data, kind = prepared.training_set(), prepared.normalizer.kind

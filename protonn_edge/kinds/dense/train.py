@@ -35,7 +35,7 @@ from protonn_edge.training.objective import Matrix, cross_entropy
 from protonn_edge.training.points import Batch, Float32, TrainingSet
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import DivergedError, Learned, shares_right
-from protonn_edge.training.refusals import Refusal, one_class_in_memory
+from protonn_edge.training.refusals import Refusal, only_classes_in_memory
 from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, SearchSpec, SearchTask
 
 _PRUNING = (0.2, 0.6)
@@ -231,7 +231,7 @@ class DenseClassifier(DenseParameters, DeviceClassifier):
     """
 
     scores_are_logits = True
-    refusals: ClassVar[tuple[Refusal, ...]] = one_class_in_memory("a dense classifier")
+    refusals: ClassVar[tuple[Refusal, ...]] = only_classes_in_memory("a dense classifier")
 
     @classmethod
     def searched(cls, task: SearchTask) -> SearchSpec:

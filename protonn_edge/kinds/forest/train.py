@@ -32,7 +32,7 @@ from protonn_edge.kinds.forest.parameters import ENSEMBLES, LEAVES, ForestParame
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import EpochReport, Learned
-from protonn_edge.training.refusals import Refusal, one_class_in_memory, unused
+from protonn_edge.training.refusals import Refusal, only_classes_in_memory, unused
 from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, SearchSpec, SearchTask
 
 _OF_NODES = ("features", "thresholds", "values", "risks")
@@ -309,7 +309,7 @@ class ForestClassifier(ForestParameters, DeviceClassifier):
     """
 
     refusals: ClassVar[tuple[Refusal, ...]] = (
-        *one_class_in_memory("a forest"),
+        *only_classes_in_memory("a forest"),
         *unused(
             "leaves",
             lambda case: case.settings.ensemble == "boosting",

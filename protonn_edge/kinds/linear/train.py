@@ -17,7 +17,7 @@ from protonn_edge.kinds.linear.parameters import NETWORK, LinearParameters
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import Learned, logistic_report
-from protonn_edge.training.refusals import Refusal, one_class_in_memory, unused
+from protonn_edge.training.refusals import Refusal, only_classes_in_memory, unused
 from protonn_edge.training.searched import FEATURES_SEARCHED, Between, SearchSpec, SearchTask
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class LinearClassifier(LinearParameters, DeviceClassifier):
 
     scores_are_logits = True
     refusals: ClassVar[tuple[Refusal, ...]] = (
-        *one_class_in_memory("a linear classifier"),
+        *only_classes_in_memory("a linear classifier"),
         Refusal(
             lambda case: (
                 case.settings.solver == NETWORK
