@@ -39,7 +39,6 @@ from protonn_edge.training.calibration import with_accuracy_floor
 from protonn_edge.training.folds import search_folds
 from protonn_edge.training.parameters import SharedParameters
 from protonn_edge.training.searched import ANY, FEATURES, settings_of_kind
-from protonn_edge.training.stored_points import is_large
 from protonn_edge.tuning import IN_FLIGHT, tables
 from protonn_edge.tuning import choice as choices
 from protonn_edge.tuning.cluster import DaskWorkers
@@ -78,7 +77,7 @@ def search_model(
     deadline = None if given.timeout is None else time.monotonic() + given.timeout
     choice = choice or choices.Choice.usual(given.groups is not None)
     board = load_board(given.board_name)
-    check_points(dataset.X_train, dataset.y_train)
+    check_points(dataset.y_train)
     report = DataReport(dataset, out)
     points = replace(_points(given, dataset, board), left_out=left_out)
     space = SearchSpace.of(points)
@@ -169,8 +168,7 @@ def _points(given: TuneOptions, dataset: Dataset, board: Board) -> Points:
     fixed = {name: value for name, value in every.items() if value is not None}
     X, y, of_group = dataset.X_train, dataset.y_train, dataset.groups
     numbers = search_folds(y, given.folds, given.seed, of_group)
-    # Points are not moved between a file's own groups, nor if they are read in blocks.
-    to_move = None if is_large(X) or given.groups is None else of_group
+    to_move = None if given.groups is None else of_group  # not between a file's own groups
     metric = Metric.parse(given.metric, dataset.classes)
     metric.check_folds(y, numbers)
     kind = given.classifier.name

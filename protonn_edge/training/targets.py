@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.statistics import InputStatistics
-from protonn_edge.datasets.dataset import Dataset, Sparse
+from protonn_edge.datasets.dataset import Dataset
 from protonn_edge.datasets.splits import holdout
 from protonn_edge.errors import InputError
+from protonn_edge.training.mapped_rows import Rows
 from protonn_edge.training.objective import Parameters
-from protonn_edge.training.points import Float32, Indices
+from protonn_edge.training.points import Float32, Targets
 from protonn_edge.training.progress import Trained
 
 
@@ -55,9 +56,7 @@ class Target:
 
     # --- preparation ---
 
-    def with_reach(
-        self, points: Float32 | Sparse, weights: Float32 | None
-    ) -> tuple[Float32 | Sparse, Float32 | None]:
+    def with_reach(self, points: Rows, weights: Float32 | None) -> tuple[Rows, Float32 | None]:
         """Return points (n, D) that cover the values to distinguish, with their weights."""
         return points, weights
 
@@ -69,11 +68,11 @@ class Target:
 
     def told_apart(
         self,
-        X: Float32 | Sparse,  # noqa: ARG002
-        y: Indices | Sparse,
+        X: Float32,  # noqa: ARG002
+        y: Targets,
         weights: Float32 | None,  # noqa: ARG002
         generator: np.random.Generator,  # noqa: ARG002
-    ) -> Indices | Sparse:
+    ) -> Targets:
         """Return the classes (n,) of points X (n, D) that the first projection separates."""
         return y
 
@@ -81,7 +80,7 @@ class Target:
         """Return the inverse of the RBF's width that distances ask for; None if none do."""
         return None
 
-    def as_it_starts(self, start: Parameters, X: Float32) -> Trained | None:  # noqa: ARG002
+    def as_it_starts(self, start: Parameters, X: Rows) -> Trained | None:  # noqa: ARG002
         """Return the initial values as trained; None if they are to be optimized."""
         return None
 

@@ -49,10 +49,10 @@ class Alternative:
     n_inputs: int  # D, the number of values that it makes of a point
 
 
-def _accepted(kind: type[DeviceClassifier], given: Mapping[str, Any], X: Any) -> Any:
-    """Return the settings of a classifier for points, which must be compatible."""
+def _accepted(kind: type[DeviceClassifier], given: Mapping[str, Any]) -> Any:
+    """Return the settings of a classifier, which must be compatible."""
     settings = kind(**given).frozen()
-    check_compatible(TrainingRequest.of(settings, X, multilabel=False), kind.refusals)
+    check_compatible(TrainingRequest(settings=settings, multilabel=False), kind.refusals)
     return settings
 
 
@@ -112,7 +112,7 @@ class Points:
                 if key not in self.fixed or key == "features"
             }
             with suppress(InputError):
-                settings = _accepted(kind, {**self.fixed, **own}, self.X)
+                settings = _accepted(kind, {**self.fixed, **own})
                 measured[name] = Alternative(own, count_inputs(settings, self.X))
         return {} if set(measured) == {NO_FEATURES} else measured
 
@@ -124,7 +124,7 @@ class Points:
         accepted, refused = [], []
         for name, kind in CLASSIFIERS.items():
             try:
-                _accepted(kind, self.fixed, self.X)
+                _accepted(kind, self.fixed)
                 accepted.append(name)
             except InputError as error:
                 refused.append(error)
@@ -267,14 +267,10 @@ def _some_of_each_class(y: NDArray[np.int64], count: int) -> NDArray[np.int64]:
     return np.sort(np.concatenate(rows))
 
 
-def check_points(X: Any, y: Any) -> None:
+def check_points(y: Any) -> None:
     """Refuse data for which there are no integer models."""
     if np.ndim(y) != 1:
         raise InputError(
             "the points have sets of labels, for which there is no integer model; use data with "
             "one class per point"
-        )
-    if getattr(X, "nnz", None) is not None:
-        raise InputError(
-            "the points are sparse, but a search needs a dense table; give dense points"
         )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from protonn_edge.training.refusals import (
     AUGMENTED,
-    NOT_CLASSES_IN_MEMORY,
+    LABEL_SETS,
     OF_OPTIMIZERS,
     Refusal,
     refuse_each,
@@ -15,9 +15,8 @@ from protonn_edge.training.refusals import (
 REFUSALS: Sequence[Refusal] = (
     *refuse_each(
         lambda case: case.settings.one_class,
-        "{one_class} is set, but <but>; leave {one_class} out, or give dense points with one "
-        "label each that fit in memory",
-        *NOT_CLASSES_IN_MEMORY,
+        "{one_class} is set, but <but>; leave {one_class} out, or give points with one label each",
+        LABEL_SETS,
     ),
     *refuse_each(
         lambda case: case.settings.one_class,

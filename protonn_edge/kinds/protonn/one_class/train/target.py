@@ -15,17 +15,17 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
 from protonn_edge.chain.statistics import InputStatistics
-from protonn_edge.datasets.dataset import Dataset, Sparse, dense_features
+from protonn_edge.datasets.dataset import Dataset
 from protonn_edge.datasets.label_sets import MultiLabelDataset
 from protonn_edge.datasets.naming import NO_CLASS, listed
 from protonn_edge.datasets.splits import holdout, kept_rows, relearned
 from protonn_edge.errors import InputError
 from protonn_edge.training.clusters import cluster_centres
+from protonn_edge.training.mapped_rows import Rows, in_memory
 from protonn_edge.training.objective import Parameters
-from protonn_edge.training.points import Float32, Indices
+from protonn_edge.training.points import Float32, Indices, Targets
 from protonn_edge.training.progress import EpochReport, Trained
 from protonn_edge.training.targets import Target, nearest_distances
 
@@ -41,6 +41,9 @@ _REACH = 0.5
 # Clusters that the projection separates. With 8 clusters, it detected at least as many outliers as
 # principal components in occupancy, ecg5000, and activities with one class left out.
 _PARTS = 8
+
+
+_NAME = "one_class"  # of the parameter
 
 
 @dataclass(frozen=True)
@@ -85,12 +88,9 @@ class OneClass(Target):
         """Return the data set with a share of the normal training points held out."""
         return hold_out_normal(dataset, share, seed)
 
-    def with_reach(
-        self, points: Float32 | Sparse, weights: Float32 | None
-    ) -> tuple[Float32 | Sparse, Float32 | None]:
+    def with_reach(self, points: Rows, weights: Float32 | None) -> tuple[Rows, Float32 | None]:
         """Return points (n, D) and two more at the limits of the distinguished values."""
-        if issparse(points):
-            return points, weights
+        points = in_memory(points, _NAME)
         lower, upper = points.min(axis=0), points.max(axis=0)
         longer = np.float32(_REACH) * (upper - lower)
         with_ends = np.concatenate([points, [lower - longer, upper + longer]])
@@ -102,8 +102,8 @@ class OneClass(Target):
 
     def told_apart(
         self,
-        X: Float32 | Sparse,
-        y: Indices | Sparse,  # noqa: ARG002
+        X: Float32,
+        y: Targets,  # noqa: ARG002
         weights: Float32 | None,
         generator: np.random.Generator,
     ) -> Indices:
@@ -118,9 +118,10 @@ class OneClass(Target):
         distance = float(np.quantile(nearest_distances(projected, prototypes), _REACHED_SHARE))
         return 1.0 / distance if distance > 1e-12 else 1.0
 
-    def as_it_starts(self, start: Parameters, X: Float32) -> Trained:
+    def as_it_starts(self, start: Parameters, X: Rows) -> Trained:
         """Return the initial parameters, with the mean distance of X (n, D) reported."""
-        nearest = nearest_distances(X @ start.projection.T, start.prototypes.T)
+        points = in_memory(X, _NAME)
+        nearest = nearest_distances(points @ start.projection.T, start.prototypes.T)
         report = EpochReport(1, 1, float(nearest.mean()), 1.0)
         return Trained(start, 0.0, (report,))
 
@@ -145,8 +146,7 @@ def of_normal_points(dataset: Dataset, normal: str | None = None) -> Dataset:
         )
     index = dataset.classes.index(name)
     dataset = relearned(dataset, dataset.y_train == index)
-    X = dense_features(dataset.X_train, "the training part")
-    X_test, y_test = dense_features(dataset.X_test, "the test part"), dataset.y_test
+    X, X_test, y_test = dataset.X_train, dataset.X_test, dataset.y_test
     chosen = dataset.y_train == index
     if not len(y_test):
         X_test, y_test = X[~chosen], dataset.y_train[~chosen]
@@ -164,9 +164,9 @@ def hold_out_normal(dataset: Dataset, fraction: float, seed: int) -> Dataset:
     """Return the data set with a share of the normal training points moved to the test part."""
     held_out = holdout(dataset, fraction, seed)
     others = dataset.y_test == NO_CLASS
-    X_test = dense_features(dataset.X_test, "the test part")[others]
+    X_test = dataset.X_test[others]
     return replace(
         held_out,
-        X_test=np.concatenate([dense_features(held_out.X_test, "the test part"), X_test]),
+        X_test=np.concatenate([held_out.X_test, X_test]),
         y_test=np.concatenate([held_out.y_test, dataset.y_test[others]]),
     )
