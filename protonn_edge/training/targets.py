@@ -1,4 +1,4 @@
-"""What the points of a training teach; by default, to tell two or more classes apart."""
+"""What the points of a training teach; by default, to separate two or more classes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from protonn_edge.training.progress import Trained
 
 
 class Target:
-    """Points of two or more classes, which a classifier tells apart."""
+    """Points of two or more classes, which a classifier separates."""
 
     least_classes: ClassVar[Literal[1, 2]] = 2
     starts: ClassVar[int] = 1  # runs of k-means
