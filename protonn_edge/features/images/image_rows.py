@@ -19,9 +19,9 @@ from typing import Self
 from protonn_edge.chain.integer_stage import IntegerStage
 from protonn_edge.chain.shapes import ImageShape, image_text
 from protonn_edge.chain.statistics import InputStatistics
-from protonn_edge.errors import InputError
 from protonn_edge.kernels import compiled
 from protonn_edge.kernels.kernel import COUNTER_BYTES, Calls, Feed, HeldInputs, without_calls
+from protonn_edge.system.checks import check
 
 MOST_IN_A_ROW = 255  # pixels or values of a row, counted in a byte
 Margins = tuple[tuple[int, int], tuple[int, int]]
@@ -46,11 +46,9 @@ class ImageStage(IntegerStage):
         by_rows = isinstance(before, ImageStage)
         given = getattr(before, "output_shape", self.shape), getattr(before, "maximum", None)
         own = self.shape, largest(self, "input_maximum")
-        if before is not None and given != own:
-            raise InputError(
-                f"a layer takes {image_text(own[0])} with values up to {own[1]}, but receives "
-                f"{image_text(given[0])} with values up to {given[1]}; train the model again"
-            )
+        if before is not None:
+            found, fits = (f"{image_text(of[0])} with values up to {of[1]}" for of in (given, own))
+            check(given == own, self.kind, found, fits)
         layers = tuple(each for each in behind if isinstance(each, ImageStage))
         return replace(self, by_rows=by_rows, behind=layers)
 
