@@ -416,14 +416,6 @@ def test_an_l2_normalizer_has_no_offsets(tmp_path: Path) -> None:
         load_model(write_arrays(tmp_path / "model.npz", normalizer_kind="l2"))
 
 
-@pytest.mark.parametrize("value", [[1.0], [0.0, 0.0], [np.nan, 1.0]])
-def test_a_pixel_scale_that_is_none_is_refused(tmp_path: Path, value: list[float]) -> None:
-    arrays = arrays_of(make_model()) | {"deskewed": np.array(value)}
-    np.savez(tmp_path / "model.npz", **arrays)
-    with pytest.raises(InputError, match="'deskewed'"):
-        load_model(tmp_path / "model.npz")
-
-
 def test_average_pooling_comes_back_from_the_file(tmp_path: Path) -> None:
     model = random_pooling_model(average_pooling((9, 8), (8, 8), (6, 4)))
     save_model(model, tmp_path / "model.npz")
