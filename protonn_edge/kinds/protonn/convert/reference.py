@@ -32,7 +32,7 @@ from protonn_edge.conversion import Features, Layout
 from protonn_edge.datasets.archive import read_array
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import ProtoNNHead, protonn_head
-from protonn_edge.system.files import check_file, write_together
+from protonn_edge.system.files import MODEL_LIMIT_BYTES, check_file, write_together
 from protonn_edge.training.given_points import best_threshold
 from protonn_edge.training.normalization import normalizer_from
 from protonn_edge.training.points import Float32
@@ -41,7 +41,6 @@ from protonn_edge.training.preparation import check_sizes
 _CONSTANT_DEVIATION = 1e-6
 _THRESHOLD_POINTS = 5_000
 _FOLDING_TOLERANCE = 1e-3  # largest change of an RBF's exponent
-FILE_LIMIT_BYTES = 64 * 2**20
 _MATRICES = ("W", "B", "Z")
 _NAMES = (*_MATRICES, "gamma")
 _NPY = ".npy"
@@ -279,7 +278,7 @@ def _matrix(array: NDArray[Any], path: Path) -> Float32:
 
 
 def _read_text(path: Path) -> NDArray[np.float64]:
-    check_file(path, limit_bytes=FILE_LIMIT_BYTES)
+    check_file(path, limit_bytes=MODEL_LIMIT_BYTES)
     rows: list[list[float]] = []
     with path.open(encoding="utf-8", errors="replace") as lines:
         for number, line in enumerate(lines, start=1):
@@ -303,7 +302,7 @@ def _read_text(path: Path) -> NDArray[np.float64]:
 
 def _read_npy(path: Path) -> NDArray[Any]:
     """Read an .npy file of numbers; numpy itself would allocate any size in a header."""
-    check_file(path, limit_bytes=FILE_LIMIT_BYTES)
+    check_file(path, limit_bytes=MODEL_LIMIT_BYTES)
     with path.open("rb") as file:
         array = read_array(file, path.stat().st_size, str(path))
     if array.dtype.kind not in "fiu":
