@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from protonn_edge.chain.activity import Activity
-from protonn_edge.chain.feature_stage import FeatureStage, ranged
+from protonn_edge.chain.features import Features
 from protonn_edge.chain.model import Model, with_units_of
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.errors import InputError
@@ -19,7 +19,6 @@ from protonn_edge.training import normalization
 from protonn_edge.training.augmentation import check_image_shape, make_exposure_points, move
 from protonn_edge.training.features import FeatureData
 from protonn_edge.training.given_points import GivenPoints, best_threshold
-from protonn_edge.training.initialization import REACH, with_reach
 from protonn_edge.training.mapped_rows import MappedRows, Rows, in_memory
 from protonn_edge.training.parameters import SharedParameters
 from protonn_edge.training.points import (
@@ -51,7 +50,7 @@ def check_sizes(sizes: tuple[int, int], n_features: int, n_classes: int) -> None
 class FeatureMaking:
     """Maps raw points to the features to normalize."""
 
-    stage: FeatureStage | None  # computes the features, if any
+    stage: Features | None  # computes the features, if any
     ends: tuple[Float32, Float32] | None = None  # (D,): limits beyond which values are outliers
 
     @classmethod
@@ -65,13 +64,12 @@ class FeatureMaking:
     ) -> Self:
         """Choose the stages of the initial model, or by the settings and raw points."""
         _check_image(settings, raw)
+        raw, weights = settings.target.with_reach(raw, weights)
         if isinstance(raw, MappedRows):
             return cls._of_mapped(settings, raw)
-        if settings.one_class:
-            raw, weights = with_reach(raw, weights)
         given = FeatureData(raw, weights, y, seed)
         start = settings.initial_model
-        stage = settings.feature_stage_for(given) if start is None else start.feature_stage
+        stage = settings.features_for(given) if start is None else start.features
         if start is not None and start.clipped:
             lower, upper = start.inputs.lower, start.inputs.upper
             return cls(stage, (lower.astype(np.float32), upper.astype(np.float32)))
@@ -87,8 +85,7 @@ class FeatureMaking:
         needs_all = {
             "features": settings.features is not None,
             "clip": settings.clip > 0,
-            "one_class": settings.one_class,
-            "a model with features": start is not None and start.feature_stage is not None,
+            "a model with features": start is not None and start.features is not None,
             "a model that clips": start is not None and start.clipped,
         }
         for what in (name for name, wanted in needs_all.items() if wanted):
@@ -101,14 +98,10 @@ class FeatureMaking:
             points = self.stage.apply(points)
         return points if self.ends is None else np.clip(points, *self.ends)
 
-    def statistics(
-        self, raw: Float32, features: Float32, weights: Float32 | None
-    ) -> InputStatistics:
-        """Return the statistics of the features (n, D) of raw points (n, features)."""
-        if self.stage is not None and self.stage.scale is None:
-            return InputStatistics.of_averages(raw, features, weights)
+    def statistics(self, features: Float32, weights: Float32 | None) -> InputStatistics:
+        """Return the statistics of features (n, D)."""
         statistics = InputStatistics.of(features, weights)
-        return statistics if self.stage is None else ranged(self.stage, statistics)
+        return statistics if self.stage is None else self.stage.stages[-1].ranged(statistics)
 
 
 def _moved(
@@ -147,7 +140,7 @@ def count_inputs(settings: SharedParameters, points: Rows) -> int:
     _check_image(settings, points)
     start = settings.initial_model
     data = FeatureData(points[:1])
-    stage = settings.feature_stage_for(data) if start is None else start.feature_stage
+    stage = settings.features_for(data) if start is None else start.features
     return int(points.shape[1]) if stage is None else stage.n_outputs
 
 
@@ -308,7 +301,7 @@ class PreparedPoints:
             "inputs": self.inputs,
             "classes": self.classes,
             "feature_names": self.feature_names,
-            "feature_stage": self.making.stage,
+            "features": self.making.stage,
             "clipped": self.making.ends is not None,
             "threshold": 0.0 if self.multilabel else None,
         }
@@ -343,10 +336,11 @@ class PreparedPoints:
             background = InputStatistics.of(self.some).background
             return self.raw.statistics(self._weights, background)
         assert not isinstance(self._features, MappedRows)
-        inputs = self.making.statistics(self.raw, self._features, self._weights)
-        if self.settings.one_class:
-            inputs = inputs.reaching(REACH)
-        return inputs
+        inputs = self.settings.target.reaching(
+            self.making.statistics(self._features, self._weights)
+        )
+        stage = self.making.stage
+        return inputs if stage is None else stage.stages[-1].ranged(inputs)
 
     def _add_exposure_points(self) -> None:
         """Add points of no class, as one more class."""
