@@ -22,7 +22,7 @@ from typing import Any, ClassVar
 from protonn_edge.system.lazy import folders_of
 
 KNOWN = {
-    "observation": "--observe health",
+    "observation": "--observe --health",
     "teaching": "--teachable --new-classes --teach --teaching",
 }
 """The options and commands of every extension, by which one that is not installed is recognized."""

@@ -113,7 +113,7 @@ def options_of(kind: type[Any]) -> Any:
 
 
 def additions(name: str) -> Any:
-    """Declare what extensions add to a command: a list with an object of the options of each."""
+    """Declare what extensions and rules add to a command: a list of objects with their options."""
     parts = {extension: options_of(kind) for extension, kind in added_to(name).items()}
     return together(lambda **added: list(added.values()), parts)
 
@@ -132,7 +132,7 @@ def command(
     - `apart`: options that cannot be used together with any of others
     - `examples`: arguments after the command's name; the first is the most common use
 
-    Another option may have a value, as in "--classifier=best".
+    Another option may have a value, as in "--classifier=best", or be an argument, as in "data".
     """
 
     def made(function: Callable[..., None]) -> Command:
@@ -205,13 +205,14 @@ class Command(click.Command):
         for flags, others in self.needs.items():
             for flag in flags.split():
                 if flag in given and given.isdisjoint(others.split()):
-                    needed = " or ".join(others.split())
+                    needed = " or ".join(map(_shown, others.split()))
                     raise InputError(f"{flag} works only with {needed}; give both, or omit {flag}")
         for flags, others in self.apart.items():
             for pair in product(flags.split(), others.split()):
                 if given.issuperset(pair):
                     raise InputError(
-                        f"{' and '.join(pair)} cannot be used together; give only one of them"
+                        f"{' and '.join(map(_shown, pair))} cannot be used together; give only one "
+                        "of them"
                     )
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -273,6 +274,11 @@ class Command(click.Command):
                 click.echo(json.dumps({"error": sentence}))
         click.echo(f"error: {sentence}", err=True)
         ctx.exit(exit_code)
+
+
+def _shown(name: str) -> str:
+    """Return an option, or an argument as the help shows it."""
+    return name if name.startswith("-") else name.upper()
 
 
 def _refusal(error: Exception) -> tuple[str, int] | None:

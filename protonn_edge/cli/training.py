@@ -33,7 +33,7 @@ def train_model(given: TrainOptions, out: Output) -> None:
     dataset = fitting.load_divided(given, one_class=one_class, normal=given.normal)
     if given.groups is None:  # the file's own groups are not for moving points between them
         dataset = replace(dataset, groups=None)
-    steps = given.rules.steps(one_class=one_class)
+    steps = given.steps(one_class=one_class)
     if given.start_from is not None and learner.starts_from:
         start = _start_model(learner, given.start_from, dataset)
         learner.set_params(initial_model=start)

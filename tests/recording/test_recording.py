@@ -68,7 +68,7 @@ def test_recorded_takes_are_what_was_played_and_are_cut_into_windows(tmp_path: P
     played, logger, recording = tmp_path / "p.csv", tmp_path / "logger", tmp_path / "r.csv"
     table = "\n".join(",".join(map(str, row)) for row in PLAYED.tolist())
     played.write_text(f"# rate: 100 Hz\nax,ay,az,gx,gy,gz\n{table}\n")
-    succeed("logger", "--sensor", "mpu6050", "--rate", 100, "-o", logger)
+    succeed("build", "--sensor", "mpu6050", "--rate", 100, "-o", logger)
     again = ["record", "-o", recording, "--emulate", "--logger", logger, "--seconds", 2]
     again += ["--sensor", f"mpu6050={played}", "--takes", 2]
     record = run_json(*again, "--label", "rest", "--label", "wave", "--pause", 0.5)
@@ -109,7 +109,7 @@ def test_what_cannot_be_recorded_is_refused(
 
 def test_a_folder_without_a_logger_is_refused(tmp_path: Path) -> None:
     words = ["--label", "x", "--seconds", 1, "--emulate", "--logger", tmp_path]
-    assert "contains no project; write one with 'protonn-edge logger --sensor" in refusal(
+    assert "contains no project; write one with 'protonn-edge build --sensor" in refusal(
         run("record", "-o", tmp_path / "r.csv", *words)
     )
 
