@@ -62,7 +62,7 @@ _LOGGER = "protonn_edge.cli.logger"
         "--max-drop --read": "--data",
         "--rate --unit --hop --votes --refractory": "--sensor",
         "--port": "--upload",
-        "--data --observe --plan --max-flash --max-sram --precision": "model_file",
+        "--data --observe --plan --max-flash --max-sram --precision=float32": "model_file",
         "--unit --hop --votes --refractory": "model_file",
     },
     apart={

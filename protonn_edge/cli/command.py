@@ -27,7 +27,7 @@ from rich.markup import escape
 
 from protonn_edge.cli.additions import added_to, with_added
 from protonn_edge.cli.option_groups import GROUP_OF, GROUPS, group_of, row
-from protonn_edge.cli.paths import check_paths
+from protonn_edge.cli.paths import check_paths, shown_name
 from protonn_edge.datasets.options import READ_NAMES
 from protonn_edge.errors import InputError, Interrupted, ProtoNNEdgeError, printable, shortened
 from protonn_edge.extensions import missing
@@ -198,6 +198,7 @@ class Command(click.Command):
     def _check_combined(self, ctx: click.Context) -> None:
         """Raise `InputError` by the first row of `needs` or `apart` that applies."""
         given = set[str]()
+        shown = {each.opts[0]: shown_name(each) for each in self.params}
         for param in self.params:
             value = ctx.params.get(str(param.name))
             if value is not None and value is not False and value not in ((), param.default):
@@ -205,15 +206,13 @@ class Command(click.Command):
         for flags, others in self.needs.items():
             for flag in flags.split():
                 if flag in given and given.isdisjoint(others.split()):
-                    needed = " or ".join(map(_shown, others.split()))
+                    needed = " or ".join(shown.get(name, name) for name in others.split())
                     raise InputError(f"{flag} works only with {needed}; give both, or omit {flag}")
         for flags, others in self.apart.items():
             for pair in product(flags.split(), others.split()):
                 if given.issuperset(pair):
-                    raise InputError(
-                        f"{' and '.join(map(_shown, pair))} cannot be used together; give only one "
-                        "of them"
-                    )
+                    both = " and ".join(shown.get(name, name) for name in pair)
+                    raise InputError(f"{both} cannot be used together; give only one of them")
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, in groups if there are many."""
@@ -274,11 +273,6 @@ class Command(click.Command):
                 click.echo(json.dumps({"error": sentence}))
         click.echo(f"error: {sentence}", err=True)
         ctx.exit(exit_code)
-
-
-def _shown(name: str) -> str:
-    """Return an option, or an argument as the help shows it."""
-    return name if name.startswith("-") else name.upper()
 
 
 def _refusal(error: Exception) -> tuple[str, int] | None:

@@ -51,7 +51,7 @@ _NEXT: dict[Kind, str] = {
         "--arduino": "--platformio --c",
         "--platformio": "--c",
         "--sensor": "--c",
-        "--meter": "model_file --arduino --platformio --c --sensor",
+        "--meter": "model_file --arduino --sensor",
     },
     examples=(
         "model.npz --arduino digits",

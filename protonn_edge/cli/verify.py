@@ -19,7 +19,7 @@ from protonn_edge.chain.model import Model, why_clamped
 from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
 from protonn_edge.cli.devices import EMULATOR, chosen_emulator
 from protonn_edge.cli.hil import say_agreement, say_unproven
-from protonn_edge.cli.options import BOARD, FOLDER, PATH, POINTS_PATH, PRECISION, of_room
+from protonn_edge.cli.options import BOARD, FOLDER, MODEL_PATH, POINTS_PATH, PRECISION, of_room
 from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.codegen import DevicePlan
 from protonn_edge.datasets import TableOptions
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 @command(
     "verify",
-    needs={"--project": "--port", "--port --emulator --precision --read": "data"},
+    needs={"--project": "--port", "--port --emulator --precision=float32 --read": "data"},
     apart={
         "--emulator": "--board=host",
         "--entry --points --prove --check -o --html": "data",
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     examples=("model.npz test.csv", ". -o certificate.json", ". --check certificate.json"),
 )
 def verify_command(
-    path: Path = argument(PATH),
+    path: Path = argument(MODEL_PATH),
     data: Path | None = argument(POINTS_PATH, metavar="[DATA]", required=False),
     board_name: str = BOARD,
     port: str | None = option(

@@ -35,7 +35,7 @@ _HEALTH = option(
 class HealthOptions(MonitorAddition):
     """The option of `monitor`, in place of the classes."""
 
-    APART: ClassVar[Mapping[str, str]] = {"--health": "--emulate --sensor --eeprom --seconds"}
+    APART: ClassVar[Mapping[str, str]] = {"--health": "--emulate --seconds"}
 
     health: Path | None = _HEALTH
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
 import click
@@ -9,6 +10,7 @@ import pytest
 from command_line import every_command, refusal, run
 
 from protonn_edge.cli.command import Command
+from protonn_edge.cli.paths import shown_name
 from protonn_edge.export.folder import write_folder
 
 COMMANDS = {name: each for name, each in every_command().items() if isinstance(each, Command)}
@@ -51,11 +53,8 @@ def needed(command: str) -> list[Case]:
 
 def apart(command: str) -> list[Case]:
     rows = COMMANDS[command].apart.items()
-    return [(command, (flag, other), "") for flag, others in rows for other in others.split()]
-
-
-def shown(name: str) -> str:
-    return name if name.startswith("-") else name.upper()
+    pairs = [product(flags.split(), others.split()) for flags, others in rows]
+    return [(command, pair, "") for each in pairs for pair in each]
 
 
 CASES = [case for name in COMMANDS for case in (*needed(name), *apart(name))]
@@ -84,16 +83,13 @@ def test_combinations_without_meaning_are_refused(
         words += words_of(command, flag)
     done = run(*words)
     said = refusal(done)
+    shown = {flag: shown_name(param) for flag, param in params_of(command).items()}
     if others:
-        assert (
-            f"error: {flags[0]} works only with {' or '.join(map(shown, others.split()))}; give both, or omit "
-            f"{flags[0]}" in said
-        )
+        needed = " or ".join(shown.get(each, each) for each in others.split())
+        assert f"error: {flags[0]} works only with {needed}; give both, or omit {flags[0]}" in said
     else:
-        assert (
-            f"{' and '.join(map(shown, flags))} cannot be used together; give only one of them"
-            in said
-        )
+        both = " and ".join(shown.get(each, each) for each in flags)
+        assert f"{both} cannot be used together; give only one of them" in said
 
 
 @pytest.mark.parametrize("command", COMMANDS)
