@@ -214,7 +214,9 @@ def test_few_points_and_models_that_cannot_be_observed_give_no_statistics() -> N
     model = random_model(1, features=12, prototypes=20, classes=5)
     integers = quantize(model)
     assert ExpectedAnswers.of(integers, random_inputs(3, 99, integers)) is None
-    with pytest.raises(InputError, match="at least 100 test points, or run 'protonn-edge train --calib"):
+    with pytest.raises(
+        InputError, match="at least 100 test points, or run 'protonn-edge train --calib"
+    ):
         observed(integers, model)
     many = quantize(random_model(1, features=12, prototypes=20, classes=16))
     assert ExpectedAnswers.of(many, random_inputs(3, 200, many)) is None
