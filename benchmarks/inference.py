@@ -27,6 +27,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from protonn_edge.chain.integer_chain import own_inputs, stage_of
+from protonn_edge.kinds.protonn.precision.model import float_build
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
 
@@ -52,7 +53,7 @@ from protonn_edge.kernels.matvec.kernels import KernelName
 from protonn_edge.kinds.protonn.projection.integers import IntegerProjection
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.projects.project import BuildOptions, Trial
-from protonn_edge.quantization import IntegerChain, device_model
+from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.verification.agreement import verify_device
 
 # The least that a multiplication takes, with what it needs: a coefficient from flash (3 cycles),
@@ -185,7 +186,7 @@ class Models:
 
 def measure_case(case: Case, dataset: Dataset, model: Model) -> dict[str, Any]:
     """Build a model and run all test points; mismatches count both the host's C and the Uno."""
-    reference = device_model(model, case.precision)
+    reference = (float_build if case.precision == "float32" else quantize)(model)
     record = _run(model, dataset, BuildOptions(kernel=case.kernel, reference=reference))
     if case.precision == "float32":
         integers = _run(model, dataset, BuildOptions())

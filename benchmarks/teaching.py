@@ -234,8 +234,8 @@ def _digits(_: Path, seed: int, **changed: Any) -> Pairs:
     settings: dict[str, Any] = {"teachable": 5 * len(digits.classes), **changed}
     classifier = ProtoNNClassifier(random_state=seed, **settings)
     classifier.fit(digits.X_train, digits.y_train, groups=np.arange(len(digits.X_train)) // 100)
-    parts = ((digits.X_train, digits.y_train), (digits.X_test, digits.y_test))
-    X, y = (np.concatenate(part) for part in zip(*parts, strict=True))
+    X = np.concatenate([digits.X_train, digits.X_test])
+    y = np.concatenate([digits.y_train, digits.y_test])
     moved = np.roll(X.reshape(-1, 8, 8), 1, axis=2).reshape(X.shape)
     taught = np.arange(len(y)) < len(digits.y_train)
     examples = [np.flatnonzero(taught & (y == label))[:_MOST] for label in np.unique(y)]

@@ -34,7 +34,6 @@ from protonn_edge.boards import Board, load_board
 from protonn_edge.chain.integer_chain import stage_of
 from protonn_edge.codegen import Plan, render_c
 from protonn_edge.datasets import Dataset
-from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.device import Result
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import ProtoNNEdgeError
@@ -142,11 +141,11 @@ COLUMNS = [
 def measure_case(case: Case, dataset: Dataset, seed: int, windows: int) -> dict[str, Any]:
     """Train, build, and run windows: those of the test part first, then those of training."""
     board = load_board("uno")
-    X_test = dense_features(dataset.X_test, case.name)
+    X_test = dataset.X_test
     model, _ = case.train(dataset, seed)
     reference = quantize(model)
     stage = stage_of(reference, IntegerWindowFeatures).window
-    every = np.concatenate([X_test, dense_features(dataset.X_train, case.name)])[:windows]
+    every = np.concatenate([X_test, dataset.X_train])[:windows]
     Q = reference.quantize(every)
     options = BuildOptions(activity=measure_activity(reference, Q))
     with trial_build(model, board, options=options) as trial, EmulatedUno(trial.elf) as uno:
@@ -184,7 +183,7 @@ def _averages_accuracy(case: Case, dataset: Dataset, seed: int) -> float:
     settings = {name: value for name, value in case.settings.items() if name not in left_out}
     classifier = ProtoNNClassifier(random_state=seed, **settings, **case.averages)
     reference = quantize(classifier.fit(dataset.X_train, dataset.y_train).to_model())
-    Q = reference.quantize(dense_features(dataset.X_test, case.name))
+    Q = reference.quantize(dataset.X_test)
     return share_right(reference.predict(Q), dataset.y_test)
 
 

@@ -13,42 +13,42 @@ or None. Other points are documented where they are asked about.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, ClassVar
 
+from protonn_edge.errors import InputError
 from protonn_edge.system.lazy import folders_of
 
-KNOWN = {
-    "observation": "--observe --health",
-    "teaching": "--teachable --new-classes --teach --teaching",
-}
-"""The options and commands of every extension, by which one that is not installed is recognized."""
-
-
-@cache
-def installed() -> tuple[str, ...]:
-    """Return the names of the extensions that this installation has."""
-    return tuple(name for name in KNOWN if find_spec(f"protonn_edge.{name}") is not None)
+_BRINGS = re.compile("^BRINGS = {", re.MULTILINE)
 
 
 def brought(point: str) -> dict[str, Any]:
     """Return what extensions bring at a point, by their names."""
     return {
-        name: _imported(f"{folder}.{place}")
-        for name in installed()
-        for folder in _folders(name)
+        folder.rpartition(".")[2]: _imported(f"{folder}.{place}")
+        for folder in _folders()
         if (place := import_module(folder).BRINGS.get(point)) is not None
     }
 
 
 @cache
-def _folders(extension: str) -> tuple[str, ...]:
-    """Return the packages of an extension: its own, and its parts in kinds of classifiers."""
-    parts = (f"{kind}.{extension}" for kind in folders_of("protonn_edge.kinds"))
-    return f"protonn_edge.{extension}", *(part for part in parts if find_spec(part) is not None)
+def _folders() -> tuple[str, ...]:
+    """Return the packages of extensions: those with `BRINGS`, in this package and in kinds."""
+    packages = folders_of("protonn_edge")
+    packages += [part for kind in folders_of("protonn_edge.kinds") for part in folders_of(kind)]
+    return tuple(each for each in packages if _BRINGS.search(_text_of(each)))
+
+
+def _text_of(package: str) -> str:
+    """Return the text of a package's ``__init__.py``, without importing the package."""
+    spec = find_spec(package)
+    return "" if spec is None else Path(str(spec.origin)).read_text("utf-8")
 
 
 @cache
@@ -57,29 +57,23 @@ def _imported(place: str) -> Any:
     return getattr(import_module(module), name)
 
 
-def missing(words: Iterable[str]) -> str | None:
-    """Return a sentence if a word is of an extension that is not installed, else None.
-
-    The word may be one of its options or commands, or the name of an array of a model file, such as
-    "name.array".
-    """
-    for word in words:
-        for name, own in KNOWN.items():
-            is_own = word in own.split() or word.partition(".")[0] == name
-            if is_own and name not in installed():
-                return f"{name} is not installed; install protonn-edge with it"
-    return None
-
-
 def extended(chain: Any, model: Any, names: Iterable[str]) -> Any:
     """Return an integer chain as the firmware with some extensions needs it.
 
-    At the point "device model", an extension has how a plan shows this, and a function of the chain
-    and its float model, which raises `InputError` if it is impossible.
+    At the point "device model", an extension has the choice by which a plan shows this, and a
+    function of the chain and its float model, which raises `InputError` if it is impossible.
     """
     for name in names:
         chain = brought("device model")[name][1](chain, model)
     return chain
+
+
+def forms_of(chain: Any, model: Any) -> Iterator[Any]:
+    """Yield an integer chain, and the forms that extensions make of it, where they are possible."""
+    yield chain
+    for _, form_of in brought("device model").values():
+        with suppress(InputError):
+            yield form_of(chain, model)
 
 
 class FirmwarePart:

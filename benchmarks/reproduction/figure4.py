@@ -25,8 +25,9 @@ from rows import SplitRow
 
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets import Dataset
+from protonn_edge.kinds.protonn.precision.model import float_build
 from protonn_edge.projects.project import BuildOptions
-from protonn_edge.quantization import device_model
+from protonn_edge.quantization import quantize
 from protonn_edge.training.base import CLASSIFIERS
 from reproduction.drawing import OTHERS, PROTONN, panels
 from reproduction.part import Part, percent
@@ -168,7 +169,8 @@ def _measured(bar: Bar, model: Model, dataset: Dataset) -> Record:
     if bar.precision == "float32" and model.feature_stage is not None:
         X = model.feature_stage.apply(X)
         model = replace(model, feature_stage=None, raw_exponents=None)
-    options = BuildOptions(reference=device_model(model, bar.precision))
+    reference = (float_build if bar.precision == "float32" else quantize)(model)
+    options = BuildOptions(reference=reference)
     record = run_on_uno(model, replace(dataset, X_test=X), options).record
     return {
         "data": bar.data,

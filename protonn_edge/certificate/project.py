@@ -23,7 +23,7 @@ from protonn_edge.device import ReferenceAnswers, Result
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.projects.folder import Project, exclusive
 from protonn_edge.projects.project import BuildOptions, Trial, trial_build
-from protonn_edge.quantization import IntegerChain, precision_of
+from protonn_edge.quantization import IntegerChain
 from protonn_edge.verification import agreement
 from protonn_edge.verification.tryout import trial_points
 
@@ -43,7 +43,7 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
         reference, plan = project.generated()
         if not isinstance(plan, Plan):
             raise InputError(
-                f"{folder} computes in {precision_of(reference)}, but proofs need integers; build "
+                f"{folder} computes in floats, but proofs need integers; build "
                 "the project again with the defaults"
             )
         if plan.core.name != board.core:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +22,7 @@ from protonn_edge.chain.head import Head, Size, size_facts
 from protonn_edge.chain.policy import FloatPolicy
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.chain.watch import AnswerStatistics
-from protonn_edge.datasets.dataset import Matrix, Sparse, dense_rows, is_sparse, sparse_rows
+from protonn_edge.datasets.dataset import Matrix
 from protonn_edge.datasets.division import Division
 from protonn_edge.datasets.naming import check_names
 from protonn_edge.datasets.preparation import Preparation
@@ -216,7 +216,7 @@ def _raw_ends(model: Model, *ends: Float64) -> tuple[Float64, ...]:
     return ends if model.feature_stage is None else model.feature_stage.raw_ends(*ends)
 
 
-def with_units_of(model: Model, points: Matrix | Sparse) -> Model:
+def with_units_of(model: Model, points: Matrix) -> Model:
     """Return the model with exponents chosen for raw training points (n, features)."""
     ends = raw_ends(model)
     decimals = raw_inputs.decimals_of(points, len(ends[0]))
@@ -237,7 +237,7 @@ def _scores_and_nearest(model: Model, X: ArrayLike) -> tuple[Float64, Float64]:
     rows = max(1, _CHUNK_BYTES // (8 * (model.n_features + model.head.values_a_point)))
     for start in range(0, len(scores), rows):
         chunk = slice(start, start + rows)
-        normalized = model.normalized(dense_rows(points, chunk))
+        normalized = model.normalized(points[chunk])
         scores[chunk], nearest[chunk] = model.head.scores_and_nearest(normalized)
     return scores, nearest
 
@@ -271,9 +271,9 @@ def why_clamped(model: Model) -> str:
     return "on purpose: they are beyond all thresholds of the trees" if converted_trees else ""
 
 
-def checked_points(model: Model, X: ArrayLike) -> Matrix | Sparse:
-    """Return raw points (n, features), dense or sparse; `InputError` if not finite numbers."""
-    points: Any = sparse_rows(X) if is_sparse(X) else np.asarray(X)
+def checked_points(model: Model, X: ArrayLike) -> Matrix:
+    """Return raw points (n, features); `InputError` if not finite numbers."""
+    points: Matrix = np.asarray(X)
     if points.dtype.kind not in "buif" or points.ndim != 2:
         raise InputError(
             f"the points have the shape {points.shape} and the type {points.dtype}; give a table "
@@ -284,14 +284,12 @@ def checked_points(model: Model, X: ArrayLike) -> Matrix | Sparse:
             f"the points have {points.shape[1]:,} features, but the model expects "
             f"{model.n_features:,}; use data like its training data"
         )
-    values = points.data if is_sparse(X) else points
-    if not np.isfinite(values).all():
-        place = int(np.argmin(np.isfinite(values).ravel()))
-        row = points.tocoo().row[place] if is_sparse(X) else place // model.n_features
+    if not np.isfinite(points).all():
+        row = int(np.argmin(np.isfinite(points))) // model.n_features
         raise InputError(
             f"row {row} of the points has a NaN or infinite feature; correct or drop the row"
         )
-    return cast("Matrix | Sparse", points)
+    return points
 
 
 def _check_numbers(model: Model) -> None:

@@ -50,8 +50,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.chain.input_quantizer import InputQuantizer
-from protonn_edge.datasets.dataset import Matrix, Sparse, is_sparse, sparse_rows
-from protonn_edge.errors import InputError
+from protonn_edge.datasets.dataset import Matrix
+from protonn_edge.system.checks import check_kind, check_range, check_shape
 
 Exponents = NDArray[np.int64]
 
@@ -100,7 +100,7 @@ def choose_exponents(
     return np.where(kept, 0, np.minimum(wanted, np.maximum(fitting, exponents[0])))
 
 
-def decimals_of(points: Matrix | Sparse, columns: int) -> Exponents:
+def decimals_of(points: Matrix, columns: int) -> Exponents:
     """Count the decimals of numbers (n, m), of `columns` interleaved features.
 
     They may have been rounded to 32 bits. Returns 0 if all numbers are whole, up to 6 if these
@@ -142,14 +142,8 @@ def unit_words(exponent: int) -> str:
     return _WORDS.get(exponent, "" if exponent == 0 else f"units of 1e{-exponent}")
 
 
-def _numbers(part: Any, decimals: Exponents) -> tuple[NDArray[np.float64], Exponents]:
+def _numbers(table: Matrix, decimals: Exponents) -> tuple[NDArray[np.float64], Exponents]:
     """Return the numbers with decimals in some points, and the feature of each."""
-    if is_sparse(part):
-        sparse = sparse_rows(part)
-        values, features = sparse.data, sparse.indices % len(decimals)
-        wanted = (values != np.rint(values)) & (decimals[features] < MANY_DECIMALS)
-        return values[wanted].astype(np.float64), features[wanted].astype(np.int64)
-    table = np.asarray(part)
     features = np.arange(table.shape[1]) % len(decimals)
     counted = decimals[features] < MANY_DECIMALS
     if not counted.all():
@@ -211,17 +205,11 @@ class RawQuantizer:
         Raises `InputError` if they are not 16-bit integers, or D is wrong.
         """
         raw = np.asarray(X)
-        if raw.dtype.kind not in "iu" or raw.ndim != 2 or raw.shape[1] != len(self.choice):
-            raise InputError(
-                f"raw points must be integers of shape (n, {len(self.choice)}), but have shape "
-                f"{raw.shape} and type {raw.dtype}; pass the sensor's readings as integers"
-            )
+        check_kind("raw points", raw, "iu", 2)
+        check_shape("raw points", raw.shape[1:], (len(self.choice),))
         raw = raw.astype(np.int64)
-        if raw.size and not RAW_MINIMUM <= raw.min() <= raw.max() <= RAW_MAXIMUM:
-            raise InputError(
-                f"raw values range from {raw.min()} to {raw.max()}, but the limits are "
-                f"{RAW_MINIMUM} and {RAW_MAXIMUM}; scale the values to these limits first"
-            )
+        for end in (raw.min(), raw.max()) if raw.size else ():
+            check_range("raw points", int(end), RAW_MINIMUM, RAW_MAXIMUM)
         of = {
             name: np.array([getattr(scale, name) for scale in self.scales], np.int64)[self.choice]
             for name in ("first", "mirrored", "span", "shift", "multiplier", "offset", "fraction")

@@ -17,8 +17,6 @@ By convention, the folder of a kind of classifier has in
               steps, ``scores_by_step(model, integers, X)``, as `scores_in_two_steps`
 ``parameters``  ``<Prefix>Parameters``, its parameters, declared without heavy imports
 ``train``     ``<Prefix>Classifier``, the estimator, of which they are a base
-``precision``  its builds in other numbers than integers: their ``NAME``, ``chain_of(model, chain)``
-              and ``why_impossible(model)``; absent in most kinds
 ``convert``   what other programs' classifiers become models of the kind: ``READERS`` of fitted
               estimators, by their types, and ``LOADERS`` of files; absent in most kinds
 

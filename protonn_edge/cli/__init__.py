@@ -18,6 +18,7 @@ from click.shell_completion import CompletionItem
 
 from protonn_edge import __version__
 from protonn_edge.errors import Interrupted
+from protonn_edge.system.rooms import missing
 from protonn_edge.system.rounding import fix_rounding
 
 _ORDER = (
@@ -65,6 +66,8 @@ class _Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command that is called; suggest one like it if there is none."""
         if args[0] not in COMMANDS and not ctx.resilient_parsing:
+            if sentence := missing(args[:1]):
+                ctx.fail(sentence)
             naming = import_module("protonn_edge.datasets.naming")  # slow, and seldom needed
             ctx.fail(f"No such command {args[0]!r}{naming.did_you_mean(args[0], COMMANDS) or '.'}")
         return super().resolve_command(ctx, args)

@@ -41,9 +41,8 @@ from protonn_edge.projects.folder import check_folder
 from protonn_edge.projects.project import Build, BuildOptions, HostBuild, build, build_for_host
 from protonn_edge.quantization import (
     IntegerChain,
-    device_model,
     measure_activity,
-    precision_of,
+    quantize,
     stage_losses,
 )
 from protonn_edge.system.lazy import optional
@@ -62,13 +61,10 @@ _LOGGER = "protonn_edge.cli.logger"
         "--max-drop --read": "--data",
         "--rate --unit --hop --votes --refractory": "--sensor",
         "--port": "--upload",
-        "--data --observe --plan --max-flash --max-sram --precision=float32": "model_file",
+        "--data --observe --plan --max-flash --max-sram": "model_file",
         "--unit --hop --votes --refractory": "model_file",
     },
-    apart={
-        "--sensor": "--precision=float32 --max-flash --max-sram --plan --data",
-        "--precision=float32": "--plan",
-    },
+    apart={"--sensor": "--max-flash --max-sram --plan --data"},
     examples=(
         "model.npz",
         "model.npz --board nano --max-sram 400 --data test.csv --max-drop 0.5",
@@ -91,7 +87,6 @@ def build_command(
         "--data.",
         options.FiniteRange(0, 100),
     ),
-    precision: str = options.PRECISION,
     max_flash: int | None = option(
         "Flash limit for the whole firmware, such as 8kB.  [default: the board's]", options.BYTES
     ),
@@ -147,11 +142,9 @@ def build_command(
     output = output or Path()
     _check_kind(output)
     check_folder(output, board)
-    reference = device_model(model, precision)
-    reference = extended(reference, model, names)
+    reference = extended(quantize(model), model, names)
     record = {
         "board": board.name,
-        "precision": precision,
         "model_bytes": reference.model_bytes,
         "model_sha256": reference.model_sha256,
     }
@@ -258,7 +251,7 @@ def _compared(
     predicted = reference.predict(Q)
     in_float, in_built = share_right(model.predict(X), y), share_right(predicted, y)
     record: dict[str, Any] = {"n": len(y), "float_accuracy": in_float, "accuracy": in_built}
-    activity, built = None, precision_of(reference)
+    activity, built = None, reference.own_stages[-1].kind
     if not reference.score_tolerance:
         activity, built = measure_activity(reference, Q), "integers"
         losses = stage_losses(model, X, y)

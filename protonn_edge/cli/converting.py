@@ -28,7 +28,6 @@ from protonn_edge.conversion.kept import Conversion
 from protonn_edge.conversion.onward import to_onnx
 from protonn_edge.conversion.reading import StoredClassifier, load_estimator
 from protonn_edge.datasets import Dataset, MultiLabelDataset, load_dataset
-from protonn_edge.datasets.dataset import dense_features, is_sparse
 from protonn_edge.datasets.naming import NO_CLASS, Notice, listed
 from protonn_edge.datasets.options import SHOWN
 from protonn_edge.errors import InputError
@@ -108,12 +107,11 @@ def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:
         model = with_accuracy_floor(model, dataset.X_test, dataset.y_test)
     save_model(model, given.output)
     out.say(str(conversion))
-    if not is_sparse(X := dataset.X_train):
-        features = quantize(model).features
-        flat = np.ptp(features.quantize(X), axis=0) == 0  # trees may clamp some values, but not all
-        clamped = features.clamped(X)[flat if model.head.kind == "forest" else slice(None)]
-        if count := int(clamped.sum()):
-            out.say("  " + ": ".join(saturation_fact(count, X.size)))
+    features, X = quantize(model).features, dataset.X_train
+    flat = np.ptp(features.quantize(X), axis=0) == 0  # trees may clamp some values, but not all
+    clamped = features.clamped(X)[flat if model.head.kind == "forest" else slice(None)]
+    if count := int(clamped.sum()):
+        out.say("  " + ": ".join(saturation_fact(count, X.size)))
     out.say(f"wrote {given.output}")
     return conversion.to_json()
 
@@ -255,7 +253,7 @@ def to_folder(given: ConvertOptions, out: Output) -> dict[str, Any]:
         dataset = dataset.matched(model.feature_names, str(data))
         out.notice(dataset.notices)
         points = dataset.X_test if dataset.X_test.shape[0] else dataset.X_train
-        X = dense_features(points, str(data))
+        X = points
         record |= {
             "n": len(X),
             "same_answers": matrices.same_answers(model, reference, X, features),

@@ -220,9 +220,8 @@ def _window_of(dataset: Dataset) -> tuple[int, int]:
 
 def check_options(classifier: DeviceClassifier, dataset: Dataset) -> TrainingRequest:
     """Refuse options that cannot be combined, by their command-line names; return the request."""
-    case = TrainingRequest.of(
-        classifier.frozen(),
-        dataset.X_train,
+    case = TrainingRequest(
+        settings=classifier.frozen(),
         multilabel=isinstance(dataset, MultiLabelDataset),
         in_groups=dataset.groups is not None,
         given=frozenset(filter(was_given, flags())),

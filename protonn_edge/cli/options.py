@@ -14,7 +14,6 @@ from click.shell_completion import CompletionItem
 from protonn_edge.boards import POWER_WATTS, board_names
 from protonn_edge.cli.command import argument, option, together
 from protonn_edge.cli.paths import LABELLED, MODEL, InputFile, NameOrPath, OutputFile
-from protonn_edge.quantization import PRECISIONS
 from protonn_edge.system.lazy import optional
 
 
@@ -156,11 +155,6 @@ HOLDOUT = option(
     "Share to hold out for testing, or 0 for none.  [default: 20%]",
     Parsed("SHARE", "is not a share from 0 to below 1, such as 20% or 0.2", _share),
     flag="--holdout",
-)
-PRECISION = option(
-    "Number format of the parameters on the device; float32 is only for comparison.",
-    click.Choice(PRECISIONS),
-    shown=PRECISIONS[0],
 )
 
 

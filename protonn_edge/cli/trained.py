@@ -13,7 +13,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import described
 from protonn_edge.cli.command import Output
 from protonn_edge.datasets import Dataset, Notice
-from protonn_edge.datasets.dataset import Features, dense_features
+from protonn_edge.datasets.dataset import Float32
 from protonn_edge.datasets.naming import NO_CLASS, listed, quoted
 from protonn_edge.datasets.summary import repetitions
 from protonn_edge.evaluation import accuracy
@@ -75,13 +75,13 @@ def describe(
 
 
 def _describe_integers(
-    model: Model, X: Features, y: NDArray[np.int64]
+    model: Model, X: Float32, y: NDArray[np.int64]
 ) -> tuple[dict[str, Any], NDArray[np.int64]]:
     """Return the record of a model's integers, and their answers to test points (n, D)."""
     integers = quantize(model)
     predicted = np.empty(0, np.int64)
     if len(y):
-        predicted = integers.predict(integers.quantize(dense_features(X, "the test part")))
+        predicted = integers.predict(integers.quantize(X))
     tested = len(y) > 0
     figures = _one_class_figures(predicted == NO_CLASS, y == NO_CLASS) if tested else None
     others = tested and bool(model.policy.other_answers)

@@ -39,16 +39,16 @@ from protonn_edge.training.calibration import with_accuracy_floor
 from protonn_edge.training.folds import search_folds
 from protonn_edge.training.parameters import SharedParameters
 from protonn_edge.training.searched import ANY, FEATURES, settings_of_kind
-from protonn_edge.training.stored_points import is_large
 from protonn_edge.tuning import IN_FLIGHT, tables
 from protonn_edge.tuning import choice as choices
 from protonn_edge.tuning.cluster import DaskWorkers
 from protonn_edge.tuning.limits import ACCURACY, Metric, TuningLimits
+from protonn_edge.tuning.objective import Objective
+from protonn_edge.tuning.points import Points, check_points
 from protonn_edge.tuning.search import Progress, Search, SearchResult, identity
 from protonn_edge.tuning.space import SearchSpace
 from protonn_edge.tuning.store import Record, SearchFile
-from protonn_edge.tuning.trial import Points, check_points
-from protonn_edge.tuning.workers import InProcessWorkers, Processes, Workers
+from protonn_edge.tuning.workers import Processes, Workers
 from protonn_edge.verification.agreement import PROVEN
 
 _SLOW = ("basis-images",)  # one trial, with its teacher, takes most of the time of the others
@@ -78,13 +78,13 @@ def search_model(
     deadline = None if given.timeout is None else time.monotonic() + given.timeout
     choice = choice or choices.Choice.usual(given.groups is not None)
     board = load_board(given.board_name)
-    check_points(dataset.X_train, dataset.y_train)
+    check_points(dataset.y_train)
     report = DataReport(dataset, out)
     points = replace(_points(given, dataset, board), left_out=left_out)
     space = SearchSpace.of(points)
     on_change = _teller(points, report, out if keeps_best else None)
     searched = _search(given, points, space, choice, deadline, on_change, keeps_best)
-    trials = choices.candidates(searched.records.values())
+    trials = choices.candidates(searched.records)
     if not trials:
         raise CheckFailed(_nothing_complete(searched, given.timeout))
     report.say()
@@ -139,7 +139,7 @@ def _teller(points: Points, report: DataReport, out: Output | None) -> Callable[
     said: dict[str, Record] = {}
 
     def tell(progress: Progress) -> None:
-        candidates = choices.candidates(progress.records.values())
+        candidates = choices.candidates(progress.records)
         if candidates:
             report.say()
         for kind, best in choices.best_of_kinds(candidates).items():
@@ -169,8 +169,7 @@ def _points(given: TuneOptions, dataset: Dataset, board: Board) -> Points:
     fixed = {name: value for name, value in every.items() if value is not None}
     X, y, of_group = dataset.X_train, dataset.y_train, dataset.groups
     numbers = search_folds(y, given.folds, given.seed, of_group)
-    # Points are not moved between a file's own groups, nor if they are read in blocks.
-    to_move = None if is_large(X) or given.groups is None else of_group
+    to_move = None if given.groups is None else of_group  # not between a file's own groups
     metric = Metric.parse(given.metric, dataset.classes)
     metric.check_folds(y, numbers)
     kind = given.classifier.name
@@ -197,10 +196,9 @@ def _search(
     keeps_best: bool,
 ) -> SearchResult:
     """Run a search, with a live table on standard error if that is a terminal."""
-    order = {"seed": given.seed, "in_flight": given.in_flight}
-    known_by = identity(points, space, **order)
-    workers = _workers(points, given)
-    columns, seen = space.searched.columns, Progress({}, 0, None)
+    known_by = identity(points, space, seed=given.seed, in_flight=given.in_flight)
+    workers = _workers(Objective(points, space.searched, given.seed), given)
+    columns, seen = space.searched.columns, Progress((), 0, None)
     with (
         SearchFile(given.search_path, known_by, space.distributions) as file,
         _live(given.trials, points, columns) as show,
@@ -215,11 +213,16 @@ def _search(
         try:
             with workers:
                 search = Search(
-                    points, space, file, workers, **order, choice=choice, on_change=note
+                    space,
+                    file,
+                    workers,
+                    in_flight=given.in_flight,
+                    choice=choice,
+                    on_change=note,
                 )
                 return search.run(trials=given.trials, deadline=deadline)
         except KeyboardInterrupt:
-            if keeps_best and choices.candidates(seen.records.values()):
+            if keeps_best and choices.candidates(seen.records):
                 return SearchResult(seen.records, timed_out=False, stopped=True)
             if keeps_best:
                 raise Interrupted(
@@ -244,22 +247,22 @@ def _live(
         yield lambda progress: live.update(tables.progress_table(progress, *shown), refresh=True)
 
 
-def _workers(points: Points, given: TuneOptions) -> Workers:
+def _workers(objective: Objective, given: TuneOptions) -> Workers:
     if given.scheduler is not None:
-        return DaskWorkers(points, given.scheduler)
+        return DaskWorkers(objective, given.scheduler)
     count = given.jobs or joblib.cpu_count()
-    if count == 1 and given.timeout is None:  # a fold in this process could not be stopped then
-        return InProcessWorkers(points)
-    return Processes(points, count)
+    if count == 1 and given.timeout is None:  # a trial in this process could not be stopped then
+        return Workers(objective)
+    return Processes(objective, count)
 
 
 def _counts(searched: SearchResult) -> dict[str, int]:
-    outcomes = [record.outcome for record in searched.records.values()]
+    outcomes = [record.outcome for record in searched.records]
     return {each: outcomes.count(each) for each in ("complete", "pruned", "rejected", "failed")}
 
 
 def _nothing_complete(searched: SearchResult, timeout: float | None) -> str:
-    failures = [r.reason for r in searched.records.values() if r.outcome == "failed"]
+    failures = [r.reason for r in searched.records if r.outcome == "failed"]
     if searched.timed_out:
         return (
             f"no trial was completed within {timeout:g} s; allow more time, or use fewer folds or "

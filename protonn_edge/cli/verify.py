@@ -16,10 +16,17 @@ from protonn_edge.avr.program import read_program
 from protonn_edge.boards import Board, load_board
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.model import Model, why_clamped
-from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
+from protonn_edge.cli.command import OUTPUT, Output, additions, argument, command, option
 from protonn_edge.cli.devices import EMULATOR, chosen_emulator
 from protonn_edge.cli.hil import say_agreement, say_unproven
-from protonn_edge.cli.options import BOARD, FOLDER, MODEL_PATH, POINTS_PATH, PRECISION, of_room
+from protonn_edge.cli.options import (
+    BOARD,
+    FOLDER,
+    MODEL_PATH,
+    POINTS_PATH,
+    FirmwareAddition,
+    of_room,
+)
 from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.codegen import DevicePlan
 from protonn_edge.datasets import TableOptions
@@ -27,10 +34,12 @@ from protonn_edge.errors import InputError
 from protonn_edge.evaluation.accuracy import is_labelled, share_right
 from protonn_edge.evaluation.terminal import row_table, saturation_fact
 from protonn_edge.export.folder import check_project
+from protonn_edge.extensions import extended
 from protonn_edge.projects.folder import Project
 from protonn_edge.projects.project import BuildOptions, trial_build
-from protonn_edge.quantization import IntegerChain, device_model
+from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.system import shell
+from protonn_edge.system.rooms import not_installed
 from protonn_edge.verification import agreement as compared
 
 if TYPE_CHECKING:
@@ -39,7 +48,7 @@ if TYPE_CHECKING:
 
 @command(
     "verify",
-    needs={"--project": "--port", "--port --emulator --precision=float32 --read": "data"},
+    needs={"--project": "--port", "--port --emulator --read": "data"},
     apart={
         "--emulator": "--board=host",
         "--entry --points --prove --check -o --html": "data",
@@ -61,7 +70,7 @@ def verify_command(
         flag="--project",
     ),
     emulator: str | None = EMULATOR,
-    precision: str = PRECISION,
+    added: list[FirmwareAddition] = additions("verify"),
     certificate: CertificateOptions | None = of_room(
         "protonn_edge.cli.certify", "CERTIFICATE_OPTIONS"
     ),
@@ -78,16 +87,18 @@ def verify_command(
     the command fails, and no certificate is written.
 
     The points are the test part of DATA; if there is none, the points that training held out from
-    DATA; otherwise, all points. Any difference in the scores is a failure (with --precision
-    float32, any difference larger than rounding errors).
+    DATA; otherwise, all points. Any difference in the scores is a failure.
     """
     if data is None:
-        if path.suffix == ".npz" or certificate is None:
-            raise click.UsageError("name a model and DATA, the points to compare scores on")
+        if path.suffix == ".npz":
+            raise click.UsageError("name DATA, too: the points to compare scores on")
+        if certificate is None:
+            raise InputError(not_installed("certificates"))
         certificate.certify(out, path, board_name)
         return
     model, board = load_model(path), load_board(board_name)
-    reference = device_model(model, precision)
+    names = [name for each in added for name in each.extensions]
+    reference = extended(quantize(model), model, names)
     X, y = points_for(model, data, table, out, labels="optional").labelled
     Q = reference.quantize(X)
 

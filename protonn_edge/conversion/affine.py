@@ -9,7 +9,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.datasets.preparation import IMPUTER, Preparation
 from protonn_edge.errors import InputError
@@ -215,7 +214,7 @@ def raw_names_of(estimator: Any, n_features: int) -> tuple[str, ...]:
 
 def rows_of(X: Any, what: str) -> NDArray[Any]:
     """Return points (n, D) of any type as a dense table, or raise `InputError`."""
-    points = points_of(dense_features(X, what), what)
+    points = points_of(X, what)
     if points.ndim != 2 or 0 in points.shape:
         raise InputError(
             f"{what} has the shape {points.shape}; it must be a table of numbers, one row per point"

@@ -8,11 +8,11 @@ Optional arrays are ``class_names``, which the labels, whole numbers from 0, the
 ``background_noise``, windows to be mixed into copies of the training windows. Other arrays are
 ignored. If X has more than two axes, all but the first are flattened in C order.
 
-Sparse features are compressed rows, ``X_train_indptr``, ``_indices`` and ``_data``, with
-``n_features``. Row i has the columns ``indices[indptr[i]:indptr[i + 1]]``, with the values at the
-same positions in ``data``. Sets of labels are ``Y_train_indptr`` and ``_indices`` with
-``n_labels``, or a ``y_train`` that is a matrix of zeros and ones. An untrusted file may contain any
-numbers there, so all are checked before scipy, which does not check them, makes a matrix of them.
+Features that are mostly zeros may be compressed rows, ``X_train_indptr``, ``_indices`` and
+``_data``, with ``n_features``. Row i has the columns ``indices[indptr[i]:indptr[i + 1]]``, with the
+values at the same positions in ``data``. Sets of labels are ``Y_train_indptr`` and ``_indices``
+with ``n_labels``, or a ``y_train`` that is a matrix of zeros and ones. All become tables of
+float32, after checks, because an untrusted file may contain any numbers there.
 """
 
 from __future__ import annotations
@@ -31,11 +31,10 @@ from protonn_edge.datasets.dataset import (
     INDEX_LIMIT,
     LABEL_LIMIT,
     TABLE_LIMIT_BYTES,
-    Features,
-    Sparse,
+    Float32,
     Table,
     check_class_names,
-    sparse_rows,
+    check_table_size,
 )
 from protonn_edge.datasets.label_sets import LabelSetTable
 from protonn_edge.datasets.naming import TEST_PART_ONLY, label_text, sample_names
@@ -290,10 +289,10 @@ def _labels(
 # --- points and sets of labels --------------------------------------------------------------------
 
 
-def _points(archive: ArrayArchive, name: str) -> tuple[Features, tuple[int, ...]]:
+def _points(archive: ArrayArchive, name: str) -> tuple[Float32, tuple[int, ...]]:
     """Return the points, one per row, and the shape that a point has in the file."""
     if _is_compressed(archive, name):
-        return _sparse_points(archive, name, _count(archive, "n_features", INDEX_LIMIT)), ()
+        return _compressed_points(archive, name, _count(archive, "n_features", INDEX_LIMIT)), ()
     raw = archive.read(name)
     if raw.ndim < 2 or raw.dtype.kind not in "buif" or 0 in raw.shape[1:]:
         raise archive.refusal(
@@ -332,15 +331,14 @@ def _not_finite(archive: ArrayArchive, name: str, row: int, column: int) -> Inpu
 
 
 def _label_sets(archive: ArrayArchive, name: str) -> Any:
-    """Return sets of labels, CSR (n, L), or labels unchanged if they are no matrix."""
+    """Return sets of labels, (n, L), or labels unchanged if they are no matrix."""
     compressed = name.replace("y", "Y")
     if _is_compressed(archive, compressed):
         n_labels = _count(archive, "n_labels", LABEL_LIMIT)
         indptr, indices = _places(archive, compressed, n_labels)
-        ones = np.ones(len(indices), dtype=np.float32)
-        sets = sparse_rows((ones, indices, indptr), (len(indptr) - 1, n_labels))
-        sets.sum_duplicates()
-        sets.data[:] = 1.0  # a repeated label counts once
+        check_table_size(str(archive.path), len(indptr) - 1, n_labels)
+        sets = np.zeros((len(indptr) - 1, n_labels), np.float32)
+        sets[_rows(indptr), indices] = 1.0  # a repeated label counts once
         return sets
     y = archive.read(name)
     if y.ndim == 2 and y.shape[1] == 1:
@@ -353,15 +351,15 @@ def _label_sets(archive: ArrayArchive, name: str) -> Any:
             f"is a {y.shape[0]:,} x {y.shape[1]:,} matrix, but a matrix of label sets may contain "
             f"only zeros and ones and have at most {LABEL_LIMIT:,} columns; correct the array",
         )
-    return sparse_rows(y, dtype=np.float32)
+    return y.astype(np.float32)
 
 
 def _is_compressed(archive: ArrayArchive, name: str) -> bool:
     return f"{name}_indptr" in archive.names or f"{name}_indices" in archive.names
 
 
-def _sparse_points(archive: ArrayArchive, name: str, n_columns: int) -> Sparse:
-    """Return features (n, n_columns), CSR float32, sorted in each row and finite."""
+def _compressed_points(archive: ArrayArchive, name: str, n_columns: int) -> Float32:
+    """Return features (n, n_columns), float32 and finite."""
     indptr, indices = _places(archive, name, n_columns)
     data = _required(archive, f"{name}_data")
     if data.shape != indices.shape or data.dtype.kind not in "buif":
@@ -376,14 +374,20 @@ def _sparse_points(archive: ArrayArchive, name: str, n_columns: int) -> Sparse:
         place = int(np.argmin(np.isfinite(values)))
         row = int(np.searchsorted(indptr, place, side="right")) - 1
         raise _not_finite(archive, f"{name}_data", row, int(indices[place]))
-    matrix = sparse_rows((values, indices, indptr), (len(indptr) - 1, n_columns))
-    matrix.sum_duplicates()
-    if matrix.nnz < len(indices):
+    rows = _rows(indptr)
+    if len(np.unique(rows * n_columns + indices)) < len(indices):
         raise archive.refusal(
             f"{name}_indices", "lists a feature of a point twice; list each feature once"
         )
-    matrix.eliminate_zeros()
-    return matrix
+    check_table_size(str(archive.path), len(indptr) - 1, n_columns)
+    X = np.zeros((len(indptr) - 1, n_columns), np.float32)
+    X[rows, indices] = values
+    return X
+
+
+def _rows(indptr: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the row of each element, by the starts of the rows (n + 1,)."""
+    return np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
 
 
 def _places(

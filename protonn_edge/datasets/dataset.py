@@ -1,11 +1,7 @@
-"""The result of every reader: a data set with labels as indices into the class names.
-
-Points are dense or in scipy's sparse matrices; rows of either become arrays for arithmetic.
-"""
+"""The result of every reader: a data set with labels as indices into the class names."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import compress
@@ -27,37 +23,12 @@ CLASS_LIMIT = 1_000
 _FRACTIONAL_CLASSES = 10
 TABLE_LIMIT_BYTES = 2**30
 LABEL_LIMIT = 20_000  # labels in sets of labels
-INDEX_LIMIT = 10**6  # features of sparse points
+INDEX_LIMIT = 10**6  # features of points whose zeros a file leaves out
 _BLOCK_VALUES = 2**18  # hashed at once
 
 Matrix = NDArray[Any]
-Sparse = Any
-"""A scipy.sparse CSR matrix or array; scipy has no types."""
-
-Rows = slice | NDArray[np.int64]
 Float32 = NDArray[np.float32]
-Features = Float32 | Sparse
 Indices = NDArray[np.int64]
-
-
-def is_sparse(matrix: object) -> bool:
-    """Return whether this is one of scipy's sparse matrices, without importing scipy."""
-    module = sys.modules.get("scipy.sparse")
-    return module is not None and bool(module.issparse(matrix))
-
-
-def sparse_rows(content: Any, shape: tuple[int, int] | None = None, **settings: Any) -> Sparse:
-    """Return a `scipy.sparse.csr_array`, imported here because most data is dense."""
-    from scipy.sparse import csr_array  # noqa: PLC0415
-
-    return csr_array(content, shape, **settings)
-
-
-def dense_rows(matrix: Matrix | Sparse, rows: Rows) -> Matrix:
-    """Return rows of a matrix (n, D) as an array, a copy unless they are a slice of an array."""
-    chosen: Any = matrix[rows]
-    dense: Matrix = chosen.toarray() if is_sparse(chosen) else chosen
-    return dense
 
 
 def row_hashes(X: Matrix) -> NDArray[np.uint64]:
@@ -82,20 +53,6 @@ def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
     return mixed ^ (mixed >> np.uint64(31))
-
-
-def constant_columns(matrix: Matrix | Sparse) -> NDArray[np.bool_]:
-    """Return which columns (D,) are constant."""
-    lower, upper = column_range(matrix)
-    constant: NDArray[np.bool_] = lower == upper
-    return constant
-
-
-def column_range(matrix: Matrix | Sparse) -> tuple[Matrix, Matrix]:
-    """Return the smallest and the largest number of each column, (D,) both."""
-    if is_sparse(matrix):
-        return matrix.min(axis=0).toarray().ravel(), matrix.max(axis=0).toarray().ravel()
-    return matrix.min(axis=0), matrix.max(axis=0)
 
 
 @dataclass(frozen=True)
@@ -189,7 +146,7 @@ class Table(Provenance):
     matrices = ("X",)
 
     source: str  # the file and its part, for messages
-    X: Features  # (n, D): all finite
+    X: Float32  # (n, D): all finite
     labels: Sequence[str]  # see `protonn_edge.datasets.naming.label_text`
     # (n,): rows at which a file, a take or a session begins, or that follow left-out rows
     seams: NDArray[np.bool_] | None = None
@@ -213,8 +170,7 @@ class Dataset(Provenance):
     Attributes
     ----------
     X_train, X_test : ndarray of shape (n, D), float32
-        Raw features, finite; a CSR matrix if a dense table would be too large. The test part may
-        have no rows.
+        Raw features, finite. The test part may have no rows.
     y_train, y_test : ndarray of shape (n,), int64
         Indices into `classes`; if there is one class, test points may have `NO_CLASS`.
     classes : tuple of str
@@ -228,9 +184,9 @@ class Dataset(Provenance):
 
     matrices = ("X_train", "X_test")
 
-    X_train: Features
+    X_train: Float32
     y_train: Indices
-    X_test: Features
+    X_test: Float32
     y_test: Indices
     classes: tuple[str, ...]
     groups: Indices | None = None
@@ -346,31 +302,17 @@ def check_feature_count(table: Table, wanted: int, whose: str) -> None:
         )
 
 
-def dense_features(X: Features, source: str) -> Float32:
-    """Return features dense; refuse those that would take more than `TABLE_LIMIT_BYTES`."""
-    matrix: Any = X
-    if not is_sparse(matrix):
-        return X
-    check_table_size(source, *matrix.shape)
-    dense: Float32 = matrix.toarray()
-    return dense
-
-
 def widened(table: Table, width: int) -> Table:
     """Return `table`, padded with zeros to `width` features."""
     missing = width - table.X.shape[1]
     if missing <= 0:
         return table
-    if is_sparse(table.X):
-        X = sparse_rows(table.X, copy=True)
-        X.resize((X.shape[0], width))
-        return replace(table, X=X)
     check_table_size(table.source, len(table.X), width)
     return replace(table, X=np.pad(table.X, ((0, 0), (0, missing))))
 
 
 def check_table_size(source: str, rows: int, width: int) -> None:
-    """Refuse a dense table that would take more than `TABLE_LIMIT_BYTES`."""
+    """Refuse a table that would take more than `TABLE_LIMIT_BYTES`."""
     if rows * width * 4 > TABLE_LIMIT_BYTES:
         raise InputError(
             f"{source} would be a table of {rows:,} x {width:,} values, but the limit is "

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.datasets.archive import ArrayArchive
-from protonn_edge.datasets.dataset import Dataset, Table, is_sparse
+from protonn_edge.datasets.dataset import Dataset, Table
 from protonn_edge.datasets.division import Division
 from protonn_edge.datasets.named import find_column
 from protonn_edge.datasets.naming import did_you_mean
@@ -169,7 +169,7 @@ def overlapping_runs(points: Table | Dataset) -> NDArray[np.int64] | None:
     In a run, each window begins with samples at the end of the one before.
     """
     X = points.X if isinstance(points, Table) else points.X_train
-    if is_sparse(X) or points.pixels or len(X) < 3:
+    if points.pixels or len(X) < 3:
         return None
     samples, channels = (*points.point_shape, 1)[:2] if points.point_shape else (X.shape[1], 1)
     least = _LEAST_SAMPLES if points.point_shape else _LEAST_COLUMNS

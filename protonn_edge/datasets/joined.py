@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets.clock import gaps
-from protonn_edge.datasets.dataset import Table, dense_features
+from protonn_edge.datasets.dataset import Table
 from protonn_edge.datasets.named import renamed
 from protonn_edge.datasets.naming import Notice, listed, split_unit
 from protonn_edge.datasets.options import TableOptions
@@ -101,7 +101,7 @@ def joined(tables: Sequence[Table], names: Sequence[str], folder: Path) -> Table
     text = f"the samples of {listed(names[1:])} were interpolated at the times of {names[0]!r}"
     joined = replace(
         first,
-        X=np.hstack([dense_features(first.X, first.source), *others]),
+        X=np.hstack([first.X, *others]),
         feature_names=tuple(name for each in channels for name in each),
         notices=(*notices, Notice("joined", text)),
         instrument=instrument,
@@ -123,7 +123,7 @@ def in_order(table: Table, given: Sequence[str]) -> Table:
     units = table.instrument.units if table.instrument else ()
     return replace(
         table,
-        X=dense_features(table.X, table.source)[:, places],
+        X=table.X[:, places],
         feature_names=tuple(table.feature_names[place] for place in places),
         instrument=Instrument("", tuple(units[place] for place in places)) if units else None,
     )
@@ -140,7 +140,7 @@ def _interpolated(
     assert table.times is not None
     assert table.file_of is not None
     own = table.file_of == take
-    moments, X = table.times.values[own], dense_features(table.X, table.source)[own]
+    moments, X = table.times.values[own], table.X[own]
     if not len(moments):
         return np.zeros(len(times), np.bool_)
     order = np.argsort(moments, kind="stable")

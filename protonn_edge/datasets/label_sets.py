@@ -14,7 +14,7 @@ from protonn_edge.datasets.dataset import (
     Table,
     check_class_names,
     check_feature_count,
-    sparse_rows,
+    check_table_size,
 )
 from protonn_edge.datasets.naming import check_names, in_order
 from protonn_edge.errors import InputError
@@ -22,22 +22,20 @@ from protonn_edge.errors import InputError
 
 @dataclass(frozen=True, eq=False)
 class LabelSetTable(Table):
-    """Points of a file with labels as n tuples of names, or a CSR matrix (n, L) of ones."""
+    """Points of a file with labels as n tuples of names, or a matrix (n, L) of ones."""
 
     labels: Any
 
 
 @dataclass(frozen=True, eq=False)
 class MultiLabelDataset(Dataset):
-    """Training and test points with sets of labels; features are sparse if the file's are.
+    """Training and test points with sets of labels.
 
-    `y_train` and `y_test` are CSR matrices (n, L), float32: 1 where a point has a label. A point
-    may have none.
+    `y_train` and `y_test` are matrices (n, L), float32: 1 where a point has a label. A point may
+    have none.
     """
 
-    X_train: Any
     y_train: Any
-    X_test: Any
     y_test: Any
 
 
@@ -67,7 +65,7 @@ def label_set_dataset(
         train, tested = (_numbered(table, names) for table in (train, tested))
     if len(names) < 2:
         raise InputError(f"{train.source} has fewer than 2 labels; use at least 2")
-    if not train.labels.nnz:
+    if not train.labels.any():
         raise InputError(f"{train.source} has no point with a label; give each point its labels")
     check_names(train.feature_names, f"the features of {train.source}", distinct=False)
     check_feature_count(tested, train.X.shape[1], "the training part has")
@@ -83,9 +81,9 @@ def label_set_dataset(
 
 def _numbered(table: LabelSetTable, names: Sequence[str]) -> LabelSetTable:
     """Return a table of names with a matrix of ones instead."""
-    from sklearn.preprocessing import MultiLabelBinarizer  # noqa: PLC0415 - only for such data
-
-    binarizer = MultiLabelBinarizer(classes=names, sparse_output=True)
-    labels = sparse_rows(binarizer.fit_transform(table.labels), dtype=np.float32)
-    labels.sort_indices()
+    check_table_size(table.source, len(table.labels), len(names))
+    labels = np.zeros((len(table.labels), len(names)), np.float32)
+    place_of = {name: place for place, name in enumerate(names)}
+    for row, own in zip(labels, table.labels, strict=True):
+        row[[place_of[name] for name in own]] = 1
     return replace(table, labels=labels)

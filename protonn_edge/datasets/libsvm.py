@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 
 from protonn_edge.datasets.cells import FLOAT32_MAX
-from protonn_edge.datasets.dataset import INDEX_LIMIT, TABLE_LIMIT_BYTES, Table, sparse_rows
+from protonn_edge.datasets.dataset import INDEX_LIMIT, Table, check_table_size
 from protonn_edge.datasets.label_sets import LabelSetTable
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.datasets.text import text_of
 from protonn_edge.errors import InputError
 
 LIBSVM_SUFFIXES = (".libsvm", ".svm", ".svmlight")
-_PAIRS_LIMIT = TABLE_LIMIT_BYTES // 20  # index and value, and both again in a matrix
+_PAIRS_LIMIT = 50_000_000  # of 12 bytes each
 _LOOKS = re.compile(r"\s*(\S+\s+)?\d+:\S")
 
 
@@ -35,8 +35,7 @@ def read_libsvm(path: Path) -> Table:
     ``1,5,7 3:0.5``.
 
     If any line has several labels, all points have sets of labels, and a line without a label has
-    an empty set. Features of such points stay sparse; other features do if a dense table would be
-    too large.
+    an empty set.
     """
     lines: list[tuple[int, str]] = []
     starts, columns, values = array("q", [0]), array("q"), array("f")
@@ -63,18 +62,19 @@ def read_libsvm(path: Path) -> Table:
     if not columns:
         raise InputError(f"{path} has no features; give it lines such as '1 1:0.5 2:-3'")
     shape = (len(lines), max(columns) + 1)
-    places = np.frombuffer(columns, dtype=np.int64), np.frombuffer(starts, dtype=np.int64)
-    X = sparse_rows((np.frombuffer(values, dtype=np.float32), *places), shape)
-    X.eliminate_zeros()
+    check_table_size(str(path), *shape)
+    X = np.zeros(shape, np.float32)
+    counts = np.diff(np.frombuffer(starts, np.int64)).astype(np.int64)
+    rows = np.repeat(np.arange(len(lines)), counts)
+    X[rows, np.frombuffer(columns, np.int64)] = np.frombuffer(values, np.float32)
     if any("," in label for _, label in lines):
         return LabelSetTable(str(path), X, [_set_of(path, *line) for line in lines])
-    fits = shape[0] * shape[1] * 4 <= TABLE_LIMIT_BYTES
     for number, label in lines:
         if not label:
             raise InputError(
                 f"{path}:{number} begins with a feature, not with a label; correct the line"
             )
-    return Table(str(path), X.toarray() if fits else X, [label_text(label) for _, label in lines])
+    return Table(str(path), X, [label_text(label) for _, label in lines])
 
 
 def _set_of(path: Path, number: int, labels: str) -> tuple[str, ...]:

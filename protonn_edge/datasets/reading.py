@@ -31,7 +31,6 @@ from protonn_edge.datasets.dataset import (
     check_feature_count,
     class_indices,
     dataset_from,
-    dense_features,
     widened,
 )
 from protonn_edge.datasets.division import digest_of
@@ -322,7 +321,7 @@ def _points_of(table: Table, expected: Expected, labels: Labels) -> ModelPoints:
     check_feature_count(table, expected.n_features, "the model expects")
     if not table.X.shape[0]:
         raise InputError(f"{table.source} has no points; add at least one")
-    X = dense_features(table.X, table.source)
+    X = table.X
     y = np.full(len(X), NO_LABEL)
     if expected.labelled:
         alone = len(expected.classes) == 1

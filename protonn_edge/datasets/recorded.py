@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets.acquisitions import read_acquisition
-from protonn_edge.datasets.dataset import Dataset, Table, dataset_from, dense_features
+from protonn_edge.datasets.dataset import Dataset, Table, dataset_from
 from protonn_edge.datasets.joined import in_order, joined, of_rows, options_of, seams_of
 from protonn_edge.datasets.label_sets import LabelSetTable
 from protonn_edge.datasets.naming import Notice, listed, split_unit
@@ -68,7 +68,7 @@ class Recording:
     @property
     def samples(self) -> NDArray[np.float32]:
         """The samples, (n, channels)."""
-        return dense_features(self.dataset.X_train, "the recording")
+        return self.dataset.X_train
 
     @property
     def channels(self) -> tuple[str, ...]:
@@ -272,7 +272,7 @@ def _stacked(tables: Sequence[Table]) -> Table:
     origins = {each.source: FileFacts(each.sample_rate, each.instrument) for each in tables}
     return replace(
         first,
-        X=np.concatenate([dense_features(each.X, each.source) for each in tables]),
+        X=np.concatenate([each.X for each in tables]),
         labels=Repeated(run for table in tables for run in runs_in(table.labels)),
         notices=tuple(note for table in tables for note in table.notices),
         sample_rate=one_rate(origins),
@@ -284,7 +284,7 @@ def _stacked(tables: Sequence[Table]) -> Table:
 
 def _without_repeats(table: Table) -> Table:
     """Return a table without the second of each two rows, if every row was logged twice."""
-    X = dense_features(table.X, table.source)
+    X = table.X
     if len(X) < 4 or table.times is None:
         return table
     same = (X[1:] == X[:-1]).all(axis=1) & (np.diff(table.times.values) == 0)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.datasets.dataset import Dataset, dense_features
+from protonn_edge.datasets.dataset import Dataset
 from protonn_edge.datasets.division import held_out_rows
 from protonn_edge.datasets.label_sets import MultiLabelDataset
 from protonn_edge.datasets.naming import NO_CLASS, Notice, listed
@@ -122,8 +122,8 @@ def of_normal_points(dataset: Dataset, normal: str | None = None) -> Dataset:
         )
     index = dataset.classes.index(name)
     dataset = _relearned(dataset, dataset.y_train == index)
-    X = dense_features(dataset.X_train, "the training part")
-    X_test, y_test = dense_features(dataset.X_test, "the test part"), dataset.y_test
+    X = dataset.X_train
+    X_test, y_test = dataset.X_test, dataset.y_test
     chosen = dataset.y_train == index
     if not len(y_test):
         X_test, y_test = X[~chosen], dataset.y_train[~chosen]
@@ -141,9 +141,9 @@ def hold_out_normal(dataset: Dataset, fraction: float, seed: int) -> Dataset:
     """Return the data set with a share of the normal training points moved to the test part."""
     held_out = holdout(dataset, fraction, seed)
     others = dataset.y_test == NO_CLASS
-    X_test = dense_features(dataset.X_test, "the test part")[others]
+    X_test = dataset.X_test[others]
     return replace(
         held_out,
-        X_test=np.concatenate([dense_features(held_out.X_test, "the test part"), X_test]),
+        X_test=np.concatenate([held_out.X_test, X_test]),
         y_test=np.concatenate([held_out.y_test, dataset.y_test[others]]),
     )

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets.columns import Column
-from protonn_edge.datasets.dataset import Dataset, is_sparse, row_hashes
+from protonn_edge.datasets.dataset import Dataset, row_hashes
 from protonn_edge.datasets.naming import Notice, did_you_mean, listed, quoted, split_unit, title
 from protonn_edge.errors import counted
 
@@ -55,7 +55,7 @@ class FeatureSummary:
 class DataSummary:
     """A summary of a data set, with the range of all features.
 
-    Features are not described one by one if they are sparse or more than 500.
+    Features are not described one by one if they are more than 500.
     """
 
     n_train: int
@@ -76,9 +76,9 @@ class DataSummary:
             n_test=int(dataset.X_test.shape[0]),
             n_features=dataset.n_features,
             classes=tuple(map(ClassSummary, dataset.classes, *counts)),
-            minimum=float(X.min() if is_sparse(X) else np.fmin.reduce(X, axis=None)),
-            maximum=float(X.max() if is_sparse(X) else np.fmax.reduce(X, axis=None)),
-            features=() if is_sparse(X) else _features(X, dataset.feature_names),
+            minimum=float(np.fmin.reduce(X, axis=None)),
+            maximum=float(np.fmax.reduce(X, axis=None)),
+            features=_features(X, dataset.feature_names),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -101,10 +101,7 @@ def _features(X: NDArray[np.float32], names: Sequence[str]) -> tuple[FeatureSumm
 
 def _counts(y: Any, n_classes: int) -> list[int]:
     """Return the number of points with each label, without points of no class."""
-    if is_sparse(y):
-        counts = np.asarray(y.sum(axis=0)).ravel()
-    else:
-        counts = np.bincount(y, minlength=n_classes)[:n_classes]
+    counts = y.sum(axis=0) if y.ndim == 2 else np.bincount(y, minlength=n_classes)[:n_classes]
     return [int(count) for count in counts]
 
 
@@ -122,13 +119,13 @@ def _decimals(values: NDArray[np.float32]) -> int | None:
 
 
 def repetitions(dataset: Dataset) -> dict[str, int] | None:
-    """Count repeated points; None for sparse features or sets of labels.
+    """Count repeated points; None for sets of labels.
 
     ``in_train`` counts points that repeat an earlier training point, ``contradicting`` those of
     them with another label, and ``in_test`` test points that are also training points.
     """
     X, tested = dataset.X_train, dataset.X_test
-    if is_sparse(X) or is_sparse(tested) or dataset.y_train.ndim != 1:
+    if dataset.y_train.ndim != 1:
         return None
     y = dataset.y_train
     rows, first, copy_of = np.unique(row_hashes(X), return_index=True, return_inverse=True)
@@ -206,7 +203,7 @@ def _about_features(dataset: Dataset) -> list[Notice]:
         )
         notices.append(Notice("duplicate_names", text, warning=True, columns=tuple(twice)))
     X = dataset.X_train
-    if is_sparse(X) or X.shape[0] < 2:
+    if X.shape[0] < 2:
         return notices
     ends = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
     constant = np.flatnonzero(np.equal(*ends)).tolist()
@@ -308,7 +305,7 @@ def _distinct(values: NDArray[Any]) -> int:
 def leaks(dataset: Dataset) -> Iterator[Notice]:
     """Yield warnings about columns that alone determine the label, by a threshold or by value."""
     X, y = dataset.X_train, dataset.y_train
-    if is_sparse(X) or y.ndim != 1 or len(y) < _FEWEST_ROWS or X.shape[1] > _MOST_FEATURES:
+    if y.ndim != 1 or len(y) < _FEWEST_ROWS or X.shape[1] > _MOST_FEATURES:
         return
     rows = np.sort(np.random.default_rng(0).permutation(len(y))[:_MOST_ROWS])
     y = y[rows]

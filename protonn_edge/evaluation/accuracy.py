@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from protonn_edge.datasets.naming import NO_CLASS, NO_LABEL, answer_names
 
 if TYPE_CHECKING:
-    from protonn_edge.datasets.dataset import Sparse
     from protonn_edge.device import Result
     from protonn_edge.quantization import IntegerChain
 
@@ -173,7 +172,7 @@ def _share(part: np.int64, whole: np.int64) -> float | None:
 
 
 def precision_at(
-    scores: NDArray[Any], labels: Sparse, places: Sequence[int] = PLACES
+    scores: NDArray[Any], labels: NDArray[Any], places: Sequence[int] = PLACES
 ) -> dict[int, float]:
     """Return precision at k: the mean share of the k highest scores whose labels the point has.
 
@@ -186,6 +185,6 @@ def precision_at(
     for start in range(0, len(scores), _ROWS_AT_ONCE):
         rows = slice(start, start + _ROWS_AT_ONCE)
         ranked = np.argsort(-scores[rows], axis=1, kind="stable")[:, :deepest]
-        actual = labels[rows].toarray() != 0
+        actual = labels[rows] != 0
         right += np.take_along_axis(actual, ranked, axis=1).sum(axis=0)
     return {k: float(right[:k].sum() / (k * len(scores))) for k in places}

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets import Notice
-from protonn_edge.datasets.dataset import Features, dense_rows
+from protonn_edge.datasets.dataset import Float32
 from protonn_edge.evaluation.accuracy import deviations_above, share_right
 from protonn_edge.quantization import quantize
 
@@ -98,13 +98,13 @@ class Fidelity:
         return said
 
 
-def fidelity_of(model: Model, X: Features, y: NDArray[np.int64]) -> Fidelity:
+def fidelity_of(model: Model, X: Float32, y: NDArray[np.int64]) -> Fidelity:
     """Compare a model's integers with its floats on raw points X (n, D), n >= 1, of classes y.
 
     Of many points, some are taken at regular distances. Raises `InputError` as `quantize` does.
     """
     step = -(-len(y) // _POINTS)
-    points, actual = dense_rows(X, slice(None, None, step)), y[::step]
+    points, actual = X[::step], y[::step]
     integers = quantize(model)
     return Fidelity(
         n=len(actual),

@@ -16,7 +16,7 @@ from scipy.stats import chi2
 
 from protonn_edge.chain.feature_stage import Signal
 from protonn_edge.chain.model import Model
-from protonn_edge.datasets.dataset import Dataset, dense_features
+from protonn_edge.datasets.dataset import Dataset
 from protonn_edge.datasets.naming import NO_CLASS, NO_CLASS_NAME, channel_names, listed
 from protonn_edge.datasets.recorded import Recording
 from protonn_edge.datasets.recordings import is_same_rate, runs_of
@@ -116,7 +116,7 @@ def live_figures(
     dataset = recorded.dataset.matched(
         channel_names(model.feature_names, signal.channels), "the recording"
     )
-    samples, y = dense_features(dataset.X_train, "the recording"), dataset.y_train
+    samples, y = dataset.X_train, dataset.y_train
     rest = dataset.classes[int(np.bincount(y).argmax())]
     rate = _rate(model, signal, dataset, recorded.rate, rest)
     parts = runs_of(np.zeros_like(y), recorded.seams)

@@ -6,7 +6,7 @@ See `docs/health.md`.
 BRINGS = {
     "answer statistics": "answers:ExpectedAnswers",
     "answer stream": "listener:HealthStream",
-    "command build": "commands:BuildObserveOptions",
+    "command build": "commands:ObserveOptions",
     "command export": "commands:ObserveOptions",
     "command monitor": "monitor:HealthOptions",
     "device model": "answers:OBSERVED",

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 from protonn_edge.cli.additions import AddedOptions
 from protonn_edge.cli.command import option
@@ -26,9 +24,3 @@ class ObserveOptions(AddedOptions):
     def extensions(self) -> tuple[str, ...]:
         """The extensions that the firmware has."""
         return ("observation",) if self.observe else ()
-
-
-class BuildObserveOptions(ObserveOptions):
-    """The same, for `build`, which also makes firmware in floats."""
-
-    APART: ClassVar[Mapping[str, str]] = {"--observe": "--precision=float32"}

@@ -25,7 +25,7 @@ from protonn_edge.codegen import DevicePlan, render_c
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.codegen.renderer import render_parts
 from protonn_edge.errors import InputError
-from protonn_edge.extensions import brought
+from protonn_edge.extensions import brought, forms_of
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.system import files
 from protonn_edge.system.files import resolved, resource, write_atomically
@@ -51,7 +51,6 @@ _MEAN = number(0, 1e15)
 _STAGES = list_of(lambda each: isinstance(each, dict) and _MEAN(each.get("mean")), most=100)
 _READ: dict[str, Check] = {  # the rest is only compared
     "model_sha256": text(64),
-    "precision": text(80),
     "core": one_of(*CORES, None),
     "choices": lambda value: isinstance(value, dict) and all(map(text(80), value.values())),
     "plan": lambda value: isinstance(value, dict) and _STAGES(value.get("stages", [])),
@@ -63,7 +62,6 @@ class WrittenPlan:
     """What identifies a plan."""
 
     model_sha256: str  # the hash of its model
-    precision: str  # of its numbers on the device
     core: str | None  # the kind of chip for which cycles are counted; None for a float build
     choices: Mapping[str, str]  # see `Plan.choices`
     # mean cycles of each stage, which depend on the points that the plan was made for
@@ -90,7 +88,6 @@ def plan_text(model: IntegerChain, plan: DevicePlan) -> str:
         "format": _FORMAT,
         "tool_version": __version__,
         "model_sha256": model.model_sha256,
-        "precision": quantization.precision_of(model),
         "core": plan.core and plan.core.name,
         "choices": plan.choices,
         "table_bytes": plan.table_bytes,
@@ -162,25 +159,22 @@ class Project:
                 f"does not run on {board.name}; build the project again for {board.name}, or "
                 "choose another board with --board"
             )
-        for each in quantization.device_models(model):
-            if quantization.precision_of(each) != written.precision:
-                continue
-            reference = each
-            for choice, extended in brought("device model").values():
-                if choice in written.choices.values():
-                    reference = extended(reference, model)
-            plan = written.plan_of(reference)
-            if plan is not None:
-                self._check_generated(reference, plan)
-                return reference, plan
-        raise not_as_written(self.folder / _PLAN)
+        reference = quantization.quantize(model)
+        for choice, form_of in brought("device model").values():
+            if choice in written.choices.values():
+                reference = form_of(reference, model)
+        plan = written.plan_of(reference)
+        if plan is None:
+            raise not_as_written(self.folder / _PLAN)
+        self._check_generated(reference, plan)
+        return reference, plan
 
     def is_of(self, reference: IntegerChain) -> bool:
         """Whether the folder's model gives exactly this reference, with any plan."""
         model = self.model()
         return any(
             each.model_sha256 == reference.model_sha256
-            for each in quantization.device_models(model)
+            for each in forms_of(quantization.quantize(model), model)
         )
 
     def _check_generated(self, reference: IntegerChain, plan: DevicePlan) -> None:

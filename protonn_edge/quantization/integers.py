@@ -7,7 +7,6 @@ shares to mean cycles.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -18,8 +17,8 @@ from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.integer_chain import IntegerChain, scores_in_two_steps
 from protonn_edge.chain.integer_stage import stage_names
 from protonn_edge.chain.model import Model
-from protonn_edge.chain.registry import modules_named, quantizer_of
-from protonn_edge.errors import InputError
+from protonn_edge.chain.registry import quantizer_of
+from protonn_edge.errors import InputError, InvalidValue
 
 
 def quantize(model: Model) -> IntegerChain:
@@ -45,37 +44,13 @@ def quantize(model: Model) -> IntegerChain:
         raise InputError(reason)
     # A hostile file may hold numbers that overflow; non-finite values are refused later.
     with np.errstate(over="ignore", invalid="ignore"):
-        return cast("IntegerChain", quantizer_of(model.head.kind).quantize(model))
-
-
-_OTHERS = {each.NAME: each for each in modules_named("precision")}
-PRECISIONS: tuple[str, ...] = ("int8", *_OTHERS)
-"""What the parameters may be on a device; the first one is the default."""
-
-
-def precision_of(chain: IntegerChain) -> str:
-    """Return which of `PRECISIONS` a chain has."""
-    return PRECISIONS[chain.score_tolerance > 0]
-
-
-def device_model(model: Model, precision: str = PRECISIONS[0]) -> IntegerChain:
-    """Return the reference for the device's computation in one of `PRECISIONS`.
-
-    Raises `InputError` as `quantize` does, or if the model has no such build.
-    """
-    integers = quantize(model)
-    if precision == PRECISIONS[0]:
-        return integers
-    return cast("IntegerChain", _OTHERS[precision].chain_of(model, integers))
-
-
-def device_models(model: Model) -> Iterator[IntegerChain]:
-    """Yield the references of all builds that a model has, integers first."""
-    integers = quantize(model)
-    yield integers
-    for other in _OTHERS.values():
-        if other.why_impossible(model) is None:
-            yield other.chain_of(model, integers)
+        try:
+            return cast("IntegerChain", quantizer_of(model.head.kind).quantize(model))
+        except InvalidValue as error:
+            raise InputError(
+                f"no device can run the model ({error}); train a smaller model, or one with "
+                "normalized features"
+            ) from error
 
 
 def why_floats_alone(model: Model) -> str | None:

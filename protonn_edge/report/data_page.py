@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from protonn_edge import __version__
 from protonn_edge.codegen.renderer import html_environment
 from protonn_edge.datasets import Dataset, Notice
-from protonn_edge.datasets.dataset import is_sparse
 from protonn_edge.datasets.naming import channel_names, listed
 from protonn_edge.datasets.summary import HEADINGS, ColumnProfile, DataSummary
 from protonn_edge.report.content import PageTable, Panel, Picture, Scatter, Section, figure
@@ -82,13 +81,13 @@ def _origin(dataset: Dataset) -> Iterator[tuple[str, str]]:
 
 
 class _View:
-    """The drawings of a data set, of a sample X (n, D) of its points, none if it is sparse."""
+    """The drawings of a data set, of a sample X (n, D) of its points."""
 
     def __init__(self, dataset: Dataset) -> None:
         self._dataset, X, y = dataset, dataset.X_train, dataset.y_train
         most = max(_LEAST_SAMPLE, min(_SAMPLE, _SAMPLE_VALUES // X.shape[1]))
         self.rows = np.sort(np.random.default_rng(0).permutation(X.shape[0])[:most])
-        self.X: Floats = np.empty((0, 0)) if is_sparse(X) else X[self.rows].astype(np.float64)
+        self.X: Floats = X[self.rows].astype(np.float64)
         self.classes = dataset.classes if y.ndim == 1 else ("all points",)  # for sets of labels
         self.y: Labels = y[self.rows] if y.ndim == 1 else np.zeros(len(self.rows), np.int64)
         rate, shape = dataset.sample_rate, dataset.point_shape

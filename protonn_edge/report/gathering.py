@@ -23,14 +23,15 @@ from protonn_edge.device import Origin, Result, check_finished, read_results
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.accuracy import is_labelled
 from protonn_edge.evaluation.measurement import check_rows
+from protonn_edge.extensions import forms_of
 from protonn_edge.projects.checks import Usage, measure_usage
 from protonn_edge.projects.folder import Project
 from protonn_edge.projects.project import BuildOptions, trial_build
 from protonn_edge.quantization import (
     MODEL_HASH_BYTES,
     IntegerChain,
-    device_models,
     measure_activity,
+    quantize,
     stage_losses,
 )
 from protonn_edge.report.evidence import Evidence, EvidencePoints, Firmware, Floats, Labels
@@ -127,7 +128,7 @@ def _checked(shape: Shape | None, model: Model) -> Shape | None:
 
 def _model_of(path: Path, origin: Origin, models: Sequence[Model]) -> tuple[Model, IntegerChain]:
     for model in models:
-        for reference in device_models(model):
+        for reference in forms_of(quantize(model), model):
             if reference.model_sha256.startswith(origin.model):
                 return model, reference
     raise InputError(

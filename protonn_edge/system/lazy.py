@@ -23,6 +23,7 @@ from types import ModuleType
 from typing import Any
 
 from protonn_edge.errors import InputError
+from protonn_edge.system.rooms import exists, not_installed
 
 # The extra in pyproject.toml that installs each library.
 _EXTRAS = {
@@ -48,7 +49,7 @@ def lazy_names(
     module_of = {
         alias.name: str(statement.module)
         for statement in ast.parse(stub.read_text("utf-8")).body
-        if isinstance(statement, ast.ImportFrom) and _exists(str(statement.module))
+        if isinstance(statement, ast.ImportFrom) and _is_there(str(statement.module))
         for alias in statement.names
     } | dict(more or {})
 
@@ -66,12 +67,10 @@ def lazy_names(
     return names, get, listed
 
 
-def _exists(module: str) -> bool:
+def _is_there(module: str) -> bool:
     """Return whether a module of this package is there, without importing its packages."""
-    package, *below = module.split(".")
-    place = Path(__file__).parents[1].joinpath(*below)
-    is_own = package == __name__.partition(".")[0]
-    return is_own and (place.with_suffix(".py").exists() or place.is_dir())
+    package, _, below = module.partition(".")
+    return package == __name__.partition(".")[0] and exists(below)
 
 
 def later(module: str, name: str) -> Callable[..., Any]:
@@ -92,11 +91,11 @@ def require(library: str) -> None:
 def room(name: str, what: str) -> ModuleType:
     """Import a part of this package that may have been removed.
 
-    Raises `InputError` if it was; `what`, in the plural, names the part.
+    Raises `InputError` if it was; `what` names the part in a sentence.
     """
     module = optional(name)
     if module is None:
-        raise InputError(_removed(what, "are"))
+        raise InputError(not_installed(what))
     return module
 
 
@@ -123,12 +122,8 @@ def sentence_of(error: ImportError) -> str | None:
     if name.partition(".")[0] in _EXTRAS:
         return _sentence(name.partition(".")[0])
     if name.startswith("protonn_edge.") and isinstance(error, ModuleNotFoundError):
-        return _removed(name.rpartition(".")[2].replace("_", " "), "is")
+        return not_installed(name.rpartition(".")[2].replace("_", " "))
     return None
-
-
-def _removed(what: str, verb: str) -> str:
-    return f"{what} {verb} not installed; install protonn-edge again, with all its parts"
 
 
 def _sentence(library: str) -> str:

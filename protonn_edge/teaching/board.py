@@ -25,11 +25,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from protonn_edge.chain.integer_chain import MODEL_HASH_BYTES, IntegerChain, coordinates
 from protonn_edge.chain.integer_stage import IntegerStage
-from protonn_edge.datasets.dataset import Features, dense_features
+from protonn_edge.datasets.dataset import Float32
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import quantize
 from protonn_edge.teaching.examples import CRC_BYTES, Store, Taught, Teaching
 from protonn_edge.training import given_points
+from protonn_edge.training.mapped_rows import in_memory
 
 EMPTY = 0xFF  # an erased byte
 
@@ -76,26 +77,28 @@ class TaughtBoard:
 
     model: IntegerChain
 
-    def scores(self, X: Features) -> NDArray[np.float64]:
+    def scores(self, X: Float32) -> NDArray[np.float64]:
         """Return the scores (n, L), in units of the float scores."""
         return self.model.scores(self._quantized(X)).astype(np.float64) * self.model.score_scale
 
-    def predict(self, X: Features) -> NDArray[np.int64]:
+    def predict(self, X: Float32) -> NDArray[np.int64]:
         """Return the indices (n,) of the answers."""
         return self.model.predict(self._quantized(X))
 
-    def _quantized(self, X: Features) -> NDArray[np.uint8]:
-        return self.model.quantize(dense_features(X, "points for a board"))
+    def _quantized(self, X: Float32) -> NDArray[np.uint8]:
+        return self.model.quantize(X)
 
 
 def taught_board(classifier: Any, X: ArrayLike, y: ArrayLike) -> TaughtBoard:
     """Return a device with a fitted classifier's model, after teaching it raw points X, too."""
     check_is_fitted(classifier)
-    points, labels = given_points.labelled_points(classifier, X, y, "standard", reset=False)
+    points, labels = given_points.labelled_points(classifier, X, y, reset=False)
     targets = given_points.class_indices(labels, classifier.classes_, "y")
     before: TaughtBoard | None = classifier.on_device_
     model = quantize(classifier.model_) if before is None else before.model
-    return TaughtBoard(after_teaching(model, model.quantize(points), targets))
+    return TaughtBoard(
+        after_teaching(model, model.quantize(in_memory(points, "teaching")), targets)
+    )
 
 
 def store_of(model: IntegerChain) -> Store:

@@ -9,7 +9,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_consistent_length
@@ -22,7 +21,6 @@ from protonn_edge.training.calibration import softmax, with_accuracy_floor
 from protonn_edge.training.deployment import Deployable
 from protonn_edge.training.given_points import class_indices
 from protonn_edge.training.points import Float32, Indices
-from protonn_edge.training.stored_points import chunks_of, is_large
 
 
 def with_new_names(classes: Sequence[str], count: int) -> tuple[str, ...]:
@@ -38,7 +36,6 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
     model_: Model = field(init=False)
     classes_: NDArray[Any] = field(init=False)
     multilabel_: bool = field(init=False)
-    _sparse_labels: bool = field(init=False)
 
     @property
     def sharpness_(self) -> float:
@@ -60,12 +57,12 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
     def predict(self, X: ArrayLike, *, unknown: Any = None) -> NDArray[Any]:
         """Return the label with the highest score for each of the points X (n, D).
 
-        After training with sets of labels: a matrix (n, L), 1 where a point has the label, sparse
-        if the matrix of training was. The threshold maximizes F1 on the training points.
+        After training with sets of labels: a matrix (n, L), 1 where a point has the label. The
+        threshold maximizes F1 on the training points.
 
         Parameters
         ----------
-        X : array or scipy.sparse matrix of shape (n, D)
+        X : array of shape (n, D)
             Raw features.
         unknown : object, optional
             The label for points to which the model's policy gives no class, such as -1. Without it
@@ -80,8 +77,7 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
             return self._predict_or(unknown, X)
         scores = self._scores(X)
         if self.multilabel_:
-            indicator = labels_of(self.model_, scores)
-            return csr_array(indicator) if self._sparse_labels else indicator
+            return labels_of(self.model_, scores)
         labels: NDArray[Any] = self.classes_[scores.argmax(axis=1)]
         return labels
 
@@ -103,7 +99,7 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array or scipy.sparse matrix of shape (n, D)
+        X : array of shape (n, D)
             Points not used for training.
         y : array of shape (n,)
             Their labels.
@@ -115,7 +111,7 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
             on a device: see `protonn_edge.training.calibration`.
         """
         check_is_fitted(self)
-        points = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float32)
+        points = validate_data(self, X, reset=False, dtype=np.float32)
         check_consistent_length(points, y)
         places = None if self.multilabel_ else class_indices(np.asarray(y), self.classes_, "y")
         self.model_ = with_accuracy_floor(self.model_, points, places)
@@ -163,12 +159,8 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
 
     def _scores(self, X: ArrayLike) -> NDArray[np.float64]:
         check_is_fitted(self)
-        if is_large(X):
-            validate_data(self, X, reset=False, skip_check_array=True)
-            scores = np.concatenate([self._answering.scores(chunk) for _, chunk in chunks_of(X)])
-        else:
-            points = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float32)
-            scores = self._answering.scores(points)
+        points = validate_data(self, X, reset=False, dtype=np.float32)
+        scores: NDArray[np.float64] = self._answering.scores(points)
         return scores[:, : len(self.classes_)]  # without classes of its owner
 
     @property
@@ -191,7 +183,7 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
             raise InputError(
                 f"the label for unknown points, {unknown!r}, is a class; choose another label"
             )
-        points = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float32)
+        points = validate_data(self, X, reset=False, dtype=np.float32)
         indices = self._answering.predict(points)
         is_unknown = indices == NO_CLASS
         labels: NDArray[Any] = self.classes_[np.where(is_unknown, 0, indices)]

@@ -25,7 +25,6 @@ import joblib
 import numpy as np
 import sklearn
 from numpy.typing import ArrayLike
-from scipy.sparse import issparse
 from sklearn.base import _fit_context, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
@@ -38,7 +37,7 @@ from protonn_edge.chain.file import model_bytes
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import rule_modules, with_rules
 from protonn_edge.chain.registry import ESTIMATORS
-from protonn_edge.datasets.dataset import Dataset, Sparse
+from protonn_edge.datasets.dataset import Dataset
 from protonn_edge.datasets.groups import group_numbers
 from protonn_edge.datasets.naming import Notice, label_text
 from protonn_edge.system.rounding import one_thread
@@ -53,7 +52,7 @@ from protonn_edge.training.given_points import (
     normal_labels,
     points_to_report_on,
 )
-from protonn_edge.training.points import Float32, Indices
+from protonn_edge.training.points import Float32, Targets
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import EpochReport, Learned, Restart, was_stopped
 from protonn_edge.training.refusals import Refusal, TrainingRequest, check_compatible, refusal_of
@@ -193,7 +192,7 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
     """Base of classifiers with models that run on devices.
 
     Targets are classes, or sets of labels (multi-label): a matrix of zeros and ones, or a sequence
-    of collections of labels. Points may be sparse. The parameters of images and of each kind of
+    of collections of labels. The parameters of images and of each kind of
     feature are in its folder of `protonn_edge.features`.
 
     Attributes
@@ -291,11 +290,10 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
 
         Parameters
         ----------
-        X : array or scipy.sparse matrix of shape (n, D)
-            Raw features; they are normalized here. If they take more than 256 MiB as float32, in
-            memory or mapped (``numpy.load(path, mmap_mode="r")``), they are read in blocks and
-            never copied whole; see `protonn_edge.training.stored_points` for the differences.
-            Sparse points, and points with sets of labels, must be in memory.
+        X : array of shape (n, D)
+            Raw features; they are normalized here. A mapped file (``numpy.load(path,
+            mmap_mode="r")``) of more than 256 MiB as float32 is never copied whole; see
+            `protonn_edge.training.mapped_rows`.
         y : array of shape (n,), matrix of shape (n, L) or sequence of n collections
             Labels of any type, at least two different ones, or sets of labels: a dense or sparse
             matrix of zeros and ones, or a set, list or tuple of labels for each point. May be
@@ -324,13 +322,12 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
         if y is None and settings.one_class:
             y = normal_labels(X)
         self.multilabel_ = are_label_sets(y)
-        self._sparse_labels = bool(issparse(y))
         take = given_label_sets if self.multilabel_ else given_points
-        given = take(self, X, y, sample_weight, settings.normalizer_kind)
+        given = take(self, X, y, sample_weight)
         self.classes_ = given.classes
         numbers = None if groups is None else group_numbers(groups, given.X.shape[0])
-        case = TrainingRequest.of(
-            settings, given.X, multilabel=self.multilabel_, in_groups=groups is not None
+        case = TrainingRequest(
+            settings=settings, multilabel=self.multilabel_, in_groups=groups is not None
         )
         check_compatible(case, self.refusals)
         check_number_of_classes(given.classes, one_class=settings.one_class)
@@ -339,15 +336,14 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
             moved = numbers if settings.group_shift > 0 else None
             prepared = PreparedPoints.of(settings, given, seed=seed, groups=moved)
             if evaluate_on is not None:
-                kind = settings.normalizer_kind if issparse(given.X) else "standard"
-                prepared.test = points_to_report_on(self, *evaluate_on, given, kind)
+                prepared.test = points_to_report_on(self, *evaluate_on, given)
             self._name(prepared)
             learned = self._train(prepared)
         self._keep(learned, prepared, n_train=int(given.X.shape[0]))
         self._fit_rules(*prepared.calibration)
         return self
 
-    def _fit_rules(self, points: Float32 | Sparse, targets: Indices) -> None:
+    def _fit_rules(self, points: Float32, targets: Targets) -> None:
         """Add the rules that every training fits; see `protonn_edge.policy`."""
         rules = (module.fitted(self, points, targets) for module in rule_modules("train"))
         self.model_ = with_rules(self.model_, *(rule for rule in rules if rule is not None))
@@ -380,7 +376,6 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = _takes_label_sets(type(self))
-        tags.input_tags.sparse = True
         return tags
 
 

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.watch import statistics_of
-from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.quantization import quantize, why_floats_alone
 
 _STEPS = 60
@@ -79,7 +78,7 @@ def with_accuracy_floor(model: Model, X: Any, y: NDArray[np.int64] | None) -> Mo
     if why_floats_alone(model) is not None or X.shape[0] == 0:
         return model
     integers = quantize(model)
-    Q = integers.quantize(dense_features(X, "the test part"))
+    Q = integers.quantize(X)
     share = float(np.mean(integers.predict(Q) == y))
     error = math.sqrt(share * (1 - share) / len(Q))
     floor = math.floor(1000 * max(0.0, share - 2 * error)) / 1000

@@ -1,15 +1,13 @@
-"""Centres of clusters of points, and samples of points with all classes."""
+"""Centres of clusters of points."""
 
 from __future__ import annotations
 
 import warnings
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from protonn_edge.datasets.dataset import Sparse
 from protonn_edge.training.points import Float32, Indices
 
 
@@ -37,14 +35,3 @@ def cluster_centres(
     shape = (count - clusters, points.shape[1])
     jitter = spread * generator.standard_normal(shape, dtype=np.float32)
     return np.concatenate([centres, centres[again] + jitter]), clustering.labels_.astype(np.int64)
-
-
-def sample_with_all_classes(
-    y: Indices | Sparse, count: int, generator: np.random.Generator
-) -> Indices:
-    """Return about `count` random rows in their order, including the first of each class."""
-    first: Indices = np.zeros(0, np.int64)  # of sets of labels, any rows
-    if not issparse(y):
-        _, first = np.unique(y, return_index=True)
-    rows: Indices = np.union1d(first, generator.permutation(y.shape[0])[:count])
-    return rows

@@ -12,45 +12,38 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator
-from sklearn.preprocessing import MultiLabelBinarizer
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_array, validate_data
 
-from protonn_edge.datasets.dataset import Sparse
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.errors import InputError
-from protonn_edge.training.normalization import dense_unless_kept
-from protonn_edge.training.points import Float32, Indices, check_finite
-from protonn_edge.training.stored_points import is_large
+from protonn_edge.training.mapped_rows import MappedRows, Rows, are_mapped
+from protonn_edge.training.points import Float32, Indices, Targets, check_finite
 
 _WEIGHT_RATIO = 1e30  # of float32 weights
 ClassWeight = Mapping[Any, float] | str | None
-_TAKEN: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float32, "ensure_all_finite": False}
+_TAKEN: dict[str, Any] = {"dtype": np.float32, "ensure_all_finite": False}
 
 
 @dataclass(frozen=True, eq=False)
 class GivenPoints:
     """Points to train on."""
 
-    X: Float32 | Sparse  # (n, D): raw features, float32 unless they are large
-    y: Indices | Sparse  # (n,): indices into `classes`, or label sets
+    X: Rows  # (n, D): raw features
+    y: Targets  # (n,): indices into `classes`, or label sets
     # (n,): weight of each point; a class is dropped if all of its points have weight 0
     weights: NDArray[np.float64] | None
     classes: NDArray[Any]  # (L,): labels, in the order of the scores
 
-    @property
-    def large(self) -> bool:
-        """Whether the points are read in blocks."""
-        return is_large(self.X) and not issparse(self.y)
-
     def digest(self, groups: Indices | None) -> str:
         """Return the SHA-256 of all data that training depends on."""
         digest = hashlib.sha256()
-        _digest_matrix(digest, self.X, "<f4")
+        chunks = self.X.chunks() if isinstance(self.X, MappedRows) else [(None, self.X)]
+        for _, rows in chunks:
+            _digest_matrix(digest, rows, "<f4")
         _digest_matrix(digest, self.y, "<i8")
         if self.weights is not None:
             _digest_matrix(digest, self.weights, "<f8")
@@ -60,49 +53,51 @@ class GivenPoints:
 
 
 def given_points(
-    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike | None, sample_weight: Any, kind: str
+    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike | None, sample_weight: Any
 ) -> GivenPoints:
     """Return points and labels, checked; sets the estimator's number and names of features."""
-    points, labels = labelled_points(estimator, X, y, kind)
+    points, labels = labelled_points(estimator, X, y)
     class_weight: ClassWeight = estimator.class_weight
     weights = point_weights(points, labels, sample_weight, class_weight)
     classes = np.unique(labels if weights is None else labels[weights > 0])
-    return GivenPoints(points, np.searchsorted(classes, labels), weights, classes)
+    y = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)  # of weight 0
+    return GivenPoints(points, y, weights, classes)
 
 
 def given_label_sets(
-    estimator: BaseEstimator, X: ArrayLike, y: Any, sample_weight: Any, kind: str
+    estimator: BaseEstimator, X: ArrayLike, y: Any, sample_weight: Any
 ) -> GivenPoints:
     """Return points and sets of labels, checked; see `given_points`."""
-    points = checked_points(estimator, X, "X", kind, reset=True)
+    points = checked_points(estimator, X, "X", reset=True)
     sets, classes = label_matrix(y)
     check_consistent_length(points, sets)
-    if not sets.nnz:
+    if not sets.any():
         raise InputError("no point has a label; give each point its labels")
     weights = point_weights(points, np.zeros(sets.shape[0]), sample_weight, None)
     return GivenPoints(points, sets, weights, classes)
 
 
 def labelled_points(
-    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike | None, kind: str, *, reset: bool = True
-) -> tuple[Any, NDArray[Any]]:
-    """Return points and labels, checked; large ones are checked when they are read."""
-    if is_large(X):
+    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike | None, *, reset: bool = True
+) -> tuple[Rows, NDArray[Any]]:
+    """Return points and labels, checked."""
+    if are_mapped(X):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         labels = column_or_1d(y)
         check_consistent_length(X, labels)
-        points: Any = np.asarray(X)
+        points: Any = MappedRows(X)
+        for place, rows in points.chunks():
+            check_finite(rows, first_row=place.start)
     else:
         points, labels = validate_data(estimator, X, y, reset=reset, **_TAKEN)
         check_finite(points)
-        points = dense_unless_kept(points, kind)
     with labels_are_classes():
         check_classification_targets(labels)
     return points, labels
 
 
 def point_weights(
-    points: NDArray[Any],
+    points: Rows,
     labels: NDArray[Any],
     sample_weight: ArrayLike | None,
     class_weight: ClassWeight,
@@ -145,21 +140,19 @@ def labels_are_classes() -> Iterator[None]:
         yield
 
 
-def checked_points(
-    estimator: BaseEstimator, X: ArrayLike, what: str, kind: str, *, reset: bool
-) -> Float32 | Sparse:
-    """Return points without labels, checked; dense unless the normalizer keeps them sparse."""
-    points = validate_data(estimator, X, reset=reset, **_TAKEN)
+def checked_points(estimator: BaseEstimator, X: ArrayLike, what: str, *, reset: bool) -> Float32:
+    """Return points without labels, checked."""
+    points: Float32 = validate_data(estimator, X, reset=reset, **_TAKEN)
     check_finite(points, what)
-    return dense_unless_kept(points, kind)
+    return points
 
 
 def points_to_report_on(
-    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, given: GivenPoints, kind: str
-) -> tuple[Float32 | Sparse, Indices | Sparse]:
+    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, given: GivenPoints
+) -> tuple[Float32, Targets]:
     """Return raw points and class indices, or label sets, to report on."""
-    points = checked_points(estimator, X, "evaluate_on", kind, reset=False)
-    if issparse(given.y):
+    points = checked_points(estimator, X, "evaluate_on", reset=False)
+    if given.y.ndim == 2:
         sets, _ = label_matrix(y, given.classes)
         check_consistent_length(points, sets)
         return points, sets
@@ -196,11 +189,7 @@ def normal_labels(X: Any) -> NDArray[np.str_]:
 
 
 def _digest_matrix(digest: Any, matrix: Any, dtype: str) -> None:
-    """Add a matrix or a vector to a digest; a sparse one by its non-zero values and indices."""
-    if issparse(matrix):
-        for places in (matrix.indptr, matrix.indices):
-            digest.update(np.ascontiguousarray(places, dtype="<i8").tobytes())
-        matrix = matrix.data
+    """Add a matrix or a vector to a digest."""
     digest.update(np.ascontiguousarray(matrix, dtype=dtype).tobytes())
 
 
@@ -222,7 +211,7 @@ def are_label_sets(y: Any) -> bool:
         return bool(type_of_target(y, input_name="y") == "multilabel-indicator")
 
 
-def label_matrix(y: Any, classes: NDArray[Any] | None = None) -> tuple[Sparse, NDArray[Any]]:
+def label_matrix(y: Any, classes: NDArray[Any] | None = None) -> tuple[Float32, NDArray[Any]]:
     """Return label sets as a matrix, 1 where a point has a label, and the labels of its columns.
 
     If `classes` are not given, they are the labels that occur, sorted, or the column numbers.
@@ -231,10 +220,8 @@ def label_matrix(y: Any, classes: NDArray[Any] | None = None) -> tuple[Sparse, N
     """
     if _are_collections(y):
         return _matrix_of_collections(y, classes)
-    given = check_array(y, accept_sparse="csr", dtype=None, input_name="y")
-    Y = csr_array(given, dtype=np.float32)
-    Y.sum_duplicates()
-    Y.eliminate_zeros()
+    given = y.toarray() if hasattr(y, "toarray") else y  # of scipy's matrices
+    Y = check_array(given, dtype=None, input_name="y").astype(np.float32)
     if classes is not None and Y.shape[1] != len(classes):
         raise InputError(
             f"the label matrix has {Y.shape[1]:,} columns, but training had {len(classes):,}; give "
@@ -244,7 +231,7 @@ def label_matrix(y: Any, classes: NDArray[Any] | None = None) -> tuple[Sparse, N
 
 
 def best_threshold(
-    scores: NDArray[np.float64], Y: Sparse, weights: NDArray[np.float32] | None = None
+    scores: NDArray[np.float64], Y: Float32, weights: NDArray[np.float32] | None = None
 ) -> float:
     """Return the threshold of scores (n, L) with the largest F1 over all decisions.
 
@@ -254,7 +241,7 @@ def best_threshold(
     falling = scores.ravel()[order]
     counted = np.ones(len(scores)) if weights is None else weights.astype(np.float64)
     by_score = np.broadcast_to(counted[:, None], scores.shape).ravel()[order]
-    actual = np.asarray(Y.toarray()).ravel()[order] * by_score
+    actual = Y.ravel()[order] * by_score
     f1 = 2.0 * np.cumsum(actual) / (np.cumsum(by_score) + actual.sum())
     last = np.append(falling[:-1] > falling[1:], True)  # equal scores are on the same side
     best = int(np.argmax(np.where(last, f1, -1.0)))
@@ -290,7 +277,7 @@ def _is_table(y: list[Any]) -> bool:
     return all(isinstance(v, int | float | np.number) and v in (0, 1) for row in y for v in row)
 
 
-def _matrix_of_collections(y: Any, classes: NDArray[Any] | None) -> tuple[Sparse, NDArray[Any]]:
+def _matrix_of_collections(y: Any, classes: NDArray[Any] | None) -> tuple[Float32, NDArray[Any]]:
     sets = [set(labels) for labels in _rows_of(y)]
     if classes is None:
         try:
@@ -308,7 +295,8 @@ def _matrix_of_collections(y: Any, classes: NDArray[Any] | None) -> tuple[Sparse
             f"a point has the label {str(unknown[0])[:40]!r}, which does not occur in the training "
             "data; leave this label out"
         )
-    binarizer = MultiLabelBinarizer(classes=classes, sparse_output=True)
-    Y = csr_array(binarizer.fit_transform(sets), dtype=np.float32)
-    Y.sort_indices()
+    place_of = {label: place for place, label in enumerate(classes.tolist())}
+    Y = np.zeros((len(sets), len(classes)), np.float32)
+    for row, own in zip(Y, sets, strict=True):
+        row[[place_of[label] for label in own]] = 1
     return Y, classes

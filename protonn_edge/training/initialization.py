@@ -20,18 +20,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, diags_array, issparse
 from scipy.sparse.linalg import svds
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Ridge
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
 
 from protonn_edge.chain.statistics import mean_and_deviation
-from protonn_edge.datasets.dataset import Sparse, constant_columns, dense_rows
 from protonn_edge.errors import InputError
-from protonn_edge.training.clusters import cluster_centres, sample_with_all_classes
+from protonn_edge.training.clusters import cluster_centres
 from protonn_edge.training.objective import Parameters
-from protonn_edge.training.points import Float32, Indices
+from protonn_edge.training.points import Float32, Indices, Targets, sample_with_all_classes
 from protonn_edge.training.progress import EpochReport, Trained
 
 _SHRINKAGE = 0.1
@@ -64,8 +62,8 @@ alarms was within 1.2 times its binomial error, but only within twice the error 
 
 
 def initial_parameters(
-    X: Float32 | Sparse,
-    y: Indices | Sparse,
+    X: Float32,
+    y: Targets,
     *,
     n_projections: int,
     n_prototypes: int,
@@ -98,14 +96,14 @@ def initial_parameters(
         member = cluster_centres(X, PARTS_OF_ONE_CLASS, seed, generator, weights, starts)[1]
         told_apart = np.unique(member, return_inverse=True)[1]  # clusters of equal points are empty
     W = initial_projection(projection, X, told_apart, n_projections, weights, generator)
-    W[:, constant_columns(X)] = 0.0
+    W[:, X.min(axis=0) == X.max(axis=0)] = 0.0
     if X.shape[0] > _CLUSTERED_POINTS:
         chosen = sample_with_all_classes(y, _CLUSTERED_POINTS, generator)
         X, y, weights = X[chosen], y[chosen], None if weights is None else weights[chosen]
     projected = np.asarray(X @ W.T)
     if prototypes == "sample":
         B, Z = sampled_prototypes(projected, y, n_prototypes, generator, weights)
-    elif issparse(y):
+    elif y.ndim == 2:
         B, Z = clustered_label_sets(projected, y, n_prototypes, generator, weights)
     else:
         together = prototypes == "kmeans"
@@ -118,21 +116,21 @@ def initial_parameters(
         gamma = min(gamma or reaching_gamma(projected, B.T), limit)
     elif gamma is None:
         gamma = min(median_gamma(projected, B, gamma_numerator, generator), limit)
-    fold, sharpness = np.float32(gamma), _SHARPNESS_OF_SETS if issparse(y) else _SHARPNESS
+    fold, sharpness = np.float32(gamma), _SHARPNESS_OF_SETS if y.ndim == 2 else _SHARPNESS
     return Parameters(W * fold, B * fold, Z, np.array([sharpness], dtype=np.float32)), gamma
 
 
 def initial_projection(
     kind: str | Float32,
-    X: Float32 | Sparse,
-    y: Indices | Sparse,
+    X: Float32,
+    y: Targets,
     n_projections: int,
     weights: Float32 | None,
     generator: np.random.Generator,
 ) -> Float32:
     """Return W of shape (d, D), by a method of `initial_parameters`, or a copy of an array.
 
-    For label sets, sparse points, and many features of many points, "lda" stands for "sleec"; a row
+    For label sets, and many features of many points, "lda" stands for "sleec"; a row
     of `refusals` excludes "nca". With more features than points, there may be fewer directions.
     """
     D = X.shape[1]
@@ -153,15 +151,15 @@ def initial_projection(
     if kind == "gaussian":  # as large as the points in every direction
         shape = (n_projections, D)
         return generator.standard_normal(shape, dtype=np.float32) / np.float32(np.sqrt(D))
-    if kind != "sleec" and not issparse(X) and max(len(X), _FEATURES_SOLVED) < D:
+    if kind != "sleec" and max(len(X), _FEATURES_SOLVED) < D:
         axes = np.linalg.svd(X, full_matrices=False)[2]  # a matrix (D, D) may not fit into memory
         inner = initial_projection(kind, X @ axes.T, y, n_projections, weights, generator)
         return _with_certain_signs(inner @ axes)
-    large = issparse(X) or issparse(y) or min(X.shape) > _POINTS_SOLVED
+    large = y.ndim == 2 or min(X.shape) > _POINTS_SOLVED
     if kind == "pca":
         W = principal_projection(X, n_projections, weights)
     elif kind == "sleec" or (kind == "lda" and large):
-        W = sleec_projection(X, y if issparse(y) else _one_hot(y), n_projections, weights)
+        W = sleec_projection(X, y if y.ndim == 2 else _one_hot(y), n_projections, weights)
     else:
         W = discriminant_projection(X, y, n_projections, weights)
     return neighbourhood_projection(W, X, y, weights, generator) if kind == "nca" else W
@@ -194,15 +192,8 @@ def neighbourhood_projection(
     return projection if np.isfinite(projection).all() else start
 
 
-def principal_projection(
-    X: Float32 | Sparse, n_projections: int, weights: Float32 | None = None
-) -> Float32:
-    """Return the directions of largest spread, orthonormal, shape (d, D), d <= D.
-
-    Sparse points are neither centred nor weighted.
-    """
-    if issparse(X):
-        return _leading_directions(X, n_projections).astype(np.float32)
+def principal_projection(X: Float32, n_projections: int, weights: Float32 | None = None) -> Float32:
+    """Return the directions of largest spread, orthonormal, shape (d, D), d <= D."""
     total = X - mean_and_deviation(X, weights)[0]
     _, vectors = np.linalg.eigh(_scatter(total, weights))
     return _with_certain_signs(vectors[:, ::-1][:, :n_projections].T).astype(np.float32)
@@ -250,7 +241,7 @@ def discriminant_projection(
 
 
 def sleec_projection(
-    X: Float32 | Sparse, Y: Sparse, n_projections: int, weights: Float32 | None = None
+    X: Float32, Y: Float32, n_projections: int, weights: Float32 | None = None
 ) -> Float32:
     """Return W (d, D) that maps points close to embeddings of their label sets.
 
@@ -260,8 +251,8 @@ def sleec_projection(
     for far more labels than prototypes can distinguish. If there are fewer labels than projections,
     the rest are principal directions.
     """
-    norms = np.sqrt(np.asarray(Y.sum(axis=1), dtype=np.float64).ravel())
-    unit = csr_array(diags_array(1.0 / np.where(norms > 0, norms, 1.0)) @ Y)
+    norms = np.sqrt(Y.sum(axis=1, dtype=np.float64))[:, None]
+    unit: NDArray[np.float64] = Y / np.where(norms > 0, norms, 1.0)
     embedded = unit @ _leading_directions(unit, min(n_projections, *unit.shape)).T
     solver = "cholesky" if X.shape[1] <= _FEATURES_SOLVED else "sparse_cg"
     ridge = Ridge(_RIDGE, fit_intercept=False, solver=solver)
@@ -273,16 +264,15 @@ def sleec_projection(
     return W
 
 
-def _leading_directions(matrix: Float32 | Sparse, count: int) -> NDArray[np.float64]:
+def _leading_directions(matrix: NDArray[Any], count: int) -> NDArray[np.float64]:
     """Return the right singular vectors of the largest singular values, as rows, signs fixed.
 
     There may be fewer than `count` if there are more columns than rows.
     """
     size = matrix.shape[1]
     if size <= _FEATURES_SOLVED:
-        product = matrix.T @ matrix
-        gram = np.asarray(product.toarray() if hasattr(product, "toarray") else product)
-        vectors = np.linalg.eigh(gram.astype(np.float64))[1][:, ::-1][:, :count].T
+        gram = (matrix.T @ matrix).astype(np.float64)
+        vectors = np.linalg.eigh(gram)[1][:, ::-1][:, :count].T
     else:
         start = np.full(min(matrix.shape), 1.0)
         count = min(count, *(size - 1 for size in matrix.shape))
@@ -290,10 +280,9 @@ def _leading_directions(matrix: Float32 | Sparse, count: int) -> NDArray[np.floa
     return _with_certain_signs(vectors)
 
 
-def _one_hot(y: Indices) -> Sparse:
-    """Return class indices (n,) as label sets of one label each, CSR (n, L)."""
-    ones = np.ones(len(y), dtype=np.float32)
-    return csr_array((ones, (np.arange(len(y)), y)), (len(y), int(y.max()) + 1))
+def _one_hot(y: Indices) -> Float32:
+    """Return class indices (n,) as label sets of one label each, (n, L)."""
+    return np.eye(int(y.max()) + 1, dtype=np.float32)[y]
 
 
 def clustered_prototypes(
@@ -338,7 +327,7 @@ def clustered_prototypes(
 
 def clustered_label_sets(
     projected: Float32,
-    Y: Sparse,
+    Y: Float32,
     n_prototypes: int,
     generator: np.random.Generator,
     weights: Float32 | None,
@@ -347,18 +336,18 @@ def clustered_label_sets(
     seed = int(generator.integers(2**31))
     centres, member = cluster_centres(projected, n_prototypes, seed, generator, weights)
     counted = np.ones(len(projected), dtype=np.float32) if weights is None else weights
-    around = csr_array((counted, (member, np.arange(len(member)))), (n_prototypes, len(member)))
-    totals = np.asarray(around.sum(axis=1)).ravel()
-    Z = (around @ Y).toarray()
+    around = np.eye(n_prototypes, dtype=np.float32)[member].T * counted
+    totals = around.sum(axis=1)
+    Z = around @ Y
     # A duplicated centre has its points counted elsewhere: it gets the shares of all points.
-    Z[totals == 0] = np.asarray(counted @ Y) / counted.sum()
+    Z[totals == 0] = (counted @ Y) / counted.sum()
     Z /= np.where(totals > 0, totals, 1.0)[:, None]
     return centres.T.copy(), np.ascontiguousarray(Z.T.astype(np.float32))
 
 
 def sampled_prototypes(
     projected: Float32,
-    y: Indices | Sparse,
+    y: Targets,
     n_prototypes: int,
     generator: np.random.Generator,
     weights: Float32 | None = None,
@@ -367,8 +356,8 @@ def sampled_prototypes(
     chances = None if weights is None else weights.astype(np.float64) / weights.sum(dtype=float)
     again = n_prototypes > len(projected)
     rows = generator.choice(len(projected), n_prototypes, replace=again, p=chances)
-    Y = y if issparse(y) else _one_hot(y)
-    return projected[rows].T.copy(), dense_rows(Y, rows).T.copy()
+    Y = y if y.ndim == 2 else _one_hot(y)
+    return projected[rows].T.copy(), Y[rows].T.copy()
 
 
 def median_gamma(
@@ -391,12 +380,8 @@ def reaching_gamma(projected: Float32, prototypes: Float32) -> float:
     return 1.0 / distance if distance > 1e-12 else 1.0
 
 
-def with_reach(
-    points: Float32 | Sparse, weights: Float32 | None
-) -> tuple[Float32 | Sparse, Float32 | None]:
+def with_reach(points: Float32, weights: Float32 | None) -> tuple[Float32, Float32 | None]:
     """Return points (n, D) and two more at the limits of the distinguished values."""
-    if issparse(points):
-        return points, weights
     lower, upper = points.min(axis=0), points.max(axis=0)
     longer = np.float32(REACH) * (upper - lower)
     with_ends = np.concatenate([points, [lower - longer, upper + longer]])

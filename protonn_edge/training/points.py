@@ -10,21 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from hashlib import sha256
-from itertools import pairwise
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse
 
-from protonn_edge.datasets.dataset import Sparse, constant_columns, dense_rows
 from protonn_edge.errors import InputError
+from protonn_edge.training.mapped_rows import MappedRows, Rows, column_range
 
 Float32 = NDArray[np.float32]
 Indices = NDArray[np.int64]
+Targets = NDArray[Any]
+"""Class indices (n,), L for a point of no class; or label sets (n, L), 1 where a point has one."""
 
 _EVALUATED_POINTS = 10_000
+_SAMPLED_POINTS = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,16 +41,14 @@ class Batch:
 
 @dataclass(frozen=True, eq=False)
 class TrainingSet:
-    """The data on which an optimizer minimizes the objective, in memory; see also `StoredSet`."""
+    """The data on which an optimizer minimizes the objective."""
 
-    X: Float32 | Sparse  # (n, D): normalized points
-    # (n,): class indices, L for a point of no class; or Y if there are sets of labels
-    y: Indices | Sparse
-    Y: Float32 | Sparse  # (n, L): targets: 1 at the point's class or labels, else 0
+    X: Rows  # (n, D): normalized points
+    y: Targets
+    Y: Float32  # (n, L): targets: 1 at the point's class or labels, else 0
     weights: Float32 | None = None  # (n,): weight of each point, 1 on average; None is 1 for all
     # normalized points, with classes or label sets, used only in reports
-    test: tuple[Float32 | Sparse, Indices | Sparse] | None = None
-    change: Callable[[Float32], Float32] | None = None  # a change applied to the points of a batch
+    test: tuple[Float32, Targets] | None = None
     outlier_exposure: bool = False  # whether some points are of no class
 
     def __len__(self) -> int:
@@ -58,25 +57,35 @@ class TrainingSet:
     @property
     def multilabel(self) -> bool:
         """Whether the targets are sets of labels."""
-        return bool(issparse(self.y))
+        return self.y.ndim == 2
+
+    def sample(self, generator: np.random.Generator) -> TrainingSet:
+        """Return all points if they are in memory, else some of a mapped file."""
+        if not isinstance(self.X, MappedRows):
+            return self
+        rows = sample_with_all_classes(self.y, _SAMPLED_POINTS, generator)
+        weights = None if self.weights is None else self.weights[rows]
+        return replace(self, X=self.X[rows], y=self.y[rows], Y=self.Y[rows], weights=weights)
 
     @classmethod
     def of_targets(
-        cls, X: Any, y: Any, weights: Float32 | None = None, *, strange: bool = False
+        cls, X: Rows, y: Targets, weights: Float32 | None = None, *, strange: bool = False
     ) -> TrainingSet:
         """Return the set with classes as targets, the last one perhaps of none, or label sets."""
-        if issparse(y):
+        if y.ndim == 2:
             return cls(X, y, y, weights)
         Y = np.eye(int(y.max()) + 1, dtype=np.float32)[y]
         return cls(X, y, Y[:, :-1] if strange else Y, weights, outlier_exposure=strange)
 
-    @property
+    @cached_property
     def changing(self) -> NDArray[np.bool_]:
         """Which of the features vary, shape (D,)."""
-        return ~constant_columns(self.X)
+        lower, upper = column_range(self.X)
+        varies: NDArray[np.bool_] = lower != upper
+        return varies
 
-    @property
-    def evaluated(self) -> tuple[Float32 | Sparse, Indices | Sparse]:
+    @cached_property
+    def evaluated(self) -> tuple[Float32, Targets]:
         """Evenly spaced points and their classes, for the training accuracy."""
         X, y = self.X, self.y
         if self.outlier_exposure:
@@ -91,37 +100,43 @@ class TrainingSet:
         for start in range(0, len(self), size):
             rows = order[start : start + size]
             weights = None if self.weights is None else self.weights[rows]
-            X = dense_rows(self.X, rows)
-            if self.change is not None:
-                X = self.change(X)
-            yield Batch(rows, X, dense_rows(self.Y, rows), weights)
+            yield Batch(rows, self.X[rows], self.Y[rows], weights)
 
     def through(self, change: Callable[[Float32], Float32]) -> TrainingSet:
-        """Return the same set with a change applied to the points, all at once unless sparse."""
-        if issparse(self.X):
-            return replace(self, change=change)
-        return replace(self, X=change(self.X))
+        """Return the same set with a change applied to the points."""
+        X = self.X.through(change) if isinstance(self.X, MappedRows) else change(self.X)
+        return replace(self, X=X)
+
+
+def sample_with_all_classes(y: Targets, count: int, generator: np.random.Generator) -> Indices:
+    """Return about `count` random rows in their order, including the first of each class."""
+    first: Indices = np.zeros(0, np.int64)  # of sets of labels, any rows
+    if y.ndim == 1:
+        _, first = np.unique(y, return_index=True)
+    rows: Indices = np.union1d(first, generator.permutation(y.shape[0])[:count])
+    return rows
 
 
 def distinct_points(
-    X: Float32 | Sparse,
-    y: Indices | Sparse,
+    X: Float32,
+    y: Targets,
     weights: NDArray[np.float64] | None,
     groups: Indices | None = None,
-) -> tuple[Float32 | Sparse, Indices | Sparse, Float32 | None, Indices | None]:
+) -> tuple[Float32, Targets, Float32 | None, Indices | None]:
     """Merge equal points of the same class and group, drop points of weight 0, and sort the rest.
 
-    Points with groups are dense. Returns points, classes or label sets, weights with a mean of 1,
-    None if all are equal, and groups, if any.
+    Returns points, classes or label sets, weights with a mean of 1, None if all are equal, and
+    groups, if any.
     """
     if weights is None:
         weights = np.ones(X.shape[0])
     rows = np.flatnonzero(weights)
-    X, y, weights = X[rows], y[rows], weights[rows]
+    X, y, weights = X[rows] + np.float32(0), y[rows], weights[rows]  # -0.0 becomes 0.0
     groups = None if groups is None else groups[rows]
-    if not issparse(X):
-        X = X + np.float32(0)  # -0.0 becomes 0.0
-    _, first, copy_of = np.unique(_row_keys(X, y, groups), return_index=True, return_inverse=True)
+    last = [] if groups is None else [groups.astype(np.float32)]  # in the order of the points
+    keys = np.column_stack([y.astype(np.float32), X, *last])
+    as_bytes = keys.view(np.dtype((np.void, keys.itemsize * keys.shape[1]))).ravel()
+    _, first, copy_of = np.unique(as_bytes, return_index=True, return_inverse=True)
     sums = np.bincount(copy_of, weights=weights)
     total = sums / sums.mean()
     equal = np.ptp(total) <= 1e-9
@@ -129,47 +144,11 @@ def distinct_points(
     return X[first], y[first], None if equal else total.astype(np.float32), kept
 
 
-def _row_keys(
-    X: Float32 | Sparse, y: Indices | Sparse, groups: Indices | None = None
-) -> NDArray[Any]:
-    """Return a key for each point, equal for equal points of the same class and group."""
-    if not issparse(X) and not issparse(y):
-        last = [] if groups is None else [groups.astype(np.float32)]  # in the order of the points
-        keys = np.column_stack([y.astype(np.float32), X, *last])
-        return keys.view(np.dtype((np.void, keys.itemsize * keys.shape[1]))).ravel()
-    parts = [_rows_as_bytes(matrix) for matrix in (y, X)]
-    digests = [sha256(left + right).digest() for left, right in zip(*parts, strict=True)]
-    return np.array(digests, dtype=np.dtype((np.void, 32)))
-
-
-def _rows_as_bytes(matrix: NDArray[Any] | Sparse) -> Iterator[bytes]:
-    """Yield the rows as bytes; each begins with its length."""
-    if not issparse(matrix):
-        for row in matrix:
-            yield row.tobytes()
-        return
-    matrix = csr_array(matrix, copy=True)
-    matrix.sum_duplicates()
-    matrix.eliminate_zeros()
-    for start, stop in pairwise(matrix.indptr):
-        count = np.int64(stop - start).tobytes()
-        indices = matrix.indices[start:stop].astype(np.int64).tobytes()
-        yield count + indices + matrix.data[start:stop].tobytes()
-
-
-def check_finite(X: Any, what: str = "X", first_row: int = 0) -> None:
+def check_finite(X: Float32, what: str = "X", first_row: int = 0) -> None:
     """Refuse points X (n, D) with a NaN or an infinite value; `first_row` is the number of X[0]."""
-    values = X.data if issparse(X) else X
-    if X.dtype.kind != "f" or np.isfinite(np.sum(values, dtype=np.float64)):
+    if np.isfinite(np.sum(X, dtype=np.float64)) or np.isfinite(X).all():  # the sum may overflow
         return
-    bad = ~np.isfinite(values)
-    if not bad.any():  # only their sum overflows
-        return
-    if issparse(X):
-        places, first = X.tocoo(), int(bad.argmax())
-        row, feature = int(places.row[first]), int(places.col[first])
-    else:
-        row, feature = (int(index) for index in np.argwhere(bad)[0])
+    row, feature = (int(index) for index in np.argwhere(~np.isfinite(X))[0])
     value = "NaN" if np.isnan(X[row, feature]) else "a value that is infinite or too large"
     raise InputError(
         f"row {first_row + row:,} of {what} has {value} in feature {feature:,}; fix or drop the "

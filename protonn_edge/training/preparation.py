@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from scipy.sparse import issparse
 
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.feature_stage import FeatureStage, ranged
 from protonn_edge.chain.model import Model, with_units_of
 from protonn_edge.chain.statistics import InputStatistics
-from protonn_edge.datasets.dataset import Sparse, dense_rows
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import measure_activity, quantize
 from protonn_edge.training import normalization
@@ -21,16 +20,18 @@ from protonn_edge.training.augmentation import check_image_shape, make_exposure_
 from protonn_edge.training.features import FeatureData
 from protonn_edge.training.given_points import GivenPoints, best_threshold
 from protonn_edge.training.initialization import REACH, with_reach
+from protonn_edge.training.mapped_rows import MappedRows, Rows, in_memory
 from protonn_edge.training.parameters import SharedParameters
 from protonn_edge.training.points import (
     Float32,
     Indices,
+    Targets,
     TrainingSet,
     check_finite,
     check_varying,
     distinct_points,
+    sample_with_all_classes,
 )
-from protonn_edge.training.stored_points import StoredPoints, StoredSet
 
 
 def check_sizes(sizes: tuple[int, int], n_features: int, n_classes: int) -> None:
@@ -54,12 +55,21 @@ class FeatureMaking:
     ends: tuple[Float32, Float32] | None = None  # (D,): limits beyond which values are outliers
 
     @classmethod
-    def chosen(cls, settings: SharedParameters, given: FeatureData) -> Self:
+    def chosen(
+        cls,
+        settings: SharedParameters,
+        raw: Rows,
+        weights: Float32 | None,
+        y: Targets,
+        seed: int,
+    ) -> Self:
         """Choose the stages of the initial model, or by the settings and raw points."""
-        _check_image(settings, given.points)
+        _check_image(settings, raw)
+        if isinstance(raw, MappedRows):
+            return cls._of_mapped(settings, raw)
         if settings.one_class:
-            points, weights = with_reach(given.points, given.weights)
-            given = given._replace(points=points, weights=weights)
+            raw, weights = with_reach(raw, weights)
+        given = FeatureData(raw, weights, y, seed)
         start = settings.initial_model
         stage = settings.feature_stage_for(given) if start is None else start.feature_stage
         if start is not None and start.clipped:
@@ -69,6 +79,21 @@ class FeatureMaking:
             return cls(stage)
         features = cls(stage).apply(given.points)
         return cls(stage, _ends_without_outliers(features, given.weights, float(settings.clip)))
+
+    @classmethod
+    def _of_mapped(cls, settings: SharedParameters, points: MappedRows) -> Self:
+        """Return no features for a mapped file, or refuse what would need all points."""
+        start = settings.initial_model
+        needs_all = {
+            "features": settings.features is not None,
+            "clip": settings.clip > 0,
+            "one_class": settings.one_class,
+            "a model with features": start is not None and start.feature_stage is not None,
+            "a model that clips": start is not None and start.clipped,
+        }
+        for what in (name for name, wanted in needs_all.items() if wanted):
+            in_memory(points, what)
+        return cls(None)
 
     def apply(self, points: Any) -> Any:
         """Return the features of raw points (n, D), outliers clamped."""
@@ -117,7 +142,7 @@ def _moved(
             yield asked.movement(points, shape, generator, noise)
 
 
-def count_inputs(settings: SharedParameters, points: Float32 | Sparse) -> int:
+def count_inputs(settings: SharedParameters, points: Rows) -> int:
     """Return the number of inputs of a model for points (n, features), n >= 1."""
     _check_image(settings, points)
     start = settings.initial_model
@@ -126,7 +151,7 @@ def count_inputs(settings: SharedParameters, points: Float32 | Sparse) -> int:
     return int(points.shape[1]) if stage is None else stage.n_outputs
 
 
-def _check_image(settings: SharedParameters, points: Float32 | Sparse) -> None:
+def _check_image(settings: SharedParameters, points: Rows) -> None:
     if settings.image_shape is not None:
         check_image_shape(settings.image_shape, points.shape[1])
 
@@ -149,8 +174,18 @@ def _ends_without_outliers(
 _COPIES_LIMIT = 2**30  # bytes
 _THRESHOLD_SCORES = 4_000_000
 _CALIBRATION_POINTS = 10_000
+_SAMPLED_POINTS = 20_000
 _ACTIVITY_POINTS, _ACTIVITY_POINTS_AT_LEAST = 4_000, 100
 _VALUES = 4_000_000  # values of these points, unless they are the fewest possible
+
+
+def _as_they_are(
+    given: GivenPoints, groups: Indices | None
+) -> tuple[Rows, Targets, Float32 | None, Indices | None]:
+    """Return points, targets, weights with a mean of 1, and groups, as they are given."""
+    weights = given.weights
+    shares = None if weights is None else (weights / weights.mean()).astype(np.float32)
+    return given.X, given.y, shares, groups
 
 
 class PreparedPoints:
@@ -158,26 +193,21 @@ class PreparedPoints:
 
     The constructor takes distinct raw points (n, features) with classes y (n,), numbered from 0
     with at least one point each, or label sets (n, L); weights, 1 on average; and optionally
-    groups. If the points are a sample of `stored` ones, classes may be missing. All points but the
-    first `n_given` are copies.
+    groups. All points but the first `n_given` are copies.
 
     `test` contains raw points and classes for reports, `classes` and `feature_names` are display
     names for the model, and `n_rows` counts points before equal ones were merged. `inputs` are the
-    statistics of the raw or computed features; `running` is their source if points are stored or
-    arrive in parts. `data_sha256` covers all points except copies. So does `rows`, which recognizes
-    them later; it is None for sparse points.
+    statistics of the raw or computed features. `data_sha256` covers all points except copies.
     """
 
     def __init__(
         self,
         settings: SharedParameters,
-        points: Float32 | Sparse,
-        y: Indices | Sparse,
+        points: Rows,
+        y: Targets,
         weights: Float32 | None,
         *,
         seed: int,
-        n_classes: int | None = None,
-        stored: StoredPoints | None = None,
         groups: Indices | None = None,
         n_given: int | None = None,
     ) -> None:
@@ -186,11 +216,9 @@ class PreparedPoints:
         self.raw, self._y, self._weights = points, y, weights
         self.n_rows = self._known = int(points.shape[0])
         self._given = n_given or self._known  # the others are copies
-        self.multilabel = bool(issparse(y))
-        if n_classes is None:
-            n_classes = y.shape[1] if self.multilabel else len(np.unique(y))
-        self.n_classes = n_classes
-        self.test: tuple[Float32 | Sparse, Indices | Sparse] | None = None
+        self.multilabel = y.ndim == 2
+        self.n_classes = n_classes = y.shape[1] if self.multilabel else len(np.unique(y))
+        self.test: tuple[Float32, Targets] | None = None
         self.classes: tuple[str, ...] = ()
         self.feature_names: tuple[str, ...] = ()
         given = settings.initial_model
@@ -198,12 +226,9 @@ class PreparedPoints:
             check_sizes((given.n_features, given.n_classes), points.shape[1], n_classes)
         if settings.strangers > 0:
             self._add_exposure_points()
-        data = FeatureData(self.raw, self._weights, self._y, seed)
-        self.making = FeatureMaking.chosen(settings, data)
-        self._features = self.making.apply(self.raw)
-        self._stored = stored
-        self.running = normalization.RunningInputs(self._features.shape[1], self.making.stage)
-        self.data_sha256 = "" if stored is None else stored.survey(self.running)
+        self.making = FeatureMaking.chosen(settings, self.raw, self._weights, self._y, seed)
+        self._features: Rows = self.making.apply(self.raw)
+        self.data_sha256 = ""
         self.inputs = self._statistics()
         check_varying(self.inputs.lower, self.inputs.upper)
         self.normalizer = (
@@ -216,20 +241,18 @@ class PreparedPoints:
     def of(
         cls, settings: SharedParameters, given: GivenPoints, *, seed: int, groups: Indices | None
     ) -> Self:
-        """Return the points in memory: all of them, or a sample of stored ones."""
-        if given.large:
-            stored = StoredPoints(given.X, given.y, given.weights)
-            sample = stored.sample(np.random.default_rng(seed))
-            prepared = cls(settings, *sample, seed=seed, stored=stored)
-            prepared.n_rows = len(stored)
-            return prepared
-        X, y, weights, kept = distinct_points(given.X, given.y, given.weights, groups)
+        """Return the points, distinct unless they are a mapped file."""
+        X, y, weights, kept = _as_they_are(given, groups)
+        if not isinstance(X, MappedRows):
+            X, y, weights, kept = distinct_points(X, given.y, given.weights, groups)
         n_given = X.shape[0]
         if settings.copies:
+            X = in_memory(X, "copies")
             X = np.concatenate([X, *_moved(settings, X, np.random.default_rng([seed, 2]))])
-            y, weights, kept = (
+            y = np.concatenate([y] * (1 + settings.copies))
+            weights, kept = (
                 None if each is None else np.concatenate([each] * (1 + settings.copies))
-                for each in (y, weights, kept)
+                for each in (weights, kept)
             )
         prepared = cls(settings, X, y, weights, seed=seed, groups=kept, n_given=n_given)
         counted = given.weights
@@ -238,8 +261,8 @@ class PreparedPoints:
         return prepared
 
     def training_set(self) -> TrainingSet:
-        """Return the normalized points, or a sample of stored ones, and those to report on."""
-        X = normalization.normalized(self.normalizer, self._features)
+        """Return the normalized points, and those to report on."""
+        X = self.normalized_features(self._features)
         strange = self.raw.shape[0] > self._known
         data = TrainingSet.of_targets(X, self._y, self._weights, strange=strange)
         if self.test is None:
@@ -247,18 +270,27 @@ class PreparedPoints:
         points, y = self.test
         return replace(data, test=(self.normalized(points), y))
 
-    def source(self, data: TrainingSet) -> TrainingSet:
-        """Return the source of batches: the training set, or the disk."""
-        if self._stored is None:
-            return data
-        return StoredSet.of(self._stored, data, self.running.changing, self.normalized)
+    def normalized_features(self, features: Rows) -> Rows:
+        """Return features (n, D) normalized, those of a mapped file when they are read."""
+        normalizer = self.normalizer
+        if isinstance(features, MappedRows):
+            return features.through(lambda rows: normalization.normalized(normalizer, rows))
+        return normalization.normalized(normalizer, features)
 
-    def normalized(self, points: Float32 | Sparse) -> Float32 | Sparse:
+    @cached_property
+    def some(self) -> Float32:
+        """The given raw points, or a sample of a mapped file."""
+        if not isinstance(self.raw, MappedRows):
+            return self.raw[: self._given]
+        generator = np.random.default_rng(self.seed)
+        return self.raw[sample_with_all_classes(self._y, _SAMPLED_POINTS, generator)]
+
+    def normalized(self, points: Float32) -> Float32:
         """Return raw points (n, D) prepared for training."""
         return normalization.normalized(self.normalizer, self.making.apply(points))
 
     @property
-    def calibration(self) -> tuple[Float32 | Sparse, Indices]:
+    def calibration(self) -> tuple[Float32, Targets]:
         """A limited number of raw training points, with classes, for measurements."""
         step = -(-self._given // _CALIBRATION_POINTS)
         return self.raw[: self._given : step], self._y[: self._given : step]
@@ -283,7 +315,7 @@ class PreparedPoints:
 
     def measured(self, model: Model) -> Model:
         """Return a trained model with its threshold and activity, measured on training points."""
-        model = with_units_of(model, self.raw[: self._given])
+        model = with_units_of(model, self.some)
         if model.multilabel:
             return replace(model, threshold=self._threshold(model))
         return replace(model, activity=self._activity(model))
@@ -296,7 +328,7 @@ class PreparedPoints:
             return None
         n, features = self._known, self.raw.shape[1]
         step = -(-n // min(_ACTIVITY_POINTS, max(_ACTIVITY_POINTS_AT_LEAST, _VALUES // features)))
-        points = dense_rows(self.raw, slice(None, n, step))
+        points = self.raw[:n:step]
         return measure_activity(reference, reference.quantize(points))
 
     def _threshold(self, model: Model) -> float:
@@ -307,11 +339,11 @@ class PreparedPoints:
         return best_threshold(model.scores(self.raw[rows]), self._y[rows], weights)
 
     def _statistics(self) -> InputStatistics:
-        if issparse(self.raw):
-            return normalization.sparse_statistics(self.raw, self._weights)
+        if isinstance(self.raw, MappedRows):
+            background = InputStatistics.of(self.some).background
+            return self.raw.statistics(self._weights, background)
+        assert not isinstance(self._features, MappedRows)
         inputs = self.making.statistics(self.raw, self._features, self._weights)
-        if self._stored is not None:
-            inputs = self.running.inputs(inputs.background)
         if self.settings.one_class:
             inputs = inputs.reaching(REACH)
         return inputs
@@ -321,6 +353,7 @@ class PreparedPoints:
         shape = self.settings.image_shape
         _check_image(self.settings, self.raw)
         count = max(1, round(float(self.settings.strangers) * self._known))
+        self.raw = in_memory(self.raw, "strangers")
         made = make_exposure_points(self.raw, shape, count, np.random.default_rng([self.seed, 1]))
         self.raw = np.concatenate([self.raw, made])
         self._y = np.concatenate([self._y, np.full(count, self.n_classes)])

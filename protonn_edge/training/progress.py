@@ -10,13 +10,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 from scipy.special import logsumexp
 
 from protonn_edge.chain.model import Model
-from protonn_edge.datasets.dataset import Sparse
+from protonn_edge.training.mapped_rows import in_memory
 from protonn_edge.training.objective import Matrix, Parameters, rbf_values
-from protonn_edge.training.points import Indices, TrainingSet
+from protonn_edge.training.points import Targets, TrainingSet
 
 _EVALUATED_SCORES = 2**28  # products of a prototype and a label, of at least 1,000 points
 _VANISHED = 1e-6
@@ -180,7 +179,7 @@ def logistic_report(
     model: Model, data: TrainingSet, weights: NDArray[Any] | None, penalty: float = 0.0
 ) -> EpochReport:
     """Return the only report of a training without epochs: the mean logistic loss and a penalty."""
-    scores = model.head.scores(data.X)
+    scores = model.head.scores(in_memory(data.X, "a linear classifier"))
     losses = logsumexp(scores, axis=1) - scores[np.arange(len(data)), data.y]
     loss = float(np.average(losses, weights=weights)) + penalty
     return EpochReport(1, 1, loss, *shares_right(model.head.scores, data))
@@ -213,13 +212,13 @@ def accuracies(
     return accuracy, _share_right(_rbf(parameters, X), parameters, y, cutoff)
 
 
-def _rbf(parameters: Parameters, X: Matrix | Sparse) -> Matrix:
+def _rbf(parameters: Parameters, X: Matrix) -> Matrix:
     return rbf_values(parameters, X @ parameters.projection.T)
 
 
-def _share_right(rbf: Matrix, parameters: Parameters, y: Indices | Sparse, cutoff: float) -> float:
+def _share_right(rbf: Matrix, parameters: Parameters, y: Targets, cutoff: float) -> float:
     rbf[rbf < cutoff] = 0.0
     predicted = (rbf @ parameters.labels.T).argmax(axis=1)
-    if issparse(y):
+    if y.ndim == 2:
         return float(y[np.arange(len(predicted)), predicted].mean())
     return float(np.mean(predicted == y))

@@ -10,13 +10,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from scipy.sparse import issparse
-
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
 from protonn_edge.system.lazy import later
-from protonn_edge.training.normalization import KEEPING_ZEROS
-from protonn_edge.training.stored_points import LARGE_BYTES, is_large
 
 _feature_refusals = later("protonn_edge.training.requests", "refusals")
 
@@ -26,20 +22,9 @@ class TrainingRequest:
     """A training to check: its settings and properties of its points."""
 
     settings: Any  # settings of the kind of classifier
-    sparse: bool = False  # whether the points stay sparse
     multilabel: bool = False  # whether they have sets of labels
-    in_blocks: int = 0  # bytes of points that are read in blocks; 0 if they are in memory
     in_groups: bool = False  # whether the points come in groups
     given: frozenset[str] = frozenset()  # options given on the command line
-
-    @classmethod
-    def of(cls, settings: Any, X: Any, *, multilabel: bool, **facts: Any) -> TrainingRequest:
-        """Return the case of points X (n, D), which are made dense unless zeros stay zeros."""
-        sparse = bool(issparse(X)) and settings.normalizer_kind in KEEPING_ZEROS
-        in_blocks = 4 * X.size if is_large(X) and not multilabel else 0
-        return cls(
-            settings=settings, sparse=sparse, multilabel=multilabel, in_blocks=in_blocks, **facts
-        )
 
     @property
     def model(self) -> Model | None:
@@ -134,18 +119,13 @@ def unclipped(
     )
 
 
-def one_class_in_memory(what: str) -> tuple[Refusal, ...]:
-    """Return the rows of a kind, such as "a forest", without label sets and points in blocks."""
+def one_label_each(what: str) -> tuple[Refusal, ...]:
+    """Return the row of a kind, such as "a forest", without label sets."""
     return (
         Refusal(
             lambda case: case.multilabel,
             f"points have sets of labels, but {what} gives each point one class; choose another "
             "kind of classifier",
-        ),
-        Refusal(
-            lambda case: case.in_blocks > 0,
-            f"{what} needs all points in memory, but these points take {{case.in_blocks:,}} B and "
-            "are read in blocks; train on fewer points, or choose another kind of classifier",
         ),
     )
 
@@ -161,9 +141,7 @@ def unused(names: str, when: Condition, why: str) -> tuple[Refusal, ...]:
     )
 
 
-SPARSE = Refusal(lambda case: case.sparse, "the points are sparse")
 LABEL_SETS = Refusal(lambda case: case.multilabel, "points have sets of labels")
-IN_BLOCKS = Refusal(lambda case: case.in_blocks > 0, "the points are read in blocks")
 AUGMENTED = Refusal(lambda case: case.settings.augment, "{augment} moves images")
 """Clauses for `but`."""
 
@@ -187,25 +165,11 @@ def refusal_of(case: TrainingRequest, own: Iterable[Refusal] = ()) -> Refusal | 
     return next((each for each in rows if each.refuses(case)), None)
 
 
-_NOT_CLASSES_IN_MEMORY = (LABEL_SETS, SPARSE, IN_BLOCKS)
-_NOT_AS_THEY_ARE = (SPARSE, AUGMENTED, IN_BLOCKS)
-
-
 def _in_turn(fault: str) -> Refusal:
     return Refusal(
         lambda case: case.settings.optimizer == "alternating",
         f"the alternating optimizer {fault}",
         ("optimizer",),
-    )
-
-
-def _in_memory(name: str, instead: object, *reads: str) -> Refusal:
-    return Refusal(
-        lambda case: case.in_blocks > 0 and getattr(case.settings, name) != instead,
-        f"{{{name}}} is {{settings.{name}}}, which needs all points in memory, but the points take "
-        f"{{case.in_blocks:,}} B, and points of more than {LARGE_BYTES:,} B are read in blocks; "
-        f"set {{{name}}} to {instead}, or train on fewer points",
-        reads,
     )
 
 
@@ -241,13 +205,13 @@ REFUSALS: tuple[Refusal, ...] = (
         lambda case: case.in_groups and case.settings.group_shift > 0,
         "{group_shift} is {settings.group_shift:g}, but <but>; set {group_shift} to 0, or leave "
         "the groups out",
-        *_NOT_CLASSES_IN_MEMORY,
+        LABEL_SETS,
         _in_turn("takes points as they are"),
     ),
     *refuse_each(
         lambda case: case.settings.strangers > 0,
         "{strangers} is {settings.strangers:g}, but <but>; leave {strangers} out",
-        *_NOT_CLASSES_IN_MEMORY,
+        LABEL_SETS,
         _in_turn("does not use points without a class"),
         Refusal(
             lambda case: case.settings.loss == "neighbour_likelihood",
@@ -255,8 +219,6 @@ REFUSALS: tuple[Refusal, ...] = (
             ("loss",),
         ),
     ),
-    _in_memory("optimizer", "joint", "optimizer"),
-    _in_memory("augment", False),
     # The model to start from.
     Refusal(
         lambda case: case.model is not None and case.model.multilabel and not case.multilabel,
@@ -281,7 +243,6 @@ REFUSALS: tuple[Refusal, ...] = (
     *refuse_each(
         lambda case: case.settings.augment,
         "{augment} is {settings.augment}, but <but>",
-        Refusal(lambda case: case.sparse, "the points are sparse; give dense images"),
         Refusal(
             lambda case: case.settings.image_shape is None,
             "{image_shape} is not given; give the height and width of the images",
@@ -290,7 +251,7 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     # The ends of ranges.
     *unclipped(
-        *_NOT_AS_THEY_ARE,
+        AUGMENTED,
         to_start=[
             Refusal(
                 lambda case: case.settings.initial_model is not None,
@@ -335,17 +296,15 @@ REFUSALS: tuple[Refusal, ...] = (
             and isinstance(case.settings.init_projection, str)
             and case.settings.init_projection == "nca"
         ),
-        "{init_projection} 'nca' needs dense points with one class each, but <but>; "
+        "{init_projection} 'nca' needs points with one class each, but <but>; "
         "choose 'sleec', 'gaussian' or 'pca'",
         replace(LABEL_SETS, reads=("init_projection",)),
-        replace(SPARSE, reads=("init_projection",)),
     ),
     # Normal points alone.
     *refuse_each(
         lambda case: case.settings.one_class,
-        "{one_class} is set, but <but>; leave {one_class} out, or give dense points with one "
-        "label each that fit in memory",
-        *_NOT_CLASSES_IN_MEMORY,
+        "{one_class} is set, but <but>; leave {one_class} out, or give points with one label each",
+        LABEL_SETS,
     ),
     *refuse_each(
         lambda case: case.settings.one_class,

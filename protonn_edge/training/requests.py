@@ -32,13 +32,6 @@ def of_samples() -> frozenset[str]:
 
 
 IMAGES: tuple[rows.Refusal, ...] = (
-    *rows.refuse_each(
-        lambda case: isinstance(case.asked, features.ImageRequest) and case.asked.deskew,
-        "only dense images that fit in memory can be deskewed, but <but>; leave deskew out, or "
-        "give such images",
-        rows.SPARSE,
-        rows.IN_BLOCKS,
-    ),
     rows.Refusal(
         lambda case: type(case.asked) is features.ImageRequest,
         "{features} is {settings.features}, which prepares images but computes no features; add "
@@ -74,8 +67,6 @@ COPIES: tuple[rows.Refusal, ...] = (
         lambda case: case.settings.copies > 0,
         "{copies} is {settings.copies}, but <but>; leave {copies} out",
         rows.LABEL_SETS,
-        rows.SPARSE,
-        rows.IN_BLOCKS,
         rows.AUGMENTED,
         rows.Refusal(
             lambda case: (

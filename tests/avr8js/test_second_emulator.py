@@ -20,9 +20,10 @@ from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.device import protocol
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.kinds.protonn.precision.model import float_build
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.projects.project import BuildOptions, trial_build
-from protonn_edge.quantization import device_model, quantize
+from protonn_edge.quantization import quantize
 from protonn_edge.verification.agreement import verify_device
 
 OVERFLOW_CYCLES = 35
@@ -34,7 +35,8 @@ def assert_both_emulators_agree(
     avr8js, model: Model, Q: np.ndarray, precision: str = "int8"
 ) -> list[int]:
     """Compare class, scores and cycles of every point; return the cycles."""
-    board, reference = load_board("uno"), device_model(model, precision)
+    board = load_board("uno")
+    reference = (float_build if precision == "float32" else quantize)(model)
     with (
         trial_build(model, board, options=BuildOptions(reference=reference)) as trial,
         EmulatedUno(trial.elf, board=board) as uno,

@@ -163,7 +163,7 @@ def test_a_float_build_is_measured_and_verified_like_an_integer_one(folder: Path
     target = folder / "floats"
     built = run_json("build", folder / "model.npz", "-o", target, "--precision", "float32",
                      "--data", folder / "iris.csv")  # fmt: skip
-    assert built["precision"] == "float32"
+    assert built["plan"] == {"kernel": "float32"}
     assert built["accuracy"] == pytest.approx(built["float_accuracy"], abs=0.02)
     measured = run_json("hil", folder / "iris.csv", "--project", target)
     assert (measured["n"], measured["mismatches"], measured["lost"]) == (150, 0, 0)

@@ -14,7 +14,7 @@ from protonn_edge.codegen import make_plan
 from protonn_edge.codegen.context import raw_context, render_context
 from protonn_edge.codegen.plan import ENTRY_BYTES
 from protonn_edge.codegen.planner import plan_of
-from protonn_edge.kinds.protonn.precision.model import in_floats
+from protonn_edge.kinds.protonn.precision.model import float_build
 from protonn_edge.kinds.protonn.precision.program import plan_for
 from protonn_edge.quantization import quantize
 
@@ -42,7 +42,7 @@ def test_each_of_many_features_chooses_its_scale() -> None:
 
 def test_a_float_build_keeps_its_input_its_projection_and_its_scores() -> None:
     model = random_model(features=30, projections=6, prototypes=7, classes=5)
-    plan = plan_for(in_floats(model, quantize(model)))
+    plan = plan_for(float_build(model))
     assert plan.table_bytes == 4 * (6 * 30 + 6 * 7 + 5 * 7 + 6)
     assert plan.state_bytes == ENTRY_BYTES + 30 + 2 * 4 * 5
 

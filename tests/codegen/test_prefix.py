@@ -23,20 +23,22 @@ from model_factory import (
     tiny_windows_model,
 )
 from plans import plan_with
+from refusals import refused_by
 
 from protonn_edge.avr.cores import CORES, UNO_CORE, Core
 from protonn_edge.codegen import check_prefix, render_c
 from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.integers import AveragePooling
-from protonn_edge.quantization import IntegerChain, device_model, quantize
+from protonn_edge.kinds.protonn.precision.model import float_build
+from protonn_edge.quantization import IntegerChain, quantize
 
 MODELS = {
     "integers": tiny_integer_model(),
     "pooling": tiny_pooling_model(),
     "deskew": tiny_deskew_model(),
     "windows": tiny_windows_model(),
-    "floats": device_model(random_model(), "float32"),
+    "floats": float_build(random_model()),
 }
 TWO_MODELS = Path(__file__).with_name("two_models.c")
 OURS = re.compile(r"pnn(?=_)", re.IGNORECASE)
@@ -116,7 +118,7 @@ def test_public_names_are_told_apart_by_any_c99_linker() -> None:
 
 def test_a_prefix_that_collides_with_a_stages_names_is_refused() -> None:
     """The stage has a static function of its own that is called so."""
-    with pytest.raises(InputError, match="two names in the generated C would both be projection"):
+    with refused_by("codegen.renderer"):
         render_c(tiny_integer_model(), prefix="projection")
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 from command_line import run
-from scipy.sparse import csr_array
 
 from protonn_edge.boards import load_board
 from protonn_edge.chain.file import load_model, model_bytes, save_model
@@ -22,7 +21,6 @@ from protonn_edge.export import export
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import quantize
 from protonn_edge.training import requests
-from protonn_edge.training.refusals import Incompatible
 
 DIGITS = load_digits_dataset()
 BRIEF = {"n_projections": 8, "n_prototypes": 30, "epochs": 8, "random_state": 0}
@@ -54,10 +52,6 @@ def test_it_is_asked_for_like_all_others(classifier: type[ProtoNNClassifier]) ->
         InputError, match="'pool:4x4' of the features cannot be combined with scale:0.5"
     ):
         trained(classifier, features="scale:0.5,pool:4x4")
-    with pytest.raises(Incompatible, match="to be scaled, but the points are sparse"):
-        classifier(features="scale:0.5", normalization="none").fit(
-            csr_array(np.eye(4)), [0, 1, 0, 1]
-        )
 
 
 def test_scaled_features_are_learned_from(classifier: type[ProtoNNClassifier]) -> None:

@@ -11,7 +11,8 @@ from model_factory import random_model
 from random_chains import random_chain
 
 from protonn_edge.codegen import Plan
-from protonn_edge.quantization import IntegerChain, device_model
+from protonn_edge.kinds.protonn.precision.model import float_build
+from protonn_edge.quantization import IntegerChain
 
 BRIEF_CASES = 3
 DEADLINE_S = 120.0
@@ -32,4 +33,4 @@ def _program(rng: np.random.Generator) -> tuple[IntegerChain, Plan | None]:
     if rng.random() >= _FLOATS:
         return random_chain(rng)
     features, seed = int(rng.integers(1, 60)), int(rng.integers(1 << 31))
-    return device_model(random_model(seed, features=features), "float32"), None
+    return float_build(random_model(seed, features=features)), None

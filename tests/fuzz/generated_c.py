@@ -32,7 +32,8 @@ from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.integers import AveragePooling
 from protonn_edge.features.deskew.integers import BYTES
 from protonn_edge.features.window_features.windows import KINDS
-from protonn_edge.quantization import IntegerChain, device_model, quantize
+from protonn_edge.kinds.protonn.precision.model import float_build
+from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.verification.agreement import compare
 
 BRIEF_CASES = 3
@@ -128,7 +129,7 @@ def _changed(rng: np.random.Generator, folder: Path) -> _Made:
 
 def _check_floats(seed: int, model: Model) -> None:
     try:
-        floats = device_model(model, "float32")
+        floats = float_build(model)
     except InputError as error:  # of prototypes too far apart for integers
         check_refusal(error)
         return

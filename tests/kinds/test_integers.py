@@ -10,8 +10,9 @@ from model_factory import random_points
 from protonn_edge.chain.policy import with_rules
 from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.errors import InputError
+from protonn_edge.kinds.protonn.precision.model import float_build
 from protonn_edge.policy.rejection.rule import Rejection
-from protonn_edge.quantization import device_model, device_models, quantize, stage_losses
+from protonn_edge.quantization import quantize, stage_losses
 
 every_kind = pytest.mark.parametrize("kind", kinds_with_models())
 
@@ -44,6 +45,5 @@ def test_thresholds_are_those_of_the_float_model(kind: str) -> None:
 @every_kind
 def test_there_are_no_float_builds(kind: str) -> None:
     model = kind_of(kind).random_model()
-    assert [each.score_tolerance for each in device_models(model)] == [0]
     with pytest.raises(InputError, match=f"no float builds of {model.head.kind} models"):
-        device_model(model, "float32")
+        float_build(model)

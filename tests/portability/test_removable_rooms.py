@@ -45,7 +45,7 @@ ROOMS = {
         "protonn_edge/policy/rejection templates/c/policy/rejection.j2 "
         "templates/export/policy/rejection.md.j2 tests/policy/rejection docs/rejection.md",
         "train data.csv -o rejecting.npz --rejection 1%",
-        "No such option",
+        "rejection is not installed",
     ),
     "confidence": Room(
         "protonn_edge/policy/confidence templates/c/policy/confidence.j2 "
@@ -61,7 +61,7 @@ ROOMS = {
         "templates/export/certificate.md.j2 templates/export/certified.c.j2 templates/export/proof "
         "templates/html/certificate.html.j2 tests/certificate docs/certificate.md",
         "verify project",
-        "name a model and DATA",
+        "certificates are not installed",
     ),
     "report": Room(
         "protonn_edge/report protonn_edge/cli/report.py protonn_edge/policy/rejection/report.py "
@@ -85,7 +85,7 @@ ROOMS = {
         "protonn_edge/kinds/protonn/convert protonn_edge/features/convolution/convert "
         "tests/conversion docs/conversion.md docs/networks.md",
         "convert model.npz -o model.onnx",
-        "No such command 'convert'",
+        "conversion is not installed",
     ),
     "observation": Room(
         "protonn_edge/observation templates/observation "
@@ -118,7 +118,7 @@ ROOMS = {
     "float builds": Room(
         "protonn_edge/kinds/protonn/precision templates/c/precision tests/precision",
         "build model.npz -o floats --precision float32",
-        "'float32' is not 'int8'",
+        "float builds are not installed",
     ),
     "bonsai": Room(
         "protonn_edge/kinds/bonsai templates/c/bonsai_tree tests/bonsai docs/bonsai.md",

@@ -7,6 +7,7 @@ import pytest
 from avr_tools import needs_emulated_avr
 from chains import replace
 from model_factory import random_inputs, random_model, random_points
+from refusals import refused_by
 
 from protonn_edge.boards import load_board
 from protonn_edge.codegen import SOURCES, render_c
@@ -14,8 +15,9 @@ from protonn_edge.codegen.host import host_program
 from protonn_edge.device import ReferenceAnswers
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed
+from protonn_edge.kinds.protonn.precision.model import float_build
 from protonn_edge.projects.project import BuildOptions, trial_build
-from protonn_edge.quantization import IntegerChain, device_model, quantize
+from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.verification.agreement import compare, verify_device
 
 PUSH = """
@@ -48,7 +50,7 @@ def inputs_near_prototypes(seed: int, n: int, model: IntegerChain) -> np.ndarray
 @pytest.mark.parametrize("feeding", ["whole", "push", "split"])
 def test_host_c_gives_the_reference_scores_under_sanitizers(gamma_numerator, cutoff, feeding):
     model = random_model(5, gamma_numerator=gamma_numerator)
-    model = device_model(replace(model, cutoff=cutoff), "float32")
+    model = float_build(replace(model, cutoff=cutoff))
     Q = inputs_near_prototypes(5, 200, model)
     with host_program(model, sanitize=True) as program:
         labels, scores = program.run(Q, feeding)
@@ -62,7 +64,7 @@ def test_the_uno_gives_the_reference_scores_and_takes_much_longer():
     model = replace(model, cutoff=1 / 128)
     took = {}
     for precision in ("float32", "int8"):
-        reference = device_model(model, precision)
+        reference = (float_build if precision == "float32" else quantize)(model)
         Q = inputs_near_prototypes(6, 12, reference)
         with (
             trial_build(model, board, options=BuildOptions(reference=reference)) as trial,
@@ -77,9 +79,9 @@ def test_the_uno_gives_the_reference_scores_and_takes_much_longer():
 
 def test_a_float_build_that_is_too_large_is_refused_before_the_compiler():
     model = random_model(features=900, projections=10)
-    floats = BuildOptions(reference=device_model(model, "float32"))
+    floats = BuildOptions(reference=float_build(model))
     with (
-        pytest.raises(CheckFailed, match="tables alone need"),
+        refused_by("projects.checks", kind=CheckFailed),
         trial_build(model, load_board("uno"), options=floats),
     ):
         pass
@@ -88,6 +90,6 @@ def test_a_float_build_that_is_too_large_is_refused_before_the_compiler():
 @pytest.mark.parametrize("name", SOURCES)
 def test_rendering_is_repeatable_and_differs_from_the_integers(name: str):
     model = random_model(7)
-    first, second = (render_c(device_model(model, "float32"))[name] for _ in range(2))
+    first, second = (render_c(float_build(model))[name] for _ in range(2))
     assert first == second
-    assert first != render_c(device_model(model))[name]
+    assert first != render_c(quantize(model))[name]

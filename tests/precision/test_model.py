@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 from chains import replace
 from model_factory import random_model, random_points, random_pooling_model
+from refusals import refused_by
 
-from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.integers import AveragePooling
-from protonn_edge.kinds.protonn.precision.model import in_floats
-from protonn_edge.quantization import device_model, quantize
+from protonn_edge.kinds.protonn.precision.model import float_build, in_floats
+from protonn_edge.quantization import quantize
 
 
 def test_scores_are_those_of_the_float_model_at_what_the_bytes_stand_for():
     model = random_model(1, features=20)
-    floats = device_model(model, "float32")
+    floats = float_build(model)
     Q = floats.quantize(random_points(1, 50, 20))
     expected = model.scores(floats.inputs.restore(Q))
     assert np.allclose(floats.scores(Q) * floats.score_scale, expected, atol=1e-5)
@@ -24,7 +24,7 @@ def test_scores_are_those_of_the_float_model_at_what_the_bytes_stand_for():
 
 def test_prototypes_beyond_the_cutoff_count_as_little_as_in_the_float_model():
     model = replace(random_model(1, features=20), cutoff=1 / 128)
-    floats = device_model(model, "float32")
+    floats = float_build(model)
     Q = floats.quantize(random_points(1, 200, 20))
     expected = model.scores(floats.inputs.restore(Q))
     assert floats.own_stages[0].limit == pytest.approx(np.log(128))
@@ -33,7 +33,7 @@ def test_prototypes_beyond_the_cutoff_count_as_little_as_in_the_float_model():
 
 def test_it_takes_the_bytes_of_the_integer_model_and_has_another_hash():
     model = random_model(2)
-    floats, integers = device_model(model, "float32"), device_model(model, "int8")
+    floats, integers = float_build(model), quantize(model)
     X = random_points(2, 30, 12)
     assert (floats.quantize(X) == integers.quantize(X)).all()
     assert floats.model_sha256 != integers.model_sha256
@@ -44,14 +44,14 @@ def test_scores_use_24_bits_whatever_the_labels_are():
     for factor in (1e-6, 1.0, 1e6):
         model = random_model(3)
         model = replace(model, labels=model.head.labels * np.float32(factor))
-        floats = device_model(model, "float32")
+        floats = float_build(model)
         assert 1 << 23 <= np.abs(floats.own_stages[0].labels).sum(axis=1).max() <= 1 << 24
 
 
 def test_average_pooling_is_refused():
     model = random_pooling_model(AveragePooling((8, 8), (8, 8), (4, 4)))
-    with pytest.raises(InputError, match="pools images, which float builds do not support"):
-        device_model(model, "float32")
+    with refused_by("kinds.protonn.precision.model"):
+        float_build(model)
 
 
 def test_numbers_beyond_a_float_are_refused():
@@ -59,12 +59,12 @@ def test_numbers_beyond_a_float_are_refused():
     integer_model = quantize(model)
     far = model.head.prototypes * np.float32(1e30)
     distant = replace(model, prototypes=far, gamma=1e15)
-    with pytest.raises(InputError, match="exceed the range of 32-bit floats"):
-        in_floats(distant, integer_model)
+    with refused_by("kinds.protonn.precision.model"):
+        in_floats(integer_model, distant)
 
 
 def test_the_hash_depends_on_every_number():
-    floats = in_floats(random_model(), quantize(random_model()))
+    floats = float_build(random_model())
     (stage,) = floats.own_stages
     changed = [
         replace(stage, **{name: getattr(stage, name) + np.float32(1)})

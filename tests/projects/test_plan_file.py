@@ -45,7 +45,6 @@ def test_it_says_which_plan_was_taken_and_what_it_takes(project: Project) -> Non
         "format": 1,
         "tool_version": __version__,
         "model_sha256": reference.model_sha256,
-        "precision": "int8",
         "core": "avr5",
         "choices": plan.choices,
         "table_bytes": plan.table_bytes,
@@ -93,7 +92,7 @@ def test_what_is_no_record_is_one_sentence(project: Project, content: bytes) -> 
 
 
 def _cases() -> list[tuple[str, Any]]:
-    keys = ["format", "model_sha256", "precision", "core", "choices", "table_bytes", "plan"]
+    keys = ["format", "model_sha256", "core", "choices", "table_bytes", "plan"]
     wild = [None, True, -1, 2, 1e400, float("nan"), "x", "float32", [], {}, [[]], {"stages": 3}]
     return [(key, value) for key in keys for value in wild]
 

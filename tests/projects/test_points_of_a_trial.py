@@ -14,7 +14,8 @@ from model_factory import (
 
 from protonn_edge.chain.model import Model
 from protonn_edge.features.gradients.making import gradient_features
-from protonn_edge.quantization import device_model, quantize
+from protonn_edge.kinds.protonn.precision.model import float_build
+from protonn_edge.quantization import quantize
 from protonn_edge.verification.tryout import extremes, trial_points
 
 MODELS = {
@@ -56,5 +57,5 @@ def test_many_features_take_no_more_memory_than_their_points() -> None:
 
 def test_a_float_build_gets_the_points_of_the_integers() -> None:
     model = random_model()
-    floats = device_model(model, "float32")
+    floats = float_build(model)
     assert np.array_equal(trial_points(model, floats, 20), trial_points(model, quantize(model), 20))

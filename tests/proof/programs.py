@@ -23,7 +23,8 @@ from model_factory import (
 )
 
 from protonn_edge.codegen import Plan
-from protonn_edge.quantization import IntegerChain, device_model, quantize
+from protonn_edge.kinds.protonn.precision.model import float_build
+from protonn_edge.quantization import IntegerChain, quantize
 
 
 class Program(NamedTuple):
@@ -45,7 +46,7 @@ def programs() -> Iterator[Program]:
             yield Program(name, instance.model, plan)
     yield from _watching()
     yield Program("confidence", sharp(tiny_integer_model(), 8.0), None)
-    yield Program("floats", device_model(random_model(), "float32"), None)
+    yield Program("floats", float_build(random_model()), None)
 
 
 def _watching() -> Iterator[Program]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_matrix
 
 from protonn_edge.chain.raw_inputs import (
     MANY_DECIMALS,
@@ -30,15 +29,13 @@ from protonn_edge.chain.raw_inputs import (
         ([123456.7], MANY_DECIMALS),  # float32 has no such tenth
     ],
 )
-@pytest.mark.parametrize("form", [np.array, csr_matrix])
-def test_decimals_are_counted_though_float32_has_rounded_them(numbers, decimals, form) -> None:
-    points = form(np.array(numbers, np.float32)[:, None])
+def test_decimals_are_counted_though_float32_has_rounded_them(numbers, decimals) -> None:
+    points = np.array(numbers, np.float32)[:, None]
     assert decimals_of(points, 1).tolist() == [decimals]
 
 
-@pytest.mark.parametrize("form", [np.array, csr_matrix])
-def test_interleaved_features_have_decimals_of_their_own(form) -> None:
-    points = form(np.array([[1, 0.5, 0.25, 2, 1.5, 0.1], [3, 0.25, 1 / 3, 4, 2, 1]]))
+def test_interleaved_features_have_decimals_of_their_own() -> None:
+    points = np.array([[1, 0.5, 0.25, 2, 1.5, 0.1], [3, 0.25, 1 / 3, 4, 2, 1]])
     assert decimals_of(points, 3).tolist() == [0, 2, MANY_DECIMALS]
 
 

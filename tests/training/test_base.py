@@ -47,8 +47,6 @@ class NearestMean(DeviceClassifier):
 
     refusals: ClassVar[tuple[Refusal, ...]] = (
         Refusal(lambda case: case.multilabel, "one mean a class is not enough for sets of labels"),
-        Refusal(lambda case: case.sparse, "means of sparse points are not sparse"),
-        Refusal(lambda case: case.in_blocks > 0, "means of blocks are not implemented"),
     )
 
     def _train(self, prepared: PreparedPoints) -> Learned:

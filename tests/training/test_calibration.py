@@ -10,7 +10,6 @@ import pytest
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.kinds.linear.train import LinearClassifier
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.training import stored_points
 from protonn_edge.training.calibration import fitted_sharpness, least_log_loss, softmax
 
 DIGITS = load_digits_dataset()
@@ -117,12 +116,3 @@ def test_inputs_unlike_any_in_training_lie_far_from_prototypes() -> None:
     limit = np.quantile(classifier.score_samples(DIGITS.X_train), 0.02)
     assert np.mean(known > limit) > 0.9
     assert np.mean(unknown < limit) > 0.6
-
-
-def test_many_points_are_scored_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    classifier = fit(epochs=2)
-    whole = classifier.score_samples(DIGITS.X_train), classifier.predict_proba(DIGITS.X_train)
-    monkeypatch.setattr(stored_points, "LARGE_BYTES", 10_000)
-    monkeypatch.setattr(stored_points, "BLOCK_BYTES", 3_000)
-    np.testing.assert_allclose(classifier.score_samples(DIGITS.X_train), whole[0])
-    np.testing.assert_allclose(classifier.predict_proba(DIGITS.X_train), whole[1])

@@ -10,12 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 from chains import replace
-from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.chain.model import Model
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.training import stored_points
 from protonn_edge.training.refusals import Incompatible
 
 RNG = np.random.default_rng(0)
@@ -110,12 +108,10 @@ CHOICES: dict[str, dict[str, Any]] = {
     "clip": {"clip": 0.05},
     "callbacks": {"callback": lambda _: None, "network_callback": lambda _: None},
     # What is no parameter, but goes with them.
-    "sparse points": {},
     "sets of labels": {},
     "groups": {},
     "weights": {},
     "points to report on": {},
-    "in blocks": {},
 }
 
 
@@ -131,20 +127,14 @@ def go_together(pair: tuple[str, str]) -> bool:
 
 
 @pytest.mark.parametrize("first", CHOICES)
-def test_a_pair_trains_or_is_refused_by_the_table(
-    first: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_pair_trains_or_is_refused_by_the_table(first: str) -> None:
     pairs = [pair for pair in combinations(CHOICES, 2) if pair[0] == first and go_together(pair)]
     for pair in pairs:
-        with monkeypatch.context() as patch:
-            train_or_be_refused(pair, patch)
+        train_or_be_refused(pair)
 
 
-def train_or_be_refused(pair: tuple[str, str], patch: pytest.MonkeyPatch) -> None:
-    if "in blocks" in pair:
-        patch.setattr(stored_points, "LARGE_BYTES", 100)
+def train_or_be_refused(pair: tuple[str, str]) -> None:
     classifier = ProtoNNClassifier(**BRIEF | CHOICES[pair[0]] | CHOICES[pair[1]])
-    points = csr_array(X) if "sparse points" in pair else X
     labels = LABELS if "sets of labels" in pair else 0 * Y if "one class" in pair else Y
     more: dict[str, Any] = {}
     if "weights" in pair:
@@ -152,8 +142,8 @@ def train_or_be_refused(pair: tuple[str, str], patch: pytest.MonkeyPatch) -> Non
     if "groups" in pair:
         more["groups"] = np.arange(24) // 6
     if "points to report on" in pair:
-        more["evaluate_on"] = points, labels
+        more["evaluate_on"] = X, labels
     with warnings.catch_warnings(), suppress(Incompatible):
         warnings.simplefilter("ignore", ConvergenceWarning)
-        classifier.fit(points, labels, **more)
-        classifier.predict(points)
+        classifier.fit(X, labels, **more)
+        classifier.predict(X)

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
 
 from protonn_edge.chain.file import model_bytes
 from protonn_edge.chain.registry import ESTIMATORS
@@ -188,12 +187,6 @@ def test_copies_beyond_the_limit_of_memory_are_refused(monkeypatch: pytest.Monke
     monkeypatch.setattr("protonn_edge.training.preparation._COPIES_LIMIT", 10_000)
     with pytest.raises(InputError, match=r"2 copies of the points need 20,480 B of memory"):
         fitted(copies=2)
-
-
-def test_sparse_points_have_no_copies() -> None:
-    classifier = ProtoNNClassifier(copies=1, image_shape=(8, 8), normalization="none")
-    with pytest.raises(InputError, match="the points are sparse"):
-        classifier.fit(csr_array(np.abs(signals())), CLASSES)
 
 
 def test_clips_of_sound_have_copies_with_noise() -> None:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.sparse import csr_array
 
 from protonn_edge.chain.file import model_bytes
 from protonn_edge.errors import InputError
@@ -142,10 +141,8 @@ def test_what_cannot_be_shifted_is_refused(options: dict[str, Any], sentence: st
         fitted(X, y, **{"groups": people} | options)
 
 
-def test_sparse_points_and_sets_of_labels_are_refused() -> None:
+def test_sets_of_labels_are_refused() -> None:
     X, y, people = points_of_people(3)
-    with pytest.raises(InputError, match="sparse"):
-        fitted(csr_array(X), y, groups=people, normalization="none", quantization_aware=False)
     with pytest.raises(InputError, match="sets of labels"):
         fitted(X, np.stack([y, 1 - y], axis=1), groups=people)
 

@@ -50,7 +50,7 @@ def test_paths_and_boards_may_be_texts(tmp_path: Path) -> None:
 def test_what_has_arrays_is_shown_by_its_facts() -> None:
     model = replace(random_model(), classes=("a", "<b>", "c", "d"))
     integers = quantize(model)
-    for each in (model, integers, in_floats(model, integers), make_plan(integers)):
+    for each in (model, integers, in_floats(integers, model), make_plan(integers)):
         assert len(repr(each)) < 500
         assert "array(" not in repr(each)
         assert each._repr_html_().startswith(f"<table><caption>{type(each).__name__}</caption>")

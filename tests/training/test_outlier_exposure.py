@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
 
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
@@ -140,10 +139,7 @@ def test_exposure_points_that_cannot_be_made_are_refused(settings: dict, words: 
         ProtoNNClassifier(strangers=0.5, n_prototypes=4, **settings).fit(X, y)
 
 
-def test_sparse_points_and_sets_of_labels_have_no_outlier_exposure() -> None:
+def test_sets_of_labels_have_no_outlier_exposure() -> None:
     X, y = images(20), np.arange(20) % 2
-    sparse = ProtoNNClassifier(strangers=0.5, n_prototypes=4, normalization="none")
-    with pytest.raises(InputError, match="the points are sparse"):
-        sparse.fit(csr_array(X), y)
     with pytest.raises(InputError, match="points have sets of labels"):
         ProtoNNClassifier(strangers=0.5).fit(X, np.eye(2, dtype=int)[y])

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
 
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
@@ -68,24 +67,13 @@ def test_training_goes_on_with_the_ends_of_the_model_it_starts_from() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "sparse", "what"),
+    ("settings", "what"),
     [
-        ({"normalization": "none"}, True, "the points are sparse"),
-        ({"image_shape": (1, 2), "features": "pool:1x1"}, False, "images are pooled"),
-        ({"image_shape": (1, 2), "augment": True}, False, "augment moves images"),
+        ({"image_shape": (1, 2), "features": "pool:1x1"}, "images are pooled"),
+        ({"image_shape": (1, 2), "augment": True}, "augment moves images"),
     ],
 )
-def test_clipping_is_refused_where_it_means_nothing(
-    settings: dict[str, Any], sparse: bool, what: str
-) -> None:
+def test_clipping_is_refused_where_it_means_nothing(settings: dict[str, Any], what: str) -> None:
     X, y = _clusters_with_jumps(0)
     with pytest.raises(InputError, match=f"clip is 0.02, but {what}"):
-        ProtoNNClassifier(clip=0.02, **_SMALL, **settings).fit(csr_array(X) if sparse else X, y)
-
-
-def test_a_model_that_clips_is_no_start_for_sparse_points() -> None:
-    X, y = _clusters_with_jumps(0)
-    first = ProtoNNClassifier(clip=0.02, normalization="none", **_SMALL).fit(X, y).model_
-    again = ProtoNNClassifier(initial_model=first, normalization="none", **_SMALL)
-    with pytest.raises(InputError, match="clips outliers, but the points are sparse"):
-        again.fit(csr_array(X), y)
+        ProtoNNClassifier(clip=0.02, **_SMALL, **settings).fit(X, y)

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
 
 from protonn_edge import WindowFeatures
 from protonn_edge.chain.file import model_bytes
@@ -105,8 +104,3 @@ def test_the_same_seed_gives_the_same_model() -> None:
 def test_what_cannot_be_meant_is_one_sentence(settings: dict[str, Any], sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
         classifier(**settings).fit(X, Y)
-
-
-def test_sparse_windows_are_refused() -> None:
-    with pytest.raises(InputError, match="because the points are sparse"):
-        classifier(normalization="none").fit(csr_array(X), Y)

@@ -25,13 +25,7 @@ class PoolingRequest(features.ImageRequest):
     kind: ClassVar[str] = AveragePooling.kind
     word: ClassVar[str] = "pool"
     form: ClassVar[str] = "pool:4x4"
-    refusals: ClassVar[tuple[rows.Refusal, ...]] = (
-        rows.Refusal(
-            lambda case: AveragePooling.kind in case.kinds and case.sparse,
-            "the images are pooled to averages, but the points are sparse; give dense images",
-        ),
-        *rows.unclipped(_POOLED),
-    )
+    refusals: ClassVar[tuple[rows.Refusal, ...]] = (*rows.unclipped(_POOLED),)
 
     shape: Shape
 

@@ -27,12 +27,6 @@ class GradientRequest(features.ImageRequest):
     word: ClassVar[str] = "gradients"
     form: ClassVar[str] = "gradients:4x4 or gradients:4x4/4"
     refusals: ClassVar[tuple[rows.Refusal, ...]] = (
-        *rows.refuse_each(
-            _SUMMED.when,
-            "gradients cannot be summed, because <but>; leave {features} out",
-            rows.SPARSE,
-            rows.IN_BLOCKS,
-        ),
         *rows.unclipped(_SUMMED, why=", and the bytes of their sums are not clipped"),
     )
 

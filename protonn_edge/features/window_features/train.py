@@ -41,9 +41,7 @@ class WindowRequest(features.FeatureRequest):
         *rows.refuse_each(
             lambda case: bool(case.kinds & _of_samples()),
             "features of windows cannot be computed, because <but>; leave {features} out",
-            rows.SPARSE,
             rows.AUGMENTED,
-            rows.IN_BLOCKS,
         ),
     )
 

@@ -18,7 +18,6 @@ import numpy as np
 
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.sums import scores_of_sums, slope_of_sums
-from protonn_edge.datasets.dataset import dense_rows
 from protonn_edge.kinds.bonsai.head import BonsaiHead, LocalDeepKernelHead, TreeHead
 from protonn_edge.kinds.bonsai.parameters import BonsaiParameters, LocalDeepKernelParameters
 from protonn_edge.training.base import DeviceClassifier
@@ -34,7 +33,7 @@ from protonn_edge.training.objective import Loss, Matrix, cross_entropy
 from protonn_edge.training.points import Batch, Float32, TrainingSet
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import EpochReport, Learned, shares_right
-from protonn_edge.training.refusals import Refusal, one_class_in_memory
+from protonn_edge.training.refusals import Refusal, one_label_each
 from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, SearchSpec, SearchTask
 
 _NO_SHARPNESS = np.zeros(1, np.float32)
@@ -182,8 +181,7 @@ class TreeTraining(MiniBatchTraining[TreeParameters]):
         return np.asarray(wanted / np.maximum(magnitudes, np.float32(1e-12)))
 
     def _accuracies(self) -> tuple[float, float | None]:
-        head = head_of(self.parameters)
-        return shares_right(lambda X: head.scores(dense_rows(X, slice(None))), self._data)
+        return shares_right(head_of(self.parameters).scores, self._data)
 
 
 def _start(
@@ -191,7 +189,7 @@ def _start(
 ) -> TreeParameters:
     """Return the initial parameters: linear discriminants, and random weights of their outputs."""
     points, y = data.evaluated
-    X = dense_rows(points, slice(None))
+    X = points
     d = min(settings.n_projections, X.shape[1]) if isinstance(settings, BonsaiParameters) else 0
     Z = np.zeros((0, X.shape[1]), np.float32)
     if d:
@@ -222,7 +220,7 @@ class TreeClassifier(LocalDeepKernelParameters, DeviceClassifier):
     """The common base of Bonsai and local deep kernels."""
 
     scores_are_logits = True
-    refusals: ClassVar[tuple[Refusal, ...]] = one_class_in_memory("a tree of gated sums")
+    refusals: ClassVar[tuple[Refusal, ...]] = one_label_each("a tree of gated sums")
 
     def _train(self, prepared: PreparedPoints) -> Learned:
         data, kind = prepared.training_set(), prepared.normalizer.kind

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.sums import scores_of_sums, slope_of_sums
-from protonn_edge.datasets.dataset import dense_rows
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.dense.head import DenseHead, rectified
 from protonn_edge.kinds.dense.integers import MOST_UNITS, listed
@@ -35,7 +34,7 @@ from protonn_edge.training.objective import Matrix, cross_entropy
 from protonn_edge.training.points import Batch, Float32, TrainingSet
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import DivergedError, Learned, shares_right
-from protonn_edge.training.refusals import Refusal, one_class_in_memory
+from protonn_edge.training.refusals import Refusal, one_label_each
 from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, SearchSpec, SearchTask
 
 _PRUNING = (0.2, 0.6)
@@ -181,7 +180,7 @@ class _NetworkTraining(MiniBatchTraining[list[Float32]]):
         if self._budget is None or due <= self._round:
             return
         self._round = due
-        values = self.network.values(dense_rows(self._data.evaluated[0], slice(None)))
+        values = self.network.values(self._data.evaluated[0])
         matter = [
             np.abs(W) * each.std(axis=0) * mask
             for W, each, mask in zip(self.network.weights, values, self._masks, strict=False)
@@ -231,7 +230,7 @@ class DenseClassifier(DenseParameters, DeviceClassifier):
     """
 
     scores_are_logits = True
-    refusals: ClassVar[tuple[Refusal, ...]] = one_class_in_memory("a dense classifier")
+    refusals: ClassVar[tuple[Refusal, ...]] = one_label_each("a dense classifier")
 
     @classmethod
     def searched(cls, task: SearchTask) -> SearchSpec:
@@ -278,7 +277,7 @@ class DenseClassifier(DenseParameters, DeviceClassifier):
             settings.learning_rate,
         )
         network = run.network
-        X = dense_rows(data.evaluated[0], slice(None))
+        X = data.evaluated[0]
         head = DenseHead.of(network.weights, network.biases, X)
         model = Model(head=head, **prepared.parts)
         return Learned(model, history, restarts, facts={"trainer": "adam"})

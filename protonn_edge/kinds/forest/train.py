@@ -23,16 +23,16 @@ from sklearn.ensemble import (
 
 from protonn_edge.chain.checks import Float64
 from protonn_edge.chain.model import Model
-from protonn_edge.datasets.dataset import dense_rows
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.forest import quantize
 from protonn_edge.kinds.forest.head import ForestHead
 from protonn_edge.kinds.forest.integers import LEAF, ForestTable, Trees
 from protonn_edge.kinds.forest.parameters import ENSEMBLES, LEAVES, ForestParameters
 from protonn_edge.training.base import DeviceClassifier
+from protonn_edge.training.mapped_rows import in_memory
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import EpochReport, Learned
-from protonn_edge.training.refusals import Refusal, one_class_in_memory, unused
+from protonn_edge.training.refusals import Refusal, one_label_each, unused
 from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, SearchSpec, SearchTask
 
 _OF_NODES = ("features", "thresholds", "values", "risks")
@@ -309,7 +309,7 @@ class ForestClassifier(ForestParameters, DeviceClassifier):
     """
 
     refusals: ClassVar[tuple[Refusal, ...]] = (
-        *one_class_in_memory("a forest"),
+        *one_label_each("a forest"),
         *unused(
             "leaves",
             lambda case: case.settings.ensemble == "boosting",
@@ -351,7 +351,7 @@ class ForestClassifier(ForestParameters, DeviceClassifier):
 
     def _train(self, prepared: PreparedPoints) -> Learned:
         settings, data = self.frozen(), prepared.training_set()
-        points = dense_rows(prepared.raw, slice(None))
+        points = in_memory(prepared.raw, "a forest")
         statistics = prepared.inputs
         if prepared.making.stage is None:
             statistics = quantize.with_whole_steps(statistics, points)

@@ -15,9 +15,10 @@ from protonn_edge.errors import InputError
 from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.kinds.linear.parameters import NETWORK, LinearParameters
 from protonn_edge.training.base import DeviceClassifier
+from protonn_edge.training.mapped_rows import in_memory
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import Learned, logistic_report
-from protonn_edge.training.refusals import Refusal, one_class_in_memory, unused
+from protonn_edge.training.refusals import Refusal, one_label_each, unused
 from protonn_edge.training.searched import FEATURES_SEARCHED, Between, SearchSpec, SearchTask
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class LinearClassifier(LinearParameters, DeviceClassifier):
 
     scores_are_logits = True
     refusals: ClassVar[tuple[Refusal, ...]] = (
-        *one_class_in_memory("a linear classifier"),
+        *one_label_each("a linear classifier"),
         Refusal(
             lambda case: (
                 case.settings.solver == NETWORK
@@ -113,7 +114,7 @@ class LinearClassifier(LinearParameters, DeviceClassifier):
         )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # a remark reports it
-            regression.fit(data.X, data.y, sample_weight=weights)
+            regression.fit(in_memory(data.X, "a linear classifier"), data.y, sample_weight=weights)
         bias = regression.intercept_.astype(np.float64)
         model = Model(head=LinearHead(regression.coef_, bias), **prepared.parts)
         penalty = settings.regularization * float(np.abs(model.head.matrices["W"]).sum())

@@ -100,7 +100,7 @@ class ProtoNNParameters(*_ADDED, MiniBatchParameters):  # type: ignore[misc]
         Initial W: linear discriminants, random numbers, principal components, neighbourhood
         components (slower), no projection (d = D), embeddings of the label sets (as in the paper
         for multi-label data), or a given matrix (d, D) for normalized features or averages. For
-        sets of labels, sparse points, and large tables, "lda" means "sleec".
+        sets of labels and large tables, "lda" means "sleec".
     init_prototypes : {"per_class", "kmeans", "sample"}, default="per_class"
         Initial B and Z: k-means in each class, k-means over all points, or a sample of the points.
         For sets of labels, "per_class" means "kmeans".

@@ -12,7 +12,6 @@ from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.train_options import was_given
 from protonn_edge.datasets import Dataset
-from protonn_edge.datasets.dataset import dense_features, is_sparse
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.terminal import fact_table
 from protonn_edge.policy.rejection.calibration import (
@@ -39,9 +38,9 @@ class ThresholdChoice:
     by: tuple[Statistic, ...]
     one_class: bool
 
-    def prepare(self, learner: DeviceClassifier, dataset: Dataset) -> None:
+    def prepare(self, learner: DeviceClassifier, dataset: Dataset) -> None:  # noqa: ARG002
         """Add outlier exposure if the optimizer supports it and the option is not given."""
-        if was_given("strangers") or is_sparse(dataset.X_train):
+        if was_given("strangers"):
             return
         if learner.learns_strangers:
             learner.strangers = _OUTLIER_EXPOSURE
@@ -63,7 +62,7 @@ class ThresholdChoice:
         with out.progress("calibrating", FOLDS) as bar:
             calibrate_rejection(
                 learner,
-                dense_features(dataset.X_train, "the training part"),
+                dataset.X_train,
                 dataset.y_train,
                 rate=self.rate,
                 by=self.by,

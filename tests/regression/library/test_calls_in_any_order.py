@@ -37,7 +37,8 @@ from protonn_edge.chain.model import Model
 from protonn_edge.codegen import every_plan
 from protonn_edge.features.average_pooling.integers import AveragePooling
 from protonn_edge.features.gradients.making import gradient_features
-from protonn_edge.quantization import IntegerChain, device_model, quantize
+from protonn_edge.kinds.protonn.precision.model import float_build
+from protonn_edge.quantization import IntegerChain, quantize
 
 WINDOWS = window_features_of("mean,max,bands:2", 8)
 LAYERS = random_layers()
@@ -65,7 +66,7 @@ def library(
 ) -> tuple[Path, IntegerChain]:
     """Return a program that takes calls, and its model."""
     precision = "float32" if request.param == "floats" else "int8"
-    model = device_model(MODELS[request.param], precision)
+    model = (float_build if precision == "float32" else quantize)(MODELS[request.param])
     return build_on_host(model, None, tmp_path_factory.mktemp("library")), model
 
 

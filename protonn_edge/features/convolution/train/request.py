@@ -62,9 +62,7 @@ class ConvolutionRequest(ImageRequest):
         *rows.refuse_each(
             lambda case: KIND in case.kinds,
             "convolutions cannot be learned, because <but>; leave {features} out",
-            rows.SPARSE,
             rows.LABEL_SETS,
-            rows.IN_BLOCKS,
         ),
         rows.Refusal(
             lambda case: isinstance(case.asked, ConvolutionRequest) and case.asked.deskew,

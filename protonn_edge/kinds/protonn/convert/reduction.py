@@ -18,7 +18,6 @@ from protonn_edge.kinds.protonn.prototypes.integers import RBF_CUTOFF
 from protonn_edge.kinds.protonn.train.budget_rules import ModelSizes, sizes_within
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.training.calibration import fitted_sharpness
-from protonn_edge.training.clusters import sample_with_all_classes
 from protonn_edge.training.initialization import (
     clustered_prototypes,
     initial_projection,
@@ -26,7 +25,7 @@ from protonn_edge.training.initialization import (
     principal_projection,
 )
 from protonn_edge.training.normalization import normalizer_from
-from protonn_edge.training.points import Float32, Indices
+from protonn_edge.training.points import Float32, Indices, sample_with_all_classes
 
 PROJECTIONS = 20
 PROTOTYPES_A_CLASS, PROTOTYPES = 10, 40

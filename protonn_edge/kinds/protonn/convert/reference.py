@@ -22,19 +22,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
 from protonn_edge.chain.head import paper_bytes
 from protonn_edge.chain.model import Model, raw_ends, with_units_of
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.conversion import Features, Layout
 from protonn_edge.datasets.archive import read_array
-from protonn_edge.datasets.dataset import Sparse
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import ProtoNNHead, protonn_head
 from protonn_edge.system.files import check_file, write_together
 from protonn_edge.training.given_points import best_threshold
-from protonn_edge.training.normalization import normalizer_from, sparse_statistics
+from protonn_edge.training.normalization import normalizer_from
 from protonn_edge.training.points import Float32
 from protonn_edge.training.preparation import check_sizes
 
@@ -49,12 +47,12 @@ _NPY = ".npy"
 
 def from_reference(
     reference: ReferenceModel,
-    points: Float32 | Sparse,
+    points: Float32,
     normalization: str,
     classes: Sequence[str],
     *,
     feature_names: Sequence[str] = (),
-    label_sets: Sparse | None = None,
+    label_sets: Float32 | None = None,
 ) -> Model:
     """Make a model of another program's matrices, with the same float scores.
 
@@ -67,7 +65,7 @@ def from_reference(
     """
     sizes = reference.projection.shape[1], len(reference.labels)
     check_sizes(sizes, int(points.shape[1]), len(classes))
-    inputs = sparse_statistics(points, None) if issparse(points) else InputStatistics.of(points)
+    inputs = InputStatistics.of(points)
     model = Model(
         head=ProtoNNHead(**vars(reference)),
         normalizer=_normalizer(normalization, inputs),

@@ -31,6 +31,7 @@ from protonn_edge.chain.policy import IntegerPolicy
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.precision import NAME
+from protonn_edge.quantization import quantize
 
 _SCORE_BITS = 24
 
@@ -91,7 +92,12 @@ class FloatProtoNN(IntegerStage):
         yield from (self.projection, self.prototypes, self.labels)
 
 
-def in_floats(model: Model, chain: IntegerChain) -> IntegerChain:
+def float_build(model: Model) -> IntegerChain:
+    """Return the chain of a model's float build; see `in_floats`."""
+    return in_floats(quantize(model), model)
+
+
+def in_floats(chain: IntegerChain, model: Model) -> IntegerChain:
     """Return the chain of a model's float build, given the one in integers.
 
     Raises `InputError` if a number does not fit float32, Z is zero, or for `why_impossible`.
@@ -143,3 +149,7 @@ def why_impossible(model: Model) -> str | None:
             "in int8"
         )
     return None
+
+
+IN_FLOATS = NAME, in_floats
+"""How a plan shows that a build is in floats, and what makes it so."""

@@ -11,15 +11,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from itertools import chain, product
 
 import numpy as np
 
-from protonn_edge.datasets.dataset import dense_rows
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.training import progress
 from protonn_edge.training.loop import hard_threshold
+from protonn_edge.training.mapped_rows import in_memory
 from protonn_edge.training.objective import (
     LABEL_LOSSES,
     LOSSES,
@@ -67,6 +68,7 @@ def alternate(
 
     Raises `InputError` if the initial objective is not finite, or no point is near a prototype.
     """
+    data = replace(data, X=in_memory(data.X, "the alternating optimizer"))
     loss = _loss_for(settings, data)
     V, C, Z = map(hard_threshold, start, settings.sparsity)
     parameters = Parameters(V, C, Z, start.sharpness.copy())
@@ -193,9 +195,7 @@ def _slope_of_labels(parameters: Parameters, data: TrainingSet, loss: Loss) -> S
 
     def slope(Z: Matrix, rows: Rows) -> tuple[float, Matrix]:
         seen = rbf[rows]
-        value, by_scores, _ = loss(
-            seen @ Z.T, dense_rows(data.Y, rows), parameters.sharpness, _of(data, rows)
-        )
+        value, by_scores, _ = loss(seen @ Z.T, data.Y[rows], parameters.sharpness, _of(data, rows))
         return value, by_scores.T @ seen
 
     return slope
@@ -231,9 +231,7 @@ def _through_rbf(
     """Return the loss of projected points, and its derivatives by C and by these points."""
     C, Z = parameters.prototypes, parameters.labels
     rbf = np.exp(-squared_distances(parameters, projected))
-    value, by_scores, _ = loss(
-        rbf @ Z.T, dense_rows(data.Y, rows), parameters.sharpness, _of(data, rows)
-    )
+    value, by_scores, _ = loss(rbf @ Z.T, data.Y[rows], parameters.sharpness, _of(data, rows))
     by_squares = by_scores @ Z
     by_squares *= rbf
     np.negative(by_squares, out=by_squares)
@@ -249,7 +247,7 @@ def _mean_loss(parameters: Parameters, data: TrainingSet, loss: Loss) -> float:
     total, size = 0.0, max(1, FULL_BATCH_SCORES // len(parameters.labels))
     for start in range(0, len(data), size):
         rows = slice(start, min(start + size, len(data)))
-        X, Y = data.X[rows], dense_rows(data.Y, rows)
+        X, Y = data.X[rows], data.Y[rows]
         value = objective(parameters, X, Y, loss, _of(data, rows))
         total += value * (rows.stop - start)
     return total / len(data)

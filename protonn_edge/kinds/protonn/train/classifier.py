@@ -8,11 +8,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protonn_edge.chain.model import Model
-from protonn_edge.datasets.dataset import Dataset, Sparse
+from protonn_edge.datasets.dataset import Dataset
 from protonn_edge.datasets.label_sets import MultiLabelDataset
 from protonn_edge.datasets.naming import Notice
 from protonn_edge.errors import InputError
@@ -24,9 +23,7 @@ from protonn_edge.kinds.protonn.train.fitting import ProtoNNTraining, default_pr
 from protonn_edge.quantization import check_counts
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.initialization import nearest_distances
-from protonn_edge.training.normalization import dense_unless_kept, normalized
 from protonn_edge.training.objective import LABEL_RARITY
-from protonn_edge.training.points import Float32
 from protonn_edge.training.preparation import PreparedPoints, count_inputs
 from protonn_edge.training.progress import Learned, Trained
 from protonn_edge.training.refusals import (
@@ -36,7 +33,6 @@ from protonn_edge.training.refusals import (
     unused,
 )
 from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, SearchSpec, SearchTask
-from protonn_edge.training.stored_points import chunks_of, is_large
 
 _MOST_PROJECTIONS = 40
 _MOST_PROTOTYPES = 800
@@ -144,21 +140,10 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
             points. Differences in directions that the projection ignores are not detected.
         """
         check_is_fitted(self)
-        if is_large(X):
-            validate_data(self, X, reset=False, skip_check_array=True)
-            return np.concatenate([self._nearness(chunk) for _, chunk in chunks_of(X)])
-        points = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float32)
-        return self._nearness(points)
-
-    def _nearness(self, points: Float32 | Sparse) -> NDArray[np.float64]:
+        points = validate_data(self, X, reset=False, dtype=np.float32)
         model = self.model_
         head = protonn_head(model, "the nearness to prototypes")
-        inputs = dense_unless_kept(points, model.normalizer.kind)
-        if issparse(inputs):
-            inputs = normalized(model.normalizer, inputs)
-        else:
-            inputs = model.normalized(inputs)
-        projected = inputs @ head.projection.T.astype(np.float64)
+        projected = model.normalized(points) @ head.projection.T.astype(np.float64)
         return -head.gamma * nearest_distances(projected, head.prototypes.T)
 
     @classmethod

@@ -32,6 +32,7 @@ from protonn_edge.training.initialization import (
     initial_projection,
 )
 from protonn_edge.training.loop import settled
+from protonn_edge.training.mapped_rows import in_memory
 from protonn_edge.training.objective import Parameters
 from protonn_edge.training.points import Float32, Indices, TrainingSet
 from protonn_edge.training.preparation import PreparedPoints
@@ -122,9 +123,9 @@ class ProtoNNTraining:
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             data = self.prepared.training_set()  # divergence is checked
             augment = self._augmentation(data)
-            start = self._start(data)
+            start = self._start(data.sample(self.prepared.generator))
             if self._settings.one_class:
-                return as_it_starts(start, data.X)
+                return as_it_starts(start, in_memory(data.X, "one_class"))
             if self._settings.optimizer == "alternating":
                 return alternate(start, data, self._settings, seed=self.prepared.seed)
             return self._train_jointly(start, data, augment)
@@ -166,7 +167,7 @@ class ProtoNNTraining:
         )
         return minimize(
             start,
-            prepared.source(data),
+            data,
             settings,
             seed=prepared.seed,
             quantization=rounding if settings.quantization_aware and prepared.for_device else None,
@@ -182,12 +183,14 @@ class ProtoNNTraining:
             assert settings.image_shape is not None
             shape, normalizer = settings.image_shape, prepared.normalizer
             stage, share = prepared.making.stage, float(settings.augment)
-            augment = ImageAugmentation(prepared.raw, shape, normalizer, stage, share)
+            raw = in_memory(prepared.raw, "augment")
+            augment = ImageAugmentation(raw, shape, normalizer, stage, share)
         if prepared.groups is None or self._voters.new_classes:
             return augment
         strength = float(settings.group_shift)
         groups, weights, together = prepared.groups, data.weights, self._voters.in_groups
-        return GroupShift(data.X, data.y, groups, weights, strength, augment, together)
+        X = in_memory(data.X, "group_shift")
+        return GroupShift(X, data.y, groups, weights, strength, augment, together)
 
     def _start(self, data: TrainingSet) -> Parameters:
         given = self._settings.initial_model
@@ -208,7 +211,7 @@ class ProtoNNTraining:
     def _new_start(self, data: TrainingSet) -> Parameters:
         settings, sizes = self._settings, self._sizes(data.X.shape[1])
         start, self._gamma = initial_parameters(
-            data.X,
+            in_memory(data.X, "the start of the training"),
             data.y,
             n_projections=sizes.n_projections,
             n_prototypes=sizes.n_prototypes,
@@ -234,8 +237,8 @@ class ProtoNNTraining:
         if not self._voters.new_classes or groups is None:
             return kind
         parts = np.unique(data.y * (groups.max() + 1) + groups, return_inverse=True)[1]
-        generator = self.prepared.generator
-        return initial_projection(kind, data.X, parts, n_projections, data.weights, generator)
+        generator, X = self.prepared.generator, in_memory(data.X, "new_classes")
+        return initial_projection(kind, X, parts, n_projections, data.weights, generator)
 
     def _sizes(self, n_features: int) -> ModelSizes:
         settings, kind = self._settings, self._settings.projection_start

@@ -1,0 +1,50 @@
+"""The parts of this package that may have been removed, and the sentence that reports one.
+
+Nothing else knows what belongs to a part that is not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+_PACKAGE = Path(__file__).parents[1]
+
+# By the name of a part: its folder or module, and the options and commands that it brings.
+_PARTS = {
+    "certificates": ("certificate", "--entry --points --prove --check --html"),
+    "conversion": ("conversion", "convert"),
+    "float builds": ("kinds.protonn.precision", "--precision"),
+    "meters": ("device.meters", "--meter"),
+    "observation": ("observation", "--observe --health"),
+    "rejection": ("policy.rejection", "--rejection --rejection-by"),
+    "reports": ("report", "report"),
+    "searches": ("tuning", "tune"),
+    "teaching": ("teaching", "--teachable --new-classes --teach --teaching"),
+}
+
+
+def not_installed(part: str) -> str:
+    """Return the sentence that a part of this package, named in the text, was removed."""
+    verb = "are" if part.endswith("s") else "is"
+    return f"{part} {verb} not installed; install protonn-edge again, with all its parts"
+
+
+def exists(module: str) -> bool:
+    """Return whether a module or package is there, by its name below this package."""
+    place = _PACKAGE.joinpath(*module.split("."))
+    return place.with_suffix(".py").exists() or place.is_dir()
+
+
+def missing(words: Iterable[str]) -> str | None:
+    """Return a sentence if a word belongs to a part that is not installed, else None.
+
+    The word may be one of its options or commands, or the name of an array of a model file, such as
+    "part.array".
+    """
+    for word in words:
+        for part, (module, own) in _PARTS.items():
+            is_own = word in own.split() or word.partition(".")[0] == part
+            if is_own and not exists(module):
+                return not_installed(part)
+    return None
