@@ -11,7 +11,7 @@ from protonn_edge.evaluation.terminal import row_table
 
 
 def show_boards(out: Output, names: Sequence[str]) -> None:
-    """Print the boards of these names, each of which may be the path of a .toml file."""
+    """Print the boards of these names; a name may be the path of a .toml file."""
     boards = [load_board(name) for name in names]
     headings = ("board", "chip", "MHz", "flash B", "SRAM B", "serial line")
     out.say(row_table(headings, [(each.name, *_facts(each)) for each in boards], {0, 1, 5}))
