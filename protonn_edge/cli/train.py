@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from protonn_edge.cli import options
 from protonn_edge.cli.command import OUTPUT, Output, additions, command, option, options_of
@@ -22,6 +22,9 @@ from protonn_edge.cli.train_options import (
 from protonn_edge.datasets.options import TableOptions
 from protonn_edge.system.lazy import later
 from protonn_edge.training.searched import BEST
+
+if TYPE_CHECKING:
+    from protonn_edge.training.targets import Target
 
 _calibrate = later("protonn_edge.cli.calibration", "calibrate")
 _train_model = later("protonn_edge.cli.training", "train_model")
@@ -49,9 +52,6 @@ class TrainOptions:
         options.MODEL_PATH,
         metavar="MODEL",
     )
-    normal: str | None = option(
-        "With --one-class: the normal class; other classes are only for testing.", metavar="LABEL"
-    )
     seed: int = options.seed_option(2**32 - 1)
     test_share: float | None = options.HOLDOUT
     verbose: bool = option("Print the objective and accuracies after every epoch.", is_flag=True)
@@ -62,9 +62,9 @@ class TrainOptions:
     board_name: str = options.BOARD
     table: TableOptions = TABLE
 
-    def steps(self, *, one_class: bool = False) -> list[Any]:
+    def steps(self, target: Target | None = None) -> list[Any]:
         """Return what the options of rules ask for, see `TrainAddition`."""
-        steps = (each.step(one_class=one_class) for each in self.added)
+        steps = (each.step(target) for each in self.added)
         return [step for step in steps if step is not None]
 
 
@@ -74,7 +74,7 @@ class TrainOptions:
     needs={
         "--minutes --metric --board": f"--classifier={BEST}",
     },
-    apart={f"--classifier={BEST}": "--normal --verbose"},
+    apart={f"--classifier={BEST}": "--verbose"},
     examples=(
         "train.csv -o model.npz",
         "train.csv -o small.npz --budget 2kB --groups person",

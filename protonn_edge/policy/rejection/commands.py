@@ -17,11 +17,11 @@ from protonn_edge.training.searched import BEST
 
 if TYPE_CHECKING:
     from protonn_edge.policy.rejection.steps import ThresholdChoice
+    from protonn_edge.training.targets import Target
 
 _threshold_choice = later("protonn_edge.policy.rejection.steps", "ThresholdChoice")
 
 _TITLE = "Rejection"
-_FALSE_ALARMS = 0.01  # with --one-class
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class RejectionOptions(TrainAddition):
     """The options as they were given."""
 
     NEEDS: ClassVar[Mapping[str, str]] = {"--rejection-by": "--rejection --one-class"}
-    APART: ClassVar[Mapping[str, str]] = {f"--classifier={BEST}": "--rejection"}
+    APART: ClassVar[Mapping[str, str]] = {"--rejection": f"--classifier={BEST}"}
 
     rejection: float | None = option(
         'Answer "unknown" to inputs unlike any class, and to about this share of all others, such '
@@ -46,14 +46,14 @@ class RejectionOptions(TrainAddition):
         group=_TITLE,
     )
 
-    def step(self, *, one_class: bool) -> ThresholdChoice | None:
-        """Return what the options ask for, with the defaults of one class; None for nothing."""
+    def step(self, target: Target | None) -> ThresholdChoice | None:
+        """Return what the options ask for, by default what a training's target does; or None."""
         rate, by = self.rejection, self.rejection_by
-        if one_class:
-            rate, by = rate or _FALSE_ALARMS, by or ("distance",)
+        if target is not None:
+            rate, by = rate or target.rejection_rate, by or target.rejection_by
         if rate is None:
             return None
-        chosen: ThresholdChoice = _threshold_choice(rate, by or ("score",), one_class)
+        chosen: ThresholdChoice = _threshold_choice(rate, by or ("score",))
         return chosen
 
 
