@@ -18,6 +18,7 @@ from optuna.distributions import (
     IntDistribution,
 )
 
+from protonn_edge.chain.registry import KINDS
 from protonn_edge.training import searched as declared
 from protonn_edge.training.base import CLASSIFIERS
 from protonn_edge.training.preparation import count_inputs
@@ -35,7 +36,7 @@ _STARTUP_TRIALS = 10
 class SearchSpace(declared.SearchTask):
     """The settings that trials may have."""
 
-    classifier: str = "protonn"  # the kind, as in `chain.registry`, or `ANY` of them
+    classifier: str = next(iter(KINDS))  # the kind, as in `chain.registry`, or `ANY` of them
     # whether points may be weighted by their classes; the search begins with weighted ones
     weighted: bool = False
     at_random: bool = False  # draw at random, without given first trials: for comparison

@@ -396,10 +396,12 @@ def test_shares_of_full_counters_are_not_printed(
 ) -> None:
     _, path = of_file(tmp_path)
     health = Health(0, 0, 9, (5, 5, 5, 65_534), (65_534, 0, 0, 0, 15), 0, 0)
-    monkeypatch.setattr("protonn_edge.cli.health.Link", lambda *_: BytesIO())
+    monkeypatch.setattr("protonn_edge.observation.health.Link", lambda *_: BytesIO())
     for full in (False, True):
         seen = replace(health, classes=(65_535, *health.classes[1:])) if full else health
-        monkeypatch.setattr("protonn_edge.cli.health.read_health", lambda *_, seen=seen: seen)
+        monkeypatch.setattr(
+            "protonn_edge.observation.health.read_health", lambda *_, seen=seen: seen
+        )
         shown = succeed("health", path, "--port", "p").stdout
         assert ("(100 %)" in shown, "margins" in shown) == (not full, not full)
         stopped = "no drift so far: a counter has stopped at 65,535, so the shares of"

@@ -88,7 +88,7 @@ ROOMS = {
         "conversion is not installed",
     ),
     "observation": Room(
-        "protonn_edge/observation protonn_edge/cli/health.py templates/observation "
+        "protonn_edge/observation templates/observation "
         "firmware/observation.h tests/observation docs/health.md",
         "build model.npz -o observed --observe",
         "observation is not installed",
@@ -124,6 +124,12 @@ ROOMS = {
         "train data.csv -o normal.npz --classifier protonn --one-class",
         "one-class learning is not installed",
         kind="protonn",
+    ),
+    "protonn": Room(
+        "protonn_edge/kinds/protonn templates/c/projection templates/c/prototypes",
+        "train data.csv -o protonn.npz --classifier protonn",
+        "'protonn' is not one of",
+        needed_by=("teaching", "float builds", "one class", "bonsai"),
     ),
     "bonsai": Room(
         "protonn_edge/kinds/bonsai templates/c/bonsai_tree tests/bonsai docs/bonsai.md",
@@ -163,6 +169,12 @@ ROOMS = {
         "protonn_edge/features/window_features templates/c/window_features tests/window_features",
         "train data.csv -o windows.npz --features mean,max --window 2x1",
         "the term 'mean' of the features is not one of",
+        needed_by=("convolutions",),
+    ),
+    "averages": Room(
+        "protonn_edge/features/average_pooling templates/c/average_pooling tests/average_pooling",
+        "train data.csv -o averages.npz --image-shape 1x2 --features pool:1x1",
+        "is not one of",
         needed_by=("convolutions",),
     ),
     "dense": Room(
