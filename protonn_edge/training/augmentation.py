@@ -23,7 +23,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.feature_stage import FeatureStage, Shape
+from protonn_edge.chain.features import Features
+from protonn_edge.chain.shapes import Shape
 from protonn_edge.chain.statistics import Normalizer
 from protonn_edge.errors import InputError
 from protonn_edge.training.points import Float32, Indices
@@ -52,7 +53,7 @@ class ImageAugmentation:
         images: Float32,
         shape: tuple[int, int],
         normalizer: Normalizer,
-        stage: FeatureStage | None = None,
+        stage: Features | None = None,
         share: float = 1.0,
     ) -> None:
         check_image_shape(shape, images.shape[1])
