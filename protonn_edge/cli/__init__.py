@@ -18,37 +18,29 @@ from click.shell_completion import CompletionItem
 
 from protonn_edge import __version__
 from protonn_edge.errors import Interrupted
-from protonn_edge.extensions import extension_packages
 from protonn_edge.system.rooms import missing
 from protonn_edge.system.rounding import fix_rounding
 
 _ORDER = (
-    *("demo", "data", "logger", "record", "windows", "train", "tune", "convert", "calibrate"),
-    *("inspect", "predict", "build", "upload", "monitor", "export", "verify", "hil"),
-    *("meter", "certify", "report", "emulate", "boards"),
+    *("demo", "data", "record", "windows", "train", "tune", "convert", "inspect", "predict"),
+    *("build", "upload", "monitor", "export", "verify", "hil", "report", "emulate"),
 )
-"""The order of work, in which commands are listed; those of extensions come last."""
+"""The order of work, in which commands are listed; those that are not named here come last."""
 
 
-def _commands() -> dict[str, tuple[str, str]]:
-    """Return the module of each command and what it does, by its name.
-
-    The modules are in this package and in those of extensions; their first lines name the commands.
-    """
+def _commands() -> dict[str, str]:
+    """Return what each command does, by its name, from the first lines of the modules."""
     found = {}
-    root = Path(__file__).parents[2]
-    for package in (__name__, *extension_packages()):
-        for path in root.joinpath(*package.split(".")).glob("*.py"):
-            with path.open(encoding="utf-8") as lines:
-                first = lines.readline()
-            if summary := re.match(rf'"""``protonn-edge {path.stem}``: (.*?)\.?(?:""")?$', first):
-                found[path.stem] = f"{package}.{path.stem}", summary[1]
+    for path in Path(__file__).parent.glob("*.py"):
+        with path.open(encoding="utf-8") as lines:
+            first = lines.readline()
+        if summary := re.match(rf'"""``protonn-edge {path.stem}``: (.*?)\.?(?:""")?$', first):
+            found[path.stem] = summary[1]
     places = {name: place for place, name in enumerate(_ORDER)}
     return {name: found[name] for name in sorted(found, key=lambda n: (places.get(n, 99), n))}
 
 
-_FOUND = _commands()
-COMMANDS = {name: summary for name, (_, summary) in _FOUND.items()}
+COMMANDS = _commands()
 """What each command does, by its name; a command is a module that its first line describes."""
 
 _AS_JSON = f"{__name__}.as_json"  # in a context's meta: whether --json is given
@@ -140,9 +132,8 @@ def _imported(name: str) -> click.Command:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     fix_rounding()
     try:
-        module = _FOUND[name][0]
-        with _uncollected(module):
-            command: click.Command = getattr(import_module(module), f"{name}_command")
+        with _uncollected(f"{__name__}.{name}"):
+            command: click.Command = getattr(import_module(f"{__name__}.{name}"), f"{name}_command")
     except ImportError as error:
         from protonn_edge.cli.command import Unavailable  # noqa: PLC0415 - it imports NumPy
         from protonn_edge.system.lazy import sentence_of  # noqa: PLC0415
