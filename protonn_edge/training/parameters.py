@@ -332,6 +332,7 @@ class SharedParameters(FeatureParameters):
     group_shift: float = field(init=False, default=0.0)
     strangers: float = field(init=False, default=0.0)
     one_class: bool = field(init=False, default=False)
+    takes_label_sets: ClassVar[bool] = False  # whether points may have sets of labels
     initial_model: Model | None = field(init=False, default=None)
 
     @property

@@ -259,12 +259,12 @@ def test_a_budget_is_bytes_of_the_integer_model(data: Path, text: str, limit: in
         (
             "1kB",
             ["--prototypes", 4],
-            "--budget is 1,000, which determines the sizes, but --prototypes is given too; leave",
+            "--prototypes is given, but --budget determines the sizes; leave --prototypes out",
         ),
         (
             "1kB",
             ["--projection-dim", 4],
-            "--budget is 1,000, which determines the sizes, but --projection-dim is given too",
+            "--projection-dim has no effect, because --budget determines the sizes",
         ),
     ],
 )

@@ -230,7 +230,9 @@ def test_training_goes_on_from_a_model_of_the_same_kind_alone() -> None:
     first = fitted(epochs=5)
     further = fitted(initial_model=first.to_model(), epochs=5)
     assert further.history_[0].objective < first.history_[0].objective
-    with pytest.raises(InputError, match="sets of labels, but the data has one class"):
+    with pytest.raises(
+        InputError, match="only one of the data and the model to start from has sets of labels"
+    ):
         fitted(y=np.arange(400) % 6, initial_model=first.to_model())
 
 

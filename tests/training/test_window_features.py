@@ -98,7 +98,7 @@ def test_the_same_seed_gives_the_same_model() -> None:
             {"image_shape": (32, 2), "features": "pool:16x2"},
             "window_shape is given, but no features of windows",
         ),
-        ({"image_shape": (32, 2), "augment": True}, "because augment moves images"),
+        ({"image_shape": (32, 2), "augment": True}, "points are either images or windows"),
     ],
 )
 def test_what_cannot_be_meant_is_one_sentence(settings: dict[str, Any], sentence: str) -> None:

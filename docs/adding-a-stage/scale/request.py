@@ -12,7 +12,6 @@ from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.statistics import common_range
 from protonn_edge.training.features import FeatureData, FeatureRequest, only_term, unread
 from protonn_edge.training.parameters import FeatureParameters
-from protonn_edge.training.refusals import SPARSE, Refusal, refuse_each
 from scale.stage import Scale
 
 
@@ -23,11 +22,6 @@ class ScaleRequest(FeatureRequest):
     kind: ClassVar[str] = "scale"
     word: ClassVar[str] = "scale"
     form: ClassVar[str] = "scale:0.99"
-    refusals: ClassVar[tuple[Refusal, ...]] = refuse_each(
-        lambda case: "scale" in case.kinds,
-        "features are to be scaled, but <but>; leave {features} out",
-        SPARSE,
-    )
 
     falloff: float
 

@@ -11,11 +11,9 @@ from protonn_edge.chain.shapes import shape_text
 from protonn_edge.features.average_pooling.integers import AveragePooling
 from protonn_edge.features.images.train import pixel_scale
 from protonn_edge.training import features
-from protonn_edge.training import refusals as rows
 from protonn_edge.training.parameters import FeatureParameters
 
 _PIXELS_SEARCHED = (2, 3)  # approximate side of an area
-_POOLED = rows.Refusal(lambda case: AveragePooling.kind in case.kinds, "images are pooled")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -25,7 +23,6 @@ class PoolingRequest(features.ImageRequest):
     kind: ClassVar[str] = AveragePooling.kind
     word: ClassVar[str] = "pool"
     form: ClassVar[str] = "pool:4x4"
-    refusals: ClassVar[tuple[rows.Refusal, ...]] = (*rows.unclipped(_POOLED),)
 
     shape: Shape
 
