@@ -14,6 +14,7 @@ import tempfile
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import rounding  # noqa: F401 - before NumPy
@@ -77,8 +78,8 @@ def _search(part: Dataset, seconds: float, jobs: int) -> list[store.Record]:
     points = in_folds(part)
     with tempfile.TemporaryDirectory(prefix="protonn-edge-choices-") as folder:
         path = Path(folder) / "search.jsonl"
-        records = searched(points, Processes(points, jobs), path, seconds=seconds).records
-    found = candidates(records.values())
+        records = searched(points, partial(Processes, jobs=jobs), path, seconds=seconds).records
+    found = candidates(records)
     if not found:
         raise click.UsageError(f"no trial was complete after {seconds:g} s; give more --seconds")
     return found

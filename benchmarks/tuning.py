@@ -40,11 +40,12 @@ from protonn_edge.training.folds import search_folds
 from protonn_edge.tuning.choice import Choice, candidates, refit
 from protonn_edge.tuning.cluster import DaskWorkers
 from protonn_edge.tuning.limits import TuningLimits
+from protonn_edge.tuning.objective import Objective
+from protonn_edge.tuning.points import Points
 from protonn_edge.tuning.search import Progress, Search, SearchResult, identity
 from protonn_edge.tuning.space import SearchSpace
 from protonn_edge.tuning.store import SearchFile
-from protonn_edge.tuning.trial import Points
-from protonn_edge.tuning.workers import InProcessWorkers, Processes, Workers
+from protonn_edge.tuning.workers import Processes, Workers
 
 _UNO = load_board("uno")
 _PROGRAM = (sys.executable, "-c", "from protonn_edge.cli import main; main()")
@@ -106,7 +107,7 @@ def in_folds(
 
 def searched(
     points: Points,
-    workers: Workers,
+    make_workers: Callable[[Objective], Workers],
     path: Path,
     *,
     trials: int = 10_000,
@@ -118,11 +119,10 @@ def searched(
     """Run a search into a file."""
     space = SearchSpace.of(points, at_random=at_random)
     known_by = identity(points, space, seed=_SEED)
-    with SearchFile(path, known_by, space.distributions) as file, workers:
+    made = make_workers(Objective(points, space.searched, _SEED))
+    with SearchFile(path, known_by, space.distributions) as file, made as workers:
         deadline = None if seconds is None else time.monotonic() + seconds
-        search = Search(
-            points, space, file, workers, seed=_SEED, choice=choice, on_change=on_change
-        )
+        search = Search(space, file, workers, choice=choice, on_change=on_change)
         return search.run(trials=trials, deadline=deadline)
 
 
@@ -133,13 +133,13 @@ def accuracy(run: Run, of: Tuned, at_random: bool) -> Verdict:
     began = time.monotonic()
     found = searched(
         points,
-        Processes(points, run.jobs),
+        partial(Processes, jobs=run.jobs),
         run.folder / f"{of.name}-{at_random}.jsonl",
         seconds=run.seconds,
         at_random=at_random,
         choice=choice,
     )
-    records = found.records.values()
+    records = found.records
     outcomes = [record.outcome for record in records]
     figures: Figures = {
         "trained": len(outcomes) - outcomes.count("rejected"),
@@ -172,10 +172,10 @@ def limits(run: Run) -> Verdict:
     allowed = TuningLimits(flash_bytes=4_000, latency_ms=1.0)
     points, dataset = points_of("usps10_libsvm.npz", {}, limits=allowed)
     path = run.folder / "limits.jsonl"
-    found = searched(points, Processes(points, run.jobs), path, seconds=run.seconds)
+    found = searched(points, partial(Processes, jobs=run.jobs), path, seconds=run.seconds)
     chosen = refit(
         points,
-        Choice().ranked(candidates(found.records.values())),
+        Choice().ranked(candidates(found.records)),
         seed=_SEED,
         classes=dataset.classes,
         feature_names=(),
@@ -238,9 +238,9 @@ def two_workers(run: Run) -> Verdict:
     for workers in (1, 2):
         with cluster_of(workers) as (address, _processes):
             path = run.folder / f"workers-{workers}.jsonl"
-            remote = DaskWorkers(points, address)
+            remote = partial(DaskWorkers, address=address)
             found = searched(points, remote, path, seconds=run.seconds / 3)
-        trained[workers] = sum(record.outcome != "rejected" for record in found.records.values())
+        trained[workers] = sum(record.outcome != "rejected" for record in found.records)
     ratio = trained[2] / max(trained[1], 1)
     figures = {"by_one": trained[1], "by_two": trained[2], "ratio": round(ratio, 2)}
     return figures, ratio >= 1.7
@@ -250,21 +250,18 @@ def lost_worker(run: Run) -> Verdict:
     """Return whether a search ends the same when one of its two workers is killed."""
     points, _ = points_of("usps10_libsvm.npz", {"epochs": 30})
     trials = max(8, round(run.seconds / 15))
-    whole = searched(points, InProcessWorkers(points), run.folder / "whole.jsonl", trials=trials)
+    whole = searched(points, Workers, run.folder / "whole.jsonl", trials=trials)
     with cluster_of(2) as (address, processes):
 
         def kill_one(progress: Progress) -> None:
             if len(progress.records) >= 2:
                 processes[0].kill()
 
-        remote = DaskWorkers(points, address)
+        remote = partial(DaskWorkers, address=address)
         path = run.folder / "hurt.jsonl"
         hurt = searched(points, remote, path, trials=trials, on_change=kill_one)
-    kept, best = (Choice().ranked(candidates(each.records.values()))[0] for each in (hurt, whole))
-    settings = [
-        {number: dict(record.settings) for number, record in each.records.items()}
-        for each in (hurt, whole)
-    ]
+    kept, best = (Choice().ranked(candidates(each.records))[0] for each in (hurt, whole))
+    settings = [[dict(record.settings) for record in each.records] for each in (hurt, whole)]
     figures = {
         "trials": len(whole.records),
         "accounted_for": len(hurt.records),

@@ -31,6 +31,24 @@ class InputError(ProtoNNEdgeError, ValueError):
     exit_code = 2
 
 
+class InvalidValue(InputError):
+    """A value that its place cannot have, such as ``projection.weights: 12 rows, expected 10``.
+
+    `protonn_edge.system.checks` raises it. The code that knows the origin of the value (a file, an
+    option) names it, and adds what to do.
+
+    Attributes
+    ----------
+    place, reason : str
+        The name of the value, and what is wrong with it.
+    """
+
+    def __init__(self, place: str, reason: str) -> None:
+        super().__init__(f"{place}: {reason}")
+        self.place = place
+        self.reason = reason
+
+
 class CheckFailed(ProtoNNEdgeError):
     """The input was fine, but a budget, a comparison or a device did not pass (exit code 1)."""
 

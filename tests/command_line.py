@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from unittest.mock import patch
 
 import click
 from click.testing import CliRunner, Result
 
-from protonn_edge.cli import COMMANDS, main
+from protonn_edge.cli import COMMANDS, command, main
+from protonn_edge.cli.command import _refusal
 
 
 def every_command() -> dict[str, click.Command]:
@@ -19,8 +21,21 @@ def every_command() -> dict[str, click.Command]:
 
 
 def run(*arguments: object, stdin: str | None = None) -> Result:
-    """Run the command to its end, good or bad; `stdin` is the text of a pipe."""
-    return CliRunner().invoke(main, [str(argument) for argument in arguments], input=stdin)
+    """Run the command to its end, good or bad; `stdin` is the text of a pipe.
+
+    If the command refuses, the error is the context of the result's exception.
+    """
+    errors: list[Exception] = []
+
+    def noted(error: Exception) -> tuple[str, int] | None:
+        errors.append(error)
+        return _refusal(error)
+
+    with patch.object(command, "_refusal", noted):
+        done = CliRunner().invoke(main, [str(argument) for argument in arguments], input=stdin)
+    if errors and done.exception is not None:
+        done.exception.__context__ = errors[-1]
+    return done
 
 
 def succeed(*arguments: object) -> Result:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.integer_stage import IntegerStage, stage_names
-from protonn_edge.errors import InputError
+from protonn_edge.system.checks import check_range, check_shape
 
 Shares = NDArray[np.float64]
 Sizes = Mapping[str, tuple[int, ...]]  # the number of shares in each vector of a stage, by its name
@@ -37,13 +37,9 @@ class Activity:
     def of_array(cls, array: Shares, n_inputs: int, sizes: Sizes) -> Activity:
         """Return the activity of all shares; `InputError` if they have another length or range."""
         every = [n_inputs, *(size for each in sizes.values() for size in each)]
-        if array.shape != (sum(every),):
-            raise InputError(
-                f"array 'activity' has the shape {array.shape}; it must be a vector of "
-                f"{sum(every):,} shares; train the model again"
-            )
-        if not ((array >= 0) & (array <= 1)).all():
-            raise InputError("array 'activity' has numbers outside 0..1; train the model again")
+        check_shape("activity", array.shape, (sum(every),))
+        for end in (array.min(initial=0), array.max(initial=0)):
+            check_range("activity", float(end), 0, 1)
         inputs, *vectors = np.split(array, np.cumsum(every)[:-1])
         left = iter(vectors)
         return cls(inputs, {name: tuple(next(left) for _ in each) for name, each in sizes.items()})

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InvalidValue
+from protonn_edge.system.checks import check, check_range, check_shape
 
 Arrays = dict[str, NDArray[Any]]  # arrays of a model file by their names
 JSON_LIMIT_BYTES = 2**20
@@ -22,17 +23,12 @@ def little_endian(array: NDArray[Any]) -> NDArray[Any]:
 
 def check_type(array: NDArray[Any], name: str, wanted: str) -> None:
     """Refuse an array unless its type is `wanted`, such as "f8"; the byte order may differ."""
-    if array.dtype.str[1:] != wanted:
-        raise InputError(
-            f"array {name!r} has the type {array.dtype.name}, but must be {np.dtype(wanted).name}; "
-            "train the model again"
-        )
+    check(array.dtype.str[1:] == wanted, name, array.dtype.name, np.dtype(wanted).name)
 
 
 def checked_array(arrays: Arrays, name: str, wanted: str, shape: tuple[int, ...]) -> NDArray[Any]:
     """Return an array, checked to have the `wanted` type, this shape and only finite floats."""
-    if name not in arrays:
-        raise InputError(f"array {name!r} is missing; train the model again")
+    check(name in arrays, name, "nothing", "an array")
     array = arrays[name]
     check_type(array, name, wanted)
     if array.shape != shape:
@@ -48,21 +44,16 @@ def single_value(array: NDArray[Any], name: str, kinds: str) -> Any:
     return array.item()
 
 
-def unlike(array: NDArray[Any], name: str, wanted: str) -> InputError:
+def unlike(array: NDArray[Any], name: str, wanted: str) -> InvalidValue:
     """Return the error for an array that differs from the `wanted` one in a model file."""
-    return InputError(
-        f"array {name!r} has the shape {array.shape} and the type {array.dtype.name}, but must be "
-        f"{wanted}; train the model again"
-    )
+    return InvalidValue(name, f"{array.dtype.name} of shape {array.shape}, expected {wanted}")
 
 
 def check_finite(array: NDArray[Any], name: str) -> None:
     """Refuse an array with a NaN or infinite value; the message gives its position."""
     if not np.isfinite(array).all():
         where = tuple(int(index) for index in np.argwhere(~np.isfinite(array))[0])
-        raise InputError(
-            f"array {name!r} has a value at {where} that is NaN or infinite; train the model again"
-        )
+        raise InvalidValue(name, f"NaN or infinity at {where}, expected finite numbers")
 
 
 def parsed_json(array: NDArray[Any], name: str) -> Any:
@@ -72,7 +63,7 @@ def parsed_json(array: NDArray[Any], name: str) -> Any:
     try:
         return json.loads(array.tobytes().decode("utf-8"))
     except (ValueError, RecursionError) as error:
-        raise InputError(f"array {name!r} is not JSON; train the model again") from error
+        raise InvalidValue(name, "not JSON") from error
 
 
 _LARGEST_NUMBER = 1e39  # for values in a feature's unit; float32 has a smaller range
@@ -99,11 +90,8 @@ def checked_matrix(
     """Return a read-only float32 copy in C order, checked."""
     given = _numbers(array, name, 2, "a matrix of numbers with at least one row and one column")
     for axis, wanted, word in ((0, rows, "rows"), (1, columns, "columns")):
-        if wanted is not None and given.shape[axis] != wanted:
-            raise InputError(
-                f"array {name!r} has {given.shape[axis]:,} {word}, but the other arrays need "
-                f"{wanted:,}; train the model again"
-            )
+        if wanted is not None:
+            check(given.shape[axis] == wanted, name, f"{given.shape[axis]:,} {word}", f"{wanted:,}")
     with np.errstate(over="ignore"):
         matrix = np.array(given, dtype=np.float32, order="C")
     check_finite(matrix, name)
@@ -116,47 +104,30 @@ def checked_vector(
 ) -> Float64:
     """Return a read-only float64 copy, checked."""
     given = _numbers(array, name, 1, "a vector with one number per feature")
-    if size is not None and given.size != size:
-        raise InputError(
-            f"array {name!r} has {given.size:,} features, but the other arrays have {size:,}; "
-            "train the model again"
-        )
+    if size is not None:
+        check_shape(name, given.shape, (size,))
     vector = np.array(given, dtype=np.float64)
     check_finite(vector, name)
     if np.abs(vector).max() > largest:
         j = int(np.abs(vector).argmax())
-        raise InputError(
-            f"array {name!r} has the value {vector[j]:g} for feature {j}, but the limit is "
-            f"{largest:g}; express that feature in another unit, and train the model again"
-        )
+        check_range(f"{name} of feature {j}", float(vector[j]), -largest, largest)
     vector.flags.writeable = False
     return vector
 
 
 def checked_record(record: Any) -> dict[str, Any]:
     """Return `record` after a JSON round trip, so that saved and loaded records are equal."""
-    if not isinstance(record, Mapping):
-        raise InputError("array 'record' is not a JSON object; train the model again")
+    check(isinstance(record, Mapping), "record", type(record).__name__, "a JSON object")
     try:
         text = json.dumps(dict(record), allow_nan=False, ensure_ascii=False)
         size = len(text.encode())
         parsed = json.loads(text)
     except (TypeError, ValueError, RecursionError) as error:
-        raise InputError(
-            f"array 'record' cannot be written as JSON ({str(error)[:80]}); use only values that "
-            "JSON supports"
-        ) from error
-    if size > JSON_LIMIT_BYTES:
-        raise InputError(
-            f"array 'record' takes {size:,} bytes, but the limit is {JSON_LIMIT_BYTES:,}; shorten "
-            "the record"
-        )
+        raise InvalidValue("record", f"not JSON ({str(error)[:80]})") from error
+    check_range("bytes of the record", size, 0, JSON_LIMIT_BYTES)
     return dict(parsed)
 
 
 def check_count(names: tuple[str, ...], what: str, count: int) -> None:
     """Refuse a number of names other than `count`."""
-    if len(names) != count:
-        raise InputError(
-            f"array {what!r} has {len(names):,} names instead of {count:,}; train the model again"
-        )
+    check(len(names) == count, what, f"{len(names):,} names", f"{count:,}")

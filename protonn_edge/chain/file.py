@@ -35,7 +35,7 @@ from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.chain.watch import statistics_in, watchable_inputs
 from protonn_edge.datasets.archive import ArrayArchive, packed
 from protonn_edge.datasets.naming import NAME_LIMIT
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.sensors import instruments
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.rooms import missing as missing_part
@@ -133,6 +133,8 @@ def load_model(path: Path | str) -> Model:
             version = single_value(archive.read("format_version"), "format_version", "iu")
             _check_version(int(version), path)
             return _model_of({name: archive.read(name) for name in archive.names})
+        except InvalidValue as error:
+            raise InputError(f"{path} is damaged ({error}); train the model again") from error
         except InputError as error:
             message = str(error)
             raise InputError(message if str(path) in message else f"{path}: {message}") from error

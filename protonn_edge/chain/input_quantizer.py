@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InvalidValue
+from protonn_edge.system.checks import check, check_shape
 
 Numbers = NDArray[Any] | np.float32 | float
 
@@ -61,16 +62,11 @@ class InputQuantizer:
         finite.
         """
         raw = np.asarray(X, dtype=np.float64)
-        if raw.ndim != 2 or raw.shape[1] != len(self.zero):
-            raise InputError(
-                f"the points have shape {raw.shape}, but the model takes {len(self.zero)} features "
-                "per point; use data like its training data"
-            )
+        check(raw.ndim == 2, "points", f"shape {raw.shape}", "2 dimensions")
+        check_shape("points", raw.shape[1:], (len(self.zero),))
         if not np.isfinite(raw).all():
             row = int(np.flatnonzero(~np.isfinite(raw).all(axis=1))[0])
-            raise InputError(
-                f"row {row} has a NaN or infinite value; fill in the value, or drop the row"
-            )
+            raise InvalidValue(f"row {row} of the points", "NaN or infinity; drop the row")
         return self.steps(raw)
 
     def steps(self, raw: NDArray[Any]) -> NDArray[np.uint8]:

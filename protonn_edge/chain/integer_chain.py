@@ -33,7 +33,7 @@ from protonn_edge.chain.raw_inputs import (
 )
 from protonn_edge.chain.stored import parts
 from protonn_edge.chain.watch import AnswerWatch
-from protonn_edge.errors import InputError
+from protonn_edge.system.checks import check, check_kind, check_range, check_shape
 from protonn_edge.system.facts_repr import FactsRepr
 
 _ROWS_AT_ONCE = 512  # keeps (rows, m, d) differences in the cache and bounds memory
@@ -204,16 +204,10 @@ def scores_and_nearest(chain: IntegerChain, Q: NDArray[np.uint8]) -> tuple[IntAr
     The nearness measures how near the nearest known point is, 0 if unknown. Both are int64.
     """
     Q = np.asarray(Q)
-    if Q.dtype != np.uint8 or Q.ndim != 2 or Q.shape[1] != chain.n_features:
-        raise InputError(
-            f"quantized points must have shape (n, {chain.n_features}) and type uint8, but have "
-            f"shape {Q.shape} and type {Q.dtype}; pass the points through quantize() first"
-        )
-    if Q.size and int(Q.max()) > chain.features.maximum:
-        raise InputError(
-            f"a quantized input is {int(Q.max())}, but the limit is {chain.features.maximum}; "
-            "pass the points through quantize() first"
-        )
+    check(Q.dtype == np.uint8, "quantized points", Q.dtype, "uint8")
+    check_kind("quantized points", Q, "u", 2)
+    check_shape("quantized points", Q.shape[1:], (chain.n_features,))
+    check_range("quantized points", int(Q.max(initial=0)), 0, chain.features.maximum)
     scores = np.zeros((len(Q), chain.n_classes), np.int64)
     nearest = np.zeros(len(Q), np.int64)
     for begin in range(0, len(Q), _ROWS_AT_ONCE):

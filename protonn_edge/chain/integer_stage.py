@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.statistics import InputStatistics
-from protonn_edge.errors import InputError
+from protonn_edge.system.checks import check, check_range
 
 IntArray = NDArray[np.int64]
 
@@ -172,11 +172,7 @@ def stage_names(kinds: Iterable[str]) -> tuple[str, ...]:
 
 def check_holds(fits: bool, what: str, supported: str) -> None:
     """Raise `InputError` unless the generated code is free of overflow for any input."""
-    if not fits:
-        raise InputError(
-            f"the integer model has {what}, but the generated code supports only {supported}; "
-            "quantize a model that protonn-edge trained"
-        )
+    check(fits, "integer model", what, supported)
 
 
 def check_bits(what: str, reached: Range, bits: int) -> None:
@@ -191,8 +187,4 @@ def check_bits(what: str, reached: Range, bits: int) -> None:
 def check_counts(**counts: int) -> None:
     """Raise `InputError` if a named size exceeds the generated code's counters."""
     for name, number in counts.items():
-        if number > _LIMITS[name]:
-            raise InputError(
-                f"the model has {number:,} {name}, but the generated code supports at most "
-                f"{_LIMITS[name]:,}; train a smaller model"
-            )
+        check_range(name, number, 0, _LIMITS[name])

@@ -51,7 +51,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.datasets.dataset import Matrix
-from protonn_edge.errors import InputError
+from protonn_edge.system.checks import check_kind, check_range, check_shape
 
 Exponents = NDArray[np.int64]
 
@@ -205,17 +205,11 @@ class RawQuantizer:
         Raises `InputError` if they are not 16-bit integers, or D is wrong.
         """
         raw = np.asarray(X)
-        if raw.dtype.kind not in "iu" or raw.ndim != 2 or raw.shape[1] != len(self.choice):
-            raise InputError(
-                f"raw points must be integers of shape (n, {len(self.choice)}), but have shape "
-                f"{raw.shape} and type {raw.dtype}; pass the sensor's readings as integers"
-            )
+        check_kind("raw points", raw, "iu", 2)
+        check_shape("raw points", raw.shape[1:], (len(self.choice),))
         raw = raw.astype(np.int64)
-        if raw.size and not RAW_MINIMUM <= raw.min() <= raw.max() <= RAW_MAXIMUM:
-            raise InputError(
-                f"raw values range from {raw.min()} to {raw.max()}, but the limits are "
-                f"{RAW_MINIMUM} and {RAW_MAXIMUM}; scale the values to these limits first"
-            )
+        for end in (raw.min(), raw.max()) if raw.size else ():
+            check_range("raw points", int(end), RAW_MINIMUM, RAW_MAXIMUM)
         of = {
             name: np.array([getattr(scale, name) for scale in self.scales], np.int64)[self.choice]
             for name in ("first", "mirrored", "span", "shift", "multiplier", "offset", "fraction")

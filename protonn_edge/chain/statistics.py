@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.checks import checked_vector, set_checked
-from protonn_edge.errors import InputError
+from protonn_edge.system.checks import check, check_choice, check_range
 
 NORMALIZER_KINDS = ("none", "standard", "l2")
 
@@ -34,21 +34,14 @@ class Normalizer:
     scale: Float64  # at most 1e30
 
     def __post_init__(self) -> None:
-        if self.kind not in NORMALIZER_KINDS:
-            raise InputError(
-                f"the normalizer's kind is {self.kind[:40]!r}; choose one of "
-                f"{', '.join(NORMALIZER_KINDS)}"
-            )
+        check_choice("normalizer", self.kind[:40], NORMALIZER_KINDS)
         set_checked(self, "offset", checked_vector(self.offset, "normalizer_offset"))
         scale = checked_vector(
             self.scale, "normalizer_scale", size=len(self.offset), largest=_LARGEST_SCALE
         )
         set_checked(self, "scale", scale)
-        if self.kind == "l2" and (self.offset.any() or (self.scale != 1).any()):
-            raise InputError(
-                "the normalizer's kind is 'l2', which has no offsets or scales, but some are "
-                "given; train the model again"
-            )
+        plain = self.kind != "l2" or not (self.offset.any() or (self.scale != 1).any())
+        check(plain, "normalizer", "'l2' with offsets or scales", "none")
 
     def apply(self, X: NDArray[Any]) -> Float64:
         """Return X of shape (n, D) normalized, in float64."""
@@ -102,12 +95,9 @@ class InputStatistics:
             size = len(array)
         if np.any(self.lower > self.upper):
             j = int(np.argmax(self.lower > self.upper))
-            raise InputError(
-                f"array 'inputs_lower' is above 'inputs_upper' for feature {j} ({self.lower[j]:g} "
-                f"> {self.upper[j]:g}); train the model again"
-            )
-        if np.any(self.deviation < 0):
-            raise InputError("array 'inputs_deviation' has a negative value; train the model again")
+            most = float(self.upper[j])
+            check_range(f"inputs_lower of feature {j}", float(self.lower[j]), -np.inf, most)
+        check_range("inputs_deviation", float(self.deviation.min()), 0, np.inf)
 
     def reaching(self, share: float) -> InputStatistics:
         """Return the statistics with ranges extended by a share at both ends; not integers."""

@@ -43,11 +43,12 @@ from protonn_edge.tuning import IN_FLIGHT, tables
 from protonn_edge.tuning import choice as choices
 from protonn_edge.tuning.cluster import DaskWorkers
 from protonn_edge.tuning.limits import ACCURACY, Metric, TuningLimits
+from protonn_edge.tuning.objective import Objective
+from protonn_edge.tuning.points import Points, check_points
 from protonn_edge.tuning.search import Progress, Search, SearchResult, identity
 from protonn_edge.tuning.space import SearchSpace
 from protonn_edge.tuning.store import Record, SearchFile
-from protonn_edge.tuning.trial import Points, check_points
-from protonn_edge.tuning.workers import InProcessWorkers, Processes, Workers
+from protonn_edge.tuning.workers import Processes, Workers
 from protonn_edge.verification.agreement import PROVEN
 
 _SLOW = ("basis-images",)  # one trial, with its teacher, takes most of the time of the others
@@ -83,7 +84,7 @@ def search_model(
     space = SearchSpace.of(points)
     on_change = _teller(points, report, out if keeps_best else None)
     searched = _search(given, points, space, choice, deadline, on_change, keeps_best)
-    trials = choices.candidates(searched.records.values())
+    trials = choices.candidates(searched.records)
     if not trials:
         raise CheckFailed(_nothing_complete(searched, given.timeout))
     report.say()
@@ -138,7 +139,7 @@ def _teller(points: Points, report: DataReport, out: Output | None) -> Callable[
     said: dict[str, Record] = {}
 
     def tell(progress: Progress) -> None:
-        candidates = choices.candidates(progress.records.values())
+        candidates = choices.candidates(progress.records)
         if candidates:
             report.say()
         for kind, best in choices.best_of_kinds(candidates).items():
@@ -195,10 +196,9 @@ def _search(
     keeps_best: bool,
 ) -> SearchResult:
     """Run a search, with a live table on standard error if that is a terminal."""
-    order = {"seed": given.seed, "in_flight": given.in_flight}
-    known_by = identity(points, space, **order)
-    workers = _workers(points, given)
-    columns, seen = space.searched.columns, Progress({}, 0, None)
+    known_by = identity(points, space, seed=given.seed, in_flight=given.in_flight)
+    workers = _workers(Objective(points, space.searched, given.seed), given)
+    columns, seen = space.searched.columns, Progress((), 0, None)
     with (
         SearchFile(given.search_path, known_by, space.distributions) as file,
         _live(given.trials, points, columns) as show,
@@ -213,11 +213,16 @@ def _search(
         try:
             with workers:
                 search = Search(
-                    points, space, file, workers, **order, choice=choice, on_change=note
+                    space,
+                    file,
+                    workers,
+                    in_flight=given.in_flight,
+                    choice=choice,
+                    on_change=note,
                 )
                 return search.run(trials=given.trials, deadline=deadline)
         except KeyboardInterrupt:
-            if keeps_best and choices.candidates(seen.records.values()):
+            if keeps_best and choices.candidates(seen.records):
                 return SearchResult(seen.records, timed_out=False, stopped=True)
             if keeps_best:
                 raise Interrupted(
@@ -242,22 +247,22 @@ def _live(
         yield lambda progress: live.update(tables.progress_table(progress, *shown), refresh=True)
 
 
-def _workers(points: Points, given: TuneOptions) -> Workers:
+def _workers(objective: Objective, given: TuneOptions) -> Workers:
     if given.scheduler is not None:
-        return DaskWorkers(points, given.scheduler)
+        return DaskWorkers(objective, given.scheduler)
     count = given.jobs or joblib.cpu_count()
-    if count == 1 and given.timeout is None:  # a fold in this process could not be stopped then
-        return InProcessWorkers(points)
-    return Processes(points, count)
+    if count == 1 and given.timeout is None:  # a trial in this process could not be stopped then
+        return Workers(objective)
+    return Processes(objective, count)
 
 
 def _counts(searched: SearchResult) -> dict[str, int]:
-    outcomes = [record.outcome for record in searched.records.values()]
+    outcomes = [record.outcome for record in searched.records]
     return {each: outcomes.count(each) for each in ("complete", "pruned", "rejected", "failed")}
 
 
 def _nothing_complete(searched: SearchResult, timeout: float | None) -> str:
-    failures = [r.reason for r in searched.records.values() if r.outcome == "failed"]
+    failures = [r.reason for r in searched.records if r.outcome == "failed"]
     if searched.timed_out:
         return (
             f"no trial was completed within {timeout:g} s; allow more time, or use fewer folds or "

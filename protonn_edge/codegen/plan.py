@@ -19,13 +19,14 @@ from protonn_edge.avr.cores import BOUND_FLAGS, Core
 from protonn_edge.chain import registry
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.integer_stage import IntegerStage, stage_names
-from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Step
+from protonn_edge.kernels import compiled
+from protonn_edge.kernels.kernel import Calls, Cost, Feed, Kernel, Step, without_calls
 from protonn_edge.kernels.matvec import kernels as matvec
 from protonn_edge.system.facts_repr import FactsRepr
 
 # Flash of the firmware besides the stages, and SRAM besides their variables, including the stack;
 # measured on linked programs.
-_CODE_BYTES = 3_300
+_CODE_BYTES = 2_300
 _FIRMWARE_SRAM_BYTES = 200
 
 PLANS = (*matvec.KERNELS, *registry.PLANS)
@@ -34,8 +35,6 @@ PLANS = (*matvec.KERNELS, *registry.PLANS)
 ENTRY_BYTES = 4
 """SRAM of the public functions: the number of features left, whether a prediction has begun, and
 the last class."""
-
-_ENTRY_CYCLES = 20  # of them in a prediction
 
 
 class DevicePlan(Protocol):
@@ -228,16 +227,18 @@ class PartialPlan:
         return replace(plan, costs=tuple(map(_with_number, plan.named, whole.kernels, costs)))
 
     @property
-    def called(self) -> float:
-        """Mean cycles of a call that pushes all values into it."""
-        return self.costs[0].called if self.costs else 0.0
+    def called(self) -> Calls:
+        """Mean cycles of calls that push values into it."""
+        return self.costs[0].called if self.costs else without_calls
 
     @cached_property
     def takes(self) -> tuple[float, ...]:
-        """Cycles, flash and SRAM, and cycles of the stage before; less is better."""
+        """Cycles, flash and SRAM, and cycles of calls with all or single values; less is better."""
         cycles = sum(step.mean for cost in self.costs for step in cost.steps)
         flash = sum(cost.tables + cost.code for cost in self.costs)
-        return cycles, flash, sum(cost.state for cost in self.costs), self.called
+        values = self.kernels[0].stage.n_inputs
+        calls = (self.called(Feed(values, chunk)) for chunk in (values, 1))
+        return cycles, flash, sum(cost.state for cost in self.costs), *calls
 
     def dominates(self, other: PartialPlan) -> bool:
         """Whether it needs less of something than another one, and more of nothing else."""
@@ -276,7 +277,7 @@ def plan_with(
 def _with_entry(cost: Cost) -> Cost:
     """Return the cost of the first stage and of the public functions, which feed it."""
     step, *others = cost.steps
-    step = replace(step, mean=step.mean + _ENTRY_CYCLES)
+    step = replace(step, mean=step.mean + compiled.CALL_CYCLES)
     return replace(cost, steps=(step, *others))
 
 

@@ -17,6 +17,7 @@ from cobs import cobs
 
 from protonn_edge.errors import DeviceError, InputError
 from protonn_edge.extensions import brought
+from protonn_edge.system.checks import check_range
 
 DELIMITER = b"\x00"
 
@@ -311,8 +312,7 @@ def name_of(kind: type[Message]) -> str:
 
 def encode_message(message: Message, sequence: int) -> bytes:
     """Return the frame of a message; `InputError` unless its number, 0 to 255, and length fit."""
-    if not 0 <= sequence <= 0xFF:
-        raise InputError(f"the sequence number is {sequence}; it must be 0 to 255")
+    check_range("sequence number", sequence, 0, 0xFF)
     return encode_frame(bytes([message.TYPE, sequence]) + message.payload())
 
 

@@ -19,8 +19,9 @@ from numpy.typing import ArrayLike, NDArray
 from protonn_edge.device.protocol import StatsReply
 from protonn_edge.device.results import Result
 from protonn_edge.device.session import Prediction, Session
-from protonn_edge.errors import InputError, ProtoNNEdgeError, counted
+from protonn_edge.errors import ProtoNNEdgeError, counted
 from protonn_edge.quantization import IntegerChain
+from protonn_edge.system.checks import check_kind, check_shape
 
 _WAKE_S = 0.2  # so that Ctrl-C is noticed
 _FAULTS = {4: "a brown-out", 8: "the watchdog"}  # that cause resets
@@ -160,16 +161,10 @@ def run(
         If points are left: the error of the last device, see `Session.predict`.
     """
     labels = np.asarray(y)
-    if Q.ndim != 2 or labels.shape != (len(Q),):
-        raise InputError(
-            f"the test points have shape {Q.shape} and the labels have shape {labels.shape}, but "
-            "these must be (n, features) and (n,); give one label per row"
-        )
-    if expected is not None and (expected.scores.ndim != 2 or len(expected.scores) != len(Q)):
-        raise InputError(
-            f"the expected scores have shape {expected.scores.shape}, but must have shape "
-            f"({len(Q)}, classes); compute the scores of the same rows"
-        )
+    check_kind("points", Q, "iu", 2)
+    check_shape("labels", labels.shape, (len(Q),))
+    if expected is not None:
+        check_shape("expected scores", expected.scores.shape[:-1], (len(Q),))
     rows = _RowQueue(row for row in range(len(Q)) if row not in skip)
     arrivals: queue.SimpleQueue[Result | _End] = queue.SimpleQueue()
     threads = [

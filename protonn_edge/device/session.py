@@ -16,6 +16,7 @@ from protonn_edge.device.connection import REFLASH_HINT, Host, NoReplyError
 from protonn_edge.device.exchange import Exchange, RetryPolicy
 from protonn_edge.device.protocol import HelloReply, Message, ProtocolError, StatsReply
 from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.system.checks import check, check_shape
 
 _BETWEEN_REPETITIONS = 200  # cycles, generously
 _STATS_DEADLINE_S, _STATS_PROGRESS_S = 1.0, 5.0  # they need no computation
@@ -288,12 +289,8 @@ class Session:
 
     def _feature_bytes(self, features: ArrayLike) -> bytes:
         array = np.asarray(features)
-        if array.dtype != np.uint8 or array.shape != (self.device.features,):
-            raise InputError(
-                f"features have type {array.dtype} and shape {array.shape}, but must have type "
-                f"uint8 and shape ({self.device.features},); quantize the features with the "
-                "integer model"
-            )
+        check(array.dtype == np.uint8, "features", array.dtype, "uint8")
+        check_shape("features", array.shape, (self.device.features,))
         return array.tobytes()
 
     def _prediction(self, reply: _Answer) -> Prediction:

@@ -9,11 +9,8 @@ from typing import Any
 from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.decision import IntegerDecision
-from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Step
+from protonn_edge.kernels.kernel import Calls, Cost, Feed, Kernel, Step
 from protonn_edge.kernels.listing import Facts, Listing, Passed, repeated
-
-# On a chip without a multiplier: time of the compiler's loops relative to the assembly.
-_PORTABLE_LARGEST, _PORTABLE_REST = 10.1, 4.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,25 +77,30 @@ class DecisionKernel(Kernel):
         )
 
     @property
+    def listings(self) -> tuple[Listing, ...]:
+        """The search."""
+        return (self.search,)
+
+    @property
     def facts(self) -> Facts:
         """The passes of its loop."""
         return {"class": Passed(self.stage.n_inputs - 1, self.stage.n_inputs - 1)}
 
-    def cost(self, _: Feed | None, __: float, ___: Activity, /) -> Cost:
+    def cost(self, _: Feed | None, __: Calls, ___: Activity, /) -> Cost:
         """Return its cost: no class is expected to be the largest more often than another."""
         mean = self.stage.n_inputs * self._class_cycles
-        steps = [Step("decision", self.name, 0, mean).on(self.core, _PORTABLE_LARGEST)]
+        steps = [Step("decision", self.name, 0, mean).on(self.core, self.listings)]
         costs = [(rule.name, rule.cost()) for rule in self.stage.policy.rules]
         for name, each in costs:
             if each is not None:
                 step = Step(name, each.kernel, each.flash, each.cycles)
-                steps.append(step.on(self.core, _PORTABLE_REST))
+                steps.append(step.on(self.core, self.listings))
         flash = sum(each.flash for _, each in costs if each is not None)
         if self.stage.expected is None:
             return Cost(tuple(steps), tables=0, code=flash, state=0)
         watch = self.stage.expected.cost
         step = Step(watch.step, watch.kernel, watch.code, watch.cycles)
-        steps.append(step.on(self.core, _PORTABLE_REST))
+        steps.append(step.on(self.core, self.listings))
         return Cost(tuple(steps), watch.tables, flash + watch.code, watch.state)
 
     @property

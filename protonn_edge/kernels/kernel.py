@@ -8,7 +8,7 @@ cost.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, Iterable, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -16,20 +16,21 @@ from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.integer_stage import IntegerStage
 from protonn_edge.chain.registry import STAGES
+from protonn_edge.kernels import compiled
 from protonn_edge.kernels.listing import Facts, Listing, Passed
-
-SAVED_BY_CALLEE = range(2, 18)
-"""Registers that a function must save before it changes them, besides the pointers."""
-
-SAVED_REGISTER_CYCLES = 4  # cycles of saving a register: push and pop
 
 
 @dataclass(frozen=True)
 class Feed:
-    """How firmware feeds the first stage: `chunk` of its `values` at once, and then the rest."""
+    """How a stage is fed: `chunk` of its `values` at once, and then the rest."""
 
     values: int
     chunk: int
+
+    @classmethod
+    def at_once(cls, values: int) -> Feed:
+        """Return how one call feeds all values."""
+        return cls(values, values)
 
     @property
     def whole(self) -> bool:
@@ -42,6 +43,15 @@ class Feed:
         return -(-self.values // self.chunk)
 
 
+Calls = Callable[[Feed], float]
+"""Mean cycles of the calls that feed a stage, without its work for the values."""
+
+
+def without_calls(_: Feed) -> float:
+    """Return 0: a stage that reads the values of the previous stage in place is not called."""
+    return 0.0
+
+
 @dataclass(frozen=True)
 class Step:
     """One step of a prediction, as plans and reports list it."""
@@ -52,11 +62,11 @@ class Step:
     flash_bytes: int  # of constants and, approximately, code
     mean: float  # cycles on points with the plan's activity
 
-    def on(self, core: Core, portable: float) -> Step:
-        """Return the step on a chip; without a multiplier, C takes `portable` times the cycles."""
+    def on(self, core: Core, listings: Iterable[Listing]) -> Step:
+        """Return the step on a chip; without a multiplier, C takes the place of the listings."""
         if core.multiplies:
             return self
-        return replace(self, kernel="portable C", mean=portable * self.mean)
+        return replace(self, kernel="portable C", mean=compiled.slower(listings) * self.mean)
 
 
 @dataclass(frozen=True)
@@ -69,9 +79,7 @@ class Cost:
     code: int
     state: int  # SRAM of variables
     buffer: int = 0  # SRAM of the firmware's buffer, if this is the first stage
-    # mean cycles of a call that pushes all values, without its work for the values; 0 if the kernel
-    # reads the previous stage's values in place
-    called: float = 0.0
+    called: Calls = without_calls  # of the previous stage
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,8 +92,6 @@ class Kernel(ABC):
     holds_inputs: ClassVar[bool] = True
     # whether a plan is named after it, for the option --plan, if it is the first such kernel
     names_plan: ClassVar[bool] = False
-    # on a chip without a multiplier: time of the compiler's loops relative to the assembly
-    portable: ClassVar[float]
 
     stage: IntegerStage  # the stage that it computes
     core: Core
@@ -105,6 +111,16 @@ class Kernel(ABC):
     def held(self) -> HeldInputs | None:
         """The buffer of its inputs, if it has one; None if it reads another stage's values."""
         return HeldInputs(self.stage.n_inputs)
+
+    @property
+    def listings(self) -> Sequence[Listing]:
+        """Its loops in assembly; their products make it slow on a chip without a multiplier."""
+        return ()
+
+    @property
+    def code_bytes(self) -> int:
+        """Flash of its code, approximately."""
+        return compiled.STAGE_BYTES + sum(each.code_bytes for each in self.listings)
 
     def needed_for(self, name: str) -> str:  # noqa: ARG002
         """Return, in words, which property the stage lacks for a kernel of this name."""
@@ -126,21 +142,22 @@ class Kernel(ABC):
         return (True, False) if self.holds_inputs else (False,)
 
     @abstractmethod
-    def cost(self, feed: Feed | None, following: float, activity: Activity, /) -> Cost:
+    def cost(self, feed: Feed | None, following: Calls, activity: Activity, /) -> Cost:
         """Return its cost.
 
         - `feed`: how the firmware feeds it; None if there is a previous stage.
-        - `following`: mean cycles of a call that pushes all values into the next stage.
+        - `following`: the cycles of calling the next stage.
         - `activity`: the points for which cycles are estimated.
         """
 
-    def _in_one_step(self, mean: float, flash: tuple[int, int], **more: Any) -> Cost:
-        """Return the cost of a single step with these mean cycles.
+    def _in_one_step(self, mean: float, tables: int, **more: Any) -> Cost:
+        """Return the cost of a single step with these mean cycles and bytes of tables.
 
-        `flash` is for tables and code; `more` are fields of `Cost`.
+        `more` are fields of `Cost`.
         """
-        step = Step(self.kind, self.name, sum(flash), mean)
-        return Cost((step.on(self.core, self.portable),), *flash, **more)
+        code = self.code_bytes
+        step = Step(self.kind, self.name, tables + code, mean)
+        return Cost((step.on(self.core, self.listings),), tables, code, **more)
 
 
 KERNELS: MutableMapping[str, Callable[[Any, Core], tuple[Kernel, ...]]] = STAGES
@@ -161,7 +178,6 @@ class HeldInputs:
     """Inputs in a buffer of the firmware, which then feeds all at once, or of the library."""
 
     n_inputs: int  # their number
-    called: ClassVar[int] = 48  # cycles of a call that copies inputs, besides the loop
     copying: ClassVar[Listing] = Listing(
         """
         copied: ld r0, X+
@@ -182,13 +198,17 @@ class HeldInputs:
         """Cycles of copying an input."""
         return int(self.copying.path("copied", ["copied"], {"brne copied": 1}))
 
-    def copied(self, feed: Feed | None) -> int:
+    def called(self, feed: Feed) -> float:
+        """Return the cycles of calls that copy inputs, besides the loop."""
+        return compiled.CALL_CYCLES * feed.calls
+
+    def copied(self, feed: Feed | None) -> float:
         """Return the cycles of copying inputs, with the firmware's calls."""
         if feed is None:  # the previous stage counts its calls
             return self.value * self.n_inputs
         if feed.whole:  # the firmware's own array is read
             return 0
-        return self.value * feed.values + self.called * feed.calls
+        return self.value * feed.values + self.called(feed)
 
     def state(self, feed: Feed | None) -> int:
         """Return the SRAM of the inputs and, after another stage, of the next input's position."""
@@ -208,24 +228,19 @@ class HeldKernel(Kernel):
 
     @property
     @abstractmethod
-    def around(self) -> int:
-        """Cycles of the compiler's code around the assembly."""
-
-    @property
-    @abstractmethod
-    def flash(self) -> tuple[int, int]:
-        """Flash of tables and, approximately, of code."""
+    def table_bytes(self) -> int:
+        """Flash of its tables."""
 
     @abstractmethod
     def assembly(self, activity: Activity) -> float:
-        """Return the mean cycles of the assembly."""
+        """Return the mean cycles of the assembly, with its call."""
 
-    def cost(self, feed: Feed | None, _: float, activity: Activity, /) -> Cost:
+    def cost(self, feed: Feed | None, _: Calls, activity: Activity, /) -> Cost:
         """Return its cost."""
-        held, mean = self.held, self.assembly(activity) + self.around
+        held, mean = self.held, self.assembly(activity)
         more: dict[str, Any] = {"state": self.stage.n_outputs * self.stage.output_bits // 8}
         if held is not None:
             mean += held.copied(feed)
             more["state"] += held.state(feed)
             more |= {"buffer": held.buffer(feed), "called": held.called}
-        return self._in_one_step(mean, self.flash, **more)
+        return self._in_one_step(mean, self.table_bytes, **more)

@@ -21,6 +21,12 @@ _JUMPS = ("rjmp", "jmp")
 _PRINTED = {"jmp": "%~jmp"}  # the compiler prints RJMP for chips without JMP
 _SKIPS = ("sbrc", "sbrs")
 
+
+def cycles_of(mnemonic: str) -> int:
+    """Return the cycles of an instruction."""
+    return _CYCLES.get(mnemonic, 1)
+
+
 BEGIN, END = "begin", "end"
 """Implicit labels at a listing's first instruction and after its last one."""
 
@@ -106,6 +112,11 @@ class Listing:
         """The number of instructions before each label."""
         instructions, labels = self._parsed
         return {BEGIN: 0, END: len(instructions), **labels}
+
+    @property
+    def multiplies(self) -> bool:
+        """Whether any of its instructions is a product."""
+        return any(each.mnemonic in _PRODUCTS for each in self._parsed[0])
 
     @cached_property
     def code_bytes(self) -> int:
@@ -209,7 +220,7 @@ class Listing:
         steps: list[tuple[_Ways, tuple[str, str]]] = []
         for place, each in reversed([*enumerate(instructions)]):
             mnemonic, target = each.mnemonic, each.target
-            keys, there, cycles = ("", ""), place + 1, _CYCLES.get(mnemonic, 1)
+            keys, there, cycles = ("", ""), place + 1, cycles_of(mnemonic)
             if target is not None or mnemonic in _SKIPS:
                 keys = each.keys
                 taken = place + 2 if target is None else places.get(_name(target), nowhere)

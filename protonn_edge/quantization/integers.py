@@ -18,7 +18,7 @@ from protonn_edge.chain.integer_chain import IntegerChain, scores_in_two_steps
 from protonn_edge.chain.integer_stage import stage_names
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.registry import quantizer_of
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, InvalidValue
 
 
 def quantize(model: Model) -> IntegerChain:
@@ -44,7 +44,13 @@ def quantize(model: Model) -> IntegerChain:
         raise InputError(reason)
     # A hostile file may hold numbers that overflow; non-finite values are refused later.
     with np.errstate(over="ignore", invalid="ignore"):
-        return cast("IntegerChain", quantizer_of(model.head.kind).quantize(model))
+        try:
+            return cast("IntegerChain", quantizer_of(model.head.kind).quantize(model))
+        except InvalidValue as error:
+            raise InputError(
+                f"no device can run the model ({error}); train a smaller model, or one with "
+                "normalized features"
+            ) from error
 
 
 def why_floats_alone(model: Model) -> str | None:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from protonn_edge.errors import InputError
 from protonn_edge.sensors.described import channels_of
 from protonn_edge.sensors.kinds import SensorKind, Unit, unit_of, units_of
+from protonn_edge.system.checks import check, check_kind
 
 ARRAYS = ("sensor", "units")  # the arrays of a file of windows or of a model that has an instrument
 _NAME_LIMIT = 60
@@ -33,13 +34,9 @@ class Instrument:
     units: tuple[Unit, ...]  # of each channel, or, if there are no windows, of each feature
 
     def __post_init__(self) -> None:
-        if len(self.sensor) > _NAME_LIMIT or not self.sensor.isprintable():
-            raise InputError(
-                f"the sensor's name {self.sensor[:_NAME_LIMIT]!r} has more than {_NAME_LIMIT} "
-                "characters, or unprintable ones; change the name"
-            )
-        if not self.units:
-            raise InputError(f"the sensor {self.sensor!r} has no units; give one unit per channel")
+        fits = len(self.sensor) <= _NAME_LIMIT and self.sensor.isprintable()
+        check(fits, "sensor", repr(self.sensor), f"up to {_NAME_LIMIT} printable characters")
+        check(bool(self.units), "units", "none", "one per channel")
 
     @classmethod
     def of(cls, kinds: Sequence[SensorKind]) -> Self:
@@ -91,11 +88,8 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Instrument | None:
     if "units" not in arrays:
         return None
     units, sensor = arrays["units"], arrays.get("sensor", np.array(""))
-    if units.dtype.kind != "U" or sensor.dtype.kind != "U" or units.ndim > 1 or sensor.ndim > 0:
-        raise InputError(
-            "array 'sensor' must be one string, and 'units' one string per channel; correct these "
-            "arrays, or leave them out"
-        )
+    check_kind("units", np.atleast_1d(units), "U", 1)
+    check_kind("sensor", sensor, "U", 0)
     try:
         return Instrument(str(sensor), tuple(map(unit_of, np.atleast_1d(units).tolist())))
     except InputError as error:

@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from protonn_edge.boards import Board
 from protonn_edge.chain.integer_chain import MODEL_HASH_BYTES
 from protonn_edge.chain.integer_stage import IntArray, check_holds
-from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.errors import CheckFailed
+from protonn_edge.system.checks import check, check_kind, check_range, check_shape
 
 MOST_SLOTS = 254  # limit of slots and classes together: the store's header numbers them
 
@@ -114,31 +115,16 @@ class Taught:
     classes: NDArray[np.uint8]
 
     def __post_init__(self) -> None:
-        if self.points.dtype != np.int8 or self.points.ndim != 2:
-            raise InputError(
-                "taught points must have shape (n, d) and type int8, but have shape "
-                f"{self.points.shape} and type {self.points.dtype}; pass the result of "
-                "IntegerChain.coordinates"
-            )
-        if self.classes.dtype != np.uint8 or self.classes.shape != self.points.shape[:1]:
-            raise InputError(
-                f"{len(self.points)} taught points have classes of shape {self.classes.shape} and "
-                f"type {self.classes.dtype}; give one uint8 per point"
-            )
+        check(self.points.dtype == np.int8, "points", self.points.dtype, "int8")
+        check_kind("points", self.points, "i", 2)
+        check(self.classes.dtype == np.uint8, "classes", self.classes.dtype, "uint8")
+        check_shape("classes", self.classes.shape, self.points.shape[:1])
 
     def check(self, teaching: Teaching, dimension: int, n_classes: int) -> None:
         """Raise `InputError` unless a model of these sizes has room for them."""
-        if len(self) > teaching.room:
-            raise InputError(
-                f"there are {len(self)} taught examples, but the model has room for "
-                f"{teaching.room}; teach fewer"
-            )
-        if self.points.shape[1] != dimension or (self.classes >= n_classes).any():
-            raise InputError(
-                f"the taught examples have {self.points.shape[1]} coordinates and classes up to "
-                f"{self.classes.max(initial=0)}, but the model has {dimension} coordinates and the "
-                f"classes 0 to {n_classes - 1}; use examples of this model"
-            )
+        check_range("taught examples", len(self), 0, teaching.room)
+        check_shape("points", self.points.shape, (len(self), dimension))
+        check_range("classes", int(self.classes.max(initial=0)), 0, n_classes - 1)
 
     @classmethod
     def nothing(cls, dimension: int) -> Self:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from protonn_edge.chain.feature_stage import SAMPLE_RATES, FeatureStage, Shape
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import NORMALIZER_KINDS
+from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.system.lazy import later
 
 if TYPE_CHECKING:
@@ -270,7 +271,13 @@ class FeatureParameters(Parameterized):
         Raises `InputError` if the parameters do not fit the points.
         """
         asked = self.asked
-        return None if asked is None else asked.stage_for(self, given)
+        try:
+            return None if asked is None else asked.stage_for(self, given)
+        except InvalidValue as error:
+            raise InputError(
+                f"the features {self.features} do not fit the points ({error}); choose other "
+                "features or sizes"
+            ) from error
 
     def keep_network(self, network: Any) -> None:
         """Keep the network that was learned, for a classifier that takes more than its layers."""

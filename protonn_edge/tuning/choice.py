@@ -23,8 +23,8 @@ from protonn_edge.projects.project import BuildOptions, trial_build
 from protonn_edge.quantization import quantize
 from protonn_edge.training.searched import KIND
 from protonn_edge.tuning.limits import Fit, fit_of
+from protonn_edge.tuning.points import Points
 from protonn_edge.tuning.store import Record
-from protonn_edge.tuning.trial import Points
 from protonn_edge.verification.agreement import PossibleCycles
 
 _OF_NORMAL = 1.4826  # of a normal distribution, in medians of absolute values
@@ -76,7 +76,7 @@ def front_json(candidates: Sequence[Record], board: Board) -> dict[str, Any]:
     }
 
 
-def robust_deviation(values: NDArray[np.float64]) -> float:
+def _robust_deviation(values: NDArray[np.float64]) -> float:
     """Return the deviation of `values`, of any shape, from 0."""
     return _OF_NORMAL * float(np.median(np.abs(values)))
 
@@ -156,7 +156,7 @@ def lead_by_chance(candidates: Sequence[Record]) -> float:
     of_fold, of_trial = scores.mean(axis=0), scores.mean(axis=1, keepdims=True)
     residuals = scores - of_fold - of_trial + scores.mean()
     freedom = (n - 1) * (folds - 1) / residuals.size
-    deviation = robust_deviation(residuals) / np.sqrt(freedom)
+    deviation = _robust_deviation(residuals) / np.sqrt(freedom)
     return float(deviation * np.sqrt(2 * np.log(n) / folds))
 
 

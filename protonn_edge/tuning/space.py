@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -16,14 +16,14 @@ from optuna.distributions import (
     CategoricalDistribution,
     FloatDistribution,
     IntDistribution,
-    distribution_to_json,
 )
 
 from protonn_edge.training import searched as declared
 from protonn_edge.training.base import CLASSIFIERS
 from protonn_edge.training.preparation import count_inputs
 from protonn_edge.tuning.limits import ACCURACY, FIRMWARE_FLASH_BYTES
-from protonn_edge.tuning.trial import Alternative, Points
+from protonn_edge.tuning.points import Alternative, Points
+from protonn_edge.tuning.store import Record, new_study
 
 _CODE_BYTES = 1_600  # approximate code of the classifier, in addition to its parameters
 
@@ -94,50 +94,41 @@ class SearchSpace(declared.SearchTask):
         drawn = {name: each for name, each in every if name not in self.fixed}
         return replace(self.searched, parameters=drawn)
 
-    @property
+    @cached_property
     def distributions(self) -> dict[str, BaseDistribution]:
         """Distributions by the classifier's parameters, without fixed ones."""
         return {name: _distribution(each) for name, each in self._drawn.parameters.items()}
 
+    @cached_property
     def starts(self) -> list[dict[str, Any]]:
-        """Return the settings of the first trials."""
+        """The settings of the first trials."""
         starts: list[dict[str, Any]] = []
-        if self.at_random:
-            return starts
-        distributions = self.distributions
-        for wanted in self.searched.starts:
+        for wanted in () if self.at_random else self.searched.starts:
             start = {
                 name: _nearest(distribution, wanted[name])
-                for name, distribution in distributions.items()
+                for name, distribution in self.distributions.items()
             }
             if start not in starts:
                 starts.append(start)
         return starts
 
-    def suggest(
-        self, number: int, seed: int, seen: list[optuna.trial.FrozenTrial]
-    ) -> dict[str, Any]:
+    def suggest(self, number: int, seed: int, seen: Sequence[Record]) -> dict[str, Any]:
         """Return the settings of a trial, a function of its number, the seed and earlier trials."""
-        starts = self.starts()
-        if number < len(starts):
-            return dict(starts[number])
-        optuna.logging.set_verbosity(optuna.logging.ERROR)  # it logs each study
-        own_seed = (seed * 1_000_003 + number) % 2**32
-        sampler: optuna.samplers.BaseSampler = optuna.samplers.RandomSampler(own_seed)
-        if not self.at_random:
-            sampler = optuna.samplers.TPESampler(seed=own_seed, n_startup_trials=_STARTUP_TRIALS)
-        study = optuna.create_study(direction="maximize", sampler=sampler)
-        study.add_trials(seen)
+        if number < len(self.starts):
+            return dict(self.starts[number])
+        sampler = optuna.samplers.TPESampler(
+            seed=(seed * 1_000_003 + number) % 2**32,
+            n_startup_trials=sys.maxsize if self.at_random else _STARTUP_TRIALS,
+        )
+        study = new_study(sampler=sampler)
+        study.add_trials([each.to_trial(self.distributions) for each in seen])
         return dict(study.ask(self.distributions).params)
 
     def to_json(self) -> dict[str, Any]:
         """Return what identifies the space."""
         return {
-            "distributions": {
-                name: json.loads(distribution_to_json(each))
-                for name, each in self.distributions.items()
-            },
-            "starts": self.starts(),
+            "distributions": {name: repr(each) for name, each in self.distributions.items()},
+            "starts": self.starts,
             "at random": self.at_random,
             "fixed": {
                 name: joblib.hash(value) if isinstance(value, np.ndarray) else str(value)

@@ -26,7 +26,7 @@ def progress_table(
     progress: Progress, trials: int, board: Board, columns: Columns, metric: Metric = ACCURACY
 ) -> Table:
     """Return the progress of the search, and the best trials so far."""
-    counts = Counter(record.outcome for record in progress.records.values())
+    counts = Counter(record.outcome for record in progress.records)
     trained = sum(counts.values()) - counts["rejected"]
     title = [
         f"{trained:,} of {trials:,} trials ({counts['pruned']:,} stopped early)",
@@ -36,7 +36,7 @@ def progress_table(
     if progress.seconds_left is not None:
         minutes, seconds = divmod(max(0, int(progress.seconds_left)), 60)
         title.append(f"{minutes}:{seconds:02} left")
-    best = sorted(candidates(progress.records.values()), key=lambda each: -each.score)
+    best = sorted(candidates(progress.records), key=lambda each: -each.score)
     return _table(best[:_BEST], board, columns, metric, title=", ".join(title))
 
 

@@ -1,4 +1,4 @@
-"""Workers that run folds: this process, or several processes."""
+"""Workers that run trials: this process, or several processes."""
 
 from __future__ import annotations
 
@@ -7,86 +7,66 @@ import os
 import signal
 import sys
 import threading
-from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Self
 
 from threadpoolctl import threadpool_limits
 
-from protonn_edge.tuning.trial import FoldResult, Job, Points, run_fold
+from protonn_edge.tuning.objective import Job, Objective
+from protonn_edge.tuning.store import Record
+
+
+class _LaterFuture(Future[Record]):
+    """A trial that runs in this process when its result is asked for."""
+
+    run: Callable[[], Record]
+
+    def result(self, timeout: float | None = None) -> Record:
+        if not self.done():
+            self.set_result(self.run())
+        return super().result(timeout)
 
 
 @dataclass(eq=False)
-class Workers(ABC):
-    """Runs folds; a context manager. By default, it has no processes to end or lose."""
+class Workers:
+    """Runs trials in this process; a context manager."""
 
-    points: Points  # the data shared by all trials
+    objective: Objective
 
     def __enter__(self) -> Self:
         """Start."""
         return self
 
-    def __exit__(self, *_: object) -> None:  # noqa: B027
-        """End running folds without waiting for them."""
+    def __exit__(self, *_: object) -> None:
+        """End running trials without waiting for them."""
 
-    @abstractmethod
-    def submit(self, job: Job) -> Future[FoldResult]:
-        """Submit a fold."""
-
-    def renew(self) -> None:  # noqa: B027
-        """Replace a lost worker, so that its folds can be submitted again."""
-
-
-class InProcessWorkers(Workers):
-    """Runs a fold when it is submitted."""
-
-    def submit(self, job: Job) -> Future[FoldResult]:
-        """Run the fold."""
-        future: Future[FoldResult] = Future()
-        future.set_result(run_fold(self.points, job))
+    def submit(self, job: Job) -> Future[Record]:
+        """Submit a trial."""
+        future = _LaterFuture()
+        future.run = partial(self.objective, job)
         return future
 
 
 @dataclass(eq=False)
 class Processes(Workers):
-    """Runs folds in processes of this machine, each with one thread."""
+    """Runs trials in processes of this machine, each with one thread."""
 
     jobs: int  # the number of processes
 
     def __enter__(self) -> Self:
-        self.renew()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._end()
-
-    def submit(self, job: Job) -> Future[FoldResult]:
-        """Submit a fold; in a broken pool it is lost at once."""
-        try:
-            with _ctrl_c_later():  # this may start a process, which Ctrl-C must not reach
-                return self._pool.submit(_run_in_process, job)
-        except BrokenProcessPool as error:
-            lost: Future[FoldResult] = Future()
-            lost.set_exception(error)
-            return lost
-
-    def renew(self) -> None:
-        """Restart all processes: the pool is broken after one of them has died."""
-        if hasattr(self, "_pool"):
-            self._end()
         self._pool = ProcessPoolExecutor(
             self.jobs,
             mp_context=multiprocessing.get_context("spawn"),
             initializer=_begin_process,
-            initargs=(self.points,),
+            initargs=(self.objective,),
         )
+        return self
 
-    def _end(self) -> None:
-        # Running folds are not waited for; they end with their process.
+    def __exit__(self, *_: object) -> None:
         processes = list((self._pool._processes or {}).values())
         self._pool.shutdown(wait=False, cancel_futures=True)
         for process in processes:
@@ -94,8 +74,13 @@ class Processes(Workers):
         for process in processes:
             process.join(5)
 
+    def submit(self, job: Job) -> Future[Record]:
+        """Submit a trial; the pool breaks if one of its processes is killed."""
+        with _ctrl_c_later():  # this may start a process, which Ctrl-C must not reach
+            return self._pool.submit(_run_in_process, job)
 
-_shared: list[Points] = []  # in a process started by `Processes`
+
+_shared: list[Objective] = []  # in a process started by `Processes`
 
 
 @contextmanager
@@ -111,10 +96,10 @@ def _ctrl_c_later() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, usual)
 
 
-def _begin_process(points: Points) -> None:
+def _begin_process(objective: Objective) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the search handles Ctrl-C, and ends this process
     threadpool_limits(limits=1)
-    _shared[:] = [points]
+    _shared[:] = [objective]
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
@@ -126,5 +111,5 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _run_in_process(job: Job) -> FoldResult:
-    return run_fold(_shared[0], job)
+def _run_in_process(job: Job) -> Record:
+    return _shared[0](job)

@@ -9,11 +9,11 @@ import pytest
 from audio_factory import audio_of, random_audio_model
 from avr_tools import skip_without
 from generated_programs import assert_equal_to_reference
+from refusals import refused_by
 
 from protonn_edge.avr.cores import CORES
 from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.planner import Limits, make_plan
-from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import quantize
 from protonn_edge.training.base import CLASSIFIERS
@@ -51,22 +51,19 @@ def test_every_kind_learns_sounds(kind: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "sentence"),
+    "settings",
     [
-        ({"features": "audio"}, "'audio' of the features must look like audio:12x20"),
-        ({"features": "audio:4"}, "'audio:4' of the features must look like audio:12x20"),
-        (
-            {"features": "audio:4x2,mean"},
-            "'mean' of the features cannot be combined with audio:4x2",
-        ),
-        ({"features": "audio:17x2"}, "has 17 bands, but the limits are 1 and 16"),
-        ({"features": "audio:4x3"}, "clips of 256 samples cannot be divided into 3"),
-        ({"features": "audio:4x4"}, "has 64 samples per frame, but the limits are 128 and 512"),
-        ({"features": "audio:4x2", "sample_rate": 50.0}, "the sampling rate of the sound is 50 Hz"),
+        {"features": "audio"},
+        {"features": "audio:4"},
+        {"features": "audio:4x2,mean"},
+        {"features": "audio:17x2"},
+        {"features": "audio:4x3"},
+        {"features": "audio:4x4"},
+        {"features": "audio:4x2", "sample_rate": 50.0},
     ],
 )
-def test_what_is_no_sound_is_refused(settings: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(InputError, match=sentence):
+def test_what_is_no_sound_is_refused(settings: dict[str, Any]) -> None:
+    with refused_by("features.audio.clips", "features.audio.frames", "training.features"):
         ProtoNNClassifier(**settings).fit(X, Y)
 
 

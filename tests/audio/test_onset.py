@@ -13,11 +13,11 @@ from audio_factory import audio_of, random_audio_model
 from avr_tools import EMULATED_AVR, skip_without
 from checkout import CHECKOUT
 from generated_programs import write_c
+from refusals import refused_by
 
 from protonn_edge.codegen.planner import make_plan
 from protonn_edge.datasets.onset import QUIET, check_onset, clip_of, onset_of, onsets_of
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.errors import InputError
 from protonn_edge.features.audio.clips import Clips
 from protonn_edge.quantization import quantize
 from protonn_edge.sensors import PlayedSensor, sensor_kind
@@ -92,7 +92,7 @@ def test_a_clip_begins_with_the_sound_and_is_filled_at_its_end() -> None:
 
 @pytest.mark.parametrize("onset", [0, 255])
 def test_a_threshold_out_of_range_is_refused(onset: int) -> None:
-    with pytest.raises(InputError, match="give 1 to 254"):
+    with refused_by("datasets.onset"):
         check_onset(onset)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from audio_factory import audio_of, random_audio_model
 from model_factory import scaled
+from refusals import refused_by
 
 from protonn_edge.chain.features import Features
 from protonn_edge.chain.file import load_model, model_bytes, save_model
@@ -39,26 +40,30 @@ def declared(place: str, **changes: Any) -> dict[str, np.ndarray]:
 
 
 @pytest.mark.parametrize(
-    ("place", "changes", "sentence"),
+    ("place", "changes"),
     [
-        ("clip", {"more": 1}, "with other names than 'more'"),
-        ("clip", {"length": 128.0}, "features.stages.0.clip.length must be of the type int"),
-        ("clip", {"bands": [[1, 2, 3]]}, "features.stages.0.clip.bands.0 must be an object"),
-        ("clip", {"bands": []}, "has 0 bands, but the limits are 1 and 16"),
-        ("clip", {"length": 127}, "has 127 samples per frame, but the limits are 128 and 512"),
-        ("clip", {"length": 513}, "has 513 samples per frame"),
-        ("clip", {"frames": 0}, "has 0 frames"),
-        ("clip", {"frames": 513}, "has 513 frames, but the limits are 1 and 512"),
-        ("clip", {"frames": 508}, "has 65,024 samples, but the limits are 1 and 65,000"),
-        ("points", {"rate": 1e7}, r"is 1e\+07 Hz"),
-        ("stage", {"onset": 0}, "onset threshold is 0; give 1 to 254"),
-        ("stage", {"kind": "onset"}, "there is no stage 'onset'"),
+        ("clip", {"more": 1}),
+        ("clip", {"length": 128.0}),
+        ("clip", {"bands": [[1, 2, 3]]}),
+        ("clip", {"bands": []}),
+        ("clip", {"length": 127}),
+        ("clip", {"length": 513}),
+        ("clip", {"frames": 0}),
+        ("clip", {"frames": 513}),
+        ("clip", {"frames": 508}),
+        ("points", {"rate": 10000000.0}),
+        ("stage", {"onset": 0}),
+        ("stage", {"kind": "onset"}),
     ],
 )
-def test_a_declaration_that_is_none_is_refused(
-    place: str, changes: dict[str, Any], sentence: str
-) -> None:
-    with pytest.raises(InputError, match=sentence):
+def test_a_declaration_that_is_none_is_refused(place: str, changes: dict[str, Any]) -> None:
+    with refused_by(
+        "chain.feature_stage",
+        "chain.registry",
+        "chain.stored",
+        "datasets.onset",
+        "features.audio.frames",
+    ):
         Features.from_arrays(declared(place, **changes))
 
 
@@ -81,7 +86,7 @@ def test_samples_keep_their_full_scale(samples: np.ndarray, expected: np.ndarray
 
 
 def test_frames_must_be_whole() -> None:
-    with pytest.raises(InputError, match="clips of 299 samples cannot be divided into 2"):
+    with refused_by("features.audio.clips"):
         fitted_to(np.zeros((1, 299)), 4, 2)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import refused_by
 
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.integers import (
@@ -82,25 +83,24 @@ def test_memory_is_bounded_for_many_points() -> None:
 
 
 @pytest.mark.parametrize(
-    ("image", "cropped", "shape", "words"),
+    ("image", "cropped", "shape"),
     [
-        ((28, 28), (28, 28), (17, 17), "28x28 pixels to 17x17 needs sums .* choose from .*16x16"),
-        ((28, 28), (28, 28), (28, 28), "changes nothing; choose from .*"),
-        ((28, 28), (28, 28), (29, 28), "28x28 pixels cannot be pooled to 29x28"),
-        ((28, 28), (24, 29), (12, 12), "cropped to 24x29; give at most 28 rows"),
-        ((1, 256), (1, 256), (1, 1), "choose from 1x2"),
-        ((263, 1), (263, 1), (2, 1), "crop the image to sides that have common divisors"),
-        ((240, 300), (240, 300), (7, 7), "72,000 pixels, but the generated code .* 65,535"),
-        ((8, 8), (8, 8), (0, 4), "the shape .0, 4. is not"),
-        ((8, 8), (8, 8), (4,), "the shape .4,. is not two"),
+        ((28, 28), (28, 28), (17, 17)),
+        ((28, 28), (28, 28), (28, 28)),
+        ((28, 28), (28, 28), (29, 28)),
+        ((28, 28), (24, 29), (12, 12)),
+        ((1, 256), (1, 256), (1, 1)),
+        ((263, 1), (263, 1), (2, 1)),
+        ((240, 300), (240, 300), (7, 7)),
+        ((8, 8), (8, 8), (0, 4)),
+        ((8, 8), (8, 8), (4,)),
     ],
 )
 def test_sizes_that_cannot_be_are_refused(
-    image: tuple[int, int], cropped: tuple[int, int], shape: tuple[int, int], words: str
+    image: tuple[int, int], cropped: tuple[int, int], shape: tuple[int, int]
 ) -> None:
-    with pytest.raises(InputError, match=words) as caught:
+    with refused_by("features.average_pooling.integers", "features.images.cropped_image"):
         AveragePooling(image, cropped, shape)
-    assert "\n" not in str(caught.value)
 
 
 @given(cropped=st.tuples(SIDES, SIDES), shape=st.tuples(SIDES, SIDES))

@@ -15,6 +15,7 @@ from avr_programs import compile_text
 from avr_tools import needs_avr_gcc, needs_emulated_avr
 from command_line import run, succeed
 from model_factory import random_inputs, random_model
+from refusals import refused_by
 
 from protonn_edge.boards import load_board
 from protonn_edge.chain.file import save_model
@@ -121,9 +122,7 @@ def test_what_it_has_not_is_named_with_what_to_install(tmp_path: Path, options: 
 @pytest.mark.usefixtures("without_simavr")
 def test_without_either_both_ways_to_get_one_are_named(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("PATH", "")
-    with pytest.raises(
-        InputError, match=r"libsimavr-dev; alternatively, .*: 'node' is not on PATH; install Node"
-    ):
+    with refused_by("emulator.programs"):
         programs.find_program(None, UNO)
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from refusals import refused_by
 from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC
 
-from protonn_edge.errors import InputError
 from protonn_edge.features.convolution.train.layers import Rectifier
 from protonn_edge.features.convolution.train.network import Network, layers_of
 from protonn_edge.features.convolution.train.notation import read_layers
@@ -64,7 +64,7 @@ def test_each_part_of_an_image_has_a_weight(grid: tuple[int, int]) -> None:
 
 
 def test_more_parts_than_pixels_are_refused() -> None:
-    with pytest.raises(InputError, match="images have 7x1 parts, but only 6x5 pixels"):
+    with refused_by("kinds.basis_images.train.images"):
         Parts.of_grid(SHAPE, (7, 1))
 
 
@@ -159,18 +159,9 @@ def test_networks_are_teachers() -> None:
     assert_gradient(teacher, images, scores, kept)
 
 
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        (SVC(), "the teacher is a SVC; give a fitted MLPClassifier"),
-        (
-            LogisticRegression().fit(np.eye(4), [0, 1, 0, 1]),
-            "takes 4 features, but images have 6x5",
-        ),
-    ],
-)
-def test_what_has_no_gradient_is_no_teacher(given: Any, words: str) -> None:
-    with pytest.raises(InputError, match=words):
+@pytest.mark.parametrize("given", [SVC(), LogisticRegression().fit(np.eye(4), [0, 1, 0, 1])])
+def test_what_has_no_gradient_is_no_teacher(given: Any) -> None:
+    with refused_by("kinds.basis_images.train.images"):
         EstimatorTeacher.of(given, SHAPE, PixelScale(0.0, 1.0))
 
 

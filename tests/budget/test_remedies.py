@@ -16,6 +16,7 @@ from dense_factory import random_dense_model
 from forest_factory import random_forest_model
 from linear_factory import random_linear_model
 from model_factory import random_model, random_points
+from refusals import refused_by
 
 from protonn_edge.boards import load_board
 from protonn_edge.chain.file import save_model
@@ -45,33 +46,32 @@ def test_the_options_are_those_of_the_classifier(kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "large", "words"),
+    ("kind", "large"),
     [
-        ("protonn", "flash", "try fewer --prototypes, a smaller --projection-dim, or fewer feat"),
-        ("protonn", "sram", "try a smaller --projection-dim or fewer classes$"),
-        ("linear", "flash", "try a larger --regularization, or fewer features \\(for images: --fe"),
-        ("linear", "sram", "try fewer classes$"),
-        ("dense", "sram", "try fewer --hidden units$"),
-        ("forest", "flash", "try a smaller --size-budget, or fewer features \\(for images: --fe"),
-        ("bonsai", "sram", "try a smaller --projection-dim or fewer classes$"),
-        ("local-deep-kernel", "flash", "try a smaller --lambda-weights, a smaller --depth, or f"),
+        ("protonn", "flash"),
+        ("protonn", "sram"),
+        ("linear", "flash"),
+        ("linear", "sram"),
+        ("dense", "sram"),
+        ("forest", "flash"),
+        ("bonsai", "sram"),
+        ("local-deep-kernel", "flash"),
     ],
 )
-def test_a_board_that_is_too_small(kind: str, large: str, words: str) -> None:
-    with pytest.raises(CheckFailed, match=words):
+def test_a_board_that_is_too_small(kind: str, large: str) -> None:
+    with refused_by("projects.checks", kind=CheckFailed):
         LARGE[large].check(load_board("uno"), HEADS[kind].remedies)
 
 
 def test_layers_are_what_takes_most() -> None:
     remedies = remedies_of(quantize(random_model_of_layers(random_layers())))
-    words = "try fewer channels in the layers, a stride of 2 or averages in the first layer"
-    with pytest.raises(CheckFailed, match=words):
+    with refused_by("projects.checks", kind=CheckFailed):
         LARGE["sram"].check(load_board("uno"), remedies)
 
 
 def test_bands_are_what_takes_most_of_the_time_between_two_samples() -> None:
     model = quantize(random_audio_model(audio_of(bands=16, frames=4, length=128)))
-    with pytest.raises(CheckFailed, match="leaves only 1,000 cycles; try fewer bands in --feat"):
+    with refused_by("projects.checks", kind=CheckFailed):
         check_estimate(make_plan(model), load_board("uno"), remedies_of(model))
 
 

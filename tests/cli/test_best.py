@@ -54,14 +54,14 @@ def test_the_best_kind_is_kept(data: Path, tmp_path: Path, monkeypatch: pytest.M
 def test_ctrl_c_keeps_the_best_so_far(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    collect = Search._collect
+    wait = Search._wait
 
     def interrupted(self: Search) -> None:
-        collect(self)
-        if any(record.outcome == "complete" for record in self._records.values()):
+        wait(self)
+        if any(record.outcome == "complete" for record in self._file.records):
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(Search, "_collect", interrupted)
+    monkeypatch.setattr(Search, "_wait", interrupted)
     stopped = run("train", data, "-o", tmp_path / "model.npz", "--classifier", "best")
     assert stopped.exit_code == 130
     assert "the best model so far is kept in" in stopped.stderr
@@ -75,7 +75,7 @@ def test_ctrl_c_before_there_is_a_model_writes_nothing(
     def interrupted(_: Search) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Search, "_collect", interrupted)
+    monkeypatch.setattr(Search, "_wait", interrupted)
     stopped = run("train", data, "-o", tmp_path / "model.npz", "--classifier", "best")
     assert stopped.exit_code == 130
     assert "before a model was finished; nothing is written" in stopped.stderr

@@ -8,6 +8,7 @@ from avr_tools import needs_emulated_avr
 from chains import numbers_of, replace
 from model_factory import random_inputs, random_model
 from plans import plan_with
+from refusals import refused_by
 from worst_inputs import worst_inputs
 
 from protonn_edge.boards import load_board
@@ -15,7 +16,6 @@ from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.codegen import Limits, make_plan, plans
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.errors import InputError
 from protonn_edge.kernels.matvec.kernels import KernelName
 from protonn_edge.kinds.protonn.prototypes.kernels import near_at_most
 from protonn_edge.projects.project import BuildOptions, trial_build
@@ -65,9 +65,7 @@ def test_two_weights_a_byte_are_as_fast_and_half_as_large() -> None:
 
 def test_weights_that_need_more_bits_are_not_packed() -> None:
     model = quantize(random_model())
-    with pytest.raises(
-        InputError, match=r"--plan packed needs weights from -7 to 7, but the model"
-    ):
+    with refused_by("codegen.planner"):
         make_plan(model, kernel="packed")
 
 

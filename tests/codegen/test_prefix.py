@@ -23,6 +23,7 @@ from model_factory import (
     tiny_windows_model,
 )
 from plans import plan_with
+from refusals import refused_by
 
 from protonn_edge.avr.cores import CORES, UNO_CORE, Core
 from protonn_edge.codegen import check_prefix, render_c
@@ -117,7 +118,7 @@ def test_public_names_are_told_apart_by_any_c99_linker() -> None:
 
 def test_a_prefix_that_collides_with_a_stages_names_is_refused() -> None:
     """The stage has a static function of its own that is called so."""
-    with pytest.raises(InputError, match="two names in the generated C would both be projection"):
+    with refused_by("codegen.renderer"):
         render_c(tiny_integer_model(), prefix="projection")
 
 

@@ -23,6 +23,7 @@ from model_factory import (
     with_points,
 )
 from plans import of_weights_for, plan_with
+from refusals import refused_by
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import load_board
@@ -186,7 +187,7 @@ def test_generated_code_states_the_ranges() -> None:
 
 def test_a_float_build_makes_no_features() -> None:
     model = random_window_model(window_features_of("mean,max"))
-    with pytest.raises(InputError, match="computes features, which float builds do not support"):
+    with refused_by("kinds.protonn.precision.model"):
         float_build(model)
 
 
@@ -206,5 +207,5 @@ def test_the_hash_covers_the_features_and_not_the_rate() -> None:
 
 
 def test_window_features_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(InputError, match="features for a classifier of .* inputs"):
+    with refused_by("chain.integer_stage"):
         replace(tiny_windows_model(), feature_stage=window_features_of("mean", 8, 5))

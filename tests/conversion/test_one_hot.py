@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from command_line import refusal, run, succeed
+from refusals import refused_by
 from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.impute import SimpleImputer
@@ -133,21 +134,18 @@ def test_gaps_are_filled_beside_texts():
 
 
 @pytest.mark.parametrize(
-    ("step", "sentence"),
+    "step",
     [
-        (OneHotEncoder(drop="first"), r"has drop=first, but .* fit it with drop=None"),
-        (OneHotEncoder(min_frequency=3), "has min_frequency=3"),
-        (OneHotEncoder(max_categories=2), "has max_categories=2"),
-        (
-            make_pipeline(SimpleImputer(strategy="most_frequent"), OneHotEncoder()),
-            "fills gaps with texts; fill the gaps of these columns in the data",
-        ),
+        OneHotEncoder(drop="first"),
+        OneHotEncoder(min_frequency=3),
+        OneHotEncoder(max_categories=2),
+        make_pipeline(SimpleImputer(strategy="most_frequent"), OneHotEncoder()),
     ],
 )
-def test_what_has_no_counterpart_is_refused(step: Any, sentence: str):
+def test_what_has_no_counterpart_is_refused(step: Any):
     steps = make_column_transformer((step, [1]), remainder="drop")
     pipeline = make_pipeline(steps, LogisticRegression(max_iter=3_000)).fit(X, Y)
-    with pytest.raises(InputError, match=sentence):
+    with refused_by("conversion.scaling"):
         from_sklearn(pipeline, X)
 
 
@@ -157,18 +155,18 @@ def test_a_gap_is_no_category():
     pipeline = make_pipeline(
         make_column_transformer((OneHotEncoder(), [1])), LogisticRegression(max_iter=3_000)
     )
-    with pytest.raises(InputError, match="'None', of which one is a gap"):
+    with refused_by("conversion.scaling"):
         from_sklearn(pipeline.fit(given, Y), X)
 
 
 def test_an_encoder_after_a_scaler_is_refused():
     pipeline = make_pipeline(StandardScaler(), OneHotEncoder(), LogisticRegression())
-    with pytest.raises(InputError, match="encode the columns as they are in the data"):
+    with refused_by("conversion.scaling"):
         from_sklearn(pipeline.fit(X[:, [0, 2]].astype(float), Y), X[:, [0, 2]].astype(float))
 
 
 def test_a_column_is_either_text_or_a_number():
     steps = make_column_transformer((OneHotEncoder(), [2]), ("passthrough", [0, 2]))
     pipeline = make_pipeline(steps, LogisticRegression(max_iter=3_000)).fit(X, Y)
-    with pytest.raises(InputError, match="uses a feature twice"):
+    with refused_by("conversion.scaling"):
         from_sklearn(pipeline, X)

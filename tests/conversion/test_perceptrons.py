@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from refusals import refused_by
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.decomposition import PCA
 from sklearn.ensemble import AdaBoostClassifier, IsolationForest, RandomForestRegressor
@@ -53,33 +54,28 @@ def test_it_can_be_tuned_and_has_the_names_of_columns():
 
 
 @pytest.mark.parametrize(
-    ("estimator", "sentence"),
-    [
-        (perceptron(3, activation="tanh"), "activation 'tanh', .* fit it with activation='relu'"),
-        (perceptron(3, 3, 3), r"layers of \[3, 3, 3\] units, but the limits are 2 layers"),
-        (perceptron(300), r"layers of \[300\] units, but .* 255 units"),
-    ],
+    "estimator", [perceptron(3, activation="tanh"), perceptron(3, 3, 3), perceptron(300)]
 )
-def test_what_has_no_counterpart_is_refused(estimator: MLPClassifier, sentence: str):
+def test_what_has_no_counterpart_is_refused(estimator: MLPClassifier):
     X, y = IRIS
-    with pytest.raises(InputError, match=sentence):
+    with refused_by("conversion.reading", "features.convolution.convert.perceptron"):
         from_sklearn(estimator.set_params(max_iter=2).fit(X, y), X)
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "sentence"),
+    ("name", "value"),
     [
-        ("coefs_", [np.zeros((4, 4))], "'coefs_' of the MLPClassifier is not a list of 2 arrays"),
-        ("coefs_", [np.zeros((4, 4)), np.zeros((3, 3))], r"must have the shape \(4, 3\)"),
-        ("intercepts_", [np.full(4, np.nan), np.zeros(3)], "NaN or infinite"),
-        ("intercepts_", None, "'intercepts_' of the MLPClassifier is not a list"),
+        ("coefs_", [np.zeros((4, 4))]),
+        ("coefs_", [np.zeros((4, 4)), np.zeros((3, 3))]),
+        ("intercepts_", [np.full(4, np.nan), np.zeros(3)]),
+        ("intercepts_", None),
     ],
 )
-def test_damaged_layers_are_refused(name: str, value: Any, sentence: str):
+def test_damaged_layers_are_refused(name: str, value: Any):
     X, y = IRIS
     estimator = perceptron(4, max_iter=2).fit(X, y)
     setattr(estimator, name, value)
-    with pytest.raises(InputError, match=sentence):
+    with refused_by("conversion.reading"):
         from_sklearn(estimator, X)
 
 
@@ -87,7 +83,7 @@ def test_damaged_layers_are_refused(name: str, value: Any, sentence: str):
 def test_sets_of_labels_are_refused(sets: int):
     X, y = IRIS
     estimator = perceptron(3, max_iter=2).fit(X, np.eye(3, dtype=int)[y][:, :sets])
-    with pytest.raises(InputError, match="several outputs"):
+    with refused_by("features.convolution.convert.perceptron"):
         from_sklearn(estimator, X)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from kinds.kind import kind_of
+from refusals import refused_by
 from sklearn.datasets import load_wine
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
@@ -15,7 +16,6 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, Stan
 from protonn_edge.chain.model import Model
 from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.scaling import from_pipeline
-from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import quantize
 from protonn_edge.training.base import CLASSIFIERS
@@ -74,15 +74,15 @@ def test_without_scalers_it_is_the_classifiers_own_model() -> None:
 
 
 @pytest.mark.parametrize(
-    ("steps", "complaint"),
+    "steps",
     [
-        ([PCA(5)], "the pipeline has a PCA"),
-        ([MinMaxScaler(clip=True)], "clips"),
-        ([StandardScaler(), "unit"], "unit norm"),
-        ([StandardScaler(), "windows"], "fit the pipeline without the scalers"),
+        [PCA(5)],
+        [MinMaxScaler(clip=True)],
+        [StandardScaler(), "unit"],
+        [StandardScaler(), "windows"],
     ],
 )
-def test_what_no_scaling_can_be_a_part_of_is_refused(steps: list[Any], complaint: str) -> None:
+def test_what_no_scaling_can_be_a_part_of_is_refused(steps: list[Any]) -> None:
     special = {
         "unit": classifier(normalization="l2"),
         "windows": classifier(window_shape=(4, 3), features="mean"),
@@ -90,18 +90,18 @@ def test_what_no_scaling_can_be_a_part_of_is_refused(steps: list[Any], complaint
     last = special.get(steps[-1], classifier()) if isinstance(steps[-1], str) else classifier()
     points = X[:, :12]
     pipeline = make_pipeline(*(each for each in steps if not isinstance(each, str)), last)
-    with pytest.raises(InputError, match=complaint):
+    with refused_by("conversion.scaling"):
         from_pipeline(pipeline.fit(points, y))
 
 
 def test_each_way_names_the_other_where_it_is_wanted() -> None:
-    with pytest.raises(InputError, match="from_pipeline"):
+    with refused_by("conversion.estimators"):
         from_sklearn(make_pipeline(StandardScaler(), classifier()).fit(X, y), X)
-    with pytest.raises(InputError, match="from_sklearn"):
+    with refused_by("conversion.scaling"):
         from_pipeline(make_pipeline(StandardScaler(), PCA()))
-    with pytest.raises(InputError, match="pass a fitted pipeline"):
+    with refused_by("conversion.scaling"):
         from_pipeline(classifier())
-    with pytest.raises(InputError, match="not fitted"):
+    with refused_by("conversion.reading"):
         from_pipeline(make_pipeline(StandardScaler(), classifier()))
 
 

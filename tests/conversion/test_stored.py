@@ -14,6 +14,7 @@ import joblib
 import numpy as np
 import pytest
 from command_line import succeed
+from refusals import refused_by
 from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
@@ -122,7 +123,7 @@ def test_a_network_is_told_to_take_another_way(tmp_path: Path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         path = stored(tmp_path / "network.skops", network.fit(X, Y))
-    with pytest.raises(InputError, match="from_sklearn, or export the network with skl2onnx"):
+    with refused_by("conversion.reading"):
         load_estimator(path)
 
 
@@ -160,17 +161,17 @@ def test_a_damaged_file_is_one_sentence(tmp_path: Path, name: str, content: byte
 
 def test_another_file_is_refused(tmp_path: Path):
     (tmp_path / "machine.skops").write_bytes(b"PK but no zip")
-    with pytest.raises(InputError, match="no readable zip directory"):
+    with refused_by("datasets.archive"):
         load_estimator(tmp_path / "machine.skops")
     np.savez(tmp_path / "model.npz", W=np.ones(3))
     (tmp_path / "model.npz").rename(tmp_path / "machine.skops")
-    with pytest.raises(InputError, match="in skops's format"):
+    with refused_by("conversion.reading"):
         load_estimator(tmp_path / "machine.skops")
 
 
 def test_something_else_of_scikit_learn_is_refused(tmp_path: Path):
     path = stored(tmp_path / "scaler.skops", StandardScaler().fit(X))
-    with pytest.raises(InputError, match="objects of the type StandardScaler cannot be converted"):
+    with refused_by("conversion.estimators"):
         from_sklearn(load_estimator(path), X)
 
 
@@ -182,7 +183,5 @@ def test_an_array_that_is_named_too_often_takes_no_memory(tmp_path: Path):
         name = next(each.filename for each in archive.infolist() if each.file_size == len(large))
     node = {"__class__": "ndarray", "__module__": "numpy", "file": name, "type": "numpy"}
     path = with_member(path, "schema.json", json.dumps([node] * 10).encode())
-    with pytest.raises(
-        InputError, match="would take 335,545,.* bytes of memory, but the limit is 268,435,456"
-    ):
+    with refused_by("conversion.reading"):
         load_estimator(path)

@@ -9,8 +9,8 @@ from conformance import convolution, pooling
 from convolution_factory import random_convolution
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import refused_by
 
-from protonn_edge.errors import InputError
 from protonn_edge.features.convolution.integers import IntegerConvolution, packed
 from protonn_edge.features.pooling.integers import IntegerPooling
 
@@ -90,21 +90,19 @@ def test_weights_are_counted_in_their_bits() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "sentence"),
+    "change",
     [
-        ({"weight_bits": 2}, "2-bit weights from -8 to 7"),
-        ({"stride": 3}, "a stride of 3"),
-        ({"bias": np.full(3, 32_700)}, "accumulators from"),
-        ({"shift": 17}, "a shift of 17 bits, but .* 8 to 16"),
-        ({"shift": 9, "to_even": True}, "rounding to even at a shift of 9 bits"),
-        ({"shape": (2, 7, 2)}, "a kernel that is larger than its image"),
-        ({"shape": (6, 7, 4)}, "kernels that read 2 of 4 channels"),
-        ({"multiplier": 256}, "the multiplier 256"),
-        ({"input_maximum": 256}, "a largest value of 256"),
+        {"weight_bits": 2},
+        {"stride": 3},
+        {"bias": np.full(3, 32700)},
+        {"shift": 17},
+        {"shift": 9, "to_even": True},
+        {"shape": (2, 7, 2)},
+        {"shape": (6, 7, 4)},
+        {"multiplier": 256},
+        {"input_maximum": 256},
     ],
 )
-def test_what_generated_code_cannot_hold_is_refused(
-    change: dict[str, object], sentence: str
-) -> None:
-    with pytest.raises(InputError, match=sentence):
+def test_what_generated_code_cannot_hold_is_refused(change: dict[str, object]) -> None:
+    with refused_by("chain.integer_stage"):
         replace(random_convolution(1), **change)  # type: ignore[arg-type]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from chains import replace
 from convolution_factory import random_convolution, random_images_of, random_layers, random_model
+from refusals import refused_by
 
 from protonn_edge.chain.features import Features
 from protonn_edge.chain.file import load_model, model_bytes, save_model
@@ -81,18 +82,20 @@ def damaged(stage: int, **changes: object) -> dict[str, np.ndarray]:
 
 
 @pytest.mark.parametrize(
-    ("stage", "changes", "sentence"),
+    ("stage", "changes"),
     [
-        (1, {"kind": "layer"}, "there is no stage 'layer'"),
-        (1, {"shape": [6, 6]}, "features.stages.1.shape must be a list of 3"),
-        (1, {"stride": [1, 1.5]}, "features.stages.1.stride.1 must be of the type int"),
-        (3, {"window": [5, 2]}, "pooling of 5x2 pixels"),
-        (3, {"how": "least"}, "features.stages.3.how must be one of 'maximum', 'average'"),
-        (2, {"input_maximum": 14}, "takes 6x6x4 with values up to 14, but receives 6x6x4 with"),
+        (1, {"kind": "layer"}),
+        (1, {"shape": [6, 6]}),
+        (1, {"stride": [1, 1.5]}),
+        (3, {"window": [5, 2]}),
+        (3, {"how": "least"}),
+        (2, {"input_maximum": 14}),
     ],
 )
-def test_damaged_numbers_are_refused(stage: int, changes: dict[str, object], sentence: str) -> None:
-    with pytest.raises(InputError, match=sentence):
+def test_damaged_numbers_are_refused(stage: int, changes: dict[str, object]) -> None:
+    with refused_by(
+        "chain.integer_stage", "chain.registry", "chain.stored", "features.images.image_rows"
+    ):
         Features.from_arrays(damaged(stage, **changes))
 
 
@@ -112,18 +115,15 @@ def test_damaged_arrays_are_refused() -> None:
 
 def test_layers_that_do_not_fit_together_are_refused() -> None:
     first, *_ = random_layers().stages[1:]
-    with pytest.raises(
-        InputError,
-        match="takes 36 values, but receives 144|takes 6x6 with values up to 15, but receives",
-    ):
+    with refused_by("chain.features"):
         layered((first, first))
-    with pytest.raises(InputError, match="give at least one"):
+    with refused_by("features.convolution.making"):
         layered(())
 
 
 def test_a_classifier_takes_the_values_as_they_are(model: Model) -> None:
     inputs = quantize(model).inputs
-    with pytest.raises(InputError, match="rescales values of 0 to 255"):
+    with refused_by("chain.integer_stage"):
         random_layers().integer_stages(replace(inputs, maximum=127))
 
 

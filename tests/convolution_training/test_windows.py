@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from command_line import refusal, run, succeed
 from convolution_factory import image_shape_of, random_window_layers
+from refusals import refused_by
 
 from protonn_edge.chain.feature_stage import Signal
 from protonn_edge.chain.features import Features
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.model import Model
-from protonn_edge.errors import InputError
 from protonn_edge.kinds.basis_images.train.classifier import BasisImagesClassifier
 from protonn_edge.kinds.linear.train import LinearClassifier
 from protonn_edge.quantization import quantize
@@ -104,25 +104,27 @@ def test_a_share_of_signals_moves_in_place() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "sentence"),
+    "settings",
     [
-        ({"image_shape": (32, 3)}, "image_shape and window_shape are given; leave out one"),
-        ({"window_shape": (32, 2)}, "windows of 32x2 have 64 samples, but the points have 96"),
-        ({"features": "crop:8x3,conv:4x3"}, "leave crop out"),
-        ({"features": "conv:4x3,max2,4x5,max2,4x5,4x3"}, "does not fit in the"),
+        {"image_shape": (32, 3)},
+        {"window_shape": (32, 2)},
+        {"features": "crop:8x3,conv:4x3"},
+        {"features": "conv:4x3,max2,4x5,max2,4x5,4x3"},
     ],
 )
-def test_what_does_not_fit_windows_is_refused(settings: dict, sentence: str) -> None:
+def test_what_does_not_fit_windows_is_refused(settings: dict) -> None:
     X, y = windows()
     settings = {"features": "conv:4x3", **settings}
-    with pytest.raises(InputError, match=sentence):
+    with refused_by(
+        "features.convolution.train.notation", "features.window_features.scale", "training.refusals"
+    ):
         classifier(**settings).fit(X.reshape(N, -1), y)
 
 
 def test_basis_images_are_no_windows() -> None:
     X, y = windows()
     images = BasisImagesClassifier(features="conv:4x3", window_shape=SHAPE)
-    with pytest.raises(InputError, match="basis images need images as points, but window_shape is"):
+    with refused_by("training.refusals"):
         images.fit(X.reshape(N, -1), y)
 
 

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from command_line import assert_one_sentence, refusal, run, run_json, succeed
+from command_line import assert_one_sentence, run, run_json, succeed
 from numpy.typing import NDArray
 from PIL import Image
+from refusals import refused_by, refuses
 
 from protonn_edge import load_dataset, load_model
 from protonn_edge.errors import InputError
@@ -214,7 +215,7 @@ def test_too_many_pixels_are_refused_before_they_are_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("protonn_edge.datasets.dataset.TABLE_LIMIT_BYTES", 24 * 64 * 4 - 1)
-    with pytest.raises(InputError, match="would be a table of 24 x 64 values"):
+    with refused_by("datasets.dataset"):
         load_dataset(folder_of(tmp_path))
 
 
@@ -225,7 +226,7 @@ def test_without_pillow_a_sentence_names_the_extra(
     monkeypatch.setattr(
         "protonn_edge.system.lazy.find_spec", lambda name: None if name == "PIL" else found(name)
     )
-    assert "pip install 'protonn-edge[images]'" in refusal(run("data", folder_of(tmp_path)))
+    refuses(run("data", folder_of(tmp_path)), "system.lazy")
 
 
 def test_options_of_other_data_are_refused(tmp_path: Path) -> None:
@@ -238,7 +239,7 @@ def test_options_of_other_data_are_refused(tmp_path: Path) -> None:
     for data in (table, tmp_path / "arrays.npz"):
         done = run("data", data, "--read", "size=2x2")
         assert_one_sentence(done, "--read size needs a folder of images")
-        with pytest.raises(InputError, match="--read name needs a folder of images"):
+        with refused_by("datasets.reading"):
             load_dataset(data, name="{class}_{take}")
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from refusals import refused_by
 
 from protonn_edge.datasets import arrays, load_dataset
 from protonn_edge.errors import InputError
@@ -119,13 +120,13 @@ def test_what_is_wrong_is_told_in_one_sentence(
 def test_measurements_are_no_labels(tmp_path: Path) -> None:
     many = np.arange(1_001)
     np.savez(tmp_path / "data.npz", X=many[:, None], y=many)
-    with pytest.raises(InputError, match="1,001 different labels, but the limit is 1,000"):
+    with refused_by("datasets.dataset"):
         load_dataset(tmp_path / "data.npz")
 
 
 def test_a_pickled_array_is_refused(tmp_path: Path) -> None:
     path = save(tmp_path, y_train=np.array([0, 1, None, 1], dtype=object))
-    with pytest.raises(InputError, match="'y_train' has the type 'object', but pickled objects"):
+    with refused_by("datasets.archive"):
         load_dataset(path)
 
 
@@ -139,11 +140,11 @@ def test_a_file_that_would_unpack_too_large_is_refused(
 ) -> None:
     monkeypatch.setattr(arrays, "FILE_LIMIT_BYTES", 1_500)
     np.savez_compressed(tmp_path / "data.npz", X=np.zeros((1_000, 10)), y=np.zeros(1_000))
-    with pytest.raises(InputError, match="would unpack to"):
+    with refused_by("datasets.archive"):
         load_dataset(tmp_path / "data.npz")
 
 
 def test_too_many_values_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(arrays, "TABLE_LIMIT_BYTES", 40)
-    with pytest.raises(InputError, match="'X_train' has 12 values, but the limit is 10"):
+    with refused_by("datasets.arrays"):
         load_dataset(save(tmp_path))

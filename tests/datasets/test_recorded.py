@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from refusals import refused_by
 
 from protonn_edge.datasets.options import TableOptions
 from protonn_edge.datasets.recorded import Recording, read_recording
@@ -106,22 +107,19 @@ def test_files_without_a_header_are_samples(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("names", "sentence"),
+    "names",
     [
-        (
-            [("a.csv", "ax,ay"), ("b.csv", "ax,az")],
-            "b.csv lacks some channels of .*a.csv .'ay'.; give all files",
-        ),
-        ([("a.csv", "ax,ay"), ("b/1.csv", "ax,ay")], "only files or only folders"),
-        ([("notes.md", "ax,ay")], "has no samples"),
+        [("a.csv", "ax,ay"), ("b.csv", "ax,az")],
+        [("a.csv", "ax,ay"), ("b/1.csv", "ax,ay")],
+        [("notes.md", "ax,ay")],
     ],
 )
 def test_folders_that_cannot_be_meant_are_one_sentence(
-    take: Write, names: list[tuple[str, str]], sentence: str
+    take: Write, names: list[tuple[str, str]]
 ) -> None:
     for name, channels in names:
         folder = take(name, channels=channels)
-    with pytest.raises(InputError, match=sentence):
+    with refused_by("datasets.points", "datasets.takes"):
         read_recording(folder)
 
 
@@ -140,9 +138,7 @@ def test_sound_is_in_the_counts_of_an_analog_input(tmp_path: Path) -> None:
 def test_files_of_other_rates_are_refused(tmp_path: Path) -> None:
     write_wave(tmp_path / "hum.wav", np.zeros((4, 1)))
     write_wave(tmp_path / "beep.wav", np.zeros((4, 1)), rate=16000)
-    with pytest.raises(
-        InputError, match="recordings with the same rate or, for WAV files, a --rate"
-    ):
+    with refused_by("datasets.timing"):
         read_recording(tmp_path)
 
 
@@ -165,7 +161,7 @@ def test_faster_wav_files_are_sampled_as_by_an_analog_input(tmp_path: Path) -> N
 
 def test_a_recording_may_be_shorter_than_the_time_of_a_sample(tmp_path: Path) -> None:
     write_wave(tmp_path / "hum.wav", np.zeros((4, 1)))
-    with pytest.raises(InputError, match="has no samples"):
+    with refused_by("datasets.recorded"):
         read_recording(tmp_path, TableOptions(sample_rate=0.001))
 
 
@@ -237,7 +233,7 @@ def test_channels_are_chosen_by_name_and_order(tmp_path: Path) -> None:
 
 def test_a_channel_that_is_the_label_is_refused(tmp_path: Path) -> None:
     options = TableOptions(label="ax", channels=("ax",))
-    with pytest.raises(InputError, match="--read label and --read channels both name"):
+    with refused_by("datasets.named"):
         read_recording(people(tmp_path), options)
 
 

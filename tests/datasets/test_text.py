@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import refused_by
 
 from protonn_edge.datasets import TableOptions, libsvm, load_dataset, reading
 from protonn_edge.datasets import dataset as dataset_module
@@ -122,30 +123,28 @@ def test_libsvm_text_is_known_by_its_first_line_or_its_name(tmp_path: Path, name
 
 
 @pytest.mark.parametrize(
-    ("text", "problem"),
+    "text",
     [
-        ("1 0:2\n", "d.svm:1 has the index 0"),
-        ("1 1:2\n2 2:1 2:3\n", "d.svm:2 has the index 2 after 2"),
-        ("1 1:2\n2 3:1 2:3\n", "d.svm:2 has the index 2 after 3"),
-        ("1 1:2\n2 1:x\n", "d.svm:2 has '1:x'"),
-        ("1 1:2\n2 -1:3\n", "d.svm:2 has '-1:3'"),
-        ("1 1:2\n2 1:nan\n", "d.svm:2 has '1:nan'"),
-        ("1 1:2\n2 1:1e39\n", "d.svm:2 has '1:1e39'"),
-        ("1 1:2\n2 1_0:3\n", "d.svm:2 has '1_0:3'"),
-        ("1 1:2\n2 qid\n", "d.svm:2 has 'qid'"),
-        ("1 1:2\n1,,3 1:2\n", "d.svm:2 begins with '1,,3', which has an empty label"),
-        ("1 1:2\n1:3 2:2\n", "d.svm:2 begins with a feature"),
-        ("1 1000001:2\n", "the index 1,000,001, but the limit is 1,000,000"),
-        ("1 1" + "0" * 5_000 + ":2\n", "which is not index:number"),
-        ("1\n2\n", "no features"),
-        ("# nothing\n", "no features"),
-        (b"1 1:\xff\n", "UTF-8"),
+        "1 0:2\n",
+        "1 1:2\n2 2:1 2:3\n",
+        "1 1:2\n2 3:1 2:3\n",
+        "1 1:2\n2 1:x\n",
+        "1 1:2\n2 -1:3\n",
+        "1 1:2\n2 1:nan\n",
+        "1 1:2\n2 1:1e39\n",
+        "1 1:2\n2 1_0:3\n",
+        "1 1:2\n2 qid\n",
+        "1 1:2\n1,,3 1:2\n",
+        "1 1:2\n1:3 2:2\n",
+        "1 1000001:2\n",
+        "1 1" + "0" * 5000 + ":2\n",
+        "1\n2\n",
+        "# nothing\n",
+        b"1 1:\xff\n",
     ],
 )
-def test_bad_libsvm_text_is_told_with_its_line(
-    tmp_path: Path, text: str | bytes, problem: str
-) -> None:
-    with pytest.raises(InputError, match=problem):
+def test_bad_libsvm_text_is_told_with_its_line(tmp_path: Path, text: str | bytes) -> None:
+    with refused_by("datasets.libsvm", "datasets.text"):
         load_dataset(write(tmp_path / "d.svm", text))
 
 
@@ -162,7 +161,7 @@ def test_more_pairs_than_memory_is_meant_for_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(libsvm, "_PAIRS_LIMIT", 3)
-    with pytest.raises(InputError, match="more than 3 index:value pairs"):
+    with refused_by("datasets.libsvm"):
         load_dataset(write(tmp_path / "d.svm", "1 1:1 2:1\n2 1:1 2:1\n"))
 
 
@@ -194,26 +193,26 @@ def test_a_folder_without_test_txt_has_no_test_part(tmp_path: Path) -> None:
 def test_a_test_label_that_training_lacks_is_refused(tmp_path: Path) -> None:
     write(tmp_path / "train.txt", "1\t0.5\n2\t1.5\n")
     write(tmp_path / "test.txt", "1\t1\nx\t1\n")
-    with pytest.raises(InputError, match="test.txt has the label 'x' in row 1, but"):
+    with refused_by("datasets.dataset"):
         load_dataset(tmp_path)
 
 
 def test_a_folder_without_train_txt_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="a folder without train.txt"):
+    with refused_by("datasets.reading"):
         load_dataset(tmp_path)
 
 
 def test_an_unknown_ending_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="ends in '.xlsx', which is not one of .npz, .csv"):
+    with refused_by("datasets.reading"):
         load_dataset(write(tmp_path / "d.xlsx", "1,2\n"))
 
 
 def test_missing_and_empty_files_are_refused(tmp_path: Path) -> None:
     for name in ("missing.csv", "missing.npz", "missing", "missing.xlsx"):
-        with pytest.raises(InputError, match="does not exist"):
+        with refused_by("system.files"):
             load_dataset(tmp_path / name)
     for name in ("empty.csv", "empty.npz", "empty.libsvm"):
-        with pytest.raises(InputError, match="is empty"):
+        with refused_by("system.files"):
             load_dataset(write(tmp_path / name, ""))
 
 
@@ -221,7 +220,7 @@ def test_a_text_file_above_the_limit_is_not_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reading, "TEXT_LIMIT_BYTES", 5)
-    with pytest.raises(InputError, match="has 8 bytes, but the limit is 5"):
+    with refused_by("system.files"):
         load_dataset(write(tmp_path / "d.csv", "1,2\n2,3\n"))
 
 

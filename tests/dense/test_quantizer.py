@@ -9,10 +9,10 @@ from dense_factory import random_chain, random_dense_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_factory import random_points
+from refusals import refused_by
 
 from protonn_edge.chain.integer_chain import IntegerChain, own_inputs
 from protonn_edge.chain.matvec import packed
-from protonn_edge.errors import InputError
 from protonn_edge.kinds.dense.integers import IntegerDense, listed
 from protonn_edge.quantization import quantize
 
@@ -51,20 +51,20 @@ def test_values_of_training_points_fill_a_byte() -> None:
 def test_a_matrix_without_weights_is_refused() -> None:
     model = random_dense_model()
     first, last = model.head.weights
-    with pytest.raises(InputError, match="all entries of W2 are 0"):
+    with refused_by("kinds.dense.quantize"):
         quantize(replace(model, weights=(first, np.zeros_like(last))))
 
 
 @pytest.mark.parametrize(
-    ("changes", "words"),
+    "changes",
     [
-        ({"accumulator_bits": 32}, "accumulators of 32 bits"),
-        ({"bias": np.array([32_500])}, "accumulators from "),
-        ({"multiplier": 256}, "the multiplier 256"),
-        ({"weights": np.ones((256, 2), np.int8)}, "a hidden layer of 256 units"),
+        {"accumulator_bits": 32},
+        {"bias": np.array([32500])},
+        {"multiplier": 256},
+        {"weights": np.ones((256, 2), np.int8)},
     ],
 )
-def test_what_could_overflow_is_refused(changes: dict[str, object], words: str) -> None:
+def test_what_could_overflow_is_refused(changes: dict[str, object]) -> None:
     fields = {
         "weights": np.array([[5, -7]], np.int8),
         "bias": np.array([0]),
@@ -73,7 +73,7 @@ def test_what_could_overflow_is_refused(changes: dict[str, object], words: str) 
         "multiplier": 3,
     }
     IntegerDense(**fields)
-    with pytest.raises(InputError, match=words):
+    with refused_by("chain.integer_stage"):
         IntegerDense(**fields | changes)
 
 

@@ -8,9 +8,9 @@ from conformance.deskew import shifts_by_the_formula
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from refusals import refused_by
 
 from protonn_edge.chain.input_quantizer import InputQuantizer
-from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.integers import AveragePooling
 from protonn_edge.features.deskew.integers import SIDE_LIMIT, PixelScale, row_shifts, sheared
 
@@ -72,5 +72,5 @@ def test_dark_on_light_is_deskewed_as_light_on_dark() -> None:
 
 
 def test_large_images_are_refused() -> None:
-    with pytest.raises(InputError, match="the limit is 32 pixels a side"):
+    with refused_by("features.average_pooling.integers"):
         AveragePooling((33, 28), (33, 28), (11, 14), _SCALE)

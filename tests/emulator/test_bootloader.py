@@ -7,10 +7,11 @@ import time
 
 import pytest
 from avr_tools import needs_uploads
+from refusals import refused_by
 from uploads import UPLOAD_DEADLINE_S, upload_patiently
 
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.errors import CheckFailed
 
 pytestmark = needs_uploads
 
@@ -113,5 +114,5 @@ def test_faults_of_an_uploaded_firmware_are_not_given_names_of_another(compile_f
 
 def test_a_firmware_that_reaches_into_the_bootloader_is_refused(compile_firmware):
     firmware = compile_firmware(GREETS_AND_ECHOES, "-DBALLAST=32200")
-    with pytest.raises(InputError, match=r"a bootloader leaves 32,256"):
+    with refused_by("emulator.programs"):
         EmulatedUno(firmware, bootloader=True)

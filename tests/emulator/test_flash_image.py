@@ -10,6 +10,7 @@ from avr_tools import needs
 from elftools.elf.elffile import ELFFile
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import refused_by
 
 from protonn_edge.emulator.programs import FLASH_BYTES, empty_image, load_image
 from protonn_edge.errors import InputError
@@ -93,28 +94,28 @@ def test_a_hex_file_may_have_gaps_and_bases(tmp_path_factory, start, count, line
 
 
 @pytest.mark.parametrize(
-    ("content", "complaint"),
+    "content",
     [
-        (b"", "is empty"),
-        (b"hello", "neither an ELF nor an Intel HEX"),
-        (b"\x7fELF", "not a complete ELF"),
-        (b"\x7fELF" + bytes(1000), "not a complete ELF"),
-        (record(0, 0, b"\0\0"), "no end record"),
-        (END, "contains no program"),
-        (b":0000000\n", "line 1, is not"),
-        (b":00000001\n", "line 1, is not"),
-        (b":zz\n", "line 1, is not"),
-        (record(0, 0, b"\0\0") + b":0200000000\n" + END, "line 2, is not"),
-        (record(0, 0, b"\0\0") + b"0200000000\n" + END, "line 2, is not"),
-        (record(0, 0, b"\0\0").replace(b"FE", b"FD") + END, "line 1, is not"),
-        (record(0x06, 0, b"\0\0") + END, "line 1, is not"),
-        (record(0x04, 0, b"\0") + END, "line 1, is not"),
-        (record(0, 0x7FFF, b"\0\0") + END, "needs the flash up to 0x8001"),
-        (record(4, 0, b"\xff\xff") + record(0, 0, b"\0\0") + END, "the flash up to 0xffff0002"),
+        b"",
+        b"hello",
+        b"\x7fELF",
+        b"\x7fELF" + bytes(1000),
+        record(0, 0, b"\x00\x00"),
+        END,
+        b":0000000\n",
+        b":00000001\n",
+        b":zz\n",
+        record(0, 0, b"\x00\x00") + b":0200000000\n" + END,
+        record(0, 0, b"\x00\x00") + b"0200000000\n" + END,
+        record(0, 0, b"\x00\x00").replace(b"FE", b"FD") + END,
+        record(6, 0, b"\x00\x00") + END,
+        record(4, 0, b"\x00") + END,
+        record(0, 32767, b"\x00\x00") + END,
+        record(4, 0, b"\xff\xff") + record(0, 0, b"\x00\x00") + END,
     ],
 )
-def test_a_bad_file_is_refused_in_a_sentence(write, content, complaint):
-    with pytest.raises(InputError, match=complaint):
+def test_a_bad_file_is_refused_in_a_sentence(write, content):
+    with refused_by("avr.program", "emulator.programs", "system.files"):
         load_image(write(content))
 
 
@@ -144,17 +145,17 @@ def test_a_program_for_a_pc_is_refused(tmp_path):
     source, executable = tmp_path / "main.c", tmp_path / "main"
     source.write_text("int main(void) { return 0; }")
     subprocess.run(["gcc", "-o", executable, source], check=True, timeout=60)
-    with pytest.raises(InputError, match="is not for the AVR|not a complete ELF"):
+    with refused_by("avr.program"):
         load_image(executable)
 
 
 def test_files_that_cannot_be_firmware_are_not_read(tmp_path):
-    with pytest.raises(InputError, match="does not exist; build the firmware first"):
+    with refused_by("system.files"):
         load_image(tmp_path / "nothing")
-    with pytest.raises(InputError, match="is not a regular file"):
+    with refused_by("system.files"):
         load_image(tmp_path)
     huge = tmp_path / "huge"
     with huge.open("wb") as stream:
         stream.truncate(1 << 30)
-    with pytest.raises(InputError, match="has 1,073,741,824 bytes"):
+    with refused_by("system.files"):
         load_image(huge)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from refusals import refused_by
 
 from protonn_edge.emulator import EmulatedUno, EmulatorError
 from protonn_edge.sensors import PlayedSensor, sensor_kind
@@ -284,5 +285,5 @@ def test_a_damaged_file_of_sensors_ends_the_emulator(
     place = uno._options.index("--sensor-bytes") + 1
     uno._sensors = content + b"\xff" * 11
     uno._options[place] = str(len(uno._sensors))
-    with pytest.raises(EmulatorError, match="the file of the sensors is damaged"):
+    with refused_by("emulator.uno", kind=EmulatorError):
         uno.__enter__()

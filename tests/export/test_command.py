@@ -11,6 +11,7 @@ import pytest
 from click.testing import Result
 from command_line import refusal, run
 from model_factory import random_model, random_points
+from refusals import refuses
 
 from protonn_edge.chain.file import save_model
 from protonn_edge.export.rendering import KINDS
@@ -134,9 +135,7 @@ def test_not_exactly_one_kind_is_a_usage_error(model_file: Path, kinds: list[str
 
 def test_a_foreign_folder_is_refused_in_one_sentence(tmp_path: Path, model_file: Path):
     done = export(model_file, "--c", tmp_path)  # which has the model in it
-    assert (
-        refusal(done) == f"error: {tmp_path} is neither empty nor an export; choose another folder"
-    )
+    refuses(done, "export.folder")
 
 
 def test_a_damaged_model_leaves_no_folder(tmp_path: Path):

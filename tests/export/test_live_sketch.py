@@ -11,9 +11,10 @@ import pytest
 from arduino_ide import build_sketch, export_for_uno, needs_arduino_core
 from audio_factory import audio_of, hearing, random_audio_model
 from chains import replace as with_numbers
-from command_line import refusal, run
+from command_line import run
 from logger_builds import listening
 from model_factory import random_window_model, window_features_of
+from refusals import refused_by, refuses
 
 from protonn_edge.boards import load_board
 from protonn_edge.chain.file import save_model
@@ -229,7 +230,7 @@ def test_buttons_are_where_their_pins_are_free(
 
 def test_a_ring_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     model = random_window_model(window_features_of("mean,max", 256, 6))
-    with pytest.raises(CheckFailed, match="to buffer samples, but .* give --hop 256"):
+    with refused_by("export.exporting", kind=CheckFailed):
         export_for_uno(
             model,
             "arduino",
@@ -242,6 +243,4 @@ def test_plain_c_reads_no_sensor(tmp_path: Path) -> None:
     model = random_window_model(window_features_of("mean,max", 20, 6))
     save_model(model, tmp_path / "m.npz")
     words = ["--sensor", "mpu6050", "--rate", 100, "--c", tmp_path / "c"]
-    assert "--sensor and --c cannot be used together" in refusal(
-        run("export", tmp_path / "m.npz", *words)
-    )
+    refuses(run("export", tmp_path / "m.npz", *words), "cli.command")

@@ -1,4 +1,4 @@
-"""Files of searches and their fronts: one is refused in one sentence, or can be gone on with."""
+"""A search goes on wherever its file ends; a changed front is refused in one sentence."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ from protonn_edge.report.front import front_section, read_front
 from protonn_edge.training.folds import fold_numbers
 from protonn_edge.tuning.choice import Choice, candidates, front_json
 from protonn_edge.tuning.limits import Figures, TuningLimits
+from protonn_edge.tuning.objective import Objective
+from protonn_edge.tuning.points import Points
 from protonn_edge.tuning.search import Progress, Search
 from protonn_edge.tuning.space import SearchSpace
 from protonn_edge.tuning.store import Record, SearchFile
 from protonn_edge.tuning.tables import candidate_table, front_figure, progress_table
-from protonn_edge.tuning.trial import Points
-from protonn_edge.tuning.workers import InProcessWorkers
+from protonn_edge.tuning.workers import Workers
 
 BRIEF_CASES = 8
 
@@ -32,7 +33,7 @@ _CHOICES = ("best", "smallest-within 0.5", "fastest-within chance", "default-wit
 
 
 def run_case(seed: int, folder: Path) -> None:
-    """Go on from a changed file of a search, or read a changed front."""
+    """Go on from the beginning of a search's file, or read a changed front."""
     rng = np.random.default_rng(seed)
     try:
         if rng.random() < 0.3:
@@ -53,20 +54,20 @@ def _read_a_front(rng: np.random.Generator, path: Path) -> None:
 
 
 def _go_on(rng: np.random.Generator, path: Path) -> None:
-    path.write_bytes(_changed_search(rng))
+    content = _search()
+    path.write_bytes(content[: int(rng.integers(len(content) + 1))])
     space = _space()
     with (
         SearchFile(path, _IDENTITY, space.distributions) as file,
-        InProcessWorkers(_points()) as workers,
+        Workers(Objective(_points(), space.searched, 0)) as workers,
     ):
         progress: list[Progress] = []
-        search = Search(_points(), space, file, workers, on_change=progress.append)
-        searched = search.run(trials=0)
-        seen = [searched.records[number] for number in sorted(searched.records)]
-        space.suggest(20, 0, [record.frozen(space.distributions) for record in seen])
+        search = Search(space, file, workers, on_change=progress.append)
+        records = search.run(trials=0).records
+        space.suggest(20, 0, records)
         for each in progress[-1:]:
             progress_table(each, 10, _UNO, space.searched.columns)
-        _choose(rng, candidates(seen), space)
+        _choose(rng, candidates(records), space)
 
 
 def _choose(rng: np.random.Generator, found: list[Record], space: SearchSpace) -> None:
@@ -77,23 +78,6 @@ def _choose(rng: np.random.Generator, found: list[Record], space: SearchSpace) -
     json.dumps(front_json(found, _UNO), allow_nan=False)
     if rng.random() < 0.02:
         front_figure(found, _UNO, "svg")
-
-
-def _changed_search(rng: np.random.Generator) -> bytes:
-    content = _search()
-    if rng.random() < 0.2:
-        return mutated_bytes(rng, content)
-    lines: list[Any] = [json.loads(line) for line in content.splitlines()]
-    for _ in range(int(rng.choice([1, 1, 2, 3]))):
-        row = int(rng.integers(len(lines)))
-        chance = rng.random()
-        if chance < 0.85:
-            lines[row] = mutated_json(rng, lines[row])
-        elif chance < 0.9 and len(lines) > 1:
-            del lines[row]
-        else:
-            lines.insert(row, pick(rng, lines))
-    return b"".join(json.dumps(line).encode() + b"\n" for line in lines)
 
 
 @functools.cache
@@ -111,10 +95,10 @@ def _records() -> list[Record]:
     draws = [_space().suggest(number, 0, []) for number in range(6)]
     small, large = Figures("columns", 900, 80, 12_345.5), Figures("masked", 3, 1, 4.0)
     return [
-        Record(0, draws[0], "complete", small, (0.9, 0.8), {0.25: 0.5}, 3.5, accuracies=(1, 0)),
-        Record(1, draws[1], "rejected", small, reason="x", excess={"--max-flash": 1.5}, rungs={}),
-        Record(2, draws[2], "pruned", large, (), {0.25: 0.1}, 1.0, "y", {}),
-        Record(3, draws[3], "failed", None, (), {}, 0.0, "z", {}),
+        Record(0, draws[0], "complete", small, (0.9, 0.8), {25: 0.5}, 3.5, accuracies=(1, 0)),
+        Record(1, draws[1], "rejected", small, excess={"--max-flash": 1.5}),
+        Record(2, draws[2], "pruned", large, (), {25: 0.1}, 1.0),
+        Record(3, draws[3], "failed", None, reason="z"),
         Record(4, draws[4], "complete", large, (0.7, 0.9), {}, 1.5, accuracies=(0.7, 0.9)),
         Record(5, draws[5], "complete", large, (0.6, 0.6), {}, 1.5, accuracies=(0.6, 0.6)),
     ]

@@ -12,11 +12,11 @@ from conformance.gradients import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_factory import random_gradients_model, random_images
+from refusals import refused_by
 
 from protonn_edge.chain.features import Features
 from protonn_edge.chain.file import load_model, model_bytes, save_model
 from protonn_edge.chain.integer_chain import own_inputs
-from protonn_edge.errors import InputError
 from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.features.gradients.integers import (
     POINTING,
@@ -82,7 +82,7 @@ def test_the_largest_sums_fit() -> None:
     cells = Cells((32, 32), (32, 32), (2, 2))
     sums = cells.sums(stripes[None].astype(np.uint8))
     assert sums.max() <= cells.most.max() <= 65_535
-    with pytest.raises(InputError, match="can reach .* the limit is 65,535; give more cells"):
+    with refused_by("sums of 1x1 cells"):
         Cells((32, 32), (32, 32), (1, 1))
 
 
@@ -113,19 +113,21 @@ def test_sums_of_most_images_are_told_apart() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "problem"),
+    "settings",
     [
-        ({"image_shape": (33, 20)}, "limited to images of 32 pixels a side"),
-        ({"cropped_shape": (13, 12)}, "cannot be cropped to 13x12"),
-        ({"cells": (9, 2)}, "12x12 pixels can have at most 8x8 cells, not 9x2"),
-        ({"cells": (0, 2)}, r"the shape \(0, 2\) is not"),
-        ({"cells": 4}, "the shape 4 is not"),
-        ({"directions": 6}, "4 or 8 directions, not 6"),
-        ({"shift": 0}, "shifted by 0 bits, but .* 1 to 8 bits"),
+        {"image_shape": (33, 20)},
+        {"cropped_shape": (13, 12)},
+        {"cells": (9, 2)},
+        {"cells": (0, 2)},
+        {"cells": 4},
+        {"directions": 6},
+        {"shift": 0},
     ],
 )
-def test_what_cannot_be_is_refused(settings: dict[str, object], problem: str) -> None:
-    with pytest.raises(InputError, match=problem):
+def test_what_cannot_be_is_refused(settings: dict[str, object]) -> None:
+    with refused_by(
+        "chain.integer_stage", "features.gradients.integers", "features.images.cropped_image"
+    ):
         shared(**settings)
 
 
@@ -146,7 +148,7 @@ def test_roots_have_one_range() -> None:
 
 def test_roots_that_fall_are_refused() -> None:
     table = np.arange(256)[::-1].astype(np.uint8)
-    with pytest.raises(InputError, match="an invalid table of roots"):
+    with refused_by("chain.integer_stage"):
         IntegerGradients(SHARED.stages[0].cells, 1, table)
 
 

@@ -10,6 +10,7 @@ from checkout import CHECKOUT
 from cobs import cobs
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import refused_by
 
 from protonn_edge.device import protocol
 from protonn_edge.device.protocol import (
@@ -40,7 +41,6 @@ from protonn_edge.device.sensor_board import (
     SamplesMessage,
     WindowAnswer,
 )
-from protonn_edge.errors import InputError
 from protonn_edge.observation.messages import HealthReply, HealthRequest
 from protonn_edge.teaching.messages import (
     ForgetReply,
@@ -189,7 +189,7 @@ def test_hostile_bytes_raise_nothing_but_the_protocol_error(data):
 
 @pytest.mark.parametrize("body", [b"", b"\x01", bytes(65_534)])
 def test_a_body_that_no_frame_can_carry_is_refused(body):
-    with pytest.raises(InputError, match=f"has {len(body)} bytes, but must have 2 to 65533"):
+    with refused_by("device.protocol"):
         encode_frame(body)
 
 
@@ -200,7 +200,7 @@ def test_the_longest_body_round_trips():
 
 @pytest.mark.parametrize("sequence", [-1, 256])
 def test_a_sequence_number_that_no_byte_holds_is_refused(sequence):
-    with pytest.raises(InputError, match="must be 0 to 255"):
+    with refused_by("device.protocol"):
         encode_message(HelloRequest(), sequence)
 
 
@@ -264,28 +264,28 @@ def test_any_message_round_trips(content, sequence):
 
 
 @pytest.mark.parametrize(
-    ("body", "words"),
+    "body",
     [
-        ("2b 00", "type 0x2b, which protocol v2 does not define"),
-        ("01 00 05", "HELLO request: the payload has 1 bytes, but must have 0"),
-        ("81 00", "HELLO reply: the payload has 0 bytes, but must have 19"),
-        ("81 00 01 00", "speaks protocol v1, but this program speaks v2; .*`protonn-edge build"),
-        ("82 00 01 02 03", "PREDICT reply: the payload has 3 bytes, but must have 5"),
-        ("83 00 01 02 03 04", "payload has 4 bytes, but must have 5 plus a multiple of 4"),
-        ("83 00 01 02 03 04 05 06", "must have 5 plus a multiple of 4 for its scores"),
-        ("04 00 00", "STATS request: the payload has 1 bytes, but must have 0"),
-        ("84 00 01", "STATS reply: the payload has 1 bytes, but must have 13"),
-        ("05 00 01", "REPEAT request: the payload has 1 bytes, but must have 2"),
-        ("85 00 01", "REPEAT reply: the payload has 1 bytes, but must have 5"),
-        ("06 00", "LEARN request: the payload has 0 bytes, but must have 1"),
-        ("87 00 01", "FORGET reply: the payload has 1 bytes, but must have 2"),
-        ("08 00 01", "STORE request: the payload has 1 bytes, but must have 2 plus a"),
-        ("09 00 01", "HEALTH request: the payload has 1 bytes, but must have 0"),
-        ("ff 00", "ERROR reply: the payload has 0 bytes, but must have 1"),
+        "2b 00",
+        "01 00 05",
+        "81 00",
+        "81 00 01 00",
+        "82 00 01 02 03",
+        "83 00 01 02 03 04",
+        "83 00 01 02 03 04 05 06",
+        "04 00 00",
+        "84 00 01",
+        "05 00 01",
+        "85 00 01",
+        "06 00",
+        "87 00 01",
+        "08 00 01",
+        "09 00 01",
+        "ff 00",
     ],
 )
-def test_a_message_with_a_payload_that_does_not_fit_is_refused(body, words):
-    with pytest.raises(ProtocolError, match=words):
+def test_a_message_with_a_payload_that_does_not_fit_is_refused(body):
+    with refused_by("device.protocol", kind=ProtocolError):
         decode_message(bytes.fromhex(body))
 
 

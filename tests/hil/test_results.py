@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from model_factory import random_model
+from refusals import refused_by
 
 from protonn_edge.boards import load_board
 from protonn_edge.datasets.naming import NO_CLASS, NO_CLASS_NAME, NO_LABEL
@@ -176,15 +177,15 @@ def test_a_file_that_is_not_results_is_refused_with_the_line(tmp_path, line, wor
 def test_a_file_that_begins_with_something_else_is_refused(tmp_path, start):
     path = tmp_path / "results.csv"
     path.write_bytes(start)
-    with pytest.raises(InputError, match="header of a results file"):
+    with refused_by("device.results"):
         read_results(path)
 
 
 def test_a_file_that_cannot_be_read_or_written_is_bad_input(tmp_path):
-    with pytest.raises(InputError, match="does not exist; run `protonn-edge hil` first"):
+    with refused_by("system.files"):
         read_results(tmp_path / "missing.csv")
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match=r"cannot write .*; choose another folder"):
+    with refused_by("system.files"):
         ResultsFile(tmp_path / "file" / "results.csv", ORIGIN, CLASSES)
 
 
@@ -237,7 +238,7 @@ def test_a_run_without_an_answer_has_no_cycles():
 
 
 def test_no_results_have_no_summary():
-    with pytest.raises(InputError, match="there are no results"):
+    with refused_by("device.results"):
         summarize([], load_board("uno"))
 
 

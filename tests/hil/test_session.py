@@ -9,6 +9,7 @@ import threading
 import numpy as np
 import pytest
 from fake_device import HostileDevice, ImpatientHost, SimulatedHost, silent_at_first
+from refusals import refused_by
 
 from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.device import LinkError, NoReplyError, Prediction, Session, protocol
@@ -88,7 +89,7 @@ def test_endless_garbage_fails_the_handshake_in_time(alphabet):
         thread = threading.Thread(target=babble, daemon=True)
         thread.start()
         url = f"socket://127.0.0.1:{server.getsockname()[1]}"
-        with pytest.raises(NoReplyError, match="no device answered"):
+        with refused_by("device.connection", kind=NoReplyError):
             Session(url, handshake_s=0.5).__enter__()
         stop.set()
         thread.join()
@@ -110,28 +111,17 @@ def hello(**changed):
 
 
 @pytest.mark.parametrize(
-    ("changed", "words"),
-    [
-        (
-            {"protocol_version": 1},
-            "speaks protocol v1, but this program speaks v2; .*`protonn-edge upload`",
-        ),
-        ({"feature_type": 7}, "takes features of type 7"),
-        ({"features": 16}, "has a model with 16 features, not 4"),
-        ({"classes": 10}, "has a model with 10 classes, not 3"),
-    ],
+    "changed", [{"protocol_version": 1}, {"feature_type": 7}, {"features": 16}, {"classes": 10}]
 )
-def test_a_device_that_does_not_fit_is_refused(make_device, changed, words):
+def test_a_device_that_does_not_fit_is_refused(make_device, changed):
     device = make_device(answer=lambda body: hello(**changed) if body[0] == 1 else None)
-    with pytest.raises(CheckFailed, match=words):
+    with refused_by("device.connection", "device.protocol", kind=CheckFailed):
         connect(device, n_features=4, n_classes=3).__enter__()
 
 
 @pytest.mark.parametrize("url", ["/dev/no-such-port", "gopher://127.0.0.1", "socket://127.0.0.1:1"])
 def test_a_line_that_cannot_be_opened_is_bad_input(url):
-    with pytest.raises(
-        InputError, match=r"cannot open .*; check that the board .* choose another port with --port"
-    ):
+    with refused_by("device.connection"):
         Session(url).__enter__()
 
 
@@ -207,7 +197,7 @@ def test_a_device_that_falls_silent_is_given_up_after_the_retries():
     device = HostileDevice(answer=silent_at_first(100))
     with (
         simulate(device, deadline_s=0.1, retries=2) as session,
-        pytest.raises(NoReplyError, match=r"answers HELLO but did not answer a request"),
+        refused_by("device.session", kind=NoReplyError),
     ):
         session.predict(X)
 
@@ -224,7 +214,7 @@ def test_a_line_that_breaks_is_opened_again_and_the_run_goes_on(device, model_ha
 def test_a_line_that_cannot_be_opened_again_is_said_so_in_time(device):
     with connect(device, host=ImpatientHost()) as session:
         device.close()
-        with pytest.raises(LinkError, match="board is plugged in"):
+        with refused_by("device.connection", kind=LinkError):
             session.predict(X)
 
 
@@ -261,15 +251,11 @@ def test_a_refusal_of_the_device_is_an_error_if_it_is_said_again_and_again(make_
 
 
 @pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (protocol.ScoresReply(3, 1, (1, 2, 3)), "model's classes are 0 to 2"),
-        (protocol.ScoresReply(0, 1, (1, 2)), "sent 2 scores, but its model has 3 classes"),
-    ],
+    "content", [protocol.ScoresReply(3, 1, (1, 2, 3)), protocol.ScoresReply(0, 1, (1, 2))]
 )
-def test_an_answer_that_its_own_model_cannot_give_is_refused(make_device, content, words):
+def test_an_answer_that_its_own_model_cannot_give_is_refused(make_device, content):
     device = make_device(answer=lambda body: content if body[0] == protocol.SCORES else None)
-    with connect(device) as session, pytest.raises(protocol.ProtocolError, match=words):
+    with connect(device) as session, refused_by("device.session", kind=protocol.ProtocolError):
         session.predict(X, with_scores=True)
 
 
@@ -284,7 +270,7 @@ def test_unknown_is_an_answer_of_any_model(make_device):
 def test_features_that_the_device_cannot_take_are_bad_input(device, features):
     with (
         connect(device) as session,
-        pytest.raises(InputError, match=r"must have type uint8 and shape \(4,\)"),
+        refused_by("device.session"),
     ):
         session.predict(features)
 
@@ -292,7 +278,7 @@ def test_features_that_the_device_cannot_take_are_bad_input(device, features):
 def test_a_session_that_is_closed_says_so(device):
     with connect(device) as session:
         pass
-    with pytest.raises(LinkError, match="is closed"):
+    with refused_by("device.connection", kind=LinkError):
         session.stats()
 
 

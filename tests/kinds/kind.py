@@ -16,8 +16,8 @@ from protonn_edge.training.base import CLASSIFIERS, DeviceClassifier
 KINDS = tuple(name for name in CLASSIFIERS if name != "protonn")
 """ProtoNN is what most other tests are about."""
 
-Damage = tuple[str, Any, str]
-"""The name of an array, what takes its place, and words of the sentence that says so."""
+Damage = tuple[str, Any]
+"""The name of an array, and what takes its place."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

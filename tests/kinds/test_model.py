@@ -64,11 +64,12 @@ def test_a_file_gives_the_same_model(kind: str, classes: int, tmp_path: Path) ->
 @pytest.mark.parametrize(("kind", "number"), pairs_of("damages", kinds_with_models()))
 def test_a_damaged_array_is_one_sentence(kind: str, number: int, tmp_path: Path) -> None:
     own, path = kind_of(kind), tmp_path / "model.npz"
-    name, array, words = own.damages[number]
+    name, array = own.damages[number]
     save_model(own.random_model(), path)
     with np.load(path) as file:
         arrays = dict(file)
     arrays[name] = array
     np.savez(path, **{key: value for key, value in arrays.items() if value is not None})
-    with pytest.raises(InputError, match=words):
+    with pytest.raises(InputError) as caught:
         load_model(path)
+    assert str(caught.value).startswith(str(path))

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from linear_factory import random_chain, random_linear_model
 from model_factory import random_points
+from refusals import refused_by
 
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.statistics import Normalizer
-from protonn_edge.errors import InputError
 from protonn_edge.kinds.linear.integers import IntegerLinear
 from protonn_edge.quantization import quantize
 
@@ -73,23 +73,23 @@ def test_a_bias_that_is_far_off_takes_32_bits() -> None:
 
 def test_what_has_no_integers_is_refused() -> None:
     model = random_linear_model()
-    with pytest.raises(InputError, match="all entries of W are 0"):
+    with refused_by("kinds.linear.quantize"):
         quantize(replace(model, weights=np.zeros_like(model.head.weights)))
-    with pytest.raises(InputError, match="normalization 'l2'"):
+    with refused_by("quantization.integers"):
         quantize(replace(model, normalizer=Normalizer("l2", np.zeros(12), np.ones(12))))
-    with pytest.raises(InputError, match="no integer scale fits both"):
+    with refused_by("kinds.linear.quantize"):
         quantize(replace(model, bias=np.full(4, 1e30)))
 
 
 @pytest.mark.parametrize(
-    ("changes", "words"),
+    "changes",
     [
-        ({"accumulator_bits": 8}, "accumulators of 8 bits"),
-        ({"bias": np.array([32_500])}, "accumulators from "),
-        ({"weights": np.array([[-1, 1]], np.int8), "bias": np.array([-32_705])}, "scores from"),
+        {"accumulator_bits": 8},
+        {"bias": np.array([32500])},
+        {"weights": np.array([[-1, 1]], np.int8), "bias": np.array([-32705])},
     ],
 )
-def test_what_could_overflow_is_refused(changes: dict[str, object], words: str) -> None:
+def test_what_could_overflow_is_refused(changes: dict[str, object]) -> None:
     fields = {
         "weights": np.array([[5, -7]], np.int8),
         "bias": np.array([0]),
@@ -97,7 +97,7 @@ def test_what_could_overflow_is_refused(changes: dict[str, object], words: str) 
         "input_maximum": 63,
     }
     IntegerLinear(**fields)
-    with pytest.raises(InputError, match=words):
+    with refused_by("chain.integer_stage"):
         IntegerLinear(**fields | changes)
 
 

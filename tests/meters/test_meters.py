@@ -30,6 +30,7 @@ from emulated_meters import (
 from evidence_factory import evidence_of
 from fake_device import FakeDevice, HostileDevice
 from model_factory import random_model
+from refusals import refused_by
 from simulated_run import honest_model, measure_on
 
 from protonn_edge.device import Session, protocol
@@ -149,16 +150,14 @@ def test_a_ppk2_is_told_to_be_an_ampere_meter_and_stopped() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "volts", "words"),
-    [
-        ("fluke", None, "there is no meter called 'fluke'"),
-        ("ppk2:/dev/nothing", None, "state the voltage with --volts"),
-        ("ppk2:/dev/nothing", 5.0, "cannot open the PPK2 at /dev/nothing"),
-        ("ina219", None, "cannot open the INA219 at an unnamed port"),
-    ],
+    ("text", "volts"),
+    [("fluke", None), ("ppk2:/dev/nothing", None), ("ppk2:/dev/nothing", 5.0), ("ina219", None)],
 )
-def test_a_meter_that_is_not_there_is_refused(text: str, volts: float | None, words: str) -> None:
-    with pytest.raises(InputError, match=words), meter_of(text, volts):
+def test_a_meter_that_is_not_there_is_refused(text: str, volts: float | None) -> None:
+    with (
+        refused_by("device.connection", "device.meters", "device.meters.ppk2"),
+        meter_of(text, volts),
+    ):
         pass
 
 
@@ -184,7 +183,7 @@ def test_a_meter_that_falls_silent_is_noticed(monkeypatch: pytest.MonkeyPatch) -
     with emulated("ppk2") as (_, meter), meter:
         meter.start()
         time.sleep(0.5)
-        with pytest.raises(CheckFailed, match="the PPK2 sent no samples for"):
+        with refused_by("device.meters.meter", kind=CheckFailed):
             meter.stop()
 
 
@@ -205,38 +204,32 @@ def test_a_meter_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr("protonn_edge.device.meters.meter._OPEN_S", 0.2)
     monkeypatch.setattr("protonn_edge.device.meters.ppk2.Ppk2._open", lambda _: ended.wait())
     ppk2 = meter_of("ppk2:PORT", VOLTS)
-    with pytest.raises(CheckFailed, match=r"the PPK2 did not finish within 0\.2 s"), ppk2:
+    with refused_by("device.meters.meter", kind=CheckFailed), ppk2:
         pass
     ended.set()
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    "change",
     [
-        (
-            {"trigger": False},
-            "detected 0 of 10 expected pulses of 250 ms, and 0 other pulses; connect PB0 of",
-        ),
-        ({"seconds": 1.2}, "detected 0 of 10 expected pulses of 250 ms, and 10 other pulses"),
-        ({"amperes": np.nan}, "sends impossible values"),
-        ({"amperes": 1e300}, "sends impossible values"),
-        (
-            {"amperes": -0.05},
-            "measured -0.25 W, but a board that predicts draws more",
-        ),
-        ({"amperes": 0.0}, "measured 0 W, but"),
-        ({"every": 100}, "took 2 samples in 240 ms, but at least 8 are needed"),
-        ({"every": 100_000}, "sends impossible values"),
+        {"trigger": False},
+        {"seconds": 1.2},
+        {"amperes": np.nan},
+        {"amperes": 1e300},
+        {"amperes": -0.05},
+        {"amperes": 0.0},
+        {"every": 100},
+        {"every": 100000},
     ],
 )
-def test_samples_without_the_batches_are_refused(change: dict[str, Any], words: str) -> None:
+def test_samples_without_the_batches_are_refused(change: dict[str, Any]) -> None:
     meter: Any = meter_of("ina219:PORT")
     seconds = np.arange(0, 10, 1e-3)
     busy = (seconds % 1 >= 0.2) & (seconds % 1 < 0.45) & change.get("trigger", True)
     amperes = np.where(busy, change.get("amperes", 0.05), 0.04)
     times = seconds * change.get("seconds", 1.0)
     parts = (each[:: change.get("every", 1)] for each in (times, 5 + 0 * times, amperes, busy))
-    with pytest.raises(InstrumentError, match=words):
+    with refused_by("device.meters.energy", kind=InstrumentError):
         power_of(
             MeterSamples(*parts, ranges=np.zeros(10_000), dropped=0), meter, Work(UNO, 1000, 0.25)
         )
@@ -245,7 +238,7 @@ def test_samples_without_the_batches_are_refused(change: dict[str, Any], words: 
 def test_batches_that_are_too_long_for_a_meter_are_refused() -> None:
     emulator = EmulatedSampler()
     board: Any = PlayedBoard(emulator)
-    with pytest.raises(InputError, match="6,000 repetitions takes 5.42 s, .* --repeat 4424 or"):
+    with refused_by("device.meters.energy"):
         metered(emulator.meter, board, (), UNO, 6_000, board)
 
 
@@ -327,7 +320,7 @@ def test_the_report_shows_the_power_beside_the_energy_of_the_board(tmp_path: Pat
 )  # fmt: skip
 def test_a_report_refuses_what_is_no_power(tmp_path: Path, change: dict[str, Any]) -> None:
     for power in POWER.to_json(1.0) | change, None, 3:
-        with pytest.raises(InputError, match="is not the output of 'hil --meter METER --json'"):
+        with refused_by("report.content"):
             content.read_power(written(tmp_path / "p.json", power), "ab")
-    with pytest.raises(InputError, match="is about a different model"):
+    with refused_by("report.content"):
         content.read_power(written(tmp_path / "p.json", POWER.to_json(1.0)), "cd")

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from chains import replace
 from numpy.typing import NDArray
+from refusals import refused_by
 
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.head import Head
@@ -93,16 +94,16 @@ def test_units_are_those_of_the_points() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "problem"),
+    "changes",
     [
-        ({"classes": ("a", "b")}, "'classes' has 2 names instead of 3"),
-        ({"normalizer": Normalizer.identity(6)}, "6 features, but 'W' has 5"),
-        ({"threshold": np.nan}, "but must be finite"),
-        ({"raw_exponents": np.zeros(4, np.int64)}, "'raw_exponents' must have 5 integers"),
+        {"classes": ("a", "b")},
+        {"normalizer": Normalizer.identity(6)},
+        {"threshold": np.nan},
+        {"raw_exponents": np.zeros(4, np.int64)},
     ],
 )
-def test_what_does_not_fit_is_refused(changes: dict[str, Any], problem: str) -> None:
-    with pytest.raises(InputError, match=problem):
+def test_what_does_not_fit_is_refused(changes: dict[str, Any]) -> None:
+    with refused_by("chain.model", "classes"):
         replace(plane(), **changes)
 
 

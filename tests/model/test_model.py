@@ -23,6 +23,7 @@ from model_factory import (
     window_features_of,
     with_points,
 )
+from refusals import refused_by
 
 from protonn_edge.chain import model as base
 from protonn_edge.chain.activity import Activity
@@ -124,20 +125,16 @@ def test_sizes_are_those_of_the_matrices() -> None:
 
 
 def test_a_wrong_number_of_features_is_told_with_both_numbers() -> None:
-    with pytest.raises(InputError, match="7 features, but the model expects 5"):
+    with refused_by("chain.model"):
         make_model().predict(np.zeros((1, 7)))
 
 
 @pytest.mark.parametrize(
-    ("points", "problem"),
-    [
-        (np.array([[0, 0, 0, 0, 0], [0, 0, np.nan, 0, 0]]), "row 1"),
-        (np.zeros(5), "table"),
-        (np.array([["a"] * 5]), "numbers"),
-    ],
+    "points",
+    [np.array([[0, 0, 0, 0, 0], [0, 0, np.nan, 0, 0]]), np.zeros(5), np.array([["a"] * 5])],
 )
-def test_points_that_cannot_be_scored_are_refused(points: np.ndarray, problem: str) -> None:
-    with pytest.raises(InputError, match=problem):
+def test_points_that_cannot_be_scored_are_refused(points: np.ndarray) -> None:
+    with refused_by("chain.model"):
         make_model().scores(points)
 
 
@@ -160,36 +157,34 @@ def test_identity_normalizer_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "problem"),
+    "changes",
     [
-        ({"gamma": 0.0}, "'gamma' is 0"),
-        ({"gamma": float("nan")}, "'gamma' is nan"),
-        ({"classes": ("a", "a")}, "twice"),
-        ({"classes": ("a",)}, "'classes' has 1 names instead of 2"),
-        ({"classes": ("a", "b\n")}, "printable"),
-        ({"classes": ("a", "")}, "printable"),
-        ({"classes": ("a", "b" * 101)}, "printable"),
-        ({"feature_names": ("x",)}, "'feature_names' has 1 names instead of 5"),
-        ({"prototypes": np.zeros((2, 4), dtype=np.float32)}, "'B' has 2 rows"),
-        ({"labels": np.zeros((2, 9), dtype=np.float32)}, "'Z' has 9 columns"),
-        ({"projection": np.full((3, 5), 1e300)}, "'W' has a value"),
-        ({"projection": np.zeros((3, 0), dtype=np.float32)}, "'W' has the shape"),
-        ({"normalizer": Normalizer.identity(6)}, "6 features, but 'W' has 5"),
-        ({"record": {"x": float("nan")}}, "'record'"),
-        ({"record": {"x": object()}}, "'record'"),
-        ({"record": {"x": "y" * 2**20}}, "'record' takes"),
-        ({"record": [1]}, "'record'"),
+        {"gamma": 0.0},
+        {"gamma": float("nan")},
+        {"classes": ("a", "a")},
+        {"classes": ("a",)},
+        {"classes": ("a", "b\n")},
+        {"classes": ("a", "")},
+        {"classes": ("a", "b" * 101)},
+        {"feature_names": ("x",)},
+        {"prototypes": np.zeros((2, 4), dtype=np.float32)},
+        {"labels": np.zeros((2, 9), dtype=np.float32)},
+        {"projection": np.full((3, 5), 1e300)},
+        {"projection": np.zeros((3, 0), dtype=np.float32)},
+        {"normalizer": Normalizer.identity(6)},
+        {"record": {"x": float("nan")}},
+        {"record": {"x": object()}},
+        {"record": {"x": "y" * 2**20}},
+        {"record": [1]},
     ],
 )
-def test_a_model_that_does_not_fit_together_is_refused(
-    changes: dict[str, Any], problem: str
-) -> None:
-    with pytest.raises(InputError, match=problem):
+def test_a_model_that_does_not_fit_together_is_refused(changes: dict[str, Any]) -> None:
+    with refused_by("chain.checks", "chain.model", "datasets.naming", "kinds.protonn.head"):
         make_model(**changes)
 
 
 def test_an_unknown_normalizer_is_refused() -> None:
-    with pytest.raises(InputError, match="kind is 'robust'"):
+    with refused_by("chain.statistics"):
         Normalizer("robust", np.zeros(2), np.ones(2))
 
 
@@ -290,10 +285,7 @@ def test_a_model_of_windows_is_read_as_it_was(tmp_path: Path) -> None:
 
 def test_a_kind_of_classifier_that_nobody_knows_is_refused(tmp_path: Path) -> None:
     path = write_arrays(tmp_path / "model.npz", classifier=np.array("oracle"))
-    with pytest.raises(
-        InputError,
-        match="'classifier' is 'oracle', but this version of protonn-edge supports only proto",
-    ):
+    with refused_by("chain.file"):
         load_model(path)
 
 
@@ -309,7 +301,7 @@ def test_a_kind_of_classifier_that_nobody_knows_is_refused(tmp_path: Path) -> No
 )
 def test_raw_exponents_that_are_none_are_refused(tmp_path: Path, value: np.ndarray) -> None:
     path = write_arrays(tmp_path / "model.npz", raw_exponents=value)
-    with pytest.raises(InputError, match=r"'raw_exponents' must have 5 integers"):
+    with refused_by("chain.model"):
         load_model(path)
 
 
@@ -317,7 +309,7 @@ def test_raw_exponents_that_are_none_are_refused(tmp_path: Path, value: np.ndarr
 def test_a_declaration_that_is_no_json_is_refused(tmp_path: Path, value: bytes) -> None:
     text = np.frombuffer(value, np.uint8)
     np.savez(tmp_path / "model.npz", **(arrays_of(plain_model()) | {"features": text}))
-    with pytest.raises(InputError, match="'features' is not JSON"):
+    with refused_by("features"):
         load_model(tmp_path / "model.npz")
 
 
@@ -325,7 +317,7 @@ def test_a_model_has_window_features_or_average_pooling(tmp_path: Path) -> None:
     arrays = arrays_of(random_pooling_model(AveragePooling((4, 6), (4, 6), (2, 3))))
     declared = window_features_of("mean", 4, 6).to_arrays()
     np.savez(tmp_path / "model.npz", **(arrays | declared))
-    with pytest.raises(InputError, match="pools images and computes features; train it"):
+    with refused_by("chain.file"):
         load_model(tmp_path / "model.npz")
 
 
@@ -346,29 +338,22 @@ def test_thresholds_are_read_as_they_were_and_are_in_no_other_file(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("value", "words"),
-    [
-        ([1.0], "'rejection' has the shape"),
-        ([0.0, 0.0, 0.0], "one must be above 0"),
-        ([np.nan, 1.0, 0.0], "must be finite and"),
-        ([0.0, 2.0, 0.0], "for the RBF, at most 1"),
-        (np.zeros(3, np.int64), "'rejection' has the type"),
-    ],
+    "value", [[1.0], [0.0, 0.0, 0.0], [np.nan, 1.0, 0.0], [0.0, 2.0, 0.0], np.zeros(3, np.int64)]
 )
-def test_thresholds_that_are_none_are_refused(tmp_path: Path, value: object, words: str) -> None:
+def test_thresholds_that_are_none_are_refused(tmp_path: Path, value: object) -> None:
     arrays = arrays_of(make_model()) | {"rejection": np.array(value)}
     np.savez(tmp_path / "model.npz", **arrays)
-    with pytest.raises(InputError, match=words):
+    with refused_by("policy.rejection.rule", "rejection"):
         load_model(tmp_path / "model.npz")
 
 
 def test_label_sets_and_very_many_classes_are_never_unknown() -> None:
     model = with_rules(plain_model(), Rejection(score=0.25))
-    with pytest.raises(InputError, match="cannot answer 'unknown'"):
+    with refused_by("rejection"):
         replace(model, threshold=0.5)
     many = np.zeros((256, model.head.n_prototypes), np.float32)
     names = tuple(f"class {label}" for label in range(256))
-    with pytest.raises(InputError, match="the model has 256 classes"):
+    with refused_by("policy.rejection.rule"):
         replace(model, labels=many, classes=names)
 
 
@@ -376,7 +361,7 @@ def test_label_sets_and_very_many_classes_are_never_unknown() -> None:
 def test_a_pixel_scale_that_is_none_is_refused(tmp_path: Path, value: list[float]) -> None:
     arrays = arrays_of(make_model()) | {"deskewed": np.array(value)}
     np.savez(tmp_path / "model.npz", **arrays)
-    with pytest.raises(InputError, match="'deskewed'"):
+    with refused_by("deskewed", "features.deskew.integers"):
         load_model(tmp_path / "model.npz")
 
 
@@ -396,7 +381,7 @@ def test_what_a_model_has_to_do_is_read_as_it_was(tmp_path: Path) -> None:
     "shares", [np.zeros(11), np.zeros((12, 1)), np.full(12, np.nan), np.full(12, 1.5), np.zeros(0)]
 )
 def test_shares_that_do_not_fit_the_model_are_refused(tmp_path: Path, shares: np.ndarray) -> None:
-    with pytest.raises(InputError, match="array 'activity'"):
+    with refused_by("chain.activity"):
         load_model(write_arrays(tmp_path / "model.npz", activity=shares))
 
 
@@ -432,27 +417,18 @@ def test_a_cutoff_comes_back_from_the_file_and_leaves_out_what_is_below(tmp_path
 
 @pytest.mark.parametrize("cutoff", [-0.1, 1.0, np.nan])
 def test_a_cutoff_that_is_none_is_refused(cutoff: float) -> None:
-    with pytest.raises(InputError, match="'cutoff' is"):
+    with refused_by("kinds.protonn.head"):
         replace(make_model(), cutoff=cutoff)
 
 
-@pytest.mark.parametrize(
-    ("threshold", "problem"),
-    [
-        (np.array([np.nan]), "but must be finite"),
-        (np.array([0.5, 0.5]), r"'threshold' has the shape \(2,\)"),
-        (np.array([1]), "'threshold' has the shape .* int64"),
-    ],
-)
-def test_a_threshold_that_is_none_is_refused(
-    tmp_path: Path, threshold: np.ndarray, problem: str
-) -> None:
-    with pytest.raises(InputError, match=problem):
+@pytest.mark.parametrize("threshold", [np.array([np.nan]), np.array([0.5, 0.5]), np.array([1])])
+def test_a_threshold_that_is_none_is_refused(tmp_path: Path, threshold: np.ndarray) -> None:
+    with refused_by("chain.file", "chain.model"):
         load_model(write_arrays(tmp_path / "model.npz", threshold=threshold))
 
 
 def test_an_l2_normalizer_has_no_offsets(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="'l2', which has no offsets or scales"):
+    with refused_by("chain.statistics"):
         load_model(write_arrays(tmp_path / "model.npz", normalizer_kind="l2"))
 
 
@@ -465,29 +441,27 @@ def test_average_pooling_comes_back_from_the_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("shapes", "problem"),
+    "shapes",
     [
-        (np.ones((2, 2), np.int64), "'reduction_shapes' of shape"),
-        (np.ones((3, 2), np.int32), "'reduction_shapes' has the type"),
-        (np.array([[9, 8], [8, 8], [0, 4]]), "'reduction_shapes' of shape"),
-        (np.array([[9, 2**40], [8, 8], [6, 4]]), "a width from 1 to 65,535"),
-        (np.array([[9, 8], [8, 8], [4, 4]]), "the features are 16, but 'W' has 24 columns"),
-        (np.array([[9, 8], [6, 4], [6, 4]]), "changes nothing"),
+        np.ones((2, 2), np.int64),
+        np.ones((3, 2), np.int32),
+        np.array([[9, 8], [8, 8], [0, 4]]),
+        np.array([[9, 2**40], [8, 8], [6, 4]]),
+        np.array([[9, 8], [8, 8], [4, 4]]),
+        np.array([[9, 8], [6, 4], [6, 4]]),
     ],
 )
-def test_average_pooling_that_cannot_be_is_refused(
-    tmp_path: Path, shapes: np.ndarray, problem: str
-) -> None:
+def test_average_pooling_that_cannot_be_is_refused(tmp_path: Path, shapes: np.ndarray) -> None:
     arrays = arrays_of(random_pooling_model(AveragePooling((9, 8), (8, 8), (6, 4))))
     np.savez(tmp_path / "model.npz", **(arrays | {"reduction_shapes": shapes}))
-    with pytest.raises(InputError, match=problem):
+    with refused_by("chain.model", "features.average_pooling.integers", "reduction_shapes"):
         load_model(tmp_path / "model.npz")
 
 
 def test_averages_have_one_range_and_background() -> None:
     model = random_pooling_model(AveragePooling((9, 8), (8, 8), (6, 4)))
     lower = model.inputs.lower - np.arange(24)
-    with pytest.raises(InputError, match="'inputs_lower' has different"):
+    with refused_by("chain.model"):
         replace(model, inputs=replace(model.inputs, lower=lower))
 
 
@@ -511,23 +485,10 @@ def test_averages_share_the_range_of_all_pixels(weights: np.ndarray | None) -> N
     assert set(statistics.background) == {8.0 if weights is None else 255.0}
 
 
-@pytest.mark.parametrize(
-    ("version", "remedy"),
-    [
-        (
-            FORMAT_VERSION + 1,
-            f"install a version of protonn-edge that reads format {FORMAT_VERSION + 1}",
-        ),
-        (FORMAT_VERSION - 1, "train the model again"),
-        (0, "train the model again"),
-    ],
-)
-def test_another_format_is_refused(tmp_path: Path, version: int, remedy: str) -> None:
+@pytest.mark.parametrize("version", [FORMAT_VERSION + 1, FORMAT_VERSION - 1, 0])
+def test_another_format_is_refused(tmp_path: Path, version: int) -> None:
     path = write_arrays(tmp_path / "model.npz", format_version=np.int64(version))
-    sentence = (
-        f"has model format {version}, but this protonn-edge reads format {FORMAT_VERSION}; {remedy}"
-    )
-    with pytest.raises(InputError, match=f"{sentence}$"):
+    with refused_by("chain.file"):
         load_model(path)
 
 
@@ -541,55 +502,52 @@ def test_a_file_that_was_written_long_ago_is_read_as_it_was() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "problem"),
+    "changes",
     [
-        ({"format_version": None}, "'format_version'"),
-        ({"format_version": np.float64(7)}, "'format_version'"),
-        ({"W": None}, "array 'W' is missing"),
-        ({"surplus": np.zeros(3)}, "unknown array 'surplus'"),
-        ({"W": np.zeros((3, 5))}, "'W' has the type float64"),
-        ({"W": np.zeros(5, dtype=np.float32)}, "'W' has the shape"),
-        ({"W": np.zeros((3, 6), dtype=np.float32)}, "has 5 features"),
-        ({"B": np.zeros((2, 4), dtype=np.float32)}, "'B' has 2 rows"),
-        ({"B": np.full((3, 4), np.nan, dtype=np.float32)}, r"'B' has a value at \(0, 0\)"),
-        ({"Z": np.full((2, 4), np.inf, dtype=np.float32)}, "'Z' has a value"),
-        ({"Z": np.array([["a"] * 4] * 2)}, "'Z' has the type"),
-        ({"gamma": np.float64(-1)}, "'gamma' is -1"),
-        ({"gamma": np.ones(2)}, "'gamma' has the shape"),
-        ({"projection_bits": np.int64(5)}, "'projection_bits' is 5; give 8 or 4"),
-        ({"projection_bits": np.float64(4)}, "'projection_bits'"),
-        ({"projection_bits": np.full(2, 4)}, "'projection_bits' has the shape"),
-        ({"normalizer_scale": np.full(5, np.inf)}, "'normalizer_scale'"),
-        ({"normalizer_scale": np.ones(4)}, "'normalizer_scale' has 4 features"),
-        ({"normalizer_offset": np.ones(5, dtype=np.float32)}, "'normalizer_offset' has the type"),
-        ({"normalizer_kind": np.str_("other")}, "kind is 'other'"),
-        ({"inputs_mean": np.ones(6)}, "'inputs_mean' has 6 features"),
-        ({"inputs_lower": np.full(5, 100.0)}, "'inputs_lower' is above"),
-        ({"inputs_deviation": np.full(5, -1.0)}, "'inputs_deviation' has a negative"),
-        ({"classes": np.array(["a", "b", "c"])}, "'classes' has 3 names instead of 2"),
-        ({"classes": np.array(["a", "b" * 200])}, "200 characters, but the limit is 100"),
-        ({"classes": np.array(["a", "a"])}, "twice"),
-        ({"classes": np.array(["a", "\x1b[31m"])}, "printable"),
-        ({"classes": np.array([b"a", b"b"])}, "'classes' has the shape"),
-        ({"classes": np.array([1, 2])}, "'classes' has the shape"),
-        ({"record": np.frombuffer(b"{", dtype=np.uint8)}, "'record' is not JSON"),
-        ({"record": np.frombuffer(b"\xff", dtype=np.uint8)}, "'record' is not JSON"),
-        ({"record": np.frombuffer(b"[" * 100_000, dtype=np.uint8)}, "'record' is not JSON"),
-        ({"record": np.frombuffer(b"[]", dtype=np.uint8)}, "'record' is not a JSON object"),
-        ({"record": np.frombuffer(b'{"a": NaN}', dtype=np.uint8)}, "'record'"),
-        (
-            {"record": np.zeros(2**20 + 1, dtype=np.uint8)},
-            "'record' has the shape .* at most 1,048,576 bytes of JSON",
-        ),
+        {"format_version": None},
+        {"format_version": np.float64(7)},
+        {"W": None},
+        {"surplus": np.zeros(3)},
+        {"W": np.zeros((3, 5))},
+        {"W": np.zeros(5, dtype=np.float32)},
+        {"W": np.zeros((3, 6), dtype=np.float32)},
+        {"B": np.zeros((2, 4), dtype=np.float32)},
+        {"B": np.full((3, 4), np.nan, dtype=np.float32)},
+        {"Z": np.full((2, 4), np.inf, dtype=np.float32)},
+        {"Z": np.array([["a"] * 4] * 2)},
+        {"gamma": np.float64(-1)},
+        {"gamma": np.ones(2)},
+        {"projection_bits": np.int64(5)},
+        {"projection_bits": np.float64(4)},
+        {"projection_bits": np.full(2, 4)},
+        {"normalizer_scale": np.full(5, np.inf)},
+        {"normalizer_scale": np.ones(4)},
+        {"normalizer_offset": np.ones(5, dtype=np.float32)},
+        {"normalizer_kind": np.str_("other")},
+        {"inputs_mean": np.ones(6)},
+        {"inputs_lower": np.full(5, 100.0)},
+        {"inputs_deviation": np.full(5, -1.0)},
+        {"classes": np.array(["a", "b", "c"])},
+        {"classes": np.array(["a", "b" * 200])},
+        {"classes": np.array(["a", "a"])},
+        {"classes": np.array(["a", "\x1b[31m"])},
+        {"classes": np.array([b"a", b"b"])},
+        {"classes": np.array([1, 2])},
+        {"record": np.frombuffer(b"{", dtype=np.uint8)},
+        {"record": np.frombuffer(b"\xff", dtype=np.uint8)},
+        {"record": np.frombuffer(b"[" * 100000, dtype=np.uint8)},
+        {"record": np.frombuffer(b"[]", dtype=np.uint8)},
+        {"record": np.frombuffer(b'{"a": NaN}', dtype=np.uint8)},
+        {"record": np.zeros(2**20 + 1, dtype=np.uint8)},
     ],
 )
-def test_a_file_with_a_wrong_array_is_refused_by_its_name(
-    tmp_path: Path, changes: dict[str, Any], problem: str
+def test_a_file_with_a_wrong_array_is_refused_in_one_sentence(
+    tmp_path: Path, changes: dict[str, Any]
 ) -> None:
     path = write_arrays(tmp_path / "model.npz", **changes)
-    with pytest.raises(InputError, match=problem) as caught:
+    with pytest.raises(InputError) as caught:
         load_model(path)
-    assert str(path) in str(caught.value)
+    assert str(caught.value).startswith(str(path))
     assert "\n" not in str(caught.value)
 
 
@@ -600,7 +558,7 @@ def test_a_pickled_array_is_refused_and_not_run(tmp_path: Path) -> None:
     with zipfile.ZipFile(path, "w") as archive:
         for name, array in (arrays | {"W": pickled}).items():
             archive.writestr(f"{name}.npy", npy(array))
-    with pytest.raises(InputError, match=r"'W' has the type 'object', but pickled objects"):
+    with refused_by("datasets.archive"):
         load_model(path)
 
 
@@ -608,7 +566,7 @@ def test_text_that_is_not_unicode_is_refused(tmp_path: Path) -> None:
     broken = np.array(["a", "b"]).view(np.uint32).copy()
     broken[0] = 0x110000
     path = write_arrays(tmp_path / "model.npz", classes=broken.view("<U1"))
-    with pytest.raises(InputError, match="'classes'"):
+    with refused_by("datasets.archive"):
         load_model(path)
 
 
@@ -618,7 +576,7 @@ def test_text_that_is_not_unicode_is_refused(tmp_path: Path) -> None:
 def test_what_is_not_a_model_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "model.npz"
     path.write_bytes(content)
-    with pytest.raises(InputError, match="model.npz"):
+    with refused_by("chain.file", "datasets.archive", "system.files"):
         load_model(path)
 
 
@@ -635,7 +593,7 @@ def test_a_file_above_the_limit_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "model.npz"
     with path.open("wb") as stream:
         stream.truncate(FILE_LIMIT_BYTES + 1)
-    with pytest.raises(InputError, match="the limit is 16,777,216"):
+    with refused_by("system.files"):
         load_model(path)
 
 
@@ -674,7 +632,7 @@ def test_a_header_that_lies_is_refused_before_memory_is_taken(tmp_path: Path, he
     with zipfile.ZipFile(path, "w") as archive:
         for name, array in arrays.items():
             archive.writestr(f"{name}.npy", lie if name == "W" else npy(array))
-    with pytest.raises(InputError, match="'W'"):
+    with refused_by("datasets.archive"):
         load_model(path)
 
 
@@ -683,7 +641,7 @@ def test_a_member_twice_is_refused(tmp_path: Path) -> None:
     save_model(make_model(), path)
     with zipfile.ZipFile(path, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
         archive.writestr("W.npy", npy(np.zeros((3, 5), dtype=np.float32)))
-    with pytest.raises(InputError, match="'W' occurs twice"):
+    with refused_by("datasets.archive"):
         load_model(path)
 
 
@@ -691,7 +649,7 @@ def test_an_unusual_compression_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "model.npz"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_BZIP2) as archive:
         archive.writestr("format_version.npy", npy(np.array(1)))
-    with pytest.raises(InputError, match="unsupported way"):
+    with refused_by("datasets.archive"):
         load_model(path)
 
 
@@ -700,7 +658,7 @@ def test_a_truncated_file_is_refused_wherever_it_ends(tmp_path: Path) -> None:
     path = tmp_path / "model.npz"
     for length in range(1, len(content), 97):
         path.write_bytes(content[:length])
-        with pytest.raises(InputError, match="model.npz"):
+        with refused_by("datasets.archive"):
             load_model(path)
 
 
@@ -713,7 +671,7 @@ def test_how_sure_a_model_is_travels_in_its_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("sharpness", [0.0, -1.0, np.inf, np.nan])
 def test_a_sharpness_that_no_softmax_has_is_refused(sharpness: float) -> None:
-    with pytest.raises(InputError, match="'sharpness' is"):
+    with refused_by("policy.confidence.rule"):
         with_rules(make_model(), Sharpness(sharpness))
 
 

@@ -13,6 +13,7 @@ from avr_tools import needs
 from command_line import assert_one_sentence, run
 from generated_programs import write_c
 from model_factory import random_model
+from refusals import refused_by
 
 from protonn_edge.avr.stack import _read_stack_usage
 from protonn_edge.chain.file import save_model
@@ -20,7 +21,6 @@ from protonn_edge.cli.upload import upload_line
 from protonn_edge.codegen import host as host_c
 from protonn_edge.device.connection import Link, LinkError
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.errors import InputError
 from protonn_edge.export.folder import _is_inside
 from protonn_edge.quantization import quantize
 from protonn_edge.system import shell
@@ -130,9 +130,7 @@ def test_the_upload_is_a_command_without_variables(on_windows: None):
 
 
 def test_the_emulator_says_what_to_do_instead(on_windows: None):
-    with pytest.raises(
-        InputError, match=r"run it in WSL, or use --port with a real board; .* Node.js"
-    ):
+    with refused_by("emulator.programs"):
         EmulatedUno(None, bootloader=True)
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from chains import replace
 from model_factory import random_model, random_points, random_pooling_model
+from refusals import refused_by
 
-from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.integers import AveragePooling
 from protonn_edge.kinds.protonn.precision.model import float_build, in_floats
 from protonn_edge.quantization import quantize
@@ -50,7 +50,7 @@ def test_scores_use_24_bits_whatever_the_labels_are():
 
 def test_average_pooling_is_refused():
     model = random_pooling_model(AveragePooling((8, 8), (8, 8), (4, 4)))
-    with pytest.raises(InputError, match="pools images, which float builds do not support"):
+    with refused_by("kinds.protonn.precision.model"):
         float_build(model)
 
 
@@ -59,7 +59,7 @@ def test_numbers_beyond_a_float_are_refused():
     integer_model = quantize(model)
     far = model.head.prototypes * np.float32(1e30)
     distant = replace(model, prototypes=far, gamma=1e15)
-    with pytest.raises(InputError, match="exceed the range of 32-bit floats"):
+    with refused_by("kinds.protonn.precision.model"):
         in_floats(integer_model, distant)
 
 

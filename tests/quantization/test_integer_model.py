@@ -12,12 +12,12 @@ from model_factory import (
     random_model,
     tiny_integer_model,
 )
+from refusals import refused_by
 
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.chain.integer_stage import Range
 from protonn_edge.chain.matvec import products
-from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.teaching.votes import NearestExamples
 from protonn_edge.quantization import IntegerChain, quantize
 
@@ -110,16 +110,16 @@ def test_inputs_saturate_and_a_negative_step_counts_from_the_upper_end() -> None
 
 def test_wrong_number_of_features_and_infinite_values_are_named() -> None:
     model = tiny_integer_model()
-    with pytest.raises(InputError, match=r"shape \(2, 5\).*takes 6 features"):
+    with refused_by("points"):
         model.quantize(np.zeros((2, 5)))
-    with pytest.raises(InputError, match="row 1 has a NaN or infinite value"):
+    with refused_by("row 1 of the points"):
         model.quantize([[0.0] * 6, [0.0] * 5 + [float("nan")]])
-    with pytest.raises(InputError, match="quantize"):
+    with refused_by("quantized points"):
         model.scores(np.zeros((2, 6)))
 
 
 def test_input_above_the_maximum_is_refused_because_the_ranges_are_not_proven_for_it() -> None:
-    with pytest.raises(InputError, match="64.*63"):
+    with refused_by("chain.integer_chain"):
         tiny_integer_model().scores(np.full((1, 6), 64, np.uint8))
 
 
@@ -164,24 +164,24 @@ def test_hash_does_not_depend_on_what_a_sketch_sends() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    "change",
     [
-        ({"accumulator_bits": 32}, "32 bits"),
-        ({"bias": np.array([40_000, 0, 0])}, "accumulators from"),
-        ({"multiplier": 65_536}, "multiplier 65,536"),
-        ({"offset": np.array([1 << 31, 0, 0])}, "requantized accumulators up to 2,1"),
-        ({"offset": np.array([1, 0, 0])}, "not multiples of 256"),
-        ({"distance_shift": 7}, "a distance shift of 7"),
+        {"accumulator_bits": 32},
+        {"bias": np.array([40000, 0, 0])},
+        {"multiplier": 65536},
+        {"offset": np.array([1 << 31, 0, 0])},
+        {"offset": np.array([1, 0, 0])},
+        {"distance_shift": 7},
     ],
 )
-def test_numbers_that_could_overflow_are_refused(change: dict[str, object], words: str) -> None:
-    with pytest.raises(InputError, match=words):
+def test_numbers_that_could_overflow_are_refused(change: dict[str, object]) -> None:
+    with refused_by("chain.integer_stage"):
         replace(tiny_integer_model(), **change)
 
 
 def test_sizes_that_the_generated_code_cannot_count_are_refused() -> None:
     model = tiny_integer_model()
-    with pytest.raises(InputError, match="256 projections.*255"):
+    with refused_by("chain.integer_stage"):
         replace(
             model,
             projection=np.zeros((256, 6), np.int8),

@@ -9,9 +9,9 @@ from drawn_poolings import poolings
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_factory import random_images, random_pooling_model, tiny_pooling_model
+from refusals import refused_by
 
 from protonn_edge.chain.integer_chain import own_inputs
-from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.integers import AveragePooling
 from protonn_edge.quantization import IntegerChain, input_quantizer, quantize
 
@@ -89,27 +89,20 @@ def test_hash_covers_average_pooling() -> None:
     assert len({model.model_sha256, other.model_sha256}) == 2
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ("zero", "averages of values on different scales"),
-        ("step", "averages of values on different scales"),
-        ("shape", "features for a classifier of .* inputs"),
-    ],
-)
-def test_average_pooling_that_does_not_fit_is_refused(change: str, words: str) -> None:
+@pytest.mark.parametrize("change", ["zero", "step", "shape"])
+def test_average_pooling_that_does_not_fit_is_refused(change: str) -> None:
     model = tiny_pooling_model()
     inputs, pooling = model.inputs, model.feature_stage
     if change == "shape":
         pooling = AveragePooling((5, 6), (5, 6), (1, 3))
     else:
         inputs = replace(inputs, **{change: np.arange(1.0, 7.0)})
-    with pytest.raises(InputError, match=words):
+    with refused_by("chain.integer_stage"):
         replace(model, inputs=inputs, feature_stage=pooling)
 
 
 def test_points_have_as_many_features_as_pixels() -> None:
     model: IntegerChain = tiny_pooling_model()
     assert (model.n_features, model.n_inputs) == (30, 6)
-    with pytest.raises(InputError, match=r"shape \(n, 30\) and type uint8"):
+    with refused_by("quantized points"):
         model.scores(np.zeros((1, 6), np.uint8))

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from refusals import refused_by
 
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.raw_inputs import RAW_SHIFT, raw_quantizer
-from protonn_edge.errors import InputError
 
 EVERY = np.arange(-32768, 32768)[:, None]
 
@@ -70,16 +70,9 @@ def test_features_with_one_range_share_a_scale():
     assert quantizer.choice.tolist() == [0, 1, 0]
 
 
-@pytest.mark.parametrize(
-    ("X", "words"),
-    [
-        (np.zeros((2, 1)), "integers"),
-        (np.zeros((2, 2), int), "integers"),
-        (np.full((1, 1), 40_000), "40000"),
-    ],
-)
-def test_what_no_sensor_gives_is_refused(X, words):
-    with pytest.raises(InputError, match=words):
+@pytest.mark.parametrize("X", [np.zeros((2, 1)), np.zeros((2, 2), int), np.full((1, 1), 40000)])
+def test_what_no_sensor_gives_is_refused(X):
+    with refused_by("chain.raw_inputs"):
         raw_quantizer(one_feature(0, 255, 255, mirrored=False)).quantize(X)
 
 

@@ -13,17 +13,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
-from command_line import refusal, run, run_json, succeed
+from command_line import run, run_json, succeed
 from failing_link import FailingLink, Faults
 from logger_builds import compile_logger, listening, noise
 from programs import started
+from refusals import refused_by, refuses
 
 from protonn_edge.cli.record import act_on, picture
 from protonn_edge.device.protocol import encode_frame
 from protonn_edge.device.recorder import Recorder, RecordingFile, SampleStream
 from protonn_edge.device.sensor_board import LoggerDescription
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.errors import InputError
 from protonn_edge.sensors import PlayedSensor, sensor_kind
 
 PLAYED = noise(700, 6)
@@ -109,16 +109,14 @@ def test_what_cannot_be_recorded_is_refused(
 
 def test_a_folder_without_a_logger_is_refused(tmp_path: Path) -> None:
     words = ["--label", "x", "--seconds", 1, "--emulate", "--logger", tmp_path]
-    assert "contains no project; write one with 'protonn-edge logger --sensor" in refusal(
-        run("record", "-o", tmp_path / "r.csv", *words)
-    )
+    refuses(run("record", "-o", tmp_path / "r.csv", *words), "cli.sensor_source")
 
 
 def test_another_file_is_not_appended_to(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_text("label,a,b\nx,1,2\n")
     words = ["--label", "x", "--seconds", 1, "--port", "none"]
-    assert "is not a recording" in refusal(run("record", "-o", path, *words))
+    refuses(run("record", "-o", path, *words), "cli.paths")
 
 
 def test_the_file_that_is_played_is_not_written_to(tmp_path: Path) -> None:
@@ -126,7 +124,7 @@ def test_the_file_that_is_played_is_not_written_to(tmp_path: Path) -> None:
     with RecordingFile(path, DESCRIPTION, "s") as file:
         file.append("rest", np.zeros(1), PLAYED[:1])
     words = ["--label", "x", "--seconds", 1, "--emulate", "--sensor", f"mpu6050={path}"]
-    assert "that --sensor replays, which" in refusal(run("record", "-o", path, *words))
+    refuses(run("record", "-o", path, *words), "cli.devices")
 
 
 # --- what goes wrong ------------------------------------------------------------------------------
@@ -196,7 +194,7 @@ def count_of(path: Path) -> int:
 def test_a_recording_is_written_by_one_run_at_a_time(tmp_path: Path) -> None:
     with (
         RecordingFile(tmp_path / "r.csv", DESCRIPTION, "s"),
-        pytest.raises(InputError, match="another run is writing to"),
+        refused_by("system.files"),
     ):
         RecordingFile(tmp_path / "r.csv", DESCRIPTION, "s")
 
@@ -205,7 +203,7 @@ def test_a_recording_of_another_rate_is_not_appended_to(tmp_path: Path) -> None:
     with RecordingFile(tmp_path / "r.csv", DESCRIPTION, "s"):
         pass
     other = replace(DESCRIPTION, period_cycles=320_000)
-    with pytest.raises(InputError, match="not a recording of this sensor at this rate"):
+    with refused_by("device.recorder"):
         RecordingFile(tmp_path / "r.csv", other, "s")
 
 
@@ -220,7 +218,7 @@ def test_a_run_killed_in_its_first_line_leaves_a_file_that_goes_on(tmp_path: Pat
 
 @pytest.mark.parametrize("session", ["2", "nan", "", "2026-11-21"])
 def test_a_session_begins_with_a_letter(tmp_path: Path, session: str) -> None:
-    with pytest.raises(InputError, match="name"):
+    with refused_by("datasets.naming", "device.recorder"):
         RecordingFile(tmp_path / "r.csv", DESCRIPTION, session)
 
 

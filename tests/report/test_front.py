@@ -7,8 +7,8 @@ import json
 import pytest
 from evidence_factory import evidence_of
 from model_factory import random_model
+from refusals import refused_by
 
-from protonn_edge.errors import InputError
 from protonn_edge.report.content import PageScript
 from protonn_edge.report.front import Front, FrontPoint, front_section, read_front
 from protonn_edge.report.page import render_page
@@ -31,12 +31,12 @@ def test_a_file_of_tune_is_read(tmp_path):
     [[], {}, [1], [{}], *([{**CANDIDATE, "accuracy": x}] for x in (2, -1, "1", float("nan")))],
 )
 def test_anything_else_is_one_sentence(tmp_path, found):
-    with pytest.raises(InputError, match="is not the output of 'tune --front FILE.json'"):
+    with refused_by("report.content"):
         read_front(written(tmp_path / "f.json", found))
 
 
 def test_a_file_that_is_not_there_is_one_sentence(tmp_path):
-    with pytest.raises(InputError, match="does not exist"):
+    with refused_by("system.files"):
         read_front(tmp_path / "f.json")
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from refusals import refused_by
 
-from protonn_edge.errors import InputError
 from protonn_edge.sensors import PlayedSensor, packed_sensors, read_sensor, sensor_kind
 
 TABLE = "label,session,time,ax,ay,az\nrest,s,0,1,-2,3\nrest,s,0.01,4,5,-32768\n"
@@ -55,38 +55,33 @@ def test_a_wav_file_fills_the_range_of_an_analog_input(
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "more", "sentence"),
+    ("name", "content", "more"),
     [
-        ("a6", "x\n1\n", ",rate=1", "no sensor is called 'a6'"),
-        ("dht22", "x\n1\n", ",rate=1", "any other sensor works in a sketch of your own: see"),
-        ("a0", "x\n1\n", "", "does not state a sampling rate"),
-        ("a0", "x\n1\n", ",rate=fast", "'fast'; give a number of hertz"),
-        ("a0", "x\n1\n", ",rate=0", "rate of 0 Hz"),
-        ("a0", "x\n1024\n", ",rate=1", "measures 0 to 1023, but the recording has 1024"),
-        ("a0", "x\n0.5\n", ",rate=1", "sensor.csv:2 has '0.5', which is not a 16-bit whole number"),
-        ("a0", "x\n99999\n", ",rate=1", "'99999', which is not a 16-bit whole number"),
-        ("a0", "x,y\n1\n", ",rate=1", "sensor.csv:2 has 1 cell, but the header has 2"),
-        ("a0", "x\n", ",rate=1", "no samples"),
-        ("a5", "x,y\n1,2\n", ",rate=1", "a5 has 1 channel, but the recording has 2"),
-        (
-            "mpu6050",
-            "x,y\n1,2\n",
-            ",rate=1",
-            r"6 channels \(ax, ay, .*\), but the recording has 2; add columns of zeros",
-        ),
+        ("a6", "x\n1\n", ",rate=1"),
+        ("dht22", "x\n1\n", ",rate=1"),
+        ("a0", "x\n1\n", ""),
+        ("a0", "x\n1\n", ",rate=fast"),
+        ("a0", "x\n1\n", ",rate=0"),
+        ("a0", "x\n1024\n", ",rate=1"),
+        ("a0", "x\n0.5\n", ",rate=1"),
+        ("a0", "x\n99999\n", ",rate=1"),
+        ("a0", "x,y\n1\n", ",rate=1"),
+        ("a0", "x\n", ",rate=1"),
+        ("a5", "x,y\n1,2\n", ",rate=1"),
+        ("mpu6050", "x,y\n1,2\n", ",rate=1"),
     ],
 )
 def test_what_a_sensor_cannot_play_is_refused(
-    tmp_path: Path, name: str, content: str, more: str, sentence: str
+    tmp_path: Path, name: str, content: str, more: str
 ) -> None:
-    with pytest.raises(InputError, match=sentence):
+    with refused_by("sensors.described", "sensors.played"):
         read(tmp_path, name, content, more)
 
 
 def test_a_file_that_is_no_wav_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "word.wav"
     path.write_text("RIFF")
-    with pytest.raises(InputError, match="is not a WAV file"):
+    with refused_by("sensors.played"):
         read_sensor(f"microphone={path}")
 
 
@@ -96,5 +91,5 @@ def test_two_sensors_do_not_share_an_input() -> None:
     motion = PlayedSensor(sensor_kind("mpu6050"), np.zeros((1, 6), np.int16), 1.0)
     packed_sensors([two, motion])
     for pair in ([two, other], [motion, motion]):
-        with pytest.raises(InputError, match="same input"):
+        with refused_by("sensors.packing"):
             packed_sensors(pair)

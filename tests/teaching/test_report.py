@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from evidence_factory import evidence_of
 from model_factory import random_model
+from refusals import refused_by
 
-from protonn_edge.errors import InputError
 from protonn_edge.report.content import PageScript
 from protonn_edge.report.page import render_page
 from protonn_edge.teaching.panel import read_taught, taught_section
@@ -55,10 +55,10 @@ def test_without_it_there_is_no_section() -> None:
     ],
 )
 def test_anything_else_is_one_sentence(people: Any, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="is not the output of 'inspect --teach N --json'"):
+    with refused_by("report.content"):
         read_taught(written(tmp_path / "t.json", people), "ab")
 
 
 def test_another_model_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="is about a different model from the one in the results"):
+    with refused_by("report.content"):
         read_taught(written(tmp_path / "t.json", PEOPLE), "cd")

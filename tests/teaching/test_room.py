@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from avr_programs import compile_text
 from chains import replace as with_numbers
-from command_line import refusal, run, run_json
+from command_line import run, run_json
 from generated_programs import write_c
 from model_factory import random_model
+from refusals import refuses
 
 from protonn_edge.boards import Board, chip_boards, load_board
 from protonn_edge.chain.file import save_model
@@ -88,8 +89,4 @@ def test_training_warns_before_it_begins(tmp_path: Path) -> None:
 def test_the_commands_say_so_in_a_sentence(tmp_path: Path) -> None:
     save_model(with_room(200), tmp_path / "model.npz")
     for words in (["build", "-o", tmp_path / "project"], ["export", "--c", tmp_path / "library"]):
-        said = refusal(run(words[0], tmp_path / "model.npz", *words[1:]), exit_code=1)
-        assert said == (
-            "error: storing 200 taught examples takes 2,221 B of EEPROM, but uno has 1,024; train "
-            "with --teachable 91"
-        )
+        refuses(run(words[0], tmp_path / "model.npz", *words[1:]), "teaching.examples", exit_code=1)

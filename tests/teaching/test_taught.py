@@ -9,6 +9,7 @@ import pytest
 from chains import replace as with_numbers
 from linear_factory import random_linear_model
 from model_factory import random_inputs, random_model
+from refusals import refused_by
 from sklearn.exceptions import NotFittedError
 
 from protonn_edge.chain.file import load_model, model_bytes, save_model
@@ -178,38 +179,38 @@ def test_more_records_than_room_are_limited() -> None:
 
 def test_refusals_of_examples() -> None:
     model = teachable_model()
-    with pytest.raises(InputError, match="has room for 7"):
+    with refused_by("taught examples"):
         teaching.with_taught(model, random_examples(model, 8))
-    with pytest.raises(InputError, match="use examples of this model"):
+    with refused_by("points"):
         teaching.with_taught(model, Taught.nothing(3))
-    with pytest.raises(InputError, match="the classes 0 to 3; use examples"):
+    with refused_by("classes"):
         teaching.with_taught(model, Taught(np.zeros((1, 5), np.int8), np.array([4], np.uint8)))
-    with pytest.raises(InputError, match="has 3 B, but this model's store has"):
+    with refused_by("teaching.board"):
         teaching.recalled(model, b"123")
-    with pytest.raises(InputError, match="int64; pass the result of"):
+    with refused_by("points"):
         Taught(np.zeros((1, 5), np.int64), np.zeros(1, np.uint8))  # type: ignore[arg-type]
     for other in (quantize(random_model()), quantize(random_linear_model())):
-        with pytest.raises(InputError, match="cannot be taught; train one with"):
+        with refused_by("teaching.board"):
             teaching.store_of(other)
 
 
 def test_float_builds_cannot_be_taught() -> None:
-    with pytest.raises(InputError, match="float builds do not support what votes"):
+    with refused_by("kinds.protonn.precision.model"):
         float_build(with_numbers(random_model(), teachable=3))
 
 
 @pytest.mark.parametrize(
-    ("numbers", "match"),
+    "numbers",
     [
-        ({"teachable": -1}, "'teachable' is -1, but with 4 classes it must be from 0 to 249"),
-        ({"teachable": 250}, "'teachable' is 250"),
-        ({"teachable": 3, "taught_vote": float("nan")}, "'teaching.vote' is nan"),
-        ({"teachable": 3, "taught_vote": 1.5}, "'teaching.vote' is 1.5"),
-        ({"teachable": 3, "new_classes": 4}, "below the number of classes, 4"),
+        {"teachable": -1},
+        {"teachable": 250},
+        {"teachable": 3, "taught_vote": float("nan")},
+        {"teachable": 3, "taught_vote": 1.5},
+        {"teachable": 3, "new_classes": 4},
     ],
 )
-def test_refusals_of_models(numbers: dict[str, float], match: str) -> None:
-    with pytest.raises(InputError, match=match):
+def test_refusals_of_models(numbers: dict[str, float]) -> None:
+    with refused_by("kinds.protonn.teaching.model"):
         with_numbers(random_model(), **numbers)
 
 
@@ -240,17 +241,17 @@ def test_new_classes_are_no_answers_until_they_are_taught() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "match"),
+    "settings",
     [
-        ({"new_classes": 1}, "new_classes is 1, but teachable is 0"),
-        ({"teachable": 3, "normalization": "l2"}, "teachable is 3, but a device supports"),
-        ({"teachable": 3, "new_classes": 1, "one_class": True}, "new_classes is 1, but one_class"),
+        {"new_classes": 1},
+        {"teachable": 3, "normalization": "l2"},
+        {"teachable": 3, "new_classes": 1, "one_class": True},
     ],
 )
-def test_refusals_of_training(settings: dict[str, object], match: str) -> None:
+def test_refusals_of_training(settings: dict[str, object]) -> None:
     X = np.random.default_rng(0).normal(size=(40, 4)).astype(np.float32)
     y = np.zeros(40, int) if settings.get("one_class") else np.arange(40) % 2
-    with pytest.raises(ValueError, match=match):
+    with refused_by("training.refusals"):
         ProtoNNClassifier(**settings).fit(X, y)
 
 
@@ -314,7 +315,7 @@ def test_what_cannot_be_taught_is_refused() -> None:
     with pytest.raises(NotFittedError):
         ProtoNNClassifier(teachable=5).partial_teach(X, y)
     classifier, X, y = taught_estimator(teachable=0)
-    with pytest.raises(InputError, match="cannot be taught; train one with"):
+    with refused_by("teaching.board"):
         classifier.partial_teach(X, y)
     with pytest.raises(ValueError, match="3 features"):
         classifier.partial_teach(X[:, :3], y)

@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 import requests
 from avr_tools import AVR_GCC, needs_avr_gcc, skip_without
+from refusals import refused_by
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.avr.stack import worst_case_stack
-from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.errors import CheckFailed
 from protonn_edge.system.files import resource
 from protonn_edge.toolchain import platformio
 from protonn_edge.toolchain.platformio import (
@@ -167,21 +168,21 @@ def test_a_choice_is_followed_unasked(registry, monkeypatch, choice, answer):
 
 def test_another_choice_is_refused(monkeypatch):
     monkeypatch.setenv("PROTONN_EDGE_PLATFORMIO", "sometimes")
-    with pytest.raises(InputError, match="'sometimes'; set it to 'stock' or 'offline'"):
+    with refused_by("toolchain.platformio"):
         pio_variables()
 
 
 def test_neither_a_registry_nor_a_compiler_is_said(registry, monkeypatch):
     registry(requests.ConnectionError())
     monkeypatch.setenv("PATH", "")
-    with pytest.raises(InputError, match="install gcc-avr, avr-libc and avrdude"):
+    with refused_by("toolchain.platformio"):
         pio_variables()
 
 
 def test_a_cache_that_cannot_be_written_is_said(offline, monkeypatch, tmp_path):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file" / "below"))
-    with pytest.raises(InputError, match="set XDG_CACHE_HOME to a folder that you can write to"):
+    with refused_by("system.folders"):
         pio_variables()
 
 
@@ -254,17 +255,17 @@ def test_a_firmware_that_is_too_large_is_linked_for_the_budget_gate_to_judge(off
 
 
 def test_a_folder_that_is_no_project_is_refused(tmp_path):
-    with pytest.raises(InputError, match="there is no platformio.ini in "):
+    with refused_by("toolchain.platformio"):
         build_firmware(tmp_path)
 
 
 def test_an_unknown_environment_is_refused(offline, project):
-    with pytest.raises(InputError, match=r"has no \[env:due\]"):
+    with refused_by("toolchain.platformio"):
         build_firmware(project(MAIN), "due")
 
 
 def test_past_the_deadline_pio_is_stopped(offline, project):
-    with pytest.raises(CheckFailed, match="pio was stopped because it took more than 0.01 s"):
+    with refused_by("toolchain.process", kind=CheckFailed):
         run_pio(project(MAIN), "run", deadline_s=0.01)
 
 

@@ -12,10 +12,11 @@ from protonn_edge.boards import load_board
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.training.folds import fold_numbers
 from protonn_edge.tuning.limits import TuningLimits
+from protonn_edge.tuning.objective import Objective
+from protonn_edge.tuning.points import Points
 from protonn_edge.tuning.search import Search
 from protonn_edge.tuning.space import SearchSpace
 from protonn_edge.tuning.store import Record, SearchFile
-from protonn_edge.tuning.trial import Points
 from protonn_edge.tuning.workers import Workers
 
 FIXED: dict[str, Any] = {"epochs": 4, "init_projection": "pca", "quantization_aware": False}
@@ -38,12 +39,25 @@ def space() -> SearchSpace:
     return SearchSpace(n_points=200, n_inputs=64, n_classes=10, parameter_bytes=5_000, fixed=FIXED)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
+def make_objective(
+    make_points: Callable[..., Points], space: SearchSpace
+) -> Callable[..., Objective]:
+    """Return a function that makes the objective of some points."""
+
+    def make(
+        points: Points | None = None, limits: TuningLimits | None = None, seed: int = 0
+    ) -> Objective:
+        return Objective(points or make_points(limits), space.searched, seed)
+
+    return make
+
+
+@pytest.fixture(scope="session")
 def search(space: SearchSpace) -> Callable[..., Any]:
     """Return a function that runs a search and returns what it found."""
 
     def run(
-        points: Points,
         workers: Workers,
         path: Path,
         *,
@@ -56,7 +70,7 @@ def search(space: SearchSpace) -> Callable[..., Any]:
         with SearchFile(path, {"of": "tests"}, space.distributions) as file, workers:
             for record in done:
                 file.add(record)
-            made = Search(points, space, file, workers, **options)
+            made = Search(space, file, workers, **options)
             return made.run(trials=trials, deadline=deadline)
 
     return run

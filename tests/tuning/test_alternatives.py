@@ -11,9 +11,10 @@ from optuna.distributions import CategoricalDistribution
 
 from protonn_edge.training.base import CLASSIFIERS
 from protonn_edge.tuning.choice import candidates
+from protonn_edge.tuning.objective import Objective
+from protonn_edge.tuning.points import Points
 from protonn_edge.tuning.space import SearchSpace
-from protonn_edge.tuning.trial import Points, sketch
-from protonn_edge.tuning.workers import InProcessWorkers
+from protonn_edge.tuning.workers import Workers
 
 IMAGES = {"image_shape": (8, 8)}
 WITH_FEATURES = [kind for kind in CLASSIFIERS if kind != "basis-images"]  # they are features
@@ -48,7 +49,7 @@ def test_images_are_tried_with_every_kind_of_feature(make_points, classifier):
 def test_a_search_begins_with_each_of_them_in_sizes_of_its_own(make_points, classifier):
     points = some_of(with_fixed(make_points(), classifier, **IMAGES))
     space = SearchSpace.of(points)
-    starts = space.starts()
+    starts = space.starts
     assert {start["feature_stage"] for start in starts[: len(TRIED)]} == set(TRIED)
     for start in starts:
         name = start["feature_stage"]
@@ -57,7 +58,7 @@ def test_a_search_begins_with_each_of_them_in_sizes_of_its_own(make_points, clas
         assert all(getattr(model, key) == value for key, value in settings.items())
         assert start.get("n_projections", 1) <= TRIED[name]
     for start in starts[: len(TRIED)]:
-        assert sketch(points, start, space.searched, 0).figures.flash_bytes > 0
+        assert Objective(points, space.searched, 0).sketch(start).figures.flash_bytes > 0
 
 
 @pytest.mark.parametrize(
@@ -101,7 +102,8 @@ def test_a_search_trains_what_it_drew(make_points, search, tmp_path):
         make_points(), **IMAGES, epochs=4, init_projection="pca", quantization_aware=False
     )
     space = SearchSpace.of(points)
-    found = search(points, InProcessWorkers(points), tmp_path / "s", trials=4, space=space)
-    complete = candidates(found.records.values())
+    workers = Workers(Objective(points, space.searched, 0))
+    found = search(workers, tmp_path / "s", trials=4, space=space)
+    complete = candidates(found.records)
     assert {each.settings["feature_stage"] for each in complete} >= {"gradients:4x4", "none"}
     assert "feature_stage" in {name for names in space.searched.columns.values() for name in names}

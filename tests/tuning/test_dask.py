@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 from programs import started
@@ -16,7 +17,7 @@ from programs import started
 from protonn_edge.errors import InputError
 from protonn_edge.tuning.cluster import DaskWorkers
 from protonn_edge.tuning.limits import TuningLimits
-from protonn_edge.tuning.workers import InProcessWorkers
+from protonn_edge.tuning.workers import Workers
 
 pytest.importorskip("distributed", reason="needs dask; to run: pip install 'protonn-edge[dask]'")
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:distributed")
@@ -54,7 +55,7 @@ def cluster():
         yield address, (first, second)
 
 
-def connected(points, address):
+def connected(objective, address):
     """Return the workers once the scheduler listens."""
     deadline = time.monotonic() + 90
     host, port = re.fullmatch(r"tcp://(.*):(\d+)", address).groups()
@@ -63,39 +64,36 @@ def connected(points, address):
             contextlib.suppress(OSError),
             socket.create_connection((host, int(port)), timeout=1),
         ):
-            return DaskWorkers(points, address)
+            return DaskWorkers(objective, address)
         time.sleep(0.1)
     pytest.fail("the scheduler did not start")
 
 
 def essence(found):
-    return {
-        number: (dict(r.settings), r.outcome, r.figures, r.accuracies)
-        for number, r in found.records.items()
-    }
+    return [replace(record, seconds=0) for record in found.records]
 
 
-def test_the_loss_of_a_worker_changes_nothing(cluster, make_points, search, tmp_path):
+def test_the_loss_of_a_worker_changes_nothing(cluster, make_objective, search, tmp_path):
     address, workers = cluster
-    points = make_points(LIMITS)
-    reference = search(points, InProcessWorkers(points), tmp_path / "here", trials=TRIALS)
+    objective = make_objective(limits=LIMITS)
+    reference = search(Workers(objective), tmp_path / "here", trials=TRIALS)
 
     def kill_one(progress):
         if progress.running and len(progress.records) >= 3:
             workers[0].kill()
 
     found = search(
-        points, connected(points, address), tmp_path / "there", trials=TRIALS, on_change=kill_one
+        connected(objective, address), tmp_path / "there", trials=TRIALS, on_change=kill_one
     )
     assert workers[0].wait() != 0
     assert essence(found) == essence(reference)
 
 
-def test_no_scheduler_is_said(make_points, monkeypatch):
+def test_no_scheduler_is_said(make_objective, monkeypatch):
     monkeypatch.setattr("protonn_edge.tuning.cluster._CONNECT_S", 1)
     address = f"tcp://127.0.0.1:{free_port()}"
     with (
         pytest.raises(InputError, match="no Dask scheduler answered at tcp://127"),
-        DaskWorkers(make_points(), address),
+        DaskWorkers(make_objective(), address),
     ):
         pass

@@ -21,8 +21,9 @@ from protonn_edge.training.searched import (
     settings_of_kind,
 )
 from protonn_edge.tuning.limits import TuningLimits
+from protonn_edge.tuning.objective import Objective
+from protonn_edge.tuning.points import Points
 from protonn_edge.tuning.space import SearchSpace
-from protonn_edge.tuning.trial import Points, sketch
 
 
 def test_kinds_keep_their_parameters_apart():
@@ -49,13 +50,13 @@ def test_every_kind_is_begun_with_and_trained(make_points):
     given = make_points()
     points = Points(given.X, given.y, given.folds, given.board, TuningLimits(), classifier=ANY)
     space = SearchSpace.of(points)
-    starts = space.starts()
+    starts = space.starts
     expected = [kind for kind in CLASSIFIERS if kind != "basis-images"]  # they are of images
     first = starts[: len(expected)]
     assert [start[KIND] for start in first] == expected
     for start in first:
         assert type(points.untrained(start)) is CLASSIFIERS[start[KIND]]
-        assert sketch(points, start, space.searched, seed=0).figures.flash_bytes > 0
+        assert Objective(points, space.searched, 0).sketch(start).figures.flash_bytes > 0
     drawn = space.suggest(len(starts), 0, [])
     assert set(drawn) == set(space.distributions)
 
@@ -66,7 +67,7 @@ def test_what_is_fixed_is_so_for_every_kind(make_points):
     points = Points(given.X, given.y, given.folds, given.board, TuningLimits(), fixed, None, ANY)
     space = SearchSpace.of(points)
     assert not any("clip" in name for name in space.distributions)
-    for start in space.starts():
+    for start in space.starts:
         assert points.untrained(start).clip == 0.01
 
 

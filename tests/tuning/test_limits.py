@@ -13,7 +13,6 @@ from protonn_edge.boards import load_board
 from protonn_edge.projects.project import BuildOptions, trial_build
 from protonn_edge.quantization import quantize
 from protonn_edge.tuning.limits import BOARD, FIRMWARE_FLASH_BYTES, TuningLimits, fit_of
-from protonn_edge.tuning.trial import Job, run_fold, sketch
 
 UNO = load_board("uno")
 
@@ -69,12 +68,11 @@ def test_the_board_is_a_limit_too():
 
 
 @pytest.mark.parametrize("sparsity", [1.0, 0.25])
-def test_a_sketch_takes_what_the_trained_model_takes(make_points, space, sparsity):
-    points = make_points(TuningLimits(flash_bytes=5_000))
+def test_a_sketch_takes_what_the_trained_model_takes(make_objective, space, sparsity):
+    objective = make_objective(limits=TuningLimits(flash_bytes=5_000))
     settings = {**space.suggest(1, 0, []), "n_projections": 8, "sparsity_projection": sparsity}
-    drawn = sketch(points, settings, space.searched, seed=0)
-    trained = run_fold(points, Job(0, 1, settings, seed=0))
-    assert trained.figures is not None
+    drawn = objective.sketch(settings)
+    trained = objective.test_fold(1, settings, lambda *_: None).fit
     assert drawn.figures.kernel == trained.figures.kernel
     assert abs(drawn.figures.flash_bytes / trained.figures.flash_bytes - 1) < 0.05
     assert abs(drawn.figures.mean_cycles / trained.figures.mean_cycles - 1) < 0.2

@@ -13,9 +13,9 @@ from command_line import run, run_json
 from protonn_edge.errors import InputError
 from protonn_edge.training.base import CLASSIFIERS
 from protonn_edge.tuning.limits import ACCURACY, Metric
+from protonn_edge.tuning.objective import Job, Objective
 from protonn_edge.tuning.search import identity
 from protonn_edge.tuning.space import SearchSpace
-from protonn_edge.tuning.trial import Job, run_fold
 
 CLASSES = ("ok", "Fault", "1")
 ACTUAL = np.array([0, 0, 0, 0, 0, 0, 1, 1, 2, 2])
@@ -62,13 +62,15 @@ def test_a_class_must_be_in_every_fold() -> None:
 
 def test_a_fold_is_scored_by_the_metric_and_pruned_by_nothing_else(make_points) -> None:
     points = make_points()
-    settings = SearchSpace.of(points).starts()[0]
+    space = SearchSpace.of(points)
     other = replace(points, metric=Metric("recall:3", 3))
-    results = [run_fold(each, Job(0, 0, settings, 0)) for each in (points, other)]
-    assert results[0].score == results[0].accuracy == results[1].accuracy
-    assert results[1].score != results[1].accuracy
-    assert results[0].rungs
-    assert not results[1].rungs
+    results = [
+        Objective(each, space.searched, 0)(Job(0, space.starts[0])) for each in (points, other)
+    ]
+    assert results[0].scores == results[0].accuracies == results[1].accuracies
+    assert results[1].scores != results[1].accuracies
+    assert [*results[0].steps] == [25, 50, 75, 100]
+    assert [*results[1].steps] == [100]
 
 
 def test_classes_may_be_weighted_where_not_accuracy_is_maximized(make_points) -> None:
@@ -76,9 +78,9 @@ def test_classes_may_be_weighted_where_not_accuracy_is_maximized(make_points) ->
     other = replace(points, metric=Metric("macro-f1"))
     assert "class_weight" not in SearchSpace.of(points).distributions
     space = SearchSpace.of(other)
-    assert all(start["class_weight"] == "balanced" for start in space.starts())
+    assert all(start["class_weight"] == "balanced" for start in space.starts)
     assert None in space.distributions["class_weight"].choices
-    assert other.untrained(space.starts()[0]).class_weight == "balanced"
+    assert other.untrained(space.starts[0]).class_weight == "balanced"
     fixed = replace(other, fixed={"class_weight": None})
     assert "class_weight" not in SearchSpace.of(fixed).distributions
     told = [identity(each, SearchSpace.of(each), seed=0)["metric"] for each in (points, other)]

@@ -34,5 +34,5 @@ def test_what_is_no_scheduler_is_refused_in_time(
         thread.start()
         address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
         with pytest.raises(InputError, match="no Dask scheduler answered at tcp://127"):
-            DaskWorkers(cast("Any", "points"), address).__enter__()
+            DaskWorkers(cast("Any", "an objective"), address).__enter__()
         thread.join()

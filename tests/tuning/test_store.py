@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import optuna
 import pytest
+from optuna.storages import JournalStorage
+from optuna.storages.journal import JournalFileBackend
 
 from protonn_edge.errors import InputError
 from protonn_edge.tuning.limits import Figures
@@ -28,41 +31,60 @@ def records(space):
             draws[0],
             "complete",
             FIGURES,
-            (0.9, 0.8),
-            {0.25: 0.5, 0.75: 0.7},
+            [0.9, 0.8],
+            {25: 0.5, 75: 0.7},
             3.5,
             is_default=True,
-            accuracies=(0.95, 0.9),
+            accuracies=[0.95, 0.9],
         ),
-        Record(1, draws[1], "rejected", FIGURES, reason="x", excess={"--max-flash": 1.5}, rungs={}),
-        Record(2, draws[2], "pruned", FIGURES, (), {0.25: 0.1}, 1.0, "y", {}),
-        Record(3, draws[3], "failed", None, (), {}, 0.0, "z", {}),
+        Record(1, draws[1], "rejected", FIGURES, [], excess={"--max-flash": 1.5}, accuracies=[]),
+        Record(2, draws[2], "pruned", FIGURES, [0.7], {25: 0.1}, 1.0, accuracies=[0.7]),
+        Record(3, draws[3], "failed", None, [], {}, 0.0, "z", accuracies=[]),
     ]
-
-
-def as_dicts(found):
-    return {number: {**vars(r), "excess": dict(r.excess)} for number, r in found.items()}
 
 
 def test_what_was_kept_is_read_again(opened, records):
     with opened() as file:
-        for record in reversed(records):
+        for record in records:
             file.add(record)
     with opened() as file:
-        assert as_dicts(file.records()) == as_dicts({r.number: r for r in records})
+        assert file.records == records
 
 
-def test_a_line_that_was_cut_short_is_forgotten(opened, records, tmp_path):
+def test_optuna_reads_the_trials(opened, records, tmp_path):
     with opened() as file:
-        for record in records[:3]:
+        for record in records:
             file.add(record)
+    storage = JournalStorage(JournalFileBackend(str(tmp_path / "search.jsonl")))
+    (study,) = optuna.get_all_study_summaries(storage)
+    assert study.best_trial.value == records[0].score
+    assert study.n_trials == len(records)
+
+
+@pytest.mark.parametrize("rest", [b"x", b'{"op_code":4,"val'])
+def test_a_line_that_was_cut_short_is_forgotten(opened, records, tmp_path, rest):
+    with opened() as file:
+        file.add(records[0])
     path = tmp_path / "search.jsonl"
-    path.write_bytes(path.read_bytes()[:-40])
+    path.write_bytes(path.read_bytes() + rest)
     with opened() as file:
-        assert sorted(file.records()) == [0, 1]
-        file.add(records[2])
+        assert file.records == records[:1]
+        file.add(records[1])
     with opened() as file:
-        assert sorted(file.records()) == [0, 1, 2]
+        assert file.records == records[:2]
+
+
+def test_a_search_killed_while_it_began_can_be_resumed(opened, records, tmp_path):
+    with opened():
+        pass
+    path = tmp_path / "search.jsonl"
+    begun, *_ = path.read_bytes().splitlines(keepends=True)
+    for content in (b"", begun, begun + b'{"op'):
+        path.write_bytes(content)
+        with opened() as file:
+            file.add(records[0])
+        with opened() as file:
+            assert file.records == records[:1]
 
 
 def test_another_search_is_refused_by_what_differs(opened, records):
@@ -72,11 +94,20 @@ def test_another_search_is_refused_by_what_differs(opened, records):
         pass
 
 
-@pytest.mark.parametrize("content", [b"precious\n", b"{}\n", b"[1]\n", b'{"study_name": "x"}\n'])
+@pytest.mark.parametrize("content", [b"precious\n", b"precious", b"{}\n", b"[1]\n", b"\xff\n"])
 def test_another_file_is_left_as_it_is(opened, tmp_path, content):
     path = tmp_path / "search.jsonl"
     path.write_bytes(content)
-    with pytest.raises(InputError, match="not a search file"), opened():
+    with pytest.raises(InputError, match="is not a search file"), opened():
+        pass
+    assert path.read_bytes() == content
+
+
+def test_a_study_of_another_program_is_left_as_it_is(opened, tmp_path):
+    path = tmp_path / "search.jsonl"
+    optuna.create_study(storage=JournalStorage(JournalFileBackend(str(path))), study_name="x")
+    content = path.read_bytes()
+    with pytest.raises(InputError, match="is not a search file"), opened():
         pass
     assert path.read_bytes() == content
 
@@ -88,8 +119,8 @@ def test_damage_further_down_is_said(opened, records, tmp_path):
     lines = path.read_bytes().splitlines(keepends=True)
     for damaged in ([*lines, b"{}\n"], [*lines[:-1], b"garbage\n", lines[-1]]):
         path.write_bytes(b"".join(damaged))
-        with pytest.raises(InputError, match="not a search file"), opened() as file:
-            file.records()
+        with pytest.raises(InputError, match="is not a search file"), opened():
+            pass
 
 
 def test_one_search_at_a_time(opened):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from refusals import refused_by
 
 from protonn_edge.errors import InputError
 from protonn_edge.features.window_features.windows import KINDS, FeatureSet
@@ -22,22 +23,22 @@ def test_numbers_have_defaults() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "sentence"),
+    "text",
     [
-        ("", "'' is not a feature"),
-        ("mean,", "'' is not a feature"),
-        ("median", "no feature 'median'"),
-        ("mean:2", "'mean:2' is not a feature"),
-        ("bands:-1", "'bands:-1' is not a feature"),
-        ("mean,mean", "'mean' is given twice"),
-        ("bands:9", "number of bands is 9; give 1 to 8"),
-        ("bands:0", "number of bands is 0"),
-        ("crossings:128", "hysteresis is 128; give 0 to 127"),
-        ("mean;max", "'mean;max' is not a feature"),
+        "",
+        "mean,",
+        "median",
+        "mean:2",
+        "bands:-1",
+        "mean,mean",
+        "bands:9",
+        "bands:0",
+        "crossings:128",
+        "mean;max",
     ],
 )
-def test_what_is_no_list_of_features_is_one_sentence(text: str, sentence: str) -> None:
-    with pytest.raises(InputError, match=sentence):
+def test_what_is_no_list_of_features_is_one_sentence(text: str) -> None:
+    with refused_by("features.window_features.windows"):
         FeatureSet.of(text)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from refusals import refused_by
 
 from protonn_edge.datasets.recordings import cut_windows
 from protonn_edge.errors import InputError
@@ -60,5 +61,5 @@ def test_training_windows_share_no_sample_with_test_windows(
     "numbers", [(1, 1, 0.0), (4, 0, 0.0), (4, 1, 1.0), (4, 1, -0.1), (9, 1, 0)]
 )
 def test_numbers_that_give_no_windows_are_one_sentence(numbers: tuple[int, int, float]) -> None:
-    with pytest.raises(InputError, match="the window is|but a window has 9; use"):
+    with refused_by("datasets.recordings"):
         cut_windows(*recording((0, 8), (1, 8)), *numbers)

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from model_factory import random_windows, scaled, window_features_of, with_points
+from refusals import refused_by
 
 from protonn_edge.chain.features import Features
 from protonn_edge.chain.integer_stage import run_through
-from protonn_edge.errors import InputError
 from protonn_edge.features.window_features.making import fitted_to, names_of
 from protonn_edge.features.window_features.windows import WINDOW_LIMIT, FeatureSet, Windows, roots
 
@@ -121,19 +121,11 @@ def test_many_windows_are_worked_on_in_parts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "sentence"),
-    [
-        ({"window": 0}, "0 samples"),
-        ({"window": WINDOW_LIMIT + 1}, "257 samples"),
-        ({"channels": 0}, "0 channels"),
-        ({"channels": 33}, "33 channels"),
-        ({"window": 7}, "at most 2 bands"),
-    ],
+    "change",
+    [{"window": 0}, {"window": WINDOW_LIMIT + 1}, {"channels": 0}, {"channels": 33}, {"window": 7}],
 )
-def test_windows_that_generated_code_cannot_hold_are_refused(
-    change: dict[str, int], sentence: str
-) -> None:
-    with pytest.raises(InputError, match=sentence):
+def test_windows_that_generated_code_cannot_hold_are_refused(change: dict[str, int]) -> None:
+    with refused_by("features.window_features.windows"):
         Windows(**{"features": FeatureSet.of("bands:3"), "window": 32, "channels": 2} | change)
 
 
@@ -149,19 +141,19 @@ def test_windows_that_generated_code_cannot_hold_are_refused(
 def test_samples_that_cannot_become_bytes_are_refused(
     zero: tuple[float, ...], step: tuple[float, ...]
 ) -> None:
-    with pytest.raises(InputError, match="cannot be converted to bytes"):
+    with refused_by("chain.features"):
         scaled(window_features_of("mean"), zero, step)
 
 
 def test_a_rate_that_no_sensor_has_is_refused() -> None:
-    with pytest.raises(InputError, match="sampling rate is 0"):
+    with refused_by("chain.feature_stage"):
         with_points(window_features_of("mean"), rate=0.0)
 
 
 @pytest.mark.parametrize("shape", [(3, 2), (4, 2), (0, 0), (-2, -3)])
 def test_windows_of_another_shape_are_refused(shape: tuple[int, int]) -> None:
     X = np.zeros((2, 7))
-    with pytest.raises(InputError, match="the points have 7 features"):
+    with refused_by("features.window_features.scale"):
         fitted_to(X, FeatureSet.of("mean"), shape)
 
 

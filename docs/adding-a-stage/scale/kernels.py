@@ -6,26 +6,21 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from protonn_edge.chain.activity import Activity
-from protonn_edge.kernels.kernel import Cost, Feed, Kernel
+from protonn_edge.kernels import compiled
+from protonn_edge.kernels.kernel import Calls, Cost, Feed, Kernel
 from scale.integers import FACTOR_BITS, IntegerScale
 
 # The number of values that are scaled before they are pushed on together.
 AT_ONCE = 32
 
-# Mean cycles of the compiled code, as measured on the emulator: for a value, for a part, and for a
-# call.
-_VALUE_CYCLES = 30
-_PART_CYCLES = 24
-_CALL_CYCLES = 60
-
-_CODE_BYTES = 120
+# A product takes as long as these turns of a loop that moves a byte.
+_TURNS_OF_A_VALUE = 4
 
 
 @dataclass(frozen=True, eq=False)
 class ScaleKernel(Kernel):
     """Reads the factors from a table in flash; the template uses the public attributes."""
 
-    portable = 4.0  # a product takes longer on a chip without a multiplier
     chunk: ClassVar[int] = AT_ONCE
     shift: ClassVar[int] = FACTOR_BITS
     at_once: ClassVar[int] = AT_ONCE
@@ -36,16 +31,21 @@ class ScaleKernel(Kernel):
     def cost(
         self,
         feed: Feed | None,
-        following: float,
+        following: Calls,
         activity: Activity,  # noqa: ARG002  (all values take the same time)
     ) -> Cost:
         """Return the cost."""
         n = self.stage.n_inputs
-        part = _PART_CYCLES + self.core.call_cycles + following
-        cycles = _VALUE_CYCLES * n + n // AT_ONCE * part
+        parts = n // AT_ONCE
+        cycles = compiled.TURN_CYCLES * _TURNS_OF_A_VALUE * n + compiled.calls(parts, self.core)
+        cycles += following(Feed(n, AT_ONCE))
         if feed is not None:  # otherwise, the previous stage counts the calls
-            cycles += feed.calls * _CALL_CYCLES
-        return self._in_one_step(cycles, (n, _CODE_BYTES), state=2 + AT_ONCE, called=_CALL_CYCLES)
+            cycles += self.called(feed)
+        return self._in_one_step(cycles, n, state=2 + AT_ONCE, called=self.called)
+
+    def called(self, feed: Feed) -> float:
+        """Return the cycles of calls, of two functions each."""
+        return compiled.calls(2 * feed.calls, self.core)
 
 
 kernels = ScaleKernel.of

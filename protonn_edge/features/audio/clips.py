@@ -17,6 +17,7 @@ from protonn_edge.datasets.recordings import SegmentDetector
 from protonn_edge.errors import InputError
 from protonn_edge.features.audio.frames import Frames, mel_bands
 from protonn_edge.features.audio.integers import IntegerAudio
+from protonn_edge.system.checks import check
 
 RATES = (1_000.0, 20_000.0)  # the range of samples per second
 DEFAULT_RATE = 8_000.0
@@ -60,11 +61,8 @@ def fitted_to(
     Raises `InputError` if the samples do not fill whole frames, or a number is out of its range.
     """
     samples = math.prod(X.shape[1:])
-    if not 1 <= frames <= samples or samples % frames:
-        raise InputError(
-            f"clips of {samples:,} samples cannot be divided into {frames} equal frames; "
-            "choose another number of frames, or cut clips of another length"
-        )
+    fits = 1 <= frames <= samples and samples % frames == 0
+    check(fits, "frames", frames, f"a divisor of {samples:,} samples")
     check_rate(rate)
     zero, step = full_scale(float(X.min()), float(X.max()))
     clip = Frames(mel_bands(bands, rate), frames, samples // frames)

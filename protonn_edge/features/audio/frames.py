@@ -42,7 +42,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.checks import Float64
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
-from protonn_edge.errors import InputError
+from protonn_edge.system.checks import check, check_range
 
 ONE = 128  # a turn or decay of this means 1
 Y_MAXIMUM = (1 << 15) - 1
@@ -69,16 +69,8 @@ class BandPass:
 
     def __post_init__(self) -> None:
         for name, (low, high) in _LIMITS.items():
-            if not low <= getattr(self, name) <= high:
-                raise InputError(
-                    f"a band pass has a {name} of {getattr(self, name)}, but the limits are {low} "
-                    f"and {high}; train the model again"
-                )
-        if self.most > Y_MAXIMUM:
-            raise InputError(
-                f"values of a band pass can reach {self.most:,.0f}, but the limit is "
-                f"{Y_MAXIMUM:,}; train the model again"
-            )
+            check_range(name, getattr(self, name), low, high)
+        check_range("largest value of a band pass", self.most, 0, Y_MAXIMUM)
 
     @cached_property
     def response(self) -> Float64:
@@ -184,11 +176,7 @@ class Frames:
     def __post_init__(self) -> None:
         check_clip(len(self.bands), self.frames, self.length)
         mirrored = [band.mirrored for band in self.bands]
-        if mirrored != sorted(mirrored):
-            raise InputError(
-                "mirrored bands of sound must come last, but an unmirrored band follows a mirrored "
-                "one; train the model again"
-            )
+        check(mirrored == sorted(mirrored), "mirrored", mirrored, "mirrored bands last")
 
     @property
     def n_features(self) -> int:
@@ -257,11 +245,7 @@ def check_clip(bands: int, frames: int, length: int) -> None:
         (length, shortest, longest, "samples per frame"),
         (frames * length, 1, SAMPLE_LIMIT, "samples"),
     ):
-        if not low <= value <= high:
-            raise InputError(
-                f"a clip of sound has {value:,} {what}, but the limits are {low} and {high:,}; "
-                "change the sizes in audio:BANDSxFRAMES, or the length of clips"
-            )
+        check_range(what, value, low, high)
 
 
 def logarithms(z: NDArray[np.integer]) -> Int32:

@@ -16,7 +16,8 @@ from protonn_edge.chain.activity import Activity
 from protonn_edge.datasets.onset import LEVEL_SHIFT
 from protonn_edge.features.audio.frames import FEATURE_MAXIMUM, OCTAVE, STEPS, BandPass
 from protonn_edge.features.audio.integers import IntegerAudio
-from protonn_edge.kernels.kernel import Cost, Feed, Kernel
+from protonn_edge.kernels import compiled
+from protonn_edge.kernels.kernel import Calls, Cost, Feed, Kernel
 from protonn_edge.kernels.listing import Listing
 
 BAND_BYTES = 6  # bytes of a band in SRAM: its last y, the one before, and its energy
@@ -70,18 +71,7 @@ def _band(band: BandPass, at: int) -> str:
     """
 
 
-# Mean cycles of compiled code around the bands, measured on the emulator: per sample, per call, per
-# logarithm and per octave in it, and for the setup.
-_SAMPLE_CYCLES = 75
-_CALL_CYCLES = 68
-_LOGARITHM_CYCLES = 64
-_OCTAVE_CYCLES = 7
 _MEAN_OCTAVES = 4  # per logarithm, for sound that is sometimes loud
-_BEGIN_CYCLES, _BEGIN_BAND_CYCLES = 40, 20
-_END_CYCLES = 20
-_SAMPLE_CALLS = 2  # by the firmware, and to the function of the bands
-_CODE_BYTES = 420
-_STREAMING_CODE_BYTES = 120
 
 # Variables besides bands and features: samples pushed, samples left in the frame, the next feature,
 # the last two samples; for the onset, its level, its last two samples, and whether the clip has
@@ -93,7 +83,6 @@ _STATE_BYTES = 8 + 5
 class AudioKernel(Kernel):
     """Energies of the current frame, and features of completed ones."""
 
-    portable = 14.0  # 2 to 8 bands took 11 to 14.5 on the emulated ATtiny85
     pushes_whole = True
     chunk: ClassVar[int] = 16
     holds_inputs: ClassVar[bool] = False  # no samples are kept
@@ -124,25 +113,31 @@ class AudioKernel(Kernel):
             place += BAND_BYTES
         return Listing("\n".join([*lines, f"band{len(bands)}:"]))
 
-    def cost(self, feed: Feed | None, following: float, _: Activity) -> Cost:
+    @property
+    def listings(self) -> tuple[Listing, ...]:
+        """The instructions for a sample."""
+        return (self.band_loop,)
+
+    def cost(self, feed: Feed | None, following: Calls, _: Activity) -> Cost:
         """Return its cost; the work is the same for all samples."""
         assert feed is not None
         clip = self.stage.clip
-        code = _CODE_BYTES + self.band_loop.code_bytes + _STREAMING_CODE_BYTES * (not feed.whole)
         return self._in_one_step(
-            self._cycles(feed) + following,
-            (len(STEPS), code),
+            self._cycles(feed) + following(Feed.at_once(self.stage.n_outputs)),
+            len(STEPS),
             state=_STATE_BYTES + BAND_BYTES * len(clip.bands) + clip.n_outputs,
         )
 
     def _cycles(self, feed: Feed) -> float:
-        """Return the mean cycles of a clip."""
-        clip, call, bands = self.stage.clip, self.core.call_cycles, len(self.stage.clip.bands)
-        sample = _SAMPLE_CYCLES + call + self.band_loop.path("band0", (f"band{bands}",), {})
-        logarithm = _LOGARITHM_CYCLES + _OCTAVE_CYCLES * _MEAN_OCTAVES
-        calls = feed.calls * (_CALL_CYCLES + _SAMPLE_CALLS * call)
-        around = _BEGIN_CYCLES + _BEGIN_BAND_CYCLES * bands + _END_CYCLES
-        return calls + clip.n_features * sample + clip.n_outputs * logarithm + around
+        """Return the mean cycles of a clip.
+
+        A call takes a sample, and one its bands; one takes a logarithm, and one stores it.
+        """
+        clip, bands = self.stage.clip, len(self.stage.clip.bands)
+        functions = 2 * (feed.calls + clip.n_features + clip.n_outputs) + 1
+        turns = clip.n_outputs * _MEAN_OCTAVES + BAND_BYTES * bands
+        loops = clip.n_features * self.band_loop.path("band0", (f"band{bands}",), {})
+        return compiled.calls(functions, self.core) + compiled.TURN_CYCLES * turns + loops
 
     @property
     def halvings(self) -> int:

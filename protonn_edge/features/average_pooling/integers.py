@@ -28,6 +28,7 @@ from protonn_edge.chain.shapes import shape_text
 from protonn_edge.errors import InputError
 from protonn_edge.features.deskew import integers as deskew
 from protonn_edge.features.images import cropped_image as crop
+from protonn_edge.system.checks import check_range, check_shape
 
 _AREA_LIMIT = 0xFFFF // BYTE_MAXIMUM  # 257, so that sums of bytes fit 16 bits
 _PIXEL_LIMIT = 65_535
@@ -77,11 +78,7 @@ class Areas(crop.CroppedImage):
         super().__post_init__()
         object.__setattr__(self, "shape", crop.checked_shape(self.shape))
         crop.check_within(self.shape, self.cropped_shape, "pooled")
-        if self.n_features > _PIXEL_LIMIT:
-            raise InputError(
-                f"an image of {shape_text(self.image_shape)} has {self.n_features:,} pixels, "
-                f"but the generated code supports at most {_PIXEL_LIMIT:,}; give smaller images"
-            )
+        check_range("pixels", self.n_features, 1, _PIXEL_LIMIT)
         self._check_area()
 
     @property
@@ -270,12 +267,8 @@ class AveragePooling(Areas, FeatureStage):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.deskewed is not None and max(self.image_shape) > deskew.SIDE_LIMIT:
-            raise InputError(
-                f"an image of {shape_text(self.image_shape)} cannot be deskewed, because the "
-                f"limit is {deskew.SIDE_LIMIT} pixels a side; leave deskew out, or give smaller "
-                "images"
-            )
+        if self.deskewed is not None:
+            check_range("side of a deskewed image", max(self.image_shape), 1, deskew.SIDE_LIMIT)
 
     @property
     def does(self) -> str:
@@ -328,11 +321,9 @@ class AveragePooling(Areas, FeatureStage):
         scale = deskew.scale_from_arrays(arrays)
         if array.shape == (0, 2):
             return None
-        if array.shape != (3, 2) or array.min() < 1 or array.max() > _SIDE_LIMIT:
-            raise InputError(
-                f"array 'reduction_shapes' of shape {array.shape} does not have three rows with a "
-                f"height and a width from 1 to {_SIDE_LIMIT:,}; train the model again"
-            )
+        check_shape("reduction_shapes", array.shape, (3, 2))
+        for side in array.ravel():
+            check_range("reduction_shapes", int(side), 1, _SIDE_LIMIT)
         image, cropped, pooled = ((int(height), int(width)) for height, width in array)
         return cls(image, cropped, pooled, scale)
 

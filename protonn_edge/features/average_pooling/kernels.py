@@ -12,28 +12,10 @@ from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
 from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
 from protonn_edge.features.average_pooling.loops import WHOLE_AREA_PIXELS, AreaLoops
-from protonn_edge.kernels.kernel import Cost, Feed, Kernel
-from protonn_edge.kernels.listing import Facts, Passed
-from protonn_edge.kernels.matvec.kernels import PUSH_CALL_BY_COMPILER
+from protonn_edge.kernels import compiled
+from protonn_edge.kernels.kernel import Calls, Cost, Feed, Kernel
+from protonn_edge.kernels.listing import Facts, Listing, Passed
 from protonn_edge.kernels.matvec.loops import COUNTED_IN_A_BYTE
-
-_CODE_BYTES = 800
-_STREAMING_CODE_BYTES = 120
-
-# Mean cycles of the compiler's code around the loops, without calls: of a push with the part of a
-# row that it cuts, and without it; of a row in parts, also with areas over several rows; of a whole
-# row, also from the previous stage; of the pixels skipped in a row of a cropped image; of beginning
-# an image, and of clearing a sum.
-_PUSH_CYCLES = 105
-_CHUNK_CYCLES = 44
-_ROW_CYCLES = 65
-_ROW_OF_SEVERAL_CYCLES = 108
-_WHOLE_ROW_CYCLES = 66
-_FED_ROW_CYCLES = 60
-_SKIPPING_CYCLES = 22
-_ROW_CALLS = 3
-_IMAGE_CYCLES = 60
-_BEGIN_IMAGE_CYCLES, _BEGIN_SUM_CYCLES = 40, 9
 
 Name = Literal["kept", "rows"]
 
@@ -42,7 +24,6 @@ Name = Literal["kept", "rows"]
 class AveragePoolingKernel(Kernel):
     """Computes averages of areas; the previous stage feeds "rows" with whole rows."""
 
-    portable = 8.2
     pushes_whole = True
     chunk: ClassVar[int] = 32
 
@@ -95,30 +76,39 @@ class AveragePoolingKernel(Kernel):
         }
         return {"part": part, "summing": {"area": area}, "averaging": {"area": [area, average]}}
 
-    def cost(self, feed: Feed | None, following: float, activity: Activity) -> Cost:
+    def cost(self, feed: Feed | None, following: Calls, activity: Activity) -> Cost:
         """Return its cost."""
-        mean = self._cycles(feed, float(activity.inputs.mean())) + following
-        code = _CODE_BYTES + _STREAMING_CODE_BYTES * (feed is not None and not feed.whole)
-        return self._in_one_step(mean, (0, code), state=self._state)
+        mean = self._cycles(feed, float(activity.inputs.mean()))
+        mean += following(Feed.at_once(self.stage.n_outputs))
+        return self._in_one_step(mean, 0, state=self._state)
+
+    @property
+    def listings(self) -> tuple[Listing, ...]:
+        """The loops for parts of rows, or for whole rows."""
+        return (self.loops.part, self.loops.summing, self.loops.averaging)
 
     def _cycles(self, feed: Feed | None, share: float) -> float:
         """Return the mean cycles of an image if `share` of the averages are not 0.
 
         In an area that is not 0, most rows are not 0 either.
         """
-        around = self._around_row
-        if self.whole_rows and (feed is None or feed.whole):
-            row = around + (_FED_ROW_CYCLES if feed is None else _WHOLE_ROW_CYCLES)
-            rows = self.stage.pooling.rows.pixels * row
-            return self._begin + self.loops.whole_rows(share) + rows + _IMAGE_CYCLES
+        rows, columns = self.stage.pooling.rows, self.stage.pooling.columns
+        several = rows.output_units > 1
+        begin = compiled.TURN_CYCLES * columns.outputs * several
         if feed is not None and not feed.whole:
-            return self._begin + self._in_chunks(feed, share)
-        push = PUSH_CALL_BY_COMPILER
-        if feed is not None:
-            push += _PUSH_CYCLES + 2 * around
-        row = around + self._row_cycles
-        row *= -(-self.stage.pooling.columns.pixels // COUNTED_IN_A_BYTE)  # one call each
-        return self._begin + self.loops.parts(share) + self.stage.pooling.rows.pixels * row + push
+            return begin + self._in_chunks(feed, share)
+        if self.whole_rows:
+            parts, pixels = rows.pixels, self.loops.whole_rows(share)
+        else:
+            parts = rows.pixels * -(-columns.pixels // COUNTED_IN_A_BYTE)
+            pixels = self.loops.parts(share)
+        return begin + pixels + compiled.calls(2 + parts * self._functions, self.core)
+
+    @property
+    def _functions(self) -> float:
+        """Functions for a part of a row: its loop, the next row, and skipped pixels."""
+        pooling = self.stage.pooling
+        return 2 + (pooling.rows.output_units > 1 and not self.whole_rows) + pooling.is_cropped / 2
 
     def _in_chunks(self, feed: Feed, share: float) -> float:
         """Return the mean cycles of an image whose pixels come in chunks, which cut rows."""
@@ -127,35 +117,12 @@ class AveragePoolingKernel(Kernel):
         first = below * areas.columns.side + areas.columns.first
         ends = [first, first + areas.columns.pixels - 1]
         parts = np.ptp(np.floor_divide(ends, feed.chunk), axis=0) + 1
-        whole = (parts == 1) & self.whole_rows
-        whole_share = float(whole.mean())
+        whole_share = float(((parts == 1) & self.whole_rows).mean())
         loops = (1 - whole_share) * self.loops.parts(share)
         if whole_share:
             loops += whole_share * self.loops.whole_rows(share)
-        calls = whole.sum() * _WHOLE_ROW_CYCLES + parts[~whole].sum() * self._row_cycles
-        around = self._around_row * len(parts)
-        around += (parts.sum() - len(parts)) * self._calls_of_row
-        return loops + float(calls + around) + feed.calls * (PUSH_CALL_BY_COMPILER + _CHUNK_CYCLES)
-
-    @property
-    def _row_cycles(self) -> int:
-        several = self.stage.pooling.rows.output_units > 1
-        return _ROW_OF_SEVERAL_CYCLES if several else _ROW_CYCLES
-
-    @property
-    def _calls_of_row(self) -> int:
-        return _ROW_CALLS * self.core.call_cycles
-
-    @property
-    def _around_row(self) -> int:
-        """Cycles of a row's calls and of skipping its pixels outside the crop."""
-        return self._calls_of_row + _SKIPPING_CYCLES * self.stage.pooling.is_cropped
-
-    @property
-    def _begin(self) -> int:
-        """Cycles before the first pixel."""
-        sums = self.stage.pooling.columns.outputs if self.stage.pooling.rows.output_units > 1 else 0
-        return _BEGIN_IMAGE_CYCLES + _BEGIN_SUM_CYCLES * sums
+        functions = float(parts.sum()) * self._functions + 2 * feed.calls
+        return loops + compiled.calls(functions, self.core)
 
     @property
     def _state(self) -> int:

@@ -21,11 +21,11 @@ from protonn_edge.chain.checks import Float64
 from protonn_edge.features.convolution import window
 from protonn_edge.features.convolution.integers import SHIFTS, IntegerConvolution
 from protonn_edge.features.images.image_rows import ImageRows
-from protonn_edge.kernels.kernel import Cost, Feed, Kernel
+from protonn_edge.kernels import compiled
+from protonn_edge.kernels.kernel import Calls, Cost, Feed, Kernel
 from protonn_edge.kernels.listing import Facts, Listing, Passed
 
-# The loop over pixels: dec, a branch that is not taken, jmp.
-_LOOP_CYCLES = 5
+_NEXT_PIXEL = "dec r29\nbreq done\njmp pixel\ndone:"
 
 # For rounded values: how often a remainder is below a half, and not exactly a half.
 _BELOW_HALF, _NO_TIE = 0.5, 0.95
@@ -104,13 +104,13 @@ class PixelCode:
     def listing(self) -> Listing:
         """The loop over the pixels of a row."""
         sources = [part.source for part, _ in self._parts]
-        around = ["dec r29", "breq done", "jmp pixel", "done:", "clr r1"]
-        return Listing("\n".join(["pixel:", *sources, *around]))
+        return Listing("\n".join(["pixel:", *sources, _NEXT_PIXEL, "clr r1"]))
 
     @cached_property
     def fixed(self) -> int:
         """Cycles of a pixel without its inputs and its values."""
-        return _LOOP_CYCLES + sum(part.cycles() for part, beside in self._parts if beside)
+        turn = Listing(f"pixel:\n{_NEXT_PIXEL}").path("pixel", ("pixel",), {})
+        return turn + sum(part.cycles() for part, beside in self._parts if beside)
 
     @cached_property
     def inputs(self) -> tuple[Float64, Float64]:
@@ -215,12 +215,7 @@ def _rounded(name: str) -> list[str]:
     return ["lsl  r0", f"brcc {down}", f"brne {up}", *even]
 
 
-# Cycles of the compiler's code around the pixels of a row: of an input row and of an output row; of
-# clearing a value; and of a row of a window.
-_TAKEN_CYCLES, _OUTPUT_CYCLES = 12, 84
-_CLEARED_CYCLES, _FILLED_CYCLES, _WINDOW_ROW_CYCLES = 7, 8, 22
-_BEGIN_CYCLES = 20
-_CODE_BYTES = 260
+_TURNS_OF_A_LINE = 3  # finding the next line of a window, and storing its pointer
 
 # Assumed if the activity is unknown.
 _ACTIVE, _SMALL, _LARGE = 0.5, 0.4, 0.1
@@ -230,7 +225,6 @@ _ACTIVE, _SMALL, _LARGE = 0.5, 0.4, 0.1
 class ConvolutionKernel(Kernel):
     """Sums of a window in registers; weights are in "columns", "packed", or code ("unrolled")."""
 
-    portable = 12.0
     changed: ClassVar[tuple[str, ...]] = ("r0", *(f"r{number}" for number in range(2, 28)))
 
     stage: IntegerConvolution
@@ -254,18 +248,22 @@ class ConvolutionKernel(Kernel):
         """The rows of the image."""
         return ImageRows(self.stage)
 
-    def cost(self, feed: Feed | None, following: float, activity: Activity) -> Cost:
+    def cost(self, feed: Feed | None, following: Calls, activity: Activity) -> Cost:
         """Return its cost."""
         rows = self.rows
-        code = _CODE_BYTES + self.code.listing.code_bytes
         tables = sum(map(len, self.code.weights)) * self.weights_in_flash
         return self._in_one_step(
             self.pixel_cycles(activity) + self._around + rows.cycles(feed, following),
-            (tables, code),
+            tables,
             state=2 * self.stage.window[0] + 2 + rows.state(feed),
             buffer=rows.buffer(feed),
             called=rows.called,
         )
+
+    @property
+    def listings(self) -> tuple[Listing, ...]:
+        """The loop over the pixels of a row."""
+        return (self.code.listing,)
 
     @property
     def facts(self) -> Facts:
@@ -290,14 +288,14 @@ class ConvolutionKernel(Kernel):
         return self.stage.margins[1][0] * self.stage.shape[2]
 
     @property
-    def _around(self) -> int:
-        """Cycles outside the pixels."""
+    def _around(self) -> float:
+        """Cycles outside the pixels: of input rows, padding, and output rows with their windows."""
         stage, outputs = self.stage, self.stage.output_shape[0]
-        around = sum(stage.margins[0])
-        cycles = (stage.shape[0] + around) * _TAKEN_CYCLES
-        cycles += around * _CLEARED_CYCLES * stage.row_values + _BEGIN_CYCLES
-        cycles += _FILLED_CYCLES * stage.filled
-        return cycles + outputs * (_OUTPUT_CYCLES + _WINDOW_ROW_CYCLES * stage.window[0])
+        padded = sum(stage.margins[0])
+        turns = padded * stage.row_values + stage.filled
+        turns += _TURNS_OF_A_LINE * outputs * stage.window[0]
+        functions = stage.shape[0] / 3 + padded + 2 * outputs
+        return compiled.TURN_CYCLES * turns + compiled.calls(functions, self.core)
 
     def pixel_cycles(self, activity: Activity) -> float:
         """Return the mean cycles of all pixels."""

@@ -21,10 +21,9 @@ from numpy.typing import NDArray
 from protonn_edge.chain.checks import Arrays, check_type, checked_array
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range
-from protonn_edge.chain.shapes import shape_text
 from protonn_edge.datasets.cells import FLOAT32_MAX
-from protonn_edge.errors import InputError
 from protonn_edge.features.images.cropped_image import CroppedImage
+from protonn_edge.system.checks import check, check_range
 
 SIDE_LIMIT = 32  # maximum side in pixels, for which moments fit 32 bits
 CENTRE_BITS = 5
@@ -47,11 +46,9 @@ class PixelScale:
         single = np.result_type(self.step) == np.float32
         valid = self.step != 0 and max(abs(self.zero), abs(float(self.step))) <= FLOAT32_MAX
         # The quotient is rounded here as it is for each pixel: `zero` is itself a rounded product.
-        if not valid or (single and not -BYTE_MAXIMUM <= np.rint(self.zero / self.step) <= 0):
-            raise InputError(
-                f"pixels with the zero point {self.zero:g} and the step {self.step:g} cannot be "
-                "converted to bytes; train the model again"
-            )
+        found = f"zero {self.zero:g} and step {self.step:g}"
+        fits = valid and (not single or -BYTE_MAXIMUM <= np.rint(self.zero / self.step) <= 0)
+        check(fits, "deskewed", found, "a scale of bytes")
 
     @classmethod
     def between(cls, lower: float, upper: float, background: float) -> PixelScale:
@@ -67,10 +64,7 @@ class PixelScale:
         to_even = single and arrays[name].size > 2
         kind = "f4" if single else "f8"
         zero, step, *_ = checked_array(arrays, name, kind, (3 if to_even else 2,))
-        try:
-            return cls(float(zero), step if single else float(step), to_even or None)
-        except InputError as error:
-            raise InputError(f"array {name!r}: {error}") from error
+        return cls(float(zero), step if single else float(step), to_even or None)
 
     def to_array(self) -> NDArray[Any]:
         """Return the array for a model file, of the step's type; three numbers if `to_even`."""
@@ -174,11 +168,7 @@ class IntegerDeskew(IntegerStage):
 
     def __post_init__(self) -> None:
         """Refuse images whose moments could overflow."""
-        if max(self.image.image_shape) > SIDE_LIMIT:
-            raise InputError(
-                f"an image of {shape_text(self.image.image_shape)} cannot be deskewed, because the "
-                f"limit is {SIDE_LIMIT} pixels a side; leave deskew out, or give smaller images"
-            )
+        check_range("side of a deskewed image", max(self.image.image_shape), 1, SIDE_LIMIT)
 
     @property
     def n_inputs(self) -> int:

@@ -12,7 +12,9 @@ from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.features.deskew import integers as deskew
 from protonn_edge.features.images.cropped_image import CroppedImage
-from protonn_edge.kernels.kernel import INPUTS_AT_ONCE, Cost, Feed, Kernel
+from protonn_edge.kernels import compiled
+from protonn_edge.kernels.kernel import INPUTS_AT_ONCE, Calls, Cost, Feed, Kernel
+from protonn_edge.kernels.listing import Listing
 
 
 @lru_cache(maxsize=8)
@@ -44,22 +46,35 @@ def moved_rows(image: CroppedImage, shifts: IntArray) -> tuple[IntArray, IntArra
     return begin, far.sum(axis=1)
 
 
-# Cycles: once, per row for the moments, per shifted row, and per pixel in one.
-_CODE_BYTES = 900
-_MOMENT_CYCLES = 1_820
-_MOMENT_ROW_CYCLES = 94
-_MOMENT_ZERO_CYCLES = 9
-_MOVED_ROW_CYCLES = 80
-_MOVED_PIXEL_CYCLES = 7
-_MOVED_ROWS_SHARE = 0.15  # on handwritten digits, for the mean
-_CALLS = 6  # per row, at most
+# On handwritten digits: shares of pixels that are 0, and of rows that are moved.
+_ZERO_SHARE, _MOVED_ROWS_SHARE = 0.83, 0.15
+
+# Functions for the slant, besides two divisions: products and shifts of 32 bits; and for each row
+# that is summed, and that is moved.
+_SLANT_FUNCTIONS, _SUMMED_FUNCTIONS, _MOVED_FUNCTIONS = 14, 2.5, 2
+
+# As in `templates/c/deskew/deskew.j2`.
+_SUM_ROW = Listing(
+    """
+    pixel: ld    %[value], %a[pixel]+
+        and   %[value], %[value]
+        breq  next
+        add   %[low], %[value]
+        adc   %[high], %[zero]
+        mul   %[value], %[left]
+        add   %[moment_low], r0
+        adc   %[moment_high], r1
+        adc   %[moment_top], %[zero]
+    next: dec   %[left]
+        brne  pixel
+    """
+)
 
 
 @dataclass(frozen=True, eq=False)
 class DeskewKernel(Kernel):
     """Reads the image in place, from a buffer of the firmware or the library."""
 
-    portable = 8.2
     chunk: ClassVar[int] = INPUTS_AT_ONCE
     reference: ClassVar[Any] = deskew
 
@@ -72,21 +87,26 @@ class DeskewKernel(Kernel):
         image = self.stage.image
         return most_moved_rows(image) * image.columns.pixels
 
-    def cost(self, feed: Feed | None, _: float, __: Activity) -> Cost:
+    @property
+    def listings(self) -> tuple[Listing, ...]:
+        """The sums of a row."""
+        return (_SUM_ROW,)
+
+    def cost(self, feed: Feed | None, _: Calls, __: Activity) -> Cost:
         """Return its cost; the slants of images are unknown."""
         assert feed is not None
-        rows, pixels, held = self.stage.image.rows, self.stage.n_inputs, self.held
+        image, pixels, held = self.stage.image, self.stage.n_inputs, self.held
         assert held is not None
-        calls = self.core.call_cycles * _CALLS
-        moments = _MOMENT_CYCLES + 2 * calls + (_MOMENT_ROW_CYCLES + calls) * rows.side
-        moved = rows.pixels * (moved_row_cycles(self.stage.image) + calls)
-        mean = (
-            moments + _MOMENT_ZERO_CYCLES * pixels + _MOVED_ROWS_SHARE * moved + held.copied(feed)
-        )
+        summed = pixels * _SUM_ROW.mean("pixel", ("pixel",), {"next": _ZERO_SHARE, "pixel": 1})
+        moved = _MOVED_ROWS_SHARE * image.rows.pixels
+        functions = _SLANT_FUNCTIONS + _SUMMED_FUNCTIONS * image.rows.side
+        functions += _MOVED_FUNCTIONS * moved
+        around = compiled.calls(functions, self.core) + 2 * compiled.DIVISION_CYCLES
+        around += compiled.TURN_CYCLES * moved * image.columns.pixels
         return self._in_one_step(
-            mean,
-            (0, _CODE_BYTES),
-            state=held.state(feed) + self.stage.image.columns.pixels,
+            summed + around + held.copied(feed),
+            0,
+            state=held.state(feed) + image.columns.pixels,
             buffer=held.buffer(feed),
             called=held.called,
         )
@@ -94,7 +114,8 @@ class DeskewKernel(Kernel):
 
 def moved_row_cycles(image: CroppedImage) -> int:
     """Return the cycles of a row that is shifted too far to be read in place."""
-    return _MOVED_ROW_CYCLES + _MOVED_PIXEL_CYCLES * image.columns.pixels
+    around = _MOVED_FUNCTIONS * compiled.CALL_CYCLES
+    return around + compiled.TURN_CYCLES * image.columns.pixels
 
 
 kernels = DeskewKernel.of

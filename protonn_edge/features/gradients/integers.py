@@ -33,9 +33,9 @@ from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range, check_holds
 from protonn_edge.chain.shapes import shape_text
 from protonn_edge.chain.statistics import InputStatistics
-from protonn_edge.errors import InputError
 from protonn_edge.features.deskew import integers as deskewing
 from protonn_edge.features.images import cropped_image as crop
+from protonn_edge.system.checks import check, check_choice, check_range
 
 CELL_LIMIT = 8  # maximum number of cells per side
 DIRECTIONS = (4, 8)
@@ -99,30 +99,13 @@ class Cells(crop.CroppedImage):
         super().__post_init__()
         object.__setattr__(self, "cells", crop.checked_shape(self.cells))
         image, cropped = self.image_shape, self.cropped_shape
-        if max(image) > deskewing.SIDE_LIMIT:
-            raise InputError(
-                f"gradients are limited to images of {deskewing.SIDE_LIMIT} pixels a side, but "
-                f"these have {shape_text(image)} pixels; give smaller images, as with --read "
-                "size=28x28"
-            )
-        height, width = (min(CELL_LIMIT, side) for side in cropped)
-        if self.cells[0] > height or self.cells[1] > width:
-            raise InputError(
-                f"an image of {shape_text(cropped)} pixels can have at most "
-                f"{shape_text((height, width))} cells, not {shape_text(self.cells)}; "
-                "give fewer cells"
-            )
-        if self.directions not in DIRECTIONS:
-            raise InputError(
-                f"gradients have 4 or 8 directions, not {self.directions!r}; give 4 or 8"
-            )
+        check_range("side of the image", max(image), 1, deskewing.SIDE_LIMIT)
+        cells = min(CELL_LIMIT, cropped[0]), min(CELL_LIMIT, cropped[1])
+        fits = self.cells[0] <= cells[0] and self.cells[1] <= cells[1]
+        check(fits, "cells", shape_text(self.cells), f"at most {shape_text(cells)}")
+        check_choice("directions", self.directions, DIRECTIONS)
         most = int(self.most.max())
-        if most > SUM_MAXIMUM:
-            raise InputError(
-                f"with {shape_text(self.cells)} cells, sums of the gradients of "
-                f"{shape_text(cropped)} pixels can reach {most:,}, but the limit is "
-                f"{SUM_MAXIMUM:,}; give more cells"
-            )
+        check_range(f"sums of {shape_text(self.cells)} cells", most, 0, SUM_MAXIMUM)
 
     @property
     def rows(self) -> CellAxis:

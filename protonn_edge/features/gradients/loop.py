@@ -18,7 +18,6 @@ NEXT_CELL, SHARED, COUNT = 0x40, 0x80, 0x3F
 """A run of pixels as a byte: whether the next cell begins, whether it is shared, its length."""
 
 SUM_BYTES = 2
-_LAST_PIXEL_CYCLES = 2  # for the last pixel of a run
 
 # For pixels with a gradient in handwritten digits: the shares of taken branches, and of overflows
 # of a sum's low byte by the number of halvings.
@@ -59,7 +58,7 @@ class GradientLoops:
             odds = {"begin": 1, "r16, 6": 0 if run & NEXT_CELL else 1}
             cycles += self.pixels.path("run", ("pixel",), odds)
         cycles += self.pixels.path("run", ("done",), {"begin": 0})
-        return cycles + _LAST_PIXEL_CYCLES * len(runs)
+        return cycles
 
     def all_pixels(self, active: NDArray[np.float64]) -> float:
         """Return the mean cycles of all pixels for the shares of active ones (4,)."""

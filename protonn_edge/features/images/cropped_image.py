@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.shapes import shape_text
-from protonn_edge.errors import InputError
+from protonn_edge.system.checks import check
 
 Shape = tuple[int, int]
 
@@ -95,22 +95,13 @@ class CroppedImage:
 
 def checked_shape(shape: object) -> Shape:
     """Return a height and a width as two int, each at least 1; refuse anything else."""
-    if (
-        not isinstance(shape, tuple)
-        or len(shape) != 2
-        or not all(isinstance(side, int | np.integer) and side > 0 for side in shape)
-    ):
-        raise InputError(
-            f"the shape {shape!r} is not two whole numbers above 0; give (height, width), such as "
-            "(16, 16)"
-        )
-    return int(shape[0]), int(shape[1])
+    sides = shape if isinstance(shape, tuple) and len(shape) == 2 else (0, 0)
+    whole = all(isinstance(side, int | np.integer) and side > 0 for side in sides)
+    check(whole, "shape", repr(shape), "two whole numbers above 0, such as (16, 16)")
+    return int(sides[0]), int(sides[1])
 
 
 def check_within(smaller: Shape, larger: Shape, verb: str) -> None:
     """Refuse a shape with a side longer than the other's; `verb` is, for example, "cropped"."""
-    if smaller[0] > larger[0] or smaller[1] > larger[1]:
-        raise InputError(
-            f"an image of {shape_text(larger)} pixels cannot be {verb} to {shape_text(smaller)}; "
-            f"give at most {larger[0]} rows and {larger[1]} columns"
-        )
+    fits = smaller[0] <= larger[0] and smaller[1] <= larger[1]
+    check(fits, f"{verb} shape", shape_text(smaller), f"at most {shape_text(larger)}")

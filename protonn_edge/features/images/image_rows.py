@@ -19,8 +19,9 @@ from typing import Self
 from protonn_edge.chain.integer_stage import IntegerStage
 from protonn_edge.chain.shapes import ImageShape, image_text
 from protonn_edge.chain.statistics import InputStatistics
-from protonn_edge.errors import InputError
-from protonn_edge.kernels.kernel import COUNTER_BYTES, Feed, HeldInputs
+from protonn_edge.kernels import compiled
+from protonn_edge.kernels.kernel import COUNTER_BYTES, Calls, Feed, HeldInputs, without_calls
+from protonn_edge.system.checks import check
 
 MOST_IN_A_ROW = 255  # pixels or values of a row, counted in a byte
 Margins = tuple[tuple[int, int], tuple[int, int]]
@@ -45,11 +46,9 @@ class ImageStage(IntegerStage):
         by_rows = isinstance(before, ImageStage)
         given = getattr(before, "output_shape", self.shape), getattr(before, "maximum", None)
         own = self.shape, largest(self, "input_maximum")
-        if before is not None and given != own:
-            raise InputError(
-                f"a layer takes {image_text(own[0])} with values up to {own[1]}, but receives "
-                f"{image_text(given[0])} with values up to {given[1]}; train the model again"
-            )
+        if before is not None:
+            found, fits = (f"{image_text(of[0])} with values up to {of[1]}" for of in (given, own))
+            check(given == own, self.kind, found, fits)
         layers = tuple(each for each in behind if isinstance(each, ImageStage))
         return replace(self, by_rows=by_rows, behind=layers)
 
@@ -235,10 +234,6 @@ class _Schedule:
             self._take(number + 1)
 
 
-# Cycles of the compiler's code: for an input that is copied to its row, and for a row.
-_VALUE_CYCLES, _ROW_CYCLES = 8, 32
-
-
 @dataclass(frozen=True)
 class ImageRows:
     """Rows of a stage, passed on by the previous stage or taken by the stage itself."""
@@ -253,13 +248,13 @@ class ImageRows:
     def _held(self) -> HeldInputs:
         return HeldInputs(self.stage.n_inputs)
 
-    def cycles(self, feed: Feed | None, following: float) -> float:
+    def cycles(self, feed: Feed | None, following: Calls) -> float:
         """Return the cycles of getting rows, and of calls that push output rows."""
-        pushes = self.stage.output_shape[0] * following
+        pushes = following(Feed(self.stage.n_outputs, self.stage.output_values))
         if self.stage.by_rows:
             return pushes
         copied = 0 if self.stage.reads_in_place else self.stage.row_values
-        taken = self.stage.shape[0] * (_ROW_CYCLES + _VALUE_CYCLES * copied)
+        taken = self.stage.shape[0] * (compiled.CALL_CYCLES + compiled.TURN_CYCLES * copied)
         return pushes + taken + self._held.copied(feed)
 
     def state(self, feed: Feed | None) -> int:
@@ -278,6 +273,6 @@ class ImageRows:
         return self._held.buffer(feed)
 
     @property
-    def called(self) -> int:
-        """Cycles of a call that pushes into the stage; 0 if rows are written in place."""
-        return 0 if self.stage.by_rows else self._held.called
+    def called(self) -> Calls:
+        """Cycles of calls that push into the stage; 0 if rows are written in place."""
+        return without_calls if self.stage.by_rows else self._held.called

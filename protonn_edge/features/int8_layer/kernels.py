@@ -17,17 +17,11 @@ from protonn_edge.features.images.image_rows import ImageRows
 from protonn_edge.features.int8_layer.integers import IntegerInt8Layer
 from protonn_edge.features.int8_layer.sums import SumCode
 from protonn_edge.features.int8_layer.values import FACTOR, PRODUCT, WIDE, ValueCode
-from protonn_edge.kernels.kernel import Cost, Feed, Kernel
+from protonn_edge.kernels import compiled
+from protonn_edge.kernels.kernel import Calls, Cost, Feed, Kernel
+from protonn_edge.kernels.listing import Listing
 
 _SCALE_BYTES = 9  # bias, shift and multiplier of a channel
-
-# Mean cycles of the compiler's code: per output row, line of a window, group of channels if there
-# are several, and the only group; per input row; per value of padding.
-_OUTPUT_CYCLES, _LINE_CYCLES = 140, 16
-_GROUP_CYCLES, _ALONE_CYCLES = 64, 26
-_TAKEN_CYCLES, _FILLED_CYCLES = 12, 8
-_BEGIN_CYCLES = 20
-_CODE_BYTES = 260
 
 # Assumed if the activity is unknown.
 _ACTIVE, _BELOW = 0.5, 0.4
@@ -37,7 +31,6 @@ _ACTIVE, _BELOW = 0.5, 0.4
 class Int8LayerKernel(Kernel):
     """Sums of a window in registers, with weights in flash."""
 
-    portable = 8.0
     changed: ClassVar[tuple[str, ...]] = ("r0", *(f"r{n}" for n in range(2, 25)), "r26", "r27")
     changed_by_values: ClassVar[tuple[str, ...]] = (
         *("r0", *PRODUCT, "r16", "r17", *WIDE, *FACTOR),
@@ -68,15 +61,14 @@ class Int8LayerKernel(Kernel):
         """The rows of the image."""
         return ImageRows(self.stage)
 
-    def cost(self, feed: Feed | None, following: float, activity: Activity) -> Cost:
+    def cost(self, feed: Feed | None, following: Calls, activity: Activity) -> Cost:
         """Return its cost."""
         rows, stage, sums = self.rows, self.stage, self.sums
         tables = sums.weights.size + _SCALE_BYTES * len(stage.weights)
-        code = _CODE_BYTES + sums.listing.code_bytes + self.values.listing.code_bytes
         state = 4 * sums.group + 2 * stage.window[0] + 2 * (not stage.reads_in_place)
         return self._in_one_step(
             self._mean(activity) + rows.cycles(feed, following),
-            (tables, code),
+            tables,
             state=state + rows.state(feed),
             buffer=rows.buffer(feed),
             called=rows.called,
@@ -96,15 +88,21 @@ class Int8LayerKernel(Kernel):
         return taps + self._around + self._places * self.values.mean(float(below))
 
     @property
-    def _around(self) -> int:
+    def _around(self) -> float:
         """Cycles outside the taps and values."""
         stage, groups = self.stage, self.sums.groups
-        around = _GROUP_CYCLES if groups > 1 else _ALONE_CYCLES
-        pixel = _LINE_CYCLES * stage.window[0] + groups * (self.sums.cycles + around)
-        padded = sum(stage.margins[0]) * stage.row_values + stage.filled
-        cycles = (stage.shape[0] + sum(stage.margins[0])) * _TAKEN_CYCLES + _BEGIN_CYCLES
-        cycles += _FILLED_CYCLES * padded
-        return cycles + stage.output_shape[0] * _OUTPUT_CYCLES + self._places * pixel
+        padded = sum(stage.margins[0])
+        lines = self._places * (2 * stage.window[0] + 3 * groups)
+        turns = padded * stage.row_values + stage.filled + lines
+        functions = stage.shape[0] / 3 + padded + 4 * stage.output_shape[0]
+        functions += self._places * groups * (groups > 1)
+        around = compiled.TURN_CYCLES * turns + compiled.calls(functions, self.core)
+        return around + self._places * groups * self.sums.cycles
+
+    @property
+    def listings(self) -> tuple[Listing, ...]:
+        """The loops of sums and of values."""
+        return (self.sums.listing, self.values.listing)
 
 
 kernels = Int8LayerKernel.of

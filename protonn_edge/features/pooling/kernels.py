@@ -9,7 +9,8 @@ from protonn_edge.chain.activity import Activity
 from protonn_edge.features.average_pooling.loops import average_of
 from protonn_edge.features.images.image_rows import ImageRows
 from protonn_edge.features.pooling.integers import IntegerPooling
-from protonn_edge.kernels.kernel import Cost, Feed, Kernel
+from protonn_edge.kernels import compiled
+from protonn_edge.kernels.kernel import Calls, Cost, Feed, Kernel
 from protonn_edge.kernels.listing import Facts, Listing, Passed
 
 _LARGER = """
@@ -28,21 +29,11 @@ _ADDED = """
     st   Z+, r19
     st   Z+, r22
 """
-_PIXEL_CYCLES = 6  # besides its values
-
-
-# Cycles of the compiler's code: per input row; at the beginning of a row of
-# windows, and per value or sum cleared there; and at its end.
-_TAKEN_CYCLES, _BEGUN_CYCLES, _CLEARED_CYCLES, _OUTPUT_CYCLES = 48, 12, 8, 24
-_AVERAGING_CYCLES = 30
-_CODE_BYTES = 240
 
 
 @dataclass(frozen=True, eq=False)
 class PoolingKernel(Kernel):
     """Keeps the largest values, or the sums, of the current windows."""
-
-    portable = 3.0
 
     stage: IntegerPooling
     name: str = "rows"
@@ -124,36 +115,43 @@ class PoolingKernel(Kernel):
         """The rows of the image."""
         return ImageRows(self.stage)
 
-    def cost(self, feed: Feed | None, following: float, _: Activity) -> Cost:
+    def cost(self, feed: Feed | None, following: Calls, _: Activity) -> Cost:
         """Return its cost; all values take the same cycles."""
         rows, stage = self.rows, self.stage
         count, outputs = stage.shape[0], stage.output_shape[0]
         begins = 1 if self.averages else -(-count // stage.window[0])
-        cycles = count * (self._row + _TAKEN_CYCLES) + begins * self._begun
-        output = _OUTPUT_CYCLES + self._averaging + _AVERAGING_CYCLES * self.averages
-        cycles += outputs * output
-        code = _CODE_BYTES + self.loop.code_bytes + self.average_loop.code_bytes * self.averages
+        cycles: float = count * self._row + outputs * self._averaging
+        cycles += compiled.TURN_CYCLES * begins * stage.output_values
+        cycles += compiled.calls(count + outputs, self.core)
         return self._in_one_step(
             cycles + rows.cycles(feed, following),
-            (0, code),
+            0,
             state=1 + 2 * stage.output_values * self.averages + rows.state(feed),
             buffer=rows.buffer(feed),
             called=rows.called,
         )
 
     @property
+    def listings(self) -> tuple[Listing, ...]:
+        """The loops over rows and, if they are averages, over sums."""
+        return (self.loop, self.average_loop) if self.averages else (self.loop,)
+
+    @property
     def _row(self) -> int:
         """The cycles of a row; if some values stay, it takes only slightly fewer."""
         _, windows, channels = self.stage.output_shape
-        value = max(
-            self.loop.path("value", ("value",), {"value": 1, "keep": kept}) for kept in (0, 1)
-        )
-        return windows * (1 + self.stage.window[1] * (_PIXEL_CYCLES + channels * value))
+        return windows * max(self._window(channels, kept) for kept in (0, 1))
 
-    @property
-    def _begun(self) -> int:
-        """Cycles of clearing values for each row of windows, or sums once."""
-        return _BEGUN_CYCLES + _CLEARED_CYCLES * self.stage.output_values
+    def _window(self, channels: int, kept: int) -> int:
+        """Return the cycles of a window's row if all values are kept, or none."""
+
+        def way(start: str, end: str, **odds: int) -> int:
+            return self.loop.path(start, (end,), {"keep": kept, **odds})
+
+        value, pixel = way("value", "value", value=1), way("pixel", "value")
+        others, last = way("value", "pixel"), way("value", "window", next=1, window=1)
+        values = self.stage.window[1] * (pixel + (channels - 1) * value)
+        return way("window", "pixel") + values + (self.stage.window[1] - 1) * others + last
 
     @property
     def _averaging(self) -> int:

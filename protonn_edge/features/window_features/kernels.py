@@ -18,7 +18,8 @@ from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.chain.raw_inputs import RawScale
 from protonn_edge.features.window_features import windows as reference
 from protonn_edge.features.window_features.integers import IntegerWindowFeatures
-from protonn_edge.kernels.kernel import Cost, Feed, Kernel
+from protonn_edge.kernels import compiled
+from protonn_edge.kernels.kernel import Calls, Cost, Feed, Kernel
 from protonn_edge.kernels.listing import Facts, Listing, Passed, repeated
 
 
@@ -179,33 +180,9 @@ _SAMPLES_AT_ONCE = 32
 _SCALE_BYTES = 12  # a struct raw_scale
 
 
-# Mean cycles of the compiler's code around a sample's instructions: per sample, additionally per
-# sample of the last channel, per call; at the window's end per root and per input, with their
-# calls; per channel's first sample, per band there; at the end.
-_SAMPLE_CYCLES = 25
-_LAST_CHANNEL_CYCLES = 12
-_CALL_CYCLES = 74
-_ROOT_CYCLES, _ROOT_CALLS = 670, 17
-_INPUT_CYCLES, _INPUT_CALLS = 212, 3
-_BEGIN_CYCLES, _BEGIN_BAND_CYCLES = 60, 20
-_END_CYCLES = 60
-
 # Shares of taken branches on signals: above or below the level, rarely near it, and crossing it.
 _ODDS = {"above": 0.5, "near": 0.2, "same": 0.8, "least": 1.0, "most": 1.0, "changed": 0.5}
 
-# Approximate flash, from linked programs.
-_STREAMING_CODE_BYTES = 120
-_CODE_BYTES = 300
-_KIND_CODE_BYTES = {
-    "mean": 70,
-    "deviation": 230,
-    "min": 70,
-    "max": 60,
-    "change": 80,
-    "crossings": 170,
-    "bands": 110,
-}
-_BAND_CODE_BYTES = 100
 _STATE_BYTES = 3
 
 
@@ -213,7 +190,6 @@ _STATE_BYTES = 3
 class WindowKernel(Kernel):
     """Keeps sums of each channel, from which features are computed at the end of the window."""
 
-    portable = 4.0  # two sets of features took a quarter and a third fewer cycles
     pushes_whole = True
     chunk: ClassVar[int] = _SAMPLES_AT_ONCE
     holds_inputs: ClassVar[bool] = False  # no samples are kept
@@ -279,20 +255,21 @@ class WindowKernel(Kernel):
         assert quantizer is not None
         return tuple(quantizer.scales[choice] for choice in quantizer.choice.tolist())
 
-    def cost(self, feed: Feed | None, following: float, _: Activity) -> Cost:
+    def cost(self, feed: Feed | None, following: Calls, _: Activity) -> Cost:
         """Return its cost; the work is the same for all samples."""
         assert feed is not None
-        features = self.features
-        tables = _SCALE_BYTES * self.stage.n_outputs
-        code = _CODE_BYTES + sum(_KIND_CODE_BYTES[kind] for kind in features.kinds)
-        code += _BAND_CODE_BYTES * features.bands + _STREAMING_CODE_BYTES * (not feed.whole)
         return self._in_one_step(
-            self._cycles(feed) + following,
-            (tables, code),
+            self._cycles(feed) + following(Feed.at_once(self.stage.n_outputs)),
+            _SCALE_BYTES * self.stage.n_outputs,
             state=_STATE_BYTES
             + self.channel_bytes * self.stage.window.channels
             + self.stage.n_outputs,
         )
+
+    @property
+    def listings(self) -> tuple[Listing, ...]:
+        """The instructions for a sample."""
+        return (self.sample,)
 
     def _sample(self, level: int) -> float:
         """Return the mean cycles of a sample that completes a pair in `level` bands.
@@ -316,19 +293,16 @@ class WindowKernel(Kernel):
         return self.stage.window.channels * cycles
 
     def _cycles(self, feed: Feed) -> float:
-        """Return the mean cycles of a window."""
-        windows, features, call = self.stage.window, self.features, self.core.call_cycles
-        roots = ("deviation" in features.kinds) + features.bands
-        channel = (
-            windows.window * _SAMPLE_CYCLES
-            + _BEGIN_CYCLES
-            + _BEGIN_BAND_CYCLES * features.bands
-            + roots * (_ROOT_CYCLES + _ROOT_CALLS * call)
-            + len(features.names) * (_INPUT_CYCLES + _INPUT_CALLS * call)
-        )
-        around = feed.calls * (_CALL_CYCLES + 2 * call) + _END_CYCLES
-        around += windows.window * _LAST_CHANNEL_CYCLES
-        return around + windows.channels * channel + self._loops
+        """Return the mean cycles of a window.
+
+        At its end, roots are taken, and features scaled, by six functions each.
+        """
+        windows, features, channels = self.stage.window, self.features, self.stage.window.channels
+        roots = channels * (("deviation" in features.kinds) + features.bands)
+        turns = windows.window * (3 * channels + 2) + 2 * features.bands * channels
+        functions = 2 * (feed.calls + channels + 1) + 6 * self.stage.n_outputs
+        around = compiled.TURN_CYCLES * turns + compiled.calls(functions, self.core)
+        return around + compiled.DIVISION_CYCLES * roots + self._loops
 
 
 def _places(features: reference.FeatureSet) -> tuple[dict[str, int], int]:

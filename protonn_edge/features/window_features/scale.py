@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from protonn_edge.chain.checks import Arrays, checked_array
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.datasets.cells import FLOAT32_MAX
-from protonn_edge.errors import InputError
+from protonn_edge.system.checks import check
 
 
 @dataclass(frozen=True)
@@ -28,13 +27,9 @@ class ChannelScale:
             numbers = tuple(float(number) for number in getattr(self, name))
             object.__setattr__(self, name, numbers)
             usable = all(abs(number) <= FLOAT32_MAX for number in numbers)  # false for NaN, too
-            if len(numbers) != self.channels or not usable:
-                raise InputError(
-                    f"the samples need a {name!r} of at most {FLOAT32_MAX:.2g} for each of "
-                    f"{self.channels} channels; train the model again"
-                )
-        if min(self.step) <= 0:
-            raise InputError("a step of the samples is not above 0; train the model again")
+            fits = len(numbers) == self.channels and usable
+            check(fits, name, numbers, f"{self.channels} numbers of at most {FLOAT32_MAX:.2g}")
+        check(min(self.step) > 0, "step", min(self.step), "above 0")
 
     @classmethod
     def of_windows(cls, X: NDArray[Any], shape: tuple[int, int]) -> Self:
@@ -44,12 +39,8 @@ class ChannelScale:
         - `shape`: N samples of a channel, and C channels.
         """
         window, channels = shape
-        if X.ndim != 2 or min(shape) < 1 or X.shape[1] != window * channels:
-            raise InputError(
-                f"windows of {window}x{channels} have {window * channels:,} samples, but the "
-                f"points have {math.prod(X.shape[1:]):,} features; give the numbers of samples and "
-                "channels in a window"
-            )
+        fits = X.ndim == 2 and min(shape) >= 1 and X.shape[1] == window * channels
+        check(fits, "points", X.shape[1:], f"windows of {window}x{channels} samples")
         samples = X.reshape(-1, channels)
         lower = samples.min(axis=0).astype(np.float64)
         extent = samples.max(axis=0).astype(np.float64) - lower

@@ -30,16 +30,12 @@ class WindowRequest(features.FeatureRequest):
     can_be_clipped: ClassVar[bool] = True
     refusals: ClassVar[tuple[rows.Row, ...]] = (
         rows.Refusal(
-            lambda case: case.settings.window_shape is not None and not case.kinds & _of_windows(),
-            "{window_shape} is given, but no features of windows are requested; name features "
-            "with {features}, or leave {window_shape} out",
-        ),
-        rows.Refusal(
             lambda case: (
-                "sample_rate" in case.given and (case.asked is None or not case.asked.of_samples)
+                (case.settings.window_shape is not None or "sample_rate" in case.given)
+                and not case.kinds & _of_windows()
             ),
-            "{sample_rate} has no effect, because no features of windows are requested with "
-            "{features}; leave {sample_rate} out",
+            "{window_shape} or {sample_rate} is given, but no features of windows are requested; "
+            "name features with {features}, or leave both out",
         ),
     )
 

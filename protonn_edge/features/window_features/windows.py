@@ -45,6 +45,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.errors import InputError
+from protonn_edge.system.checks import check, check_choice, check_range
 
 KINDS = ("mean", "deviation", "min", "max", "change", "crossings", "bands")
 """The kinds of features, in the order in which a channel has them."""
@@ -69,23 +70,15 @@ class FeatureSet:
 
     def __post_init__(self) -> None:
         for kind in self.kinds:
-            if kind not in KINDS:
-                raise InputError(
-                    f"there is no feature {kind[:40]!r}; choose from {', '.join(KINDS)}"
-                )
-            if self.kinds.count(kind) > 1:
-                raise InputError(f"the feature {kind!r} is given twice; give it once")
-        if not self.kinds:
-            raise InputError(f"no feature is given; choose one or more of {', '.join(KINDS)}")
+            check_choice("features", kind, KINDS)
+            check(self.kinds.count(kind) == 1, "features", kind, "each feature once")
+        check(bool(self.kinds), "features", "none", "at least one")
         object.__setattr__(self, "kinds", tuple(kind for kind in KINDS if kind in self.kinds))
         for asked, value, low, high, what in (
             ("bands" in self.kinds, self.bands, 1, BAND_LIMIT, "number of bands"),
             ("crossings" in self.kinds, self.hysteresis, 0, HYSTERESIS_LIMIT, "hysteresis"),
         ):
-            if asked and not low <= value <= high:
-                raise InputError(f"the {what} is {value}; give {low} to {high}")
-            if not asked and value != 0:
-                raise InputError(f"the {what} is {value}, but no feature uses it; set it to 0")
+            check_range(what, value, low if asked else 0, high if asked else 0)
 
     @classmethod
     def of(cls, text: str) -> Self:
@@ -134,11 +127,7 @@ def check_window(window: int, channels: int) -> None:
         (window, WINDOW_LIMIT, "samples"),
         (channels, CHANNEL_LIMIT, "channels"),
     ):
-        if not 1 <= value <= limit:
-            raise InputError(
-                f"a window has {value:,} {what}, but the generated code supports 1 to {limit}; "
-                f"give windows with another number of {what}"
-            )
+        check_range(f"{what} of a window", value, 1, limit)
 
 
 @dataclass(frozen=True)
@@ -154,12 +143,8 @@ class Windows:
 
     def __post_init__(self) -> None:
         check_window(self.window, self.channels)
-        if self.features.bands and 2**self.features.bands > self.window:
-            raise InputError(
-                f"{self.features.bands} bands need windows of at least {2**self.features.bands} "
-                f"samples, but these have {self.window}; use at most {int(math.log2(self.window))} "
-                "bands"
-            )
+        most = int(math.log2(self.window))
+        check_range(f"bands in {self.window} samples", self.features.bands, 0, most)
 
     @property
     def n_features(self) -> int:

@@ -13,6 +13,7 @@ from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.matvec import NIBBLE_MAXIMUM, IntegerMatvec
 from protonn_edge.chain.matvec import packed as packed_weights
+from protonn_edge.kernels import compiled
 from protonn_edge.kernels import kernel as base
 from protonn_edge.kernels.listing import Facts, Listing, Passed
 from protonn_edge.kernels.matvec import loops
@@ -21,29 +22,6 @@ from protonn_edge.kernels.matvec.unrolled import GROUP, GROUP_CYCLES, Unrolled
 KernelName = Literal["columns", "masked", "unrolled", "packed"]
 KERNELS: tuple[KernelName, ...] = ("columns", "masked", "unrolled", "packed")
 _LOOPS = {"columns": loops.columns, "masked": loops.masked, "packed": loops.packed}
-
-# The compiler's code around the loops: per call that pushes, and per block of sums in it; what is
-# spared if sums do not use r18..r21, or fewer registers of the caller, and for each block but one,
-# as what is saved is saved once.
-PUSH_CALL_BY_COMPILER = 56
-_BLOCK_CYCLES = {"columns": 79, "packed": 79, "masked": 81, "unrolled": 80}
-_FREE_REGISTERS_CYCLES, _SAVED_ONCE_CYCLES = 14, 40
-
-# Where inputs are counted in a byte, the product is called, not inlined.
-_SPLIT_CYCLES = 40
-
-# For weights as instructions: around groups.
-_GROUPS_CYCLES = 110
-
-# To begin: once, for each byte of a sum, and for a pointer to next weights.
-_BEGIN_CYCLES, _BEGIN_BYTE_CYCLES, _BEGIN_POINTER_CYCLES = 20, 3, 6
-
-# Flash around a loop, and in front of groups.
-_CODE_BYTES, _GROUPS_CODE_BYTES = 28, 100
-
-# Cycles of the compiler's loops without a multiplier, per cycle of assembly with one:
-# seven models of 4 to 12 projections on the emulated ATtiny85 were within 15 % of it.
-_PORTABLE_PRODUCT = 8.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,8 +79,8 @@ class Pass:
     def bytes(self) -> tuple[int, int]:
         """Flash of the weights, and of the code that reads them."""
         if self.kernel == "unrolled":
-            return 0, self.code.code_bytes + _GROUPS_CODE_BYTES
-        return sum(map(len, self.rows)), self.loop.code_bytes + _CODE_BYTES
+            return 0, self.code.code_bytes
+        return sum(map(len, self.rows)), self.loop.code_bytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +104,11 @@ class Matvec:
             for block in loops.blocks_of(len(self.weights), self.width, together)
         )
 
+    @property
+    def listings(self) -> tuple[Listing, ...]:
+        """The loops over the inputs; none if weights are instructions."""
+        return () if self.kernel == "unrolled" else tuple(each.loop for each in self.passes)
+
     @cached_property
     def cycles(self) -> loops.Cycles:
         """Cycles of each input, if it is 0 and if it is not."""
@@ -138,40 +121,43 @@ class Matvec:
         return self.kernel == "masked" and self.weights.shape[1] > loops.COUNTED_IN_A_BYTE
 
     @property
-    def _call(self) -> int:
-        """Cycles of a call that adds to all sums, without its inputs.
+    def _add(self) -> float:
+        """Cycles of adding to all sums, without the inputs: of a call, and one for each pass."""
+        around = sum(each.around for each in self.passes)
+        functions = 1 + len(self.passes)
+        if self.kernel == "unrolled":  # two more choose the groups
+            around += self.core.tablejump_cycles * len(self.passes)
+            functions += 2
+        return around + compiled.calls(functions + self.splits, self.core)
 
-        Few sums need fewer registers to be saved, and once.
-        """
-        passes = self.passes
-        call = PUSH_CALL_BY_COMPILER + sum(
-            _BLOCK_CYCLES[self.kernel] + each.around for each in passes
-        )
-        call += self.core.call_cycles * (2 + len(passes))
-        if self.kernel == "unrolled":
-            call += self.core.tablejump_cycles * len(passes)
-        free = len(base.SAVED_BY_CALLEE) - max(each.block.bytes for each in passes)
-        spared = _SAVED_ONCE_CYCLES * (len(passes) - 1) * (self.kernel != "unrolled")
-        if free >= 0:
-            spared += base.SAVED_REGISTER_CYCLES * free + _FREE_REGISTERS_CYCLES
-        return call + _SPLIT_CYCLES * self.splits - spared
-
-    def calls(self, feed: base.Feed) -> int:
+    def called(self, feed: base.Feed) -> float:
         """Return the cycles of the calls that push all inputs, without the inputs' cycles."""
+        if self.kernel == "unrolled" and feed.chunk % GROUP and not feed.whole:
+            return self._waiting(feed)
         if self.kernel == "unrolled":  # all chunks but the last have whole groups
             between = len(self.passes) * GROUP_CYCLES
-            return (self._call + _GROUPS_CYCLES) * feed.calls + between * (feed.calls - 1)
+            return self._add * feed.calls + between * (feed.calls - 1)
         most = loops.COUNTED_IN_A_BYTE if self.splits else feed.chunk
         rest = feed.values % feed.chunk
         parts = -(-feed.chunk // most) * (feed.values // feed.chunk) + -(-rest // most)
-        return self._call * parts
+        return self._add * parts
+
+    def _waiting(self, feed: base.Feed) -> float:
+        """Return the cycles of calls in which inputs are copied until their group is complete."""
+        waiting = min(feed.values, GROUP * feed.calls)
+        adding = self._add * (feed.calls + waiting / GROUP)
+        return adding + 2 * compiled.TURN_CYCLES * waiting
+
+    def fed(self, feed: base.Feed) -> float:
+        """Return the cycles of the firmware's calls, which save the registers of its caller."""
+        saved = min(max(each.block.bytes for each in self.passes), len(compiled.SAVED_BY_CALLEE))
+        return self.called(feed) + compiled.SAVED_CYCLES * saved * feed.calls
 
     @property
     def begin(self) -> int:
         """Cycles to set the sums and pointers."""
         pointers = len(self.passes) if self.kernel == "masked" else 0
-        cycles = _BEGIN_CYCLES + self.core.call_cycles + _BEGIN_BYTE_CYCLES * self.sum_bytes
-        return cycles + _BEGIN_POINTER_CYCLES * pointers
+        return compiled.SET_CYCLES * (self.sum_bytes + 2 * pointers)
 
     @property
     def _groups(self) -> int:
@@ -224,7 +210,6 @@ class MatvecKernel(base.Kernel):
         activity: Activity,
         *behind: base.Step,
         tables: int = 0,
-        code: int = 0,
         state: int = 0,
     ) -> base.Cost:
         """Return the cost of the product, and of the steps after it, which take the rest."""
@@ -235,17 +220,17 @@ class MatvecKernel(base.Kernel):
         return base.Cost(
             steps=(self._product(feed, activity), *behind),
             tables=weights + product.sum_bytes + tables,
-            code=code_of_product + code,
+            code=code_of_product + self.code_bytes,
             state=product.sum_bytes + kept.get(self.name, 2) + state,
-            called=product.calls(base.Feed(self.stage.n_inputs, self.stage.n_inputs)),
+            called=product.called,
         )
 
     def _product(self, feed: base.Feed | None, activity: Activity) -> base.Step:
         """Return the step from ``pnn_begin`` to the last input; see `Kernel.cost`."""
         product = self.matvec
-        mean = product.mean(activity.inputs) + (0 if feed is None else product.calls(feed))
+        mean = product.mean(activity.inputs) + (0 if feed is None else product.fed(feed))
         step = base.Step(self.kind, self.name, sum(product.bytes), mean)
-        return step.on(self.core, _PORTABLE_PRODUCT)
+        return step.on(self.core, product.listings)
 
     @property
     def facts(self) -> Facts:

@@ -22,8 +22,8 @@ from protonn_edge.chain.activity import Sizes
 from protonn_edge.chain.checks import Float32, Float64, checked_matrix, set_checked
 from protonn_edge.chain.head import Head, Remedies, Size, member
 from protonn_edge.chain.sums import scores_of_sums
-from protonn_edge.errors import InputError
 from protonn_edge.kinds.bonsai.integers import CompleteTree, along, depth_of, paths
+from protonn_edge.system.checks import check
 
 DEPTHS = range(5)
 
@@ -55,11 +55,9 @@ class TreeHead(CompleteTree, Head):
         W = checked_matrix(self.weights, "W", columns=columns)
         set_checked(self, "weights", W)
         set_checked(self, "gates", checked_matrix(self.gates, "V", rows=len(W), columns=columns))
-        if depth_of(len(self.branches)) not in DEPTHS or len(W) % self.n_nodes:
-            raise InputError(
-                f"array 'W' has {len(W):,} rows and 'T' has {len(self.branches):,}; these do not "
-                f"form a tree of at most {DEPTHS[-1]} levels; train the model again"
-            )
+        fits = depth_of(len(self.branches)) in DEPTHS and len(W) % self.n_nodes == 0
+        found = f"{len(W):,} rows with {len(self.branches):,} of T"
+        check(fits, "W", found, f"a tree of at most {DEPTHS[-1]} levels")
 
     @property
     def n_classes(self) -> int:

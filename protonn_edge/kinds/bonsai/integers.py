@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range, check_bits, check_holds
 from protonn_edge.chain.matvec import products
-from protonn_edge.errors import InputError
+from protonn_edge.system.checks import check_range
 
 LARGEST_SHIFT = 8  # from 24-bit sums to 16 bits
 
@@ -142,11 +142,7 @@ class TreeTable:
             return own
         left, right = self._subtree(2 * node + 1), self._subtree(2 * node + 2)
         size = sum(map(len, left))
-        if size > _WORD:
-            raise InputError(
-                f"the model has {size:,} bytes in a subtree, but the generated code supports at "
-                f"most {_WORD:,}; train with smaller shares of non-zero weights"
-            )
+        check_range("bytes in a subtree", size, 0, _WORD)
         branch = self._row(tree.branches, node), size.to_bytes(SKIP_BYTES, "little")
         return [*own, *branch, *left, *right]
 

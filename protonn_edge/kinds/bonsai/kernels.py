@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.integer_stage import IntArray
+from protonn_edge.kernels import compiled
 from protonn_edge.kernels.kernel import HeldInputs, HeldKernel, Kernel
 from protonn_edge.kernels.listing import Facts, Listing, Passed
 from protonn_edge.kernels.matvec.loops import COUNTED_IN_A_BYTE
@@ -84,15 +85,10 @@ def _shifted(shift: int) -> str:
     return min(right, left, key=len)
 
 
-_CODE_BYTES = 80  # around the walk
-
-
 @dataclass(frozen=True, eq=False)
 class BonsaiTreeKernel(HeldKernel):
     """Walks through the tree; inputs are the projection's outputs, or in a buffer."""
 
-    # on the emulated ATtiny85, five trees of digits took 5.8 to 6.2, one with short rows 11
-    portable = 7.0
     # registers that the walk uses in addition to Z and its operands
     clobbered: ClassVar[tuple[int, ...]] = (*range(10, 28), 0)
 
@@ -255,19 +251,22 @@ class BonsaiTreeKernel(HeldKernel):
         return None if self.stage.signed else super().held
 
     @property
-    def around(self) -> int:
-        """Cycles around the walk, fewer if inputs are in place."""
-        return 30 if self.stage.signed else 60
+    def listings(self) -> tuple[Listing, ...]:
+        """The walk."""
+        return (self.listing,)
 
     @property
-    def flash(self) -> tuple[int, int]:
-        """Flash of the tree and the tanh, and of the code."""
-        tables = len(self.stage.flash.content) + self.stage.table.size
-        return tables, self.listing.code_bytes + _CODE_BYTES
+    def table_bytes(self) -> int:
+        """Flash of the tree and the tanh."""
+        return len(self.stage.flash.content) + int(self.stage.table.size)
 
     def assembly(self, activity: Activity) -> float:
         """Return the mean cycles of the walk; half of the points go left if nothing is known."""
-        always = self.cycles.around + self.cycles.clear * self.stage.n_rows
+        always = (
+            compiled.calls(1, self.core)
+            + self.cycles.around
+            + self.cycles.clear * self.stage.n_rows
+        )
         levels = np.log2(np.arange(1, self.stage.n_nodes + 1)).astype(np.int64)
         (shares,) = activity.stages.get(self.kind, (np.exp2(-levels).astype(np.float64),))
         return always + self._mean(shares)

@@ -14,7 +14,7 @@ from protonn_edge.chain.activity import Sizes
 from protonn_edge.chain.head import Head, Remedies, Size
 from protonn_edge.chain.integer_stage import stage_names
 from protonn_edge.chain.sums import scores_of_sums
-from protonn_edge.errors import InputError
+from protonn_edge.system.checks import check, check_shape
 
 CEILING_SHARE = 0.999
 """The share of a unit's values up to its ceiling, beyond which values are clipped."""
@@ -133,12 +133,8 @@ class DenseHead(Head):
     def from_arrays(cls, arrays: checks.Arrays) -> Self:
         """Return the layers from a file's arrays."""
         more = [name for name in cls.OPTIONAL_ARRAYS if name in arrays]
-        if more and len(more) < len(cls.OPTIONAL_ARRAYS):
-            missing = next(name for name in cls.OPTIONAL_ARRAYS if name not in arrays)
-            raise InputError(
-                f"there is an array {more[0]!r}, but no array {missing!r}, so the file is "
-                "incomplete; train the model again"
-            )
+        for name in cls.OPTIONAL_ARRAYS if more else ():
+            check(name in arrays, name, "nothing", f"an array, as there is {more[0]!r}")
         layers = _MOST_LAYERS if more else 1
         return cls(
             _numbered(arrays, "W", "f4", layers + 1),
@@ -178,13 +174,8 @@ def _numbered(
 
 def _checked_known(given: NDArray[Any], name: str, units: int) -> checks.Float64:
     array = np.array(given, np.float64)
-    if array.shape != (_KNOWN, units):
-        raise InputError(
-            f"array {name!r} has the shape {array.shape}; it must be ({_KNOWN}, {units}), three "
-            "numbers per unit; train the model again"
-        )
+    check_shape(name, array.shape, (_KNOWN, units))
     checks.check_finite(array, name)
-    if (array < 0).any():
-        raise InputError(f"array {name!r} has numbers below 0; train the model again")
+    check(bool((array >= 0).all()), name, float(array.min()), "numbers from 0")
     array.flags.writeable = False
     return array

@@ -8,21 +8,13 @@ from functools import cached_property
 import numpy as np
 
 from protonn_edge.chain.activity import Activity
-from protonn_edge.kernels.kernel import Cost, Feed, Step
+from protonn_edge.kernels.kernel import Calls, Cost, Feed, Step
 from protonn_edge.kernels.listing import Listing
 from protonn_edge.kernels.matvec.kernels import MatvecKernel
 from protonn_edge.kinds.dense.integers import IntegerDense
 
-# How many fewer cycles the call of the next stage takes, with the compiled code around the loop,
-# than the firmware's calls.
-_CALLED_LESS = 85
-
 # Assumed if the activity is unknown.
 _ACTIVE = 0.5
-
-# Cycles of the compiler's loop on a chip without a multiplier, per cycle of the assembly.
-_PORTABLE = 10.0
-_CODE_BYTES = 60
 
 _LIMIT = """
                 breq store
@@ -68,19 +60,24 @@ class DenseKernel(MatvecKernel):
             """
         )
 
-    def cost(self, feed: Feed | None, following: float, activity: Activity, /) -> Cost:
-        """Return its cost."""
-        rectify = self._rectify(following, activity).on(self.core, _PORTABLE)
-        return self._cost(feed, activity, rectify, code=_CODE_BYTES)
+    @property
+    def listings(self) -> tuple[Listing, ...]:
+        """The loop behind the product."""
+        return (self.rectifying,)
 
-    def _rectify(self, following: float, activity: Activity) -> Step:
+    def cost(self, feed: Feed | None, following: Calls, activity: Activity, /) -> Cost:
+        """Return its cost."""
+        rectify = self._rectify(following, activity).on(self.core, self.listings)
+        return self._cost(feed, activity, rectify)
+
+    def _rectify(self, following: Calls, activity: Activity) -> Step:
         """Return the step that converts sums to bytes, and passes them on in one call."""
         units = self.stage.n_outputs
         (shares,) = activity.stages.get(self.kind, (np.full(units, _ACTIVE),))
         # Few units reach the limit.
         odds = {"rest": 1 - float(shares.mean()), "store": 1.0, "sum": 1.0}
-        mean = units * self.rectifying.mean("sum", ["sum"], odds) + following - _CALLED_LESS
-        return Step("rectify", "loop", _CODE_BYTES, mean)
+        mean = units * self.rectifying.mean("sum", ["sum"], odds) + following(Feed.at_once(units))
+        return Step("rectify", "loop", self.rectifying.code_bytes, mean)
 
 
 kernels = DenseKernel.of

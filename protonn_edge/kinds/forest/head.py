@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from protonn_edge.chain.activity import Sizes
 from protonn_edge.chain.checks import Arrays, Float64, checked_matrix, checked_vector, set_checked
 from protonn_edge.chain.head import Head, Remedies, Size, member
-from protonn_edge.errors import InputError
 from protonn_edge.kinds.forest.integers import LEAF, Trees, sum_of_leaves
+from protonn_edge.system.checks import check, check_kind, check_range
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -57,17 +57,11 @@ class ForestHead(Head):
 
     def _checked_features(self) -> NDArray[np.int64]:
         given = np.asarray(self.features)
-        if given.ndim != 1 or given.size == 0 or given.dtype.kind not in "iu":
-            raise InputError(
-                f"array 'nodes' has the shape {given.shape} and the type {given.dtype.name}; it "
-                "must be a vector of integers, one per node; train the model again"
-            )
+        check_kind("nodes", given, "iu", 1)
+        check(given.size > 0, "nodes", "none", "at least one")
         low, high = int(given.min()), int(given.max())
-        if low < LEAF or high >= self.n_inputs:
-            raise InputError(
-                f"array 'nodes' has numbers from {low:,} to {high:,}; they must be 0 to "
-                f"{self.n_inputs - 1:,} for features, and {LEAF} for leaves; train the model again"
-            )
+        check_range("nodes", low, LEAF, high)
+        check_range("nodes", high, LEAF, self.n_inputs - 1)
         features = given.astype(np.int64)
         features.flags.writeable = False
         Trees(features).roots  # noqa: B018 (refuses incomplete trees)

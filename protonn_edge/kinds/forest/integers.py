@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range, check_bits
-from protonn_edge.errors import InputError
+from protonn_edge.system.checks import check, check_range
 
 LEAF = -1
 
@@ -54,11 +54,8 @@ class Trees:
                 right[waiting.pop()] = place + 1
             else:
                 roots.append(place + 1)
-        if waiting or roots.pop() != len(self.features):
-            raise InputError(
-                f"the last of {len(roots):,} trees is incomplete: {len(waiting):,} of its nodes "
-                "have no right subtree; train the model again"
-            )
+        whole = not waiting and roots.pop() == len(self.features)
+        check(whole, "nodes", f"{len(waiting):,} without a right subtree", "complete trees")
         return right, np.array(roots, np.int64)
 
     @property
@@ -199,11 +196,7 @@ class ForestTable:
             ("trees", len(self.tree_bytes)),
             ("bytes in its largest tree", int(self.tree_bytes.max())),
         ):
-            if most > _WORD:
-                raise InputError(
-                    f"the model has {most:,} {what}, but the generated code supports at most "
-                    f"{_WORD:,}; train with a smaller --size-budget"
-                )
+            check_range(what, most, 0, _WORD)
         sizes = iter(self.tree_bytes.tolist())
         roots = set(self.trees.roots.tolist())
         inner = zip(self.thresholds.tolist(), self._subtrees(self.skip_bytes).tolist(), strict=True)

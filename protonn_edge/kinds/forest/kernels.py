@@ -10,7 +10,8 @@ import numpy as np
 from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.integer_stage import IntArray
-from protonn_edge.kernels.kernel import SAVED_BY_CALLEE, SAVED_REGISTER_CYCLES, HeldKernel, Kernel
+from protonn_edge.kernels import compiled
+from protonn_edge.kernels.kernel import HeldKernel, Kernel
 from protonn_edge.kernels.listing import Facts, Listing, Passed
 from protonn_edge.kinds.forest import IF_ELSE, WALK
 from protonn_edge.kinds.forest.if_else import IfElse, can_be_instructions
@@ -46,16 +47,9 @@ _COUNTED = f"""
 """
 
 
-_SAVED_BYTES = 4  # flash for saving a register
-_WALK_BYTES, _COPYING_BYTES = 260, 120  # flash of code
-
-
 @dataclass(frozen=True, eq=False)
 class ForestKernel(HeldKernel):
     """Walks through a table."""
-
-    portable = 1.5  # on the emulated ATtiny85, four forests of digits took 1.2 to 1.5
-    around = 49  # without saving registers
 
     stage: IntegerForest
     name: str = WALK
@@ -157,15 +151,21 @@ class ForestKernel(HeldKernel):
         }
 
     @property
-    def cycles_once(self) -> int:
-        """Cycles of the assembly outside trees."""
+    def cycles_once(self) -> float:
+        """Cycles of the assembly outside trees, and of its call."""
         # X is set already; the last branches of two loops are not taken.
-        return self._way("start", "start", start=1) * self.stage.n_outputs + 1 - 2
+        around = self._way("start", "start", start=1) * self.stage.n_outputs + 1 - 2
+        return around + compiled.calls(1, self.core)
 
     @property
-    def flash(self) -> tuple[int, int]:
-        """Flash of tables, and approximately of code."""
-        return self.stage.table.n_bytes, _WALK_BYTES
+    def listings(self) -> tuple[Listing, ...]:
+        """The instructions."""
+        return (self.listing,)
+
+    @property
+    def table_bytes(self) -> int:
+        """Flash of the trees."""
+        return self.stage.table.n_bytes
 
     def assembly(self, activity: Activity) -> float:
         """Return the mean cycles of all trees, and of the code around them.
@@ -198,8 +198,6 @@ def _marked(table: ForestTable) -> str:
 class IfElseKernel(ForestKernel):
     """Nodes are instructions."""
 
-    around = 13
-
     name: str = IF_ELSE
 
     @property
@@ -230,17 +228,17 @@ class IfElseKernel(ForestKernel):
     @property
     def _saved(self) -> int:
         """The number of changed registers that a function must save."""
-        return sum(int(register[1:]) in SAVED_BY_CALLEE for register in self.changed)
+        return sum(int(register[1:]) in compiled.SAVED_BY_CALLEE for register in self.changed)
 
     @property
-    def cycles_once(self) -> int:
+    def cycles_once(self) -> float:
         """Cycles of setting registers and scores."""
-        return self.code.around_cycles + SAVED_REGISTER_CYCLES * self._saved
+        return self.code.around_cycles + compiled.SAVED_CYCLES * self._saved
 
     @property
-    def flash(self) -> tuple[int, int]:
-        """The flash of the code; there are no tables."""
-        return 0, self.listing.code_bytes + _SAVED_BYTES * self._saved + _COPYING_BYTES
+    def table_bytes(self) -> int:
+        """No flash: there are no tables."""
+        return 0
 
 
 @lru_cache(maxsize=8)

@@ -23,6 +23,7 @@ from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.forest.head import ForestHead
 from protonn_edge.kinds.forest.integers import MOST_FEATURES, SCORE_BITS, IntegerForest, Trees
+from protonn_edge.system.checks import check_range
 
 _ROWS_AT_ONCE = 512
 _SCORE_LIMIT = (1 << (SCORE_BITS - 1)) - 1  # with either sign
@@ -77,11 +78,7 @@ def quantize(model: Model) -> IntegerChain:
     """
     head = model.head
     assert isinstance(head, ForestHead)
-    if model.n_inputs > MOST_FEATURES:
-        raise InputError(
-            f"the model has {model.n_inputs:,} inputs, but the limit for forests is "
-            f"{MOST_FEATURES:,}; train it on fewer features"
-        )
+    check_range("features of a forest", model.n_inputs, 1, MOST_FEATURES)
     inputs = byte_inputs(model.inputs)
     leaves, bias, unit = quantized_leaves(head.trees, head.leaves, head.bias)
     asked, normalizer = head.features[head.trees.inner], model.normalizer

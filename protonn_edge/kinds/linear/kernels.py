@@ -6,19 +6,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from protonn_edge.chain.activity import Activity
-from protonn_edge.kernels.kernel import Cost, Feed, Step
+from protonn_edge.kernels import compiled
+from protonn_edge.kernels.kernel import Calls, Cost, Feed, Step
 from protonn_edge.kernels.listing import Listing
 from protonn_edge.kernels.matvec.kernels import MatvecKernel
 from protonn_edge.kinds.linear.integers import IntegerLinear
-
-# Mean cycles of the compiler's code for scores: from one sum, by its bytes; and around the loop for
-# several sums of three bytes.
-_NEGATE = {2: 10, 3: 34, 4: 36}
-_WIDEN_AROUND = 8
-
-# Cycles of the compiler's loops on a chip without a multiplier, per cycle of the assembly.
-_PORTABLE_NEGATE, _PORTABLE_WIDEN = 1.0, 2.4
-_CODE_BYTES = 60
 
 _WIDENING = Listing(
     """
@@ -52,21 +44,26 @@ class LinearKernel(MatvecKernel):
         stage = self.stage
         return stage.n_sums < stage.n_outputs or stage.accumulator_bits < stage.output_bits
 
-    def cost(self, feed: Feed | None, _: float, activity: Activity, /) -> Cost:
+    @property
+    def listings(self) -> tuple[Listing, ...]:
+        """The loop behind the product."""
+        return (self.widening,) if self.from_sums and self.stage.n_sums > 1 else ()
+
+    def cost(self, feed: Feed | None, _: Calls, activity: Activity, /) -> Cost:
         """Return its cost."""
         if not self.from_sums:
             return self._cost(feed, activity)
         more = self.stage.n_outputs * self.stage.output_bits // 8 - self.matvec.sum_bytes
-        return self._cost(feed, activity, self._scores(), code=_CODE_BYTES, state=max(0, more))
+        return self._cost(feed, activity, self._scores(), state=max(0, more))
 
     def _scores(self) -> Step:
         """Return the step from sums to scores."""
         stage = self.stage
         if stage.n_sums == 1:
-            mean = _NEGATE[stage.accumulator_bits // 8]
-            return Step("scores", "negate", 0, mean).on(self.core, _PORTABLE_NEGATE)
-        mean = self.widening.path("sum", ["sum"], {"sum": 1}) * stage.n_sums + _WIDEN_AROUND
-        return Step("scores", "widen", 0, mean).on(self.core, _PORTABLE_WIDEN)
+            mean = compiled.TURN_CYCLES * stage.accumulator_bits // 8
+            return Step("scores", "negate", 0, mean)
+        mean = self.widening.path("sum", ["sum"], {"sum": 1}) * stage.n_sums
+        return Step("scores", "widen", 0, mean).on(self.core, self.listings)
 
 
 kernels = LinearKernel.of

@@ -15,6 +15,7 @@ from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.voters import FloatVoters
+from protonn_edge.system.checks import check, check_choice, check_range
 
 # Within these limits, no sum or square in inference overflows float64 for any float32 features.
 GAMMAS = (1e-15, 1e15)  # the range of a model's gamma
@@ -60,10 +61,8 @@ class ProtoNNHead(Head):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_gamma(self.gamma)
-        if not 0 <= self.cutoff < 1:
-            raise InputError(f"'cutoff' is {self.cutoff:g}; it must be at least 0 and below 1")
-        if self.projection_bits not in PROJECTION_BITS:
-            raise InputError(f"'projection_bits' is {self.projection_bits}; give 8 or 4")
+        check(0 <= self.cutoff < 1, "cutoff", self.cutoff, "at least 0 and below 1")
+        check_choice("projection_bits", self.projection_bits, PROJECTION_BITS)
         if self.voters is not None:
             self.voters.check(self.n_classes)
 
@@ -133,11 +132,7 @@ def protonn_head(model: Model, use: str) -> ProtoNNHead:
 def check_gamma(gamma: float) -> None:
     """Raise `InputError` unless an RBF's width is within `GAMMAS`."""
     low, high = GAMMAS
-    if not low <= gamma <= high:  # false for NaN, too
-        raise InputError(
-            f"'gamma' is {gamma:g}, but must be a number from {low:g} to {high:g}; give features "
-            "in another unit, or train with another gamma"
-        )
+    check_range("gamma", gamma, low, high)
 
 
 def rbf(projected: Float64, prototypes: Float64, gamma: float, cutoff: float = 0.0) -> Float64:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.chain import checks
 from protonn_edge.chain.policy import FloatRule, IntegerRule, Units
-from protonn_edge.errors import InputError
+from protonn_edge.system.checks import check
 
 _STEPS_A_UNIT = 16
 _ONE = 255  # the integer for 1
@@ -38,10 +38,7 @@ class Sharpness(FloatRule):
     factor: float  # above 0
 
     def __post_init__(self) -> None:
-        if not 0 < self.factor < np.inf:
-            raise InputError(
-                f"'sharpness' is {self.factor}, but must be above 0; train the model again"
-            )
+        check(0 < self.factor < np.inf, "sharpness", self.factor, "above 0, and finite")
 
     @classmethod
     def of_array(cls, array: NDArray[Any]) -> Self:

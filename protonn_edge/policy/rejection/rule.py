@@ -36,7 +36,7 @@ from protonn_edge.chain.policy import (
     Units,
 )
 from protonn_edge.datasets.naming import NO_CLASS, NO_CLASS_NAME
-from protonn_edge.errors import InputError
+from protonn_edge.system.checks import check, check_range, check_shape
 
 if TYPE_CHECKING:
     from protonn_edge.chain.integer_chain import IntegerChain
@@ -93,26 +93,16 @@ class Rejection(_Thresholds, FloatRule):
 
     def __post_init__(self) -> None:
         thresholds = (self.score, self.rbf, self.margin)
-        if not all(math.isfinite(number) and number >= 0 for number in thresholds):
-            raise InputError(
-                f"the rejection thresholds are {thresholds}, but must be finite and at least 0; "
-                "calibrate the model again"
-            )
-        if not max(thresholds) > 0 or self.rbf > 1:
-            raise InputError(
-                f"the rejection thresholds are {thresholds}, but at least one must be above 0, and "
-                "the second, for the RBF, at most 1; calibrate the model again"
-            )
+        finite = all(math.isfinite(number) and number >= 0 for number in thresholds)
+        check(finite, "rejection", thresholds, "finite numbers from 0")
+        check(max(thresholds) > 0, "rejection", thresholds, "one above 0")
+        check_range("rejection.rbf", self.rbf, 0, 1)
 
     @classmethod
     def of_array(cls, array: NDArray[Any]) -> Self:
         """Return the thresholds that a model file stores."""
         check_type(array, "rejection", "f8")
-        if array.shape != (3,):
-            raise InputError(
-                f"array 'rejection' has the shape {array.shape}; it must contain the smallest "
-                "score, RBF and margin; calibrate the model again"
-            )
+        check_shape("rejection", array.shape, (3,))
         return cls(*array.tolist())
 
     def to_array(self) -> NDArray[np.float64]:
@@ -126,16 +116,8 @@ class Rejection(_Thresholds, FloatRule):
 
     def check(self, n_classes: int, *, multilabel: bool) -> None:
         """Refuse label sets, and class counts that leave no index for `UNKNOWN`."""
-        if multilabel:
-            raise InputError(
-                "the model is for label sets and has an array 'rejection', but such models cannot "
-                "answer 'unknown'; train the model again"
-            )
-        if n_classes > UNKNOWN:
-            raise InputError(
-                f"the model has {n_classes:,} classes and an array 'rejection', but only models "
-                f"of at most {UNKNOWN} classes can answer 'unknown'; train it with fewer classes"
-            )
+        check(not multilabel, "rejection", "thresholds", "none, as the model has sets of labels")
+        check_range("classes of a model with rejection", n_classes, 1, UNKNOWN)
 
     def in_integers(self, units: Units) -> IntegerRejection:
         """Return the thresholds of an integer model."""

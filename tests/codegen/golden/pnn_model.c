@@ -5,7 +5,7 @@
  * Model ff795adaec4258bbe71fbd4517bc854eadbd3941362dc2130d69ef212f020ee3
  *
  * The plan, on an ATmega328P:
- *     projection      columns, 130 B flash
+ *     projection      columns, 102 B flash
  *     requantize      loop, 15 B flash
  *     prototypes      point in registers, 16-bit scores, 280 B flash
  *     decision        largest, 0 B flash

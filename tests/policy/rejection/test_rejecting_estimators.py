@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from model_factory import random_model
+from refusals import refused_by
 
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.datasets.naming import NO_CLASS
-from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.policy.rejection.calibration import statistics_of
@@ -65,7 +65,7 @@ def test_points_of_a_group_are_held_out_together(monkeypatch: pytest.MonkeyPatch
 
 def test_a_class_of_one_point_cannot_be_held_out() -> None:
     X = np.random.default_rng(0).random((9, 3), dtype=np.float32)
-    with pytest.raises(InputError, match="a class has only one point"):
+    with refused_by("training.folds"):
         held_out_statistics(classifier(), X, np.array([0] * 8 + [1]), random_model(features=3))
 
 
@@ -102,12 +102,12 @@ def test_labels_of_text_may_be_unknown_by_text_or_none_at_all() -> None:
 
 def test_what_cannot_be_asked_for_is_refused(calibrated: ProtoNNClassifier) -> None:
     digits = load_digits_dataset()
-    with pytest.raises(InputError, match="the label for unknown points, 3, is a class"):
+    with refused_by("training.answers"):
         calibrated.predict(digits.X_test, unknown=3)
     fitted = classifier(epochs=1).fit(digits.X_train[:200], digits.y_train[:200])
-    with pytest.raises(InputError, match="policy always gives a class"):
+    with refused_by("training.answers"):
         fitted.predict(digits.X_test, unknown=-1)
-    with pytest.raises(InputError, match="20 points are too few"):
+    with refused_by("policy.rejection.calibration"):
         calibrate_rejection(fitted, digits.X_train[:20], rate=0.01)
 
 
@@ -116,5 +116,5 @@ def test_what_a_kind_of_model_does_not_have_is_refused_at_once(
 ) -> None:
     monkeypatch.setattr(ProtoNNHead, "statistics", ("score", "margin"))
     X, y = np.zeros((3, 64)), np.zeros(3)
-    with pytest.raises(InputError, match="no distance to reject points by; choose score or margin"):
+    with refused_by("policy.rejection.calibration"):
         calibrate_rejection(calibrated, X, y, rate=0.5, by=("score", "distance"))

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from refusals import refused_by
 
 from protonn_edge.chain.policy import Units
-from protonn_edge.errors import InputError
 from protonn_edge.policy.rejection.rule import IntegerRejection, Rejection, margins
 
 SCORES = np.array([[9, 5, -3], [4, 4, 0], [0, 0, 0], [-2, -9, -1]])
@@ -62,5 +62,5 @@ def test_the_distance_is_in_rbf_widths() -> None:
     "thresholds", [{}, {"score": -1.0}, {"rbf": 1.5}, {"margin": math.nan}, {"score": math.inf}]
 )
 def test_what_cannot_be_a_threshold_is_refused(thresholds: dict[str, float]) -> None:
-    with pytest.raises(InputError, match="the rejection thresholds are"):
+    with refused_by("policy.rejection.rule"):
         Rejection(**thresholds)

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from refusals import refused_by
 
 from protonn_edge.bench import boards
 from protonn_edge.bench.boards import held_port
@@ -46,7 +47,7 @@ def test_what_is_no_file_is_refused_at_once(locks, make):
     lock.unlink()
     make(lock)
     with (
-        pytest.raises(DeviceError, match=r"cannot lock socket://one:1 with .*; remove"),
+        refused_by("bench.boards", kind=DeviceError),
         held_port(["socket://one:1"], 0),
     ):
         pass
@@ -68,7 +69,7 @@ def test_two_names_of_a_port_are_one_board(locks, tmp_path, monkeypatch):
 def test_a_folder_that_cannot_be_written_is_named(locks):
     locks.rmdir()
     with (
-        pytest.raises(DeviceError, match=f"No such file or directory; make {locks} writable"),
+        refused_by("bench.boards", kind=DeviceError),
         held_port(["socket://one:1"], 0),
     ):
         pass

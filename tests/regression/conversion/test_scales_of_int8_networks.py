@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from refusals import refused_by
 
 from protonn_edge import from_network
 from protonn_edge.chain.file import load_model, save_model
@@ -63,9 +64,9 @@ def test_a_network_of_negative_inputs_is_read_again(scale: float, tmp_path: Path
 
 
 def test_a_scale_beyond_the_bytes_is_refused_where_it_is_made():
-    with pytest.raises(InputError, match="zero point -130 and the step 0.5 cannot be converted"):
+    with refused_by("deskewed"):
         PixelScale(-130.0, np.float32(0.5))
-    with pytest.raises(InputError, match="the step 0 cannot"):
+    with refused_by("deskewed"):
         PixelScale(0.0, 0.0)
 
 

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from refusals import refused_by
 
 from protonn_edge.emulator import EmulatedUno, EmulatorError, uno
 from protonn_edge.emulator.programs import Program
@@ -56,6 +57,6 @@ def test_its_first_words_are_the_reason(firmware: Path, monkeypatch: pytest.Monk
     talk(monkeypatch, to_the_end=True)
     with (
         EmulatedUno(firmware) as board,
-        pytest.raises(EmulatorError, match="unexpectedly: why the bus"),
+        refused_by("emulator.uno", kind=EmulatorError),
     ):
         board.reset()

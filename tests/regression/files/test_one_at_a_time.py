@@ -13,6 +13,7 @@ import pytest
 from built_project import write_project
 from model_factory import random_model
 from programs import started
+from refusals import refused_by
 
 from protonn_edge.boards import load_board
 from protonn_edge.device import Origin, ResultsFile
@@ -101,7 +102,7 @@ def test_a_second_search_is_refused(tmp_path: Path) -> None:
     path.touch()
     with (
         held_by_another_process(path),
-        pytest.raises(InputError, match="another run is writing to"),
+        refused_by("system.files"),
         SearchFile(path, {}, {}),
     ):
         pass

@@ -11,9 +11,9 @@ from bonsai_factory import random_kernel_model, tiny_kernel_chain
 from chains import replace
 from measured_predictions import build_program, measure
 from model_factory import random_inputs
+from refusals import refused_by
 
 from protonn_edge.codegen import make_plan
-from protonn_edge.errors import InputError
 from protonn_edge.quantization import quantize
 
 HIGHEST = 32_767 - 128  # of a shifted gate: half a table is added to it, in 16 bits
@@ -36,5 +36,5 @@ def test_the_largest_gate_fits_the_walk() -> None:
     chain = tiny_kernel_chain()
     zeros, most = np.zeros((9, 6), np.int8), np.full(9, (HIGHEST << 7) + 127)
     replace(chain, gates=zeros, gate_bias=most)
-    with pytest.raises(InputError, match="indices of gates from"):
+    with refused_by("chain.integer_stage"):
         replace(chain, gates=zeros, gate_bias=most + 1)

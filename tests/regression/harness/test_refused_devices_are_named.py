@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from refusals import refused_by
 
 from protonn_edge.boards import load_board
 from protonn_edge.device.session import Session
@@ -16,5 +17,5 @@ from protonn_edge.errors import DeviceError
 )
 def test_a_refused_device_has_its_port_in_the_message(make_device: Any, expected: Any) -> None:
     device = make_device()
-    with pytest.raises(DeviceError, match=f"^the device on {device.url} "):
+    with refused_by("device.connection", kind=DeviceError):
         Session(device.url, **expected).__enter__()

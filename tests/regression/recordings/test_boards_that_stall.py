@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from refusals import refused_by
 
 from protonn_edge.device.listener import AnswerStream, Listener
 from protonn_edge.device.protocol import encode_frame
@@ -91,15 +92,12 @@ def listener(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Listener]:
 
 
 def test_a_logger_that_only_says_what_it_is_sends_no_samples(record) -> None:
-    with pytest.raises(CheckFailed, match="has sent no samples for 10 s"):
+    with refused_by("device.recorder", kind=CheckFailed):
         record(itertools.repeat(logger()), 0.5)
 
 
 def test_a_take_that_takes_ten_times_as_long_is_given_up(record) -> None:
-    with pytest.raises(
-        CheckFailed,
-        match=r"only 1\d of the take's 100 samples arrived \(they are in the file\), although",
-    ):
+    with refused_by("device.recorder", kind=CheckFailed):
         record((samples(number, 1) for number in itertools.count()), 1.5)
 
 
@@ -118,7 +116,7 @@ def test_a_board_that_sends_one_window_for_ever_sends_nothing_new(listener) -> N
 
 def test_a_board_whose_clock_hardly_moves_is_given_up(listener) -> None:
     board = listener((window(number, number) for number in itertools.count()), 5.0)
-    with pytest.raises(CheckFailed, match=r"the board's clock advanced by only 0\.\d+ s in 4\d s"):
+    with refused_by("device.listener", kind=CheckFailed):
         list(board.answers(3.0))
 
 
@@ -160,7 +158,7 @@ def test_rates_that_boards_keep_are_accepted() -> None:
 
 
 def test_a_logger_whose_rate_changes_is_another_one() -> None:
-    with pytest.raises(CheckFailed, match="its sampling rate has changed"):
+    with refused_by("device.sensor_board", kind=CheckFailed):
         SampleStream().feed(logger() + logger(period=80_000))
 
 

@@ -6,9 +6,8 @@ import struct
 from pathlib import Path
 
 import numpy as np
-import pytest
+from refusals import refused_by
 
-from protonn_edge.errors import InputError
 from protonn_edge.sensors.played import read_wave
 
 PCM = bytes.fromhex("0100000000001000800000aa00389b71")
@@ -32,5 +31,5 @@ def test_pcm_is_read(tmp_path: Path) -> None:
 
 
 def test_other_formats_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="not a WAV file with PCM samples"):
+    with refused_by("sensors.played"):
         read_wave(write(tmp_path / "a.wav", [0, 1], FLOATS))

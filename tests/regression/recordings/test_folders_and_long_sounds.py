@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command_line import run_json
+from refusals import refused_by
 
 from protonn_edge.datasets.recordings import Repeated, runs_in
-from protonn_edge.errors import InputError
 from protonn_edge.sensors import played
 from protonn_edge.sensors.played import read_wave
 
@@ -66,7 +66,7 @@ def test_a_sound_that_is_too_long_is_refused(
 ) -> None:
     monkeypatch.setattr(played, "_MOST_SAMPLES", 1000)
     path = written(tmp_path / "a.wav", bytes(2000))
-    with pytest.raises(InputError, match="samples, but the limit is 1,000; divide the recording"):
+    with refused_by("sensors.played"):
         read_wave(path)
 
 

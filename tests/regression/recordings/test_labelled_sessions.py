@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from command_line import refusal, run, succeed
+from command_line import run, succeed
+from refusals import refuses
 
 from protonn_edge.datasets.options import TableOptions
 from protonn_edge.datasets.recorded import Recording, read_recording
@@ -56,4 +57,4 @@ def test_a_pattern_makes_the_persons_the_groups(tmp_path: Path, between: str, la
 def test_a_pattern_of_flat_files_has_no_folders(tmp_path: Path) -> None:
     folder, path = folder_of(tmp_path / "logs", "_"), tmp_path / "w.npz"
     done = run("windows", folder, "-o", path, "--window", 10, "--read", "name={person}/{take}")
-    assert "anna_mon.csv is not in a folder" in refusal(done)
+    refuses(done, "datasets.takes")

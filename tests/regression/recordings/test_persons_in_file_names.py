@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from command_line import refusal, run, succeed
+from command_line import run, succeed
+from refusals import refuses
 
 from protonn_edge.datasets.options import TableOptions
 from protonn_edge.datasets.recorded import read_recording
@@ -41,8 +42,7 @@ def test_folders_give_the_class_and_names_the_person(
 def test_without_folders_the_name_must_have_the_class(tmp_path: Path, pattern: str) -> None:
     folder = folder_of(tmp_path / "lots", ["anna_1", "ben_1"])
     options = "-o", tmp_path / "w.npz", "--window", 10, "--read", f"name={pattern}"
-    sentence = refusal(run("windows", folder, *options))
-    assert "but anna_1.csv is not in a folder of its class; give a pattern of {class}" in sentence
+    refuses(run("windows", folder, *options), "datasets.takes")
 
 
 def test_the_rates_of_many_files_are_one_line(tmp_path: Path) -> None:

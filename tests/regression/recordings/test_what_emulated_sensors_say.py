@@ -10,12 +10,13 @@ import pytest
 from avr_tools import needs_emulated_avr
 from command_line import refusal, run, succeed
 from model_factory import random_window_model, window_features_of
+from refusals import refused_by
 
 from protonn_edge.chain.file import save_model
 from protonn_edge.cli.sensor_source import rates_unlike
 from protonn_edge.device.protocol import encode_frame
 from protonn_edge.device.recorder import SampleStream
-from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.errors import CheckFailed
 from protonn_edge.sensors import PlayedSensor, check_read, sensor_kind
 
 
@@ -25,9 +26,7 @@ def played(rate: float) -> PlayedSensor:
 
 @pytest.mark.parametrize("reads", [["analog"], ["a0", "a1"], ["microphone"]])
 def test_an_emulated_board_without_a_sensor_is_refused(reads: list[str]) -> None:
-    with pytest.raises(
-        InputError, match=f"reads {reads[0]}.*, but the emulated board has no recording to play"
-    ):
+    with refused_by("sensors.played"):
         check_read([], reads)
     check_read([], reads, emulate=False)
 
@@ -70,5 +69,5 @@ def test_a_logger_and_a_model_of_an_analog_input_say_so(
 
 
 def test_a_board_that_classifies_is_no_silent_logger() -> None:
-    with pytest.raises(CheckFailed, match="for 'protonn-edge monitor'; upload firmware"):
+    with refused_by("device.message_reader", kind=CheckFailed):
         SampleStream().feed(encode_frame(bytes([0x93]) + bytes(40)))

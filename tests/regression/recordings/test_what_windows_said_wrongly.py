@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from command_line import refusal, run, run_json
+from command_line import run, run_json
+from refusals import refuses
 
 from protonn_edge.datasets.clock import seconds_of_a_unit
 from protonn_edge.datasets.recordings import last_takes
@@ -47,7 +48,7 @@ def test_windows_larger_than_memory_are_refused(tmp_path: Path) -> None:
             sound.setparams((1, 1, 8000, 0, "NONE", ""))
             sound.writeframes(bytes(range(256)) * 600)
     stated = ("-o", tmp_path / "w.npz", "--window", 60_000, "--stride", 1)
-    assert "use a larger --stride" in refusal(run("windows", tmp_path, *stated))
+    refuses(run("windows", tmp_path, *stated), "datasets.recordings")
 
 
 def test_a_sound_without_a_rate_is_refused(tmp_path: Path) -> None:
@@ -58,4 +59,4 @@ def test_a_sound_without_a_rate_is_refused(tmp_path: Path) -> None:
     content[24:28] = bytes(4)
     (tmp_path / "a.wav").write_bytes(content)
     done = run("windows", tmp_path / "a.wav", "-o", tmp_path / "w.npz", "--window", 20)
-    assert "has a sampling rate of 0" in refusal(done)
+    refuses(done, "sensors.played")

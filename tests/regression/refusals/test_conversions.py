@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
+from refusals import refused_by
 from scipy.sparse import csr_array
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -113,7 +114,7 @@ def test_a_scale_next_to_nothing_is_refused():
 def test_a_gamma_whose_square_overflows_is_refused():
     W, B, Z = np.ones((2, 4)), np.ones((2, 3)), np.ones((3, 3))
     reference = ReferenceModel(*(array.astype(np.float32) for array in (W, B, Z)), gamma=1e200)
-    with pytest.raises(InputError, match="'gamma' is 1e\\+200"):
+    with refused_by("kinds.protonn.head"):
         from_reference(reference, X, "none", ("a", "b", "c"))
 
 
@@ -146,7 +147,7 @@ def test_a_damaged_header_is_refused(tmp_path, case):
     (tmp_path / "B.npy").write_bytes(npy(HEADERS[case]))
     with (
         no_warnings(),
-        pytest.raises(InputError, match=r"B\.npy has (a damaged|the type)"),
+        refused_by("datasets.archive"),
     ):
         read_reference_model(tmp_path)
 
@@ -159,7 +160,7 @@ def test_a_damaged_header_in_an_archive_is_refused(tmp_path, case):
     with (
         no_warnings(),
         ArrayArchive(path, limit_bytes=10**6) as archive,
-        pytest.raises(InputError, match="damaged header"),
+        refused_by("datasets.archive"),
     ):
         archive.read("B")
 
@@ -167,16 +168,14 @@ def test_a_damaged_header_in_an_archive_is_refused(tmp_path, case):
 @pytest.mark.parametrize("kind", [DecisionTreeClassifier, RandomForestClassifier])
 def test_a_tree_of_one_class_is_called_that(kind):
     estimator = kind().fit(X, np.zeros(len(X), int))
-    with pytest.raises(
-        InputError, match="was fitted on fewer than two classes; fit it on at least"
-    ):
+    with refused_by("conversion.estimators"):
         from_sklearn(estimator, X)
 
 
 def test_a_tree_of_other_classes_than_its_forest_is_called_that():
     estimator = RandomForestClassifier(2, random_state=0).fit(X, Y)
     estimator.estimators_[1] = DecisionTreeClassifier().fit(X, np.arange(len(X)) % 5)
-    with pytest.raises(InputError, match="have values of 5 classes, not 3"):
+    with refused_by("kinds.forest.convert.trees"):
         from_sklearn(estimator, X)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from command_line import refusal, run, run_json
 from model_factory import random_window_model, window_features_of
+from refusals import refuses
 
 from protonn_edge.chain.file import save_model
 from protonn_edge.cli import devices
@@ -42,24 +43,18 @@ def test_a_project_of_another_kind_names_the_command_that_reads_it(
     save_model(replace(model, raw_exponents=np.zeros(6, np.int64)), Path("m.npz"))
     run_json("logger", "--sensor", "mpu6050", "--rate", 100)
     run_json("build", "m.npz", "--sensor", "mpu6050", "--rate", 100)
-    assert (
-        "live contains firmware with a sensor, which only 'protonn-edge monitor' reads; use "
-        "'protonn-edge monitor', or name the folder that 'protonn-edge build' wrote without"
-    ) in refusal(run("hil", "data.npz", "--emulate", "--project", "live"))
+    refuses(run("hil", "data.npz", "--emulate", "--project", "live"), "export.folder")
     hil = ["hil", "data.npz", "--emulate", "--project", "logger"]
-    assert "reads; use 'protonn-edge record', or" in refusal(run(*hil))
+    refuses(run(*hil), "export.folder")
     monitor = ["monitor", "--emulate", "--project", "logger"]
-    assert "reads; use 'protonn-edge record', or" in refusal(run(*monitor))
+    refuses(run(*monitor), "export.folder")
     Path("plain").mkdir()
     Path("plain/platformio.ini").write_text("")  # as 'build' without a sensor writes it
     monitor = ["monitor", "--emulate", "--project", "plain"]
-    assert (
-        "plain does not contain firmware with a sensor; name the folder that 'protonn-edge build "
-        "--sensor' wrote"
-    ) in refusal(run(*monitor))
+    refuses(run(*monitor), "export.folder")
     record = ["record", "--emulate", "--logger", "live", "-o", "r.csv", "--label", "x"]
     record += ["--takes", "1", "--seconds", "1"]
-    assert "reads; use 'protonn-edge monitor', or" in refusal(run(*record))
+    refuses(run(*record), "export.folder")
 
 
 @pytest.mark.parametrize(

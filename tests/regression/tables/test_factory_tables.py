@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from command_line import refusal, run, run_json, succeed
+from command_line import run, run_json, succeed
 from flower_tables import Write
+from refusals import refuses
 
 from protonn_edge.datasets import load_dataset
 
@@ -96,4 +97,4 @@ def test_a_class_that_the_model_does_not_know_is_not_another_column(
 
 def test_a_single_class_is_one_for_anomaly_detection(write: Write, tmp_path: Path) -> None:
     path = write([[*row[:3], "good"] for row in parts()], HEADER)
-    assert "or train with --one-class" in refusal(run("train", path, "-o", tmp_path / "m.npz"))
+    refuses(run("train", path, "-o", tmp_path / "m.npz"), "datasets.dataset")

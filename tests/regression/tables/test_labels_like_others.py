@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from command_line import refusal, run, run_json
+from command_line import run, run_json
 from flower_tables import Write
+from refusals import refuses
 
 HEAD = ["x", "y", "label"]
 ROWS = [[0.5 * row, row % 7, ("idle", "running")[row % 2]] for row in range(60)]
@@ -32,5 +33,4 @@ def test_a_rare_label_that_resembles_another_is_questioned(
 
 def test_a_table_in_place_of_a_model_is_called_one(write: Write, tmp_path: Path) -> None:
     path = write(ROWS, HEAD)
-    sentence = refusal(run("build", path, "-o", tmp_path / "project"))
-    assert "data.csv, which is a table; give a model file, which 'train'" in sentence
+    refuses(run("build", path, "-o", tmp_path / "project"), "cli.paths")

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from refusals import refused_by
 
 from protonn_edge.datasets import load_dataset
 from protonn_edge.datasets.recorded import read_recording
-from protonn_edge.errors import InputError
 
 X = np.random.default_rng(0).normal(0, 2, (60, 2)).round(2)
 
@@ -34,13 +34,13 @@ def test_more_of_what_is_attached_is_read(tmp_path: Path, form: str) -> None:
 def test_numbers_that_cannot_be_read_are_asked_about(tmp_path: Path, form: str) -> None:
     path = written(tmp_path / "t.csv", [form.format(x) for x in X[:, 0]])
     for read in (load_dataset, read_recording):
-        with pytest.raises(InputError, match=r"column 'x' has 60 cells such as .* --read drop=x"):
+        with refused_by("datasets.roles"):
             read(path)
 
 
 def test_a_minus_behind_numbers_is_asked_about(tmp_path: Path) -> None:
     cells = [f"{abs(x)}{'-' if x < 0 else ''}" for x in X[:, 0]]
-    with pytest.raises(InputError, match="column 'x'"):
+    with refused_by("datasets.points"):
         load_dataset(written(tmp_path / "t.csv", cells))
 
 

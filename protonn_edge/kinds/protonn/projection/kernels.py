@@ -7,16 +7,10 @@ from functools import cached_property
 from typing import NamedTuple
 
 from protonn_edge.chain.activity import Activity
-from protonn_edge.kernels.kernel import Cost, Feed, Step
+from protonn_edge.kernels.kernel import Calls, Cost, Feed, Step
 from protonn_edge.kernels.listing import BEGIN, END, Listing
 from protonn_edge.kernels.matvec.kernels import MatvecKernel
 from protonn_edge.kinds.protonn.projection.integers import IntegerProjection
-
-# Cycles of the compiler's code around the loop; cycles of its own loop on a
-# chip without a multiplier, per cycle of the assembly.
-_AROUND_CYCLES = 3
-_PORTABLE_REQUANTIZE = 17.0
-_CODE_BYTES_PER_COORDINATE = 18
 
 _WIDE_PRODUCT = """
             mulsu r19, r21
@@ -127,19 +121,23 @@ class ProjectionKernel(MatvecKernel):
             coordinates.append(place)
         return coordinates
 
-    def cost(self, feed: Feed | None, _: float, activity: Activity, /) -> Cost:
+    @property
+    def listings(self) -> tuple[Listing, ...]:
+        """The loop behind the product."""
+        return (self.requantizing,)
+
+    def cost(self, feed: Feed | None, _: Calls, activity: Activity, /) -> Cost:
         """Return its cost."""
         stage, loop = self.stage, self.requantizing
         scalings = stage.n_outputs * (3 + 2 * stage.clamps)
-        around = loop.path(BEGIN, ["sum"], {}) + loop.path("last", [END], {}) + _AROUND_CYCLES
+        around = loop.path(BEGIN, ["sum"], {}) + loop.path("last", [END], {})
         each = loop.path("sum", ["sum"], {"sum": 1, "within": 1})
         requantize = Step("requantize", "loop", scalings, around + stage.n_outputs * each)
         return self._cost(
             feed,
             activity,
-            requantize.on(self.core, _PORTABLE_REQUANTIZE),
+            requantize.on(self.core, self.listings),
             tables=scalings,
-            code=_CODE_BYTES_PER_COORDINATE * stage.n_outputs,
         )
 
 

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.folding import FloatArray
 from protonn_edge.extensions import brought
-from protonn_edge.kernels.kernel import SAVED_REGISTER_CYCLES, Cost, Feed, Kernel, Step
+from protonn_edge.kernels import compiled
+from protonn_edge.kernels.kernel import Calls, Cost, Feed, Kernel, Step
 from protonn_edge.kernels.listing import Facts, Listing, Passed
 from protonn_edge.kernels.matvec.loops import blocks_of
 from protonn_edge.kinds.protonn.prototypes import loops
@@ -189,18 +190,10 @@ _NEIGHBOUR_BYTES = 3
 # Up to this number of prototypes, all pairs are examined to choose checks.
 _PROTOTYPES_COMPARED = 200
 
-# The compiler's code around the loops: registers that a function saves besides the loops' own, up
-# to a total; cycles of the rest.
-_SAVED_BESIDES, _SAVED_AT_MOST = 6, 18
-_AROUND_CYCLES = 10
-_CODE_BYTES_PER_SCORE = 16
-
 
 @dataclass(frozen=True, eq=False)
 class PrototypesKernel(Kernel):
     """Compares prototypes one by one; near ones are listed, and vote when the list is full."""
-
-    portable = 10.1
 
     stage: IntegerPrototypes
     name: str = "listed"
@@ -223,6 +216,11 @@ class PrototypesKernel(Kernel):
     def clearing(self) -> Listing:
         """The loop that sets all scores to 0."""
         return loops.clearing(self.stage.output_bits // 8)
+
+    @property
+    def listings(self) -> tuple[Listing, ...]:
+        """Its loops."""
+        return (self.voting.listing, self.clearing)
 
     @property
     def clearing_facts(self) -> Facts:
@@ -269,12 +267,12 @@ class PrototypesKernel(Kernel):
         share = m // _NEIGHBOURS_SHARE
         return min(m, max(_NEIGHBOURS_AT_LEAST, min(share, _NEIGHBOURS_AT_MOST)))
 
-    def cost(self, _: Feed | None, __: float, activity: Activity, /) -> Cost:
+    def cost(self, _: Feed | None, __: Calls, activity: Activity, /) -> Cost:
         """Return its cost."""
         stage = self.stage
         flash = int(stage.prototypes.nbytes + stage.labels.nbytes + stage.table.nbytes)
         steps = [self._step(activity, flash)]
-        code = _CODE_BYTES_PER_SCORE * stage.n_outputs
+        code = self.code_bytes
         state = stage.n_outputs * stage.output_bits // 8
         state += _NEIGHBOUR_BYTES * self.neighbours_at_once
         if self.voters is not None:
@@ -283,7 +281,7 @@ class PrototypesKernel(Kernel):
             code += added.code
             state += added.state
         return Cost(
-            steps=tuple(step.on(self.core, self.portable) for step in steps),
+            steps=tuple(step.on(self.core, self.listings) for step in steps),
             tables=flash,
             code=code,
             state=state,
@@ -291,10 +289,10 @@ class PrototypesKernel(Kernel):
 
     def _step(self, activity: Activity, flash_bytes: int) -> Step:
         stage, voting = self.stage, self.voting
-        saved = min(len(voting.saved_registers) + _SAVED_BESIDES, _SAVED_AT_MOST)
+        saved = compiled.SAVED_CYCLES * len(voting.saved_registers)
         clear = self.clearing.path("score", ["score"], {"score": 1}) * stage.n_outputs
-        around = 3 * self.core.call_cycles + SAVED_REGISTER_CYCLES * saved + clear
-        around += voting.once + voting.accident * _accidents(stage) + _AROUND_CYCLES
+        around = compiled.calls(1, self.core) + saved + clear
+        around += voting.once + voting.accident * _accidents(stage)
         fetched = any(step.register is None for step in voting.steps)
         where = "partly in registers" if fetched else "in registers"
         kernel = f"point {where}, {stage.output_bits}-bit scores"

@@ -19,7 +19,7 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.kernels.kernel import SAVED_BY_CALLEE
+from protonn_edge.kernels.compiled import SAVED_BY_CALLEE
 from protonn_edge.kernels.listing import BEGIN, END, Listing, repeated
 from protonn_edge.kernels.matvec.loops import Block, multiply_add
 

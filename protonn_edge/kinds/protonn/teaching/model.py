@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from protonn_edge.boards import Board
 from protonn_edge.chain.head import member
 from protonn_edge.chain.model import Model
-from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.teaching.votes import NearestExamples
 from protonn_edge.kinds.protonn.voters import FloatVoters
+from protonn_edge.system.checks import check, check_range
 from protonn_edge.teaching.examples import MOST_SLOTS
 
 
@@ -41,13 +41,8 @@ class Teachable(FloatVoters):
     def check(self, n_classes: int) -> None:
         """Raise `InputError` if a number is out of range for this number of classes."""
         check_teachable(self.room, n_classes)
-        if not 0 < self.vote <= 1:  # true for NaN, too
-            raise InputError(f"'teaching.vote' is {self.vote:g}; it must be above 0 and at most 1")
-        if not 0 <= self.new_classes < n_classes:
-            raise InputError(
-                f"'teaching.new_classes' is {self.new_classes}; it must be below the number of "
-                f"classes, {n_classes}"
-            )
+        check(0 < self.vote <= 1, "vote", self.vote, "above 0, and at most 1")  # false for NaN, too
+        check_range("new_classes", self.new_classes, 0, n_classes - 1)
 
     def check_eeprom(self, dimension: int, board: Board) -> None:
         """Raise `CheckFailed` if a board's EEPROM is too small for the examples."""
@@ -67,11 +62,7 @@ class Teachable(FloatVoters):
 def check_teachable(teachable: int, n_classes: int) -> None:
     """Raise `InputError` if no device has room for this many examples of this many classes."""
     most = max(0, MOST_SLOTS - 1 - n_classes)
-    if not 1 <= teachable <= most:
-        raise InputError(
-            f"'teachable' is {teachable}, but with {n_classes} classes it must be from 0 to "
-            f"{most}; give another number"
-        )
+    check_range(f"teachable with {n_classes} classes", teachable, 1, most)
 
 
 def with_new_classes(labels: NDArray[np.float32], count: int) -> NDArray[np.float32]:

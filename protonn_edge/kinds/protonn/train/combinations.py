@@ -28,22 +28,11 @@ REFUSALS: tuple[Row, ...] = (
         "{settings.weight_bits} bits per weight; leave {projection_bits} out",
     ),
     Apart(
-        "n_prototypes",
+        "n_prototypes n_projections",
         "budget",
         lambda budget: budget is None,
         "{budget} determines the sizes",
         has_no_effect=False,
-    ),
-    # There always is a number of projections; only the command line knows whether it was given.
-    Apart(
-        "n_projections", "budget", lambda budget: budget is None, "{budget} determines the sizes"
-    ),
-    Apart("gamma_numerator", "gamma", lambda gamma: gamma is None, "{gamma} is given"),
-    Apart(
-        "n_projections",
-        "init_projection",
-        lambda start: not isinstance(start, str) or start != "identity",
-        "{init_projection} is 'identity', which keeps all features",
     ),
     Apart(
         "iterations pass_epochs step_sizes",

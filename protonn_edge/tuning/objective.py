@@ -1,0 +1,223 @@
+"""What a search maximizes: the metric of the integer model in cross-validation, within the limits.
+
+This code runs in workers. The result of a trial depends only on the objective and the `Job`, so it
+does not matter where, when, or how often the trial runs.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import optuna
+from numpy.typing import NDArray
+from optuna.trial import create_trial
+from sklearn.exceptions import ConvergenceWarning
+
+from protonn_edge.quantization import quantize
+from protonn_edge.system.rounding import one_thread
+from protonn_edge.training.calibration import least_log_loss
+from protonn_edge.training.progress import EpochReport
+from protonn_edge.training.searched import SearchSpec
+from protonn_edge.tuning.limits import ACCURACY, Figures, Fit, fit_of
+from protonn_edge.tuning.points import Points
+from protonn_edge.tuning.store import Outcome, Record, new_study
+
+_SHARES = (0.25, 0.5, 0.75)  # of the first fold's training, after which a trial may be pruned
+# It stays if it is better than the worst quarter of the trials that it is compared with.
+_PRUNER = optuna.pruners.PercentilePruner(75.0)
+
+# A sketch of a model, for the planner: some points of each class, and a single epoch.
+_SKETCH_POINTS = 600
+_ACTIVITY_POINTS = 500
+
+
+@dataclass(frozen=True)
+class Job:
+    """A trial to run."""
+
+    number: int
+    settings: Mapping[str, Any]
+    # earlier trials, by which this one may be pruned
+    seen: Sequence[Record] = ()
+    is_default: bool = False
+
+
+@dataclass(frozen=True)
+class FoldResult:
+    """The result of a fold."""
+
+    score: float  # the metric of the integer model on the fold's points, 0..1
+    accuracy: float  # beside it
+    loss: float  # the log loss of the scores, calibrated
+    fit: Fit  # memory and cycles of the integer model
+
+
+@dataclass(frozen=True, eq=False)
+class Objective:
+    """The objective of a search, which workers share."""
+
+    points: Points
+    searched: SearchSpec  # how to sketch a model
+    seed: int  # of the training
+
+    def __call__(self, job: Job) -> Record:
+        """Return the result of a trial; settings that cannot fit are not trained."""
+        began = time.perf_counter()
+        folds: list[FoldResult] = []
+        steps: dict[int, float] = {}
+        figures: Figures | None = None
+        excess: Mapping[str, float] = {}
+        outcome: Outcome = "complete"
+        reason = ""
+        try:
+            fit = self.sketch(job.settings)
+            figures = fit.figures
+            _check_limits(fit)
+            report = _reporter(job.seen, figures, steps)
+            for fold in range(1, self.points.n_folds + 1):
+                folds.append(self.test_fold(fold - 1, job.settings, report))
+                _check_limits(folds[-1].fit)
+                if fold < self.points.n_folds:
+                    report(100 * fold, float(np.mean([each.score for each in folds])))
+        except _DoesNotFit as error:
+            outcome, excess = "rejected", error.excess
+        except optuna.TrialPruned:
+            outcome = "pruned"
+        except ValueError as error:  # training diverged, or the model cannot be quantized
+            outcome, reason = "failed", str(error)[:300]
+        return Record(
+            job.number,
+            job.settings,
+            outcome,
+            _most([each.fit.figures for each in folds]) if folds else figures,
+            scores=[each.score for each in folds],
+            accuracies=[each.accuracy for each in folds],
+            loss=sum(each.loss for each in folds) / max(len(folds), 1),
+            steps=steps,
+            seconds=round(time.perf_counter() - began, 3),
+            reason=reason,
+            excess=excess,
+            is_default=job.is_default,
+        )
+
+    def sketch(self, settings: Mapping[str, Any]) -> Fit:
+        """Return the memory and cycles of a model with these settings before it is trained.
+
+        They depend on sizes and the share of non-zero weights, not on the weights' values; so a
+        model that was trained for one epoch on some of the points is quantized and planned.
+        """
+        points, searched = self.points, self.searched
+        needed = (each * int(settings[name]) for name, each in searched.sketch_points.items())
+        rows = _some_of_each_class(points.y, max([_SKETCH_POINTS, *needed]))
+        classifier = points.untrained({**settings, **searched.sketch}, self.seed)
+        X, y = points.X[rows], points.y[rows]
+        with warnings.catch_warnings(), one_thread():
+            warnings.simplefilter("ignore")
+            model = quantize(classifier.fit(X, y).model_)
+            Q = model.quantize(X[:: -(-len(X) // _ACTIVITY_POINTS)])
+            return fit_of(model, Q, points.board, points.limits)
+
+    def test_fold(
+        self, fold: int, settings: Mapping[str, Any], report: Callable[[int, float], None]
+    ) -> FoldResult:
+        """Train on all folds but one, and test the integers on that fold."""
+        points, tested = self.points, self.points.tested_in(fold)
+        every = points.filled_by(~tested)
+        X, y = every[~tested], points.y[~tested]
+        classifier = points.untrained(settings, self.seed)
+        evaluate_on = None
+        if fold == 0 and points.metric == ACCURACY:  # which is what training reports
+            evaluated = tested & np.isin(points.y, np.unique(y))
+            evaluate_on = (every[evaluated], points.y[evaluated])
+            classifier.callback = partial(_report_epoch, report)
+        with warnings.catch_warnings(), one_thread():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            groups = None if points.groups is None else points.groups[~tested]
+            classifier.fit(X, y, groups=groups, evaluate_on=evaluate_on)
+            model = quantize(classifier.model_)
+            Q = model.quantize(every[tested])
+            answers, scores = model.answers(Q)
+            fit = fit_of(model, Q[:: -(-len(Q) // _ACTIVITY_POINTS)], points.board, points.limits)
+        known, actual = classifier.classes_, points.y[tested]
+        compared = known[answers], actual, int(points.y.max()) + 1
+        trained = np.isin(actual, known)  # with groups, a class may be in the test points only
+        return FoldResult(
+            score=points.metric.of(*compared),
+            accuracy=ACCURACY.of(*compared),
+            loss=least_log_loss(scores[trained], np.searchsorted(known, actual[trained])),
+            fit=fit,
+        )
+
+
+class _DoesNotFit(Exception):
+    """A model exceeds a limit."""
+
+    def __init__(self, excess: Mapping[str, float]) -> None:
+        super().__init__()
+        self.excess = excess
+
+
+def _check_limits(fit: Fit) -> None:
+    if fit.excess:
+        raise _DoesNotFit(fit.excess)
+
+
+def _reporter(
+    seen: Sequence[Record], figures: Figures, steps: dict[int, float]
+) -> Callable[[int, float], None]:
+    """Return the function that notes a value after a step, and raises `TrialPruned` if it is low.
+
+    Optuna's pruner compares it with the earlier trials that need no more flash and no more cycles,
+    so a small model is never pruned because larger ones are more accurate.
+    """
+    study = new_study(pruner=_PRUNER)
+    for record in seen:
+        other = record.figures
+        if (
+            record.outcome == "complete"
+            and other is not None
+            and other.flash_bytes <= figures.flash_bytes
+            and other.mean_cycles <= figures.mean_cycles
+        ):
+            earlier = create_trial(value=record.score, intermediate_values=dict(record.steps))
+            study.add_trial(earlier)
+    trial = study.ask()
+
+    def report(step: int, value: float) -> None:
+        steps[step] = value
+        trial.report(value, step)
+        if trial.should_prune():
+            raise optuna.TrialPruned
+
+    return report
+
+
+def _report_epoch(report: Callable[[int, float], None], of: EpochReport) -> None:
+    """Report the accuracy after shares of the training."""
+    for share in _SHARES:
+        if of.epoch == max(1, round(share * of.epochs)):
+            report(round(100 * share), of.test_accuracy or 0.0)
+
+
+def _most(figures: Sequence[Figures]) -> Figures:
+    """Return the figures of a trial: the maxima over its folds, and the mean of their means."""
+    largest = max(figures, key=lambda each: each.flash_bytes)
+    return Figures(
+        kernel=largest.kernel,
+        flash_bytes=largest.flash_bytes,
+        sram_bytes=max(each.sram_bytes for each in figures),
+        mean_cycles=sum(each.mean_cycles for each in figures) / len(figures),
+    )
+
+
+def _some_of_each_class(y: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """Return rows of about `count` points, the same share of each class and at least one."""
+    step = max(1, -(-len(y) // count))
+    rows = [np.flatnonzero(y == label)[::step] for label in np.unique(y)]
+    return np.sort(np.concatenate(rows))
