@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from protonn_edge.avr import instructions
+from protonn_edge.avr import instruction_set
 from protonn_edge.avr.instructions import Decoded
 from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.avr.state import AT_CALLS, OFF, RETI, Registers, State, Z
@@ -61,7 +61,7 @@ _LAST_VECTOR = 25  # of the ATmega48 to 328 family, for programs with another st
 def _jump_target(program: LinkedProgram, address: int) -> int | None:
     """Return where the jump at an address leads; None if there is another instruction."""
     here = program.instruction(address)
-    return here.operands["k"] if here and here.name in instructions.JUMPS else None
+    return here.operands["k"] if here and here.name in instruction_set.JUMPS else None
 
 
 @functools.lru_cache(maxsize=1 << 12)  # several checks look at the same functions
@@ -173,25 +173,25 @@ class _Explorer:
     def _successors(self, here: Decoded, state: State) -> Iterator[tuple[int, State]]:
         """Yield where the program can be after an instruction, and in which state."""
         name, target = here.name, here.operands.get("k", 0)
-        uses_stack = name in instructions.WITH_RETURN_ADDRESS | {"push", "pop"}
+        uses_stack = name in instruction_set.WITH_RETURN_ADDRESS | {"push", "pop"}
         if uses_stack and state.pointer != (None, None):  # one half of the pointer is the old one
             raise self._lost(here)
-        if name in instructions.JUMPS:
+        if name in instruction_set.JUMPS:
             yield from self._jump(here.address, target, state)
-        elif name in instructions.CALLS:
+        elif name in instruction_set.CALLS:
             yield from self._call(here, target, state)
         elif name in {"ijmp", "eijmp"}:
             yield from self._jump(here.address, self._pointer(here, state), state)
         elif name in {"icall", "eicall"}:
             yield from self._call(here, self._pointer(here, state), state)
-        elif name in instructions.RETURNS:
+        elif name in instruction_set.RETURNS:
             self._check_return(here, state)
         else:
             state = self._step(here, state)
             yield here.end, state
-            if name in instructions.BRANCHES:
+            if name in instruction_set.BRANCHES:
                 yield target, state
-            elif name in instructions.SKIPS:
+            elif name in instruction_set.SKIPS:
                 yield self._program.reached(here.end).end, state
 
     def _jump(self, origin: int, target: int, state: State) -> Iterator[tuple[int, State]]:

@@ -13,8 +13,9 @@ from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
 
-from protonn_edge.avr import instructions
-from protonn_edge.avr.instructions import JUMPS, Decoded
+from protonn_edge.avr import instruction_set
+from protonn_edge.avr.instruction_set import JUMPS, PRODUCTS
+from protonn_edge.avr.instructions import Decoded
 from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.avr.state import READERS
 from protonn_edge.errors import CheckFailed, InputError
@@ -110,7 +111,7 @@ def graph_of(code: CodeSteps, entries: Collection[int], places: Collection[int])
 
 def _may_stay(step: CodeStep) -> bool:
     """Whether an instruction waits, jumps to itself, or calls a function that never returns."""
-    goes = step.here.name in JUMPS or step.here.name in instructions.CALLS
+    goes = step.here.name in JUMPS or step.here.name in instruction_set.CALLS
     return step.here.name in _WAITING or (goes and step.ways[0][0] is None)
 
 
@@ -233,7 +234,7 @@ def _nonzero(steps: Mapping[int, CodeStep], before: _Before) -> set[int]:
 
 def _writes_zero(here: Decoded) -> bool:
     """Return whether an instruction may change the register that is 0 at calls."""
-    if here.name in {"mul", "muls", "mulsu", "fmul", "fmuls", "fmulsu"}:
+    if here.name in PRODUCTS:
         return True
     written = here.operands.get("d")
     pair = written == _ZERO - 1 and here.name == "movw"
@@ -301,11 +302,11 @@ class CodeSteps:
         target = here.operands.get("k", 0)
         if address in self.ends:
             return CodeStep(here, ((None, 0),))
-        if name in instructions.RETURNS:
+        if name in instruction_set.RETURNS:
             return CodeStep(here, ((None, cycles),))
         if _writes(here, self.register) and here.operands["r"] == _ZERO:
             return CodeStep(here, ((None, 0),))
-        if name in instructions.CALLS and target != here.end:  # else it reserves stack
+        if name in instruction_set.CALLS and target != here.end:  # else it reserves stack
             behind = None if self.program.never_returns(here, target) else here.end
             return CodeStep(here, ((behind, cycles),), (target,))
         if name in JUMPS:
@@ -315,9 +316,9 @@ class CodeSteps:
         ways: list[tuple[int | None, int]] = [(here.end, cycles)]
         if here.stops_cycles:
             ways.append((here.end, cycles + here.stops_cycles))
-        if name in instructions.BRANCHES:
-            ways.append((target, cycles + instructions.TAKEN_BRANCH))
-        if name in instructions.SKIPS:
+        if name in instruction_set.BRANCHES:
+            ways.append((target, cycles + instruction_set.TAKEN_BRANCH))
+        if name in instruction_set.SKIPS:
             skipped = self.program.reached(here.end)
             ways.append((skipped.end, cycles + skipped.size // 2))
         return CodeStep(here, tuple(ways))

@@ -2,8 +2,8 @@
 
 The stack analysis thus needs no disassembler, which PlatformIO does not put on PATH. The encodings
 come from the AVR Instruction Set Manual, without instructions that chips like the ATmega328P lack.
-The cycles come from data sheet 8271, chapter 31 (AVRe+; AVRe lacks the products and otherwise takes
-the same). With return addresses of 3 bytes, an instruction that pushes or pops one takes a cycle
+Cycles are in `instruction_set` (AVRe+; AVRe lacks the products and otherwise takes the same). With
+return addresses of 3 bytes, an instruction that pushes or pops one takes a cycle
 more (data sheet 2549, chapter 34).
 """
 
@@ -14,28 +14,12 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from protonn_edge.avr.cores import Core
+from protonn_edge.avr.instruction_set import EEPROM_CYCLES, EFFECTS, WITH_RETURN_ADDRESS
 
-JUMPS = frozenset({"jmp", "rjmp"})
-CALLS = frozenset({"call", "rcall"})
-BRANCHES = frozenset({"brbs", "brbc"})
-SKIPS = frozenset({"cpse", "sbrc", "sbrs", "sbic", "sbis"})
-RETURNS = frozenset({"ret", "reti"})
 INTERRUPT_FLAG = 7
-TAKEN_BRANCH = 1
-"""Extra cycles of a taken branch. A skip takes a cycle per skipped word."""
 
-_CYCLES = {
-    **dict.fromkeys(("mul", "muls", "mulsu", "fmul", "fmuls", "fmulsu", "adiw", "sbiw"), 2),
-    **dict.fromkeys(("ld", "ldd", "lds", "st", "std", "sts", "push", "pop", "sbi", "cbi"), 2),
-    **dict.fromkeys(("rjmp", "ijmp", "eijmp"), 2),
-    **dict.fromkeys(("lpm", "elpm", "jmp", "rcall", "icall", "eicall"), 3),
-    **dict.fromkeys(("call", "ret", "reti"), 4),
-}
-# EECR, which is at one of two addresses, and how long the CPU stops after its bits EERE and EEPE
-# are set (data sheets 8271, 8.4, and 2586, 5.3).
 _EEPROM_CONTROL = (0x1C, 0x1F)
-_EEPROM_CYCLES = {0: 4, 1: 2}
-WITH_RETURN_ADDRESS = frozenset({"rcall", "icall", "eicall", "call", "ret", "reti"})
+"""EECR, which is at one of two addresses."""
 
 # One line per instruction: its name and its bits. A letter is a bit of an operand: d and r are
 # registers, K is a constant, k an address or a distance, A an I/O register, b and s a bit number, q
@@ -156,13 +140,13 @@ class Decoded(NamedTuple):
     def cycles_on(self, core: Core) -> int:
         """Return its cycles if it goes on to the next instruction, or always goes elsewhere."""
         longer = core.return_bytes - 2 if self.name in WITH_RETURN_ADDRESS else 0
-        return _CYCLES.get(self.name, 1) + longer
+        return EFFECTS[self.name].cycles + longer
 
     @property
     def stops_cycles(self) -> int:
         """How long the CPU may stop after it, if a chip has the EEPROM's control register there."""
         writes = self.name == "sbi" and self.operands["A"] in _EEPROM_CONTROL
-        return _EEPROM_CYCLES.get(self.operands["b"], 0) if writes else 0
+        return EEPROM_CYCLES.get(self.operands["b"], 0) if writes else 0
 
 
 @functools.lru_cache(maxsize=1 << 14)  # checks follow many paths through the same code
@@ -174,7 +158,7 @@ def decode(code: bytes, address: int, wraps_at: int = 0) -> Decoded | None:
         return None
     name = encoding.name
     operands = _operands(first)
-    if name not in _TWO_WORDS:
+    if EFFECTS[name].words == 1:
         if name in _DISTANCE_BITS:
             bits = _DISTANCE_BITS[name]
             distance = operands["k"] - (operands["k"] >> (bits - 1) << bits)
@@ -191,7 +175,6 @@ def decode(code: bytes, address: int, wraps_at: int = 0) -> Decoded | None:
     return Decoded(name, address, 4, operands)
 
 
-_TWO_WORDS = frozenset({"jmp", "call", "lds", "sts"})
 _DISTANCE_BITS = {"rjmp": 12, "rcall": 12, "brbs": 7, "brbc": 7}
 
 

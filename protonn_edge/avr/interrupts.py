@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from protonn_edge.avr.flow import functions_from, interrupt_handlers
 from protonn_edge.avr.graph import CodeStep, CodeSteps
-from protonn_edge.avr.instructions import RETURNS
+from protonn_edge.avr.instruction_set import RETURNS
 from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.avr.state import ENTRY, OFF, ON
 from protonn_edge.errors import CheckFailed

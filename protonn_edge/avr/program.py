@@ -16,7 +16,7 @@ from elftools.elf.constants import SH_FLAGS
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import Section, SymbolTableSection
 
-from protonn_edge.avr import instructions
+from protonn_edge.avr import instruction_set
 from protonn_edge.avr.cores import CORES, Core
 from protonn_edge.avr.instructions import Decoded, decode
 from protonn_edge.errors import CheckFailed, InputError
@@ -182,7 +182,7 @@ class LinkedProgram:
         while pending:
             address = pending.pop()
             here = self.instruction(address)
-            if here is None or here.name in instructions.RETURNS | {"ijmp", "eijmp"}:
+            if here is None or here.name in instruction_set.RETURNS | {"ijmp", "eijmp"}:
                 return False
             if address not in seen:
                 seen.add(address)
@@ -191,13 +191,13 @@ class LinkedProgram:
 
     def _successors(self, here: Decoded) -> Iterator[int]:
         """Yield where an instruction may lead; a call at a function's end, into its target."""
-        goes = here.name in instructions.JUMPS
-        goes |= here.name in instructions.CALLS and self.names.ends_with(here)
-        if goes or here.name in instructions.BRANCHES:
+        goes = here.name in instruction_set.JUMPS
+        goes |= here.name in instruction_set.CALLS and self.names.ends_with(here)
+        if goes or here.name in instruction_set.BRANCHES:
             yield here.operands["k"]
         if not goes:
             yield here.end
-        if here.name in instructions.SKIPS and (skipped := self.instruction(here.end)):
+        if here.name in instruction_set.SKIPS and (skipped := self.instruction(here.end)):
             yield skipped.end
 
 

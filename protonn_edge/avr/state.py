@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from protonn_edge.avr import instructions
+from protonn_edge.avr.instruction_set import EFFECTS, KEPT_BY_CALLEE, PRODUCTS
 from protonn_edge.avr.instructions import Decoded
 
 _X, _Y, Z = 26, 28, 30  # pointers
@@ -56,20 +57,14 @@ Registers = tuple[_Value, ...]
 AT_CALLS: Registers = (None, 0, *[None] * 30)
 """The known contents of registers when a function is called."""
 
-_KEPT_BY_CALLS = frozenset({*range(2, 18), _Y, _Y + 1})
+_KEPT_BY_CALLS = frozenset({*KEPT_BY_CALLEE, _Y, _Y + 1})
 _LOW_BYTE_SUMS = frozenset({"subi", "sub", "add"})
 READERS = frozenset(
-    {"cp", "cpc", "cpi", "cpse", "std", "st", "sts", "push", "out", "sbrc", "sbrs", "sbic", "sbis"}
-    | {"sbi", "cbi", "bst", "bset", "bclr", "brbs", "brbc", "nop", "wdr", "sleep", "break", "spm"}
+    name for name, effect in EFFECTS.items() if not effect.writes_operand and name not in PRODUCTS
 )
-"""Instructions that have a register as an operand but do not change it."""
+"""Instructions that do not change a register that they name."""
 
 _STORES = frozenset({"out", "sts", "std", "st", "push"})
-# Instructions that do not change the carry flag.
-_CARRY_KEEPERS = frozenset(
-    {"ldi", "mov", "movw", "in", "out", "push", "pop", "swap", "nop"}
-    | {"ld", "ldd", "lds", "st", "std", "sts", "lpm", "elpm"}
-)
 
 
 class State(NamedTuple):
@@ -128,7 +123,7 @@ class State(NamedTuple):
         changed = self._results(here)
         if isinstance(place, int) and place < len(self.registers):
             changed[place] = value
-        carry = self.carry if name in _CARRY_KEEPERS else None
+        carry = None if EFFECTS[name].sets_flags else self.carry
         if name in _LOW_BYTE_SUMS:
             carry = self._taken(here)
         depth, slots = self.depth + (name == "push") - (name == "pop"), self.slots
@@ -226,7 +221,7 @@ class State(NamedTuple):
             results |= self._moved(here.moved, 1 if here.decrements else -1)
         if name in READERS:
             return results
-        if name in {"mul", "muls", "mulsu", "fmul", "fmuls", "fmulsu"}:
+        if name in PRODUCTS:
             return {0: None, 1: None}
         if name in {"lpm", "elpm"} and "d" not in operands:
             return {0: None}

@@ -28,9 +28,6 @@ SAVED_CYCLES = cycles_of("push") + cycles_of("pop")
 SET_CYCLES = cycles_of("ldi") + cycles_of("sts")
 """Setting a byte of a variable to a constant."""
 
-SAVED_BY_CALLEE = range(2, 18)
-"""Registers that a function must save before it changes them, besides the pointers."""
-
 STAGE_BYTES = 300
 """Flash of the C around the listings of a stage."""
 

@@ -1,7 +1,6 @@
 """Assembly as a list of instructions, both to print it and to count its cycles.
 
-So the cycles of a loop always match its code. They follow the AVR instruction set, on an
-ATmega328P.
+So the cycles of a loop always match its code. They are those of `protonn_edge.avr.instruction_set`.
 """
 
 from __future__ import annotations
@@ -12,19 +11,18 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-_TWO_CYCLES = ("ld", "ldd", "lds", "st", "std", "sts", "adiw", "sbiw", "rjmp", "push", "pop")
-_PRODUCTS = ("mul", "muls", "mulsu")
-# Here, SBI occurs only to start an EEPROM read, for which the CPU stops.
-_CYCLES = {**dict.fromkeys((*_TWO_CYCLES, *_PRODUCTS), 2), "lpm": 3, "jmp": 3, "sbi": 6}
-_TWO_WORDS = ("jmp", "lds", "sts")
-_JUMPS = ("rjmp", "jmp")
+from protonn_edge.avr.instruction_set import EEPROM_CYCLES, EFFECTS, JUMPS, PRODUCTS, SKIPS
+
 _PRINTED = {"jmp": "%~jmp"}  # the compiler prints RJMP for chips without JMP
-_SKIPS = ("sbrc", "sbrs")
 
 
 def cycles_of(mnemonic: str) -> int:
-    """Return the cycles of an instruction."""
-    return _CYCLES.get(mnemonic, 1)
+    """Return the cycles of an instruction; macros stand only for those that take one.
+
+    SBI occurs only to start an EEPROM read, for which the CPU stops.
+    """
+    cycles = EFFECTS[mnemonic].cycles if mnemonic in EFFECTS else 1
+    return cycles + EEPROM_CYCLES[0] * (mnemonic == "sbi")
 
 
 BEGIN, END = "begin", "end"
@@ -47,7 +45,7 @@ class Instruction:
     @property
     def target(self) -> str | None:
         """The label that it may branch to."""
-        branches = self.text.startswith(("br", *_JUMPS))
+        branches = self.text.startswith(("br", *JUMPS))
         return self.text.split()[1] if branches else None
 
     @property
@@ -116,12 +114,13 @@ class Listing:
     @property
     def multiplies(self) -> bool:
         """Whether any of its instructions is a product."""
-        return any(each.mnemonic in _PRODUCTS for each in self._parsed[0])
+        return any(each.mnemonic in PRODUCTS for each in self._parsed[0])
 
     @cached_property
     def code_bytes(self) -> int:
         """Its flash in bytes."""
-        return sum(4 if each.mnemonic in _TWO_WORDS else 2 for each in self._parsed[0])
+        names = (each.mnemonic for each in self._parsed[0])
+        return sum(2 * EFFECTS[name].words if name in EFFECTS else 2 for name in names)
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -221,11 +220,11 @@ class Listing:
         for place, each in reversed([*enumerate(instructions)]):
             mnemonic, target = each.mnemonic, each.target
             keys, there, cycles = ("", ""), place + 1, cycles_of(mnemonic)
-            if target is not None or mnemonic in _SKIPS:
+            if target is not None or mnemonic in SKIPS:
                 keys = each.keys
                 taken = place + 2 if target is None else places.get(_name(target), nowhere)
                 jumps: _Ways = ((cycles, taken),)
-                ways = jumps if mnemonic in _JUMPS else ((2, taken), (1, there))
+                ways = jumps if mnemonic in JUMPS else ((2, taken), (1, there))
             else:
                 following = steps[-1][0] if steps and there not in labelled else ()
                 if len(following) == 1:

@@ -1,6 +1,6 @@
-"""Instructions of an AVR: the bytes that they read and write, and the registers that they take.
+"""Instructions of a text: the bytes that they read and write, and the registers that they take.
 
-After the AVR Instruction Set Manual (DS40002198). The text of a statement is expanded as the
+Their effects are in `protonn_edge.avr.instruction_set`. The text of a statement is expanded as the
 assembler does it: macros, conditions, repetitions, numeric labels.
 """
 
@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 
 from assembly.statements import CLASSES, Operand, Place
 
+from protonn_edge.avr.instruction_set import CALLS, EFFECTS, JUMPS, PRODUCTS, RETURNS, SKIPS
+
 FLAGS: Place = ("flags", 0)
 T: Place = ("T", 0)
 SREG = "0x3f"
-CALLS = ("call", "rcall")
 CALL_USED: set[Place] = {("r", number) for number in (0, *range(18, 28), 30, 31)}
 
 _UPPER, _MIDDLE, _WORDS = CLASSES["d"], CLASSES["a"], CLASSES["w"]
@@ -23,36 +24,11 @@ _POINTERS, _DISPLACED = CLASSES["e"], CLASSES["b"]
 _NAMED = {"__tmp_reg__": 0, "__zero_reg__": 1}
 _POINTED = {"X": 26, "Y": 28, "Z": 30}
 
-# What an instruction does to its register operands: reads, writes; a capital letter is a pair.
-_ROLES = {
-    **dict.fromkeys(("add", "adc", "sub", "sbc", "and", "or", "eor"), "ur"),
-    **dict.fromkeys(("cp", "cpc", "cpse", "mul", "muls", "mulsu"), "rr"),
-    **dict.fromkeys(("com", "neg", "inc", "dec", "lsl", "lsr", "rol", "ror", "asr", "swap"), "u"),
-    **dict.fromkeys(("subi", "sbci", "andi", "ori", "bld"), "u"),
-    **dict.fromkeys(("tst", "push", "cpi", "bst", "sbrc", "sbrs"), "r"),
-    **dict.fromkeys(("clr", "ser", "pop", "ldi", "lds", "in"), "w"),
-    **dict.fromkeys(("sts", "out"), " r"),
-    **dict.fromkeys(("ld", "ldd", "lpm"), "wp"),
-    **dict.fromkeys(("st", "std"), "pr"),
-    **dict.fromkeys(("adiw", "sbiw"), "U"),
-    **dict.fromkeys(("nop", "wdr", "ret", "reti", "set", "clt", "ijmp", "cli", "sei", "sleep"), ""),
-    **dict.fromkeys(("sbi", "cbi", "sbic", "sbis"), ""),
-    "mov": "wr",
-    "movw": "WR",
-}
 _TAKES = {
     **dict.fromkeys(("subi", "sbci", "andi", "ori", "cpi", "ldi", "ser", "muls"), _UPPER),
     **dict.fromkeys(("adiw", "sbiw"), _WORDS),
     "mulsu": _MIDDLE,
 }
-_READ_FLAGS = ("adc", "sbc", "sbci", "cpc", "rol", "ror")
-_SET_FLAGS = (
-    *("add", "adc", "sub", "sbc", "and", "or", "eor", "cp", "cpc", "mul", "muls", "mulsu", "com"),
-    *("neg", "inc", "dec", "lsl", "lsr", "rol", "ror", "asr", "subi", "sbci", "andi", "ori", "tst"),
-    *("cpi", "clr", "adiw", "sbiw"),
-)
-_SKIPS = ("cpse", "sbrc", "sbrs", "sbic", "sbis")
-_ENDS = ("ret", "reti")
 _OF_ITSELF = ("sub", "sbc", "eor")  # of a register and itself they do not depend on it
 MEMORY = ("ld", "ldd", "lds", "st", "std", "sts")
 STORES = ("st", "std", "sts", "out", "sbi", "cbi", "push", "wdr", "cli", "sei", "sleep")
@@ -111,11 +87,11 @@ def _followers(
     name, _, target = each.text.partition(" ")
     if name == "ijmp" or (name == "jmp" and target.startswith("__tablejump2")):
         yield from table
-    elif name in ("jmp", "rjmp") or name.startswith("br"):
+    elif name in JUMPS or name.startswith("br"):
         yield _target(target.strip(), number, labels)
-    if name in _SKIPS:
+    if name in SKIPS:
         yield number + 2
-    if name not in ("jmp", "rjmp", "ijmp", *_ENDS):
+    if name not in (*JUMPS, "ijmp", *RETURNS):
         yield number + 1
 
 
@@ -138,7 +114,7 @@ def _target(name: str, number: int, labels: list[tuple[str, int]]) -> int:
 def _decoded(mnemonic: str, rest: str, operands: dict[str, Operand]) -> Instruction:
     each = Instruction(f"{mnemonic} {rest}".strip(), mnemonic)
     parts = [part.strip() for part in re.split(r",(?![^(]*\))", rest)] if rest else []
-    if mnemonic in ("jmp", "rjmp") or re.fullmatch(r"br\w\w", mnemonic):
+    if mnemonic in JUMPS or re.fullmatch(r"br\w\w", mnemonic):
         if mnemonic.startswith("br"):
             each.reads.add(T if mnemonic in ("brts", "brtc") else FLAGS)
         if rest.startswith("__tablejump2"):
@@ -148,14 +124,14 @@ def _decoded(mnemonic: str, rest: str, operands: dict[str, Operand]) -> Instruct
     if mnemonic in CALLS:
         each.writes |= {*CALL_USED, FLAGS, T}
         return each
-    if mnemonic not in _ROLES:
+    if mnemonic not in EFFECTS:
         raise Unknown(f"the instruction {mnemonic!r}")
     takes = _TAKES.get(mnemonic)
-    for role, part in zip(_ROLES[mnemonic], parts, strict=False):
+    for role, part in zip(EFFECTS[mnemonic].operands, parts, strict=False):
         if role == "p":
             _point(each, part, operands)
             continue
-        if role == " ":
+        if role == "-":
             continue
         places = _places(each, part, operands, takes, pair=role.isupper())
         each.reads |= set(places) if role in "urUR" else set()
@@ -173,15 +149,15 @@ def _add_effects(each: Instruction, parts: list[str], operands: dict[str, Operan
         pair = name == "movw"
         to, by = (_places(each, part, operands, None, pair=pair) for part in parts)
         each.copies = list(zip(to, by, strict=True))
-    if name.startswith("mul"):
+    if name in PRODUCTS:
         each.writes |= {("r", 0), ("r", 1)}
     if name == "lpm" and not parts:
         each.writes.add(("r", 0))
         each.reads |= {("r", 30), ("r", 31)}
     if name == "ijmp":
         each.reads |= {("r", 30), ("r", 31)}
-    each.reads |= {FLAGS} if name in _READ_FLAGS else set()
-    each.writes |= {FLAGS} if name in _SET_FLAGS else set()
+    each.reads |= {FLAGS} if EFFECTS[name].reads_flags else set()
+    each.writes |= {FLAGS} if EFFECTS[name].sets_flags else set()
     each.reads |= {T} if name == "bld" else set()
     each.writes |= {T} if name in ("bst", "set", "clt") else set()
     if name == "in" and parts[1].lower() == SREG:

@@ -181,8 +181,8 @@ WRONG = {
     ),
     "an instruction that no rule is for": (
         """
-        __asm__("fmul r16, r17" : : : "r0", "r1");""",
-        "unknown: the instruction 'fmul'",
+        __asm__("des r16" : : : "r0", "r1");""",
+        "unknown: the instruction 'des'",
     ),
 }
 

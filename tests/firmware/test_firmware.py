@@ -233,13 +233,14 @@ def assert_cycles_are_those_of_the_emulator(uno, line, inputs):
         content = line.ask(ScoresRequest(features))
         assert isinstance(content, ScoresReply)
         marked = uno.stats().marked_cycles - before
-        # Bytes that arrive during a push, and overflows of the timer, of which the last one may
-        # come too late, are interrupts.
-        interrupted = marked - content.cycles
+        # Bytes of the request that arrive during a push, and overflows of the timer, of which the
+        # last one may come too late, are interrupts.
+        interrupted, overflows = marked - content.cycles, marked // 65_536
+        sent = len(encode_message(ScoresRequest(features), 0))
         assert any(
-            (interrupted - handled * OVERFLOW_CYCLES) % RECEIVING_CYCLES == 0
-            for handled in range(interrupted // OVERFLOW_CYCLES + 1)
-            if handled <= marked // 65_536
+            interrupted == handled * OVERFLOW_CYCLES + received * RECEIVING_CYCLES
+            for handled in range(max(0, overflows - 1), overflows + 1)
+            for received in range(sent + 1)
         )
         reported.append(content.cycles)
     return reported
@@ -250,6 +251,18 @@ def test_cycles_are_those_that_the_emulator_counts(start):
     inputs = [random.Random(seed).randbytes(300) for seed in range(5)]
     reported = assert_cycles_are_those_of_the_emulator(uno, line, inputs)
     assert min(reported) > 300 * 140
+
+
+def test_cycles_are_the_same_whether_bytes_arrive_during_a_push_or_not(start):
+    """Between bytes that are sent one by one, the firmware waits: no push is interrupted."""
+    _, line = start(**BUSY)
+    features = random.Random(0).randbytes(300)
+    at_once = line.ask(ScoresRequest(features), 0)
+    for each in encode_message(ScoresRequest(features), 1):
+        line.send(bytes([each]))
+        time.sleep(0.002)
+    _, one_by_one = line.receive()
+    assert at_once == one_by_one
 
 
 def test_cycles_are_exact_around_every_overflow_of_the_timer(start):

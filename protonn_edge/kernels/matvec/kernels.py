@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.avr.cores import Core
+from protonn_edge.avr.instruction_set import KEPT_BY_CALLEE
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.matvec import NIBBLE_MAXIMUM, IntegerMatvec
 from protonn_edge.chain.matvec import packed as packed_weights
@@ -150,7 +151,7 @@ class Matvec:
 
     def fed(self, feed: base.Feed) -> float:
         """Return the cycles of the firmware's calls, which save the registers of its caller."""
-        saved = min(max(each.block.bytes for each in self.passes), len(compiled.SAVED_BY_CALLEE))
+        saved = min(max(each.block.bytes for each in self.passes), len(KEPT_BY_CALLEE))
         return self.called(feed) + compiled.SAVED_CYCLES * saved * feed.calls
 
     @property

@@ -8,6 +8,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from protonn_edge.avr.cores import Core
+from protonn_edge.avr.instruction_set import KEPT_BY_CALLEE
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.kernels import compiled
@@ -228,7 +229,7 @@ class IfElseKernel(ForestKernel):
     @property
     def _saved(self) -> int:
         """The number of changed registers that a function must save."""
-        return sum(int(register[1:]) in compiled.SAVED_BY_CALLEE for register in self.changed)
+        return sum(int(register[1:]) in KEPT_BY_CALLEE for register in self.changed)
 
     @property
     def cycles_once(self) -> float:

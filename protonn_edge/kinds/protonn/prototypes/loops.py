@@ -19,7 +19,7 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.kernels.compiled import SAVED_BY_CALLEE
+from protonn_edge.avr.instruction_set import KEPT_BY_CALLEE
 from protonn_edge.kernels.listing import BEGIN, END, Listing, repeated
 from protonn_edge.kernels.matvec.loops import Block, multiply_add
 
@@ -88,7 +88,7 @@ class Voting:
         """Registers of the caller that the statement uses."""
         compared = {step.register for step in self.steps if step.register is not None}
         summed = range(2, 2 + max(block.bytes for block in self.blocks))
-        return tuple(sorted((compared | {*summed}) & {*SAVED_BY_CALLEE}))
+        return tuple(sorted((compared | {*summed}) & {*KEPT_BY_CALLEE}))
 
     @cached_property
     def listing(self) -> Listing:
