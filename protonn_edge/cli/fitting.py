@@ -12,9 +12,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.chain.model import Model
@@ -25,15 +24,12 @@ from protonn_edge.datasets import (
     Dataset,
     MultiLabelDataset,
     Notice,
-    hold_out_normal,
-    holdout,
     load_dataset,
-    of_normal_points,
     with_groups,
 )
 from protonn_edge.datasets.division import Division, digest_of
 from protonn_edge.datasets.groups import with_own_groups
-from protonn_edge.datasets.naming import NO_CLASS, channel_names, quoted
+from protonn_edge.datasets.naming import channel_names, quoted
 from protonn_edge.datasets.options import TableOptions, texts_of
 from protonn_edge.datasets.recordings import is_same_rate
 from protonn_edge.errors import InputError, Interrupted
@@ -42,6 +38,7 @@ from protonn_edge.training.features import FeatureRequest
 from protonn_edge.training.parameters import FeatureParameters
 from protonn_edge.training.progress import EpochReport, TrainingStopped, was_stopped
 from protonn_edge.training.refusals import TrainingRequest, check_compatible
+from protonn_edge.training.targets import Target
 
 if TYPE_CHECKING:
     from protonn_edge.cli.train import TrainOptions
@@ -52,34 +49,27 @@ DEFAULT_SHARE = 0.2  # of the points, or of the groups, that are held out
 _AXES = 2  # samples and channels of a window, height and width of an image
 
 
-def load_divided(
-    given: TrainOptions | TuneOptions, *, one_class: bool = False, normal: str | None = None
-) -> Dataset:
+def load_divided(given: TrainOptions | TuneOptions, target: Target | None = None) -> Dataset:
     """Return the data set in DATA, with a part held out for testing unless it has a test part.
 
-    Groups are those of ``--groups`` or, without it, the file's own. For one class, normal points
-    are held out. If a default share cannot be held out, a notice says why.
+    Groups are those of ``--groups`` or, without it, the file's own. Points that teach `target` are
+    held out. If a default share cannot be held out, a notice says why.
     """
     data, groups, share = given.data, given.groups, given.test_share
     table = with_group_column(given.table, groups)
-    least_classes: Literal[1, 2] = 1 if one_class else 2
-    dataset = load_dataset(data, table, least_classes=least_classes)
+    target = target or Target()
+    dataset = load_dataset(data, table, least_classes=target.least_classes)
     if groups is None:
         dataset, groups = with_own_groups(dataset, data)
     else:
         dataset = with_groups(dataset, groups, data)
     division = division_of(data, dataset, given.table, groups)
-    y, of_row = dataset.y_train, dataset.groups
-    tested = dataset.y_test.shape[0] > 0
-    hold_out = holdout
-    if one_class:
-        names, dataset = dataset.classes, of_normal_points(dataset, normal)
-        y = np.where(y == names.index(dataset.classes[0]), 0, NO_CLASS)
-        tested, hold_out = bool((dataset.y_test == 0).any()), hold_out_normal
-    if share == 0 or (share is None and tested):
+    of_row, before, dataset = dataset.groups, dataset, target.selected(dataset)
+    y = target.relabelled(before.y_train, before, dataset)
+    if share == 0 or (share is None and target.is_tested(dataset)):
         return replace(dataset, division=division)
     try:
-        dataset = hold_out(dataset, share or DEFAULT_SHARE, given.seed)
+        dataset = target.held_out(dataset, share or DEFAULT_SHARE, given.seed)
     except InputError as error:
         if share is not None:
             raise

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from protonn_edge.chain.policy import rule_modules
 from protonn_edge.cli.command import together
+
+if TYPE_CHECKING:
+    from protonn_edge.training.targets import Target
 
 
 class GivenRules(NamedTuple):
@@ -13,15 +16,13 @@ class GivenRules(NamedTuple):
 
     options: dict[str, Any]
 
-    def steps(self, *, one_class: bool = False) -> list[Any]:
+    def steps(self, target: Target | None = None) -> list[Any]:
         """Return what the options ask a command to do.
 
         Each step has a `flag`; `prepare`, `check` and `after` for a training, `applied` for a
         trained model, and `to_json`.
         """
-        steps = (
-            module.step(self.options, one_class=one_class) for module in rule_modules("commands")
-        )
+        steps = (module.step(self.options, target) for module in rule_modules("commands"))
         return [step for step in steps if step is not None]
 
 

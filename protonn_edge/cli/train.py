@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from protonn_edge.cli import options
-from protonn_edge.cli.command import OUTPUT, Output, command, option, options_of
+from protonn_edge.cli.command import OUTPUT, Output, additions, command, option, options_of
 from protonn_edge.cli.paths import check_output, check_there
 from protonn_edge.cli.rules import GivenRules, not_searched, rule_needs, rule_options
 from protonn_edge.cli.tables import TABLE
@@ -40,9 +41,7 @@ class TrainOptions:
     )
     groups: str | None = options.GROUPS
     rules: GivenRules = rule_options("train")
-    normal: str | None = option(
-        "With --one-class: the normal class; other classes are only for testing.", metavar="LABEL"
-    )
+    added: list[Any] = additions("train")
     seed: int = options.seed_option(2**32 - 1)
     test_share: float | None = options.HOLDOUT
     verbose: bool = option("Print the objective and accuracies after every epoch.", is_flag=True)
@@ -61,7 +60,7 @@ class TrainOptions:
         "--minutes --metric --board": f"--classifier={BEST}",
         **rule_needs("train"),
     },
-    apart={f"--classifier={BEST}": f"{not_searched()} --normal --verbose"},
+    apart={f"--classifier={BEST}": f"{not_searched()} --verbose"},
     examples=(
         "train.csv -o model.npz",
         "train.csv -o small.npz --budget 2kB --groups person",

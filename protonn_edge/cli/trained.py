@@ -18,7 +18,7 @@ from protonn_edge.datasets.naming import NO_CLASS, listed, quoted
 from protonn_edge.datasets.summary import repetitions
 from protonn_edge.evaluation import accuracy
 from protonn_edge.evaluation.fidelity import fidelity_of
-from protonn_edge.evaluation.terminal import class_parts, fact_table, one_class_facts, quality_facts
+from protonn_edge.evaluation.terminal import class_parts, detection_facts, fact_table, quality_facts
 from protonn_edge.quantization import quantize, why_floats_alone
 
 _BY_CHANCE = 0.05  # share of rows of coarse data that may repeat
@@ -83,7 +83,7 @@ def _describe_integers(
     if len(y):
         predicted = integers.predict(integers.quantize(X))
     tested = len(y) > 0
-    figures = _one_class_figures(predicted == NO_CLASS, y == NO_CLASS) if tested else None
+    figures = _detection_figures(predicted == NO_CLASS, y == NO_CLASS) if tested else None
     others = tested and bool(model.policy.other_answers)
     record = {
         "accuracy": accuracy.share_right(predicted, y) if tested else None,
@@ -191,7 +191,7 @@ def unbalanced(model: Model, dataset: Dataset) -> list[Notice]:
     return [Notice("unbalanced", text, warning=True)]
 
 
-def _one_class_figures(found: NDArray[np.bool_], others: NDArray[np.bool_]) -> dict[str, int]:
+def _detection_figures(found: NDArray[np.bool_], others: NDArray[np.bool_]) -> dict[str, int]:
     """Return the numbers of normal and other test points, and of those found to be others."""
     return {
         "normal": int((~others).sum()),
@@ -201,12 +201,12 @@ def _one_class_figures(found: NDArray[np.bool_], others: NDArray[np.bool_]) -> d
     }
 
 
-def one_class_report(record: dict[str, Any]) -> list[RenderableType]:
+def detection_report(record: dict[str, Any]) -> list[RenderableType]:
     """Return the lines about a one-class model: false alarms and detected outliers."""
     recorded = record.get("one_class")
     if not recorded:
         return []
-    facts = one_class_facts(**recorded)
+    facts = detection_facts(**recorded)
     return ["the integer model, on points not used for training:", fact_table(facts)]
 
 

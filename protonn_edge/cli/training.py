@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import click
-
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.registry import converter_with
@@ -15,7 +13,7 @@ from protonn_edge.cli.command import Output
 from protonn_edge.cli.data import DataReport
 from protonn_edge.cli.train import TrainOptions
 from protonn_edge.cli.train_options import was_given
-from protonn_edge.cli.trained import describe, one_class_report, sentence_of
+from protonn_edge.cli.trained import describe, detection_report, sentence_of
 from protonn_edge.datasets import Dataset, MultiLabelDataset, Notice
 from protonn_edge.datasets.division import Division
 from protonn_edge.errors import InputError, Interrupted
@@ -27,13 +25,13 @@ from protonn_edge.training.calibration import with_accuracy_floor
 def train_model(given: TrainOptions, out: Output) -> None:
     """Train a model, as the options of `train` say, and write it."""
     learner = given.classifier.untrained(given.seed)
-    one_class = learner.frozen().one_class
-    if given.normal is not None and not one_class:
-        raise click.UsageError("--normal names the class that --one-class learns; give both")
-    dataset = fitting.load_divided(given, one_class=one_class, normal=given.normal)
+    target = learner.frozen().target
+    for added in given.added:
+        target = added.completed(target)
+    dataset = fitting.load_divided(given, target)
     if given.groups is None:  # the file's own groups are not for moving points between them
         dataset = replace(dataset, groups=None)
-    steps = given.rules.steps(one_class=one_class)
+    steps = given.rules.steps(target)
     if given.start_from is not None and learner.starts_from:
         start = _start_model(learner, given.start_from, dataset)
         learner.set_params(initial_model=start)
@@ -66,7 +64,7 @@ def train_model(given: TrainOptions, out: Output) -> None:
     _save(model, given.output)
     described, proportions = describe(model, dataset, out)
     record = described | {"data": report.to_json()}
-    said = [*one_class_report(record), sentence_of(record), *proportions]
+    said = [*detection_report(record), sentence_of(record), *proportions]
     out.say(*said, f"wrote {given.output}")
     kept = f"stopped after {stopped}; the best model so far is kept in {given.output}"
     out.finish(record, Interrupted(kept) if stopped else None)

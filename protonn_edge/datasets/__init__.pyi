@@ -8,7 +8,5 @@ from protonn_edge.datasets.reading import load_dataset as load_dataset
 from protonn_edge.datasets.reading import load_points as load_points
 from protonn_edge.datasets.reading import read_points as read_points
 from protonn_edge.datasets.roles import Expected as Expected
-from protonn_edge.datasets.splits import hold_out_normal as hold_out_normal
 from protonn_edge.datasets.splits import holdout as holdout
 from protonn_edge.datasets.splits import load_digits_dataset as load_digits_dataset
-from protonn_edge.datasets.splits import of_normal_points as of_normal_points

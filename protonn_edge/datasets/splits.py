@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets.dataset import Dataset
 from protonn_edge.datasets.division import held_out_rows
-from protonn_edge.datasets.label_sets import MultiLabelDataset
-from protonn_edge.datasets.naming import NO_CLASS, Notice, listed
+from protonn_edge.datasets.naming import Notice, listed
 from protonn_edge.errors import InputError
 
 _DIGITS_TEST_FRACTION = 0.25
@@ -63,7 +62,7 @@ def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
     if groups is not None and dataset.group_names:
         notice = _held_out_groups(dataset.group_names[group] for group in np.unique(groups[chosen]))
         dataset = replace(dataset, notices=(*dataset.notices, notice))
-    dataset = _relearned(dataset, ~chosen)
+    dataset = relearned(dataset, ~chosen)
     absent = np.setdiff1d(classes, y[chosen]).tolist() if len(classes) else []
     if missing := tuple(dataset.classes[label] for label in absent):
         text = (
@@ -73,14 +72,14 @@ def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
         )
         notice = Notice("held_out", text, warning=True, columns=missing)
         dataset = replace(dataset, notices=(*dataset.notices, notice))
-    return replace(_kept(dataset, ~chosen), X_test=dataset.X_train[chosen], y_test=y[chosen])
+    return replace(kept_rows(dataset, ~chosen), X_test=dataset.X_train[chosen], y_test=y[chosen])
 
 
 def _held_out_groups(names: Iterable[str]) -> Notice:
     return Notice("held_out", f"groups held out for testing: {listed(names)}")
 
 
-def _relearned(dataset: Dataset, chosen: NDArray[np.bool_]) -> Dataset:
+def relearned(dataset: Dataset, chosen: NDArray[np.bool_]) -> Dataset:
     """Return a data set with gaps filled by values learned from the chosen training points (n,)."""
     if dataset.gaps is None or dataset.preparation is None:
         return dataset
@@ -90,60 +89,10 @@ def _relearned(dataset: Dataset, chosen: NDArray[np.bool_]) -> Dataset:
     return replace(dataset, X_train=X, preparation=preparation)
 
 
-def _kept(dataset: Dataset, rows: NDArray[np.bool_]) -> Dataset:
+def kept_rows(dataset: Dataset, rows: NDArray[np.bool_]) -> Dataset:
     """Return a data set with some of its training points, which no longer form a recording."""
     groups = None if dataset.groups is None else dataset.groups[rows]
     X, y = dataset.X_train[rows], dataset.y_train[rows]
     gaps = None if dataset.gaps is None else dataset.gaps[rows]
     kept = replace(dataset, X_train=X, y_train=y, groups=groups, gaps=gaps)
     return replace(kept, sessions=None, times=None)
-
-
-# --- one class ------------------------------------------------------------------------------------
-
-
-def of_normal_points(dataset: Dataset, normal: str | None = None) -> Dataset:
-    """Return a data set with only normal training points: of this class if there are several.
-
-    Test points of other classes get the label `NO_CLASS`. Without a test part, the training points
-    of the other classes become the test part.
-    """
-    if isinstance(dataset, MultiLabelDataset):
-        raise InputError("points have sets of labels; use data with one label per point")
-    if normal is None and dataset.n_classes > 1:
-        raise InputError(
-            f"the data has {dataset.n_classes:,} classes, {listed(dataset.classes)}; name the "
-            "normal class with --normal"
-        )
-    name = dataset.classes[0] if normal is None else normal
-    if name not in dataset.classes:
-        raise InputError(
-            f"--normal is {name[:40]!r}, which is not one of the classes {listed(dataset.classes)}"
-        )
-    index = dataset.classes.index(name)
-    dataset = _relearned(dataset, dataset.y_train == index)
-    X = dataset.X_train
-    X_test, y_test = dataset.X_test, dataset.y_test
-    chosen = dataset.y_train == index
-    if not len(y_test):
-        X_test, y_test = X[~chosen], dataset.y_train[~chosen]
-    kept = _kept(replace(dataset, X_train=X), chosen)
-    return replace(
-        kept,
-        y_train=np.zeros_like(kept.y_train),
-        X_test=X_test,
-        y_test=np.where(y_test == index, 0, NO_CLASS),
-        classes=(name,),
-    )
-
-
-def hold_out_normal(dataset: Dataset, fraction: float, seed: int) -> Dataset:
-    """Return the data set with a share of the normal training points moved to the test part."""
-    held_out = holdout(dataset, fraction, seed)
-    others = dataset.y_test == NO_CLASS
-    X_test = dataset.X_test[others]
-    return replace(
-        held_out,
-        X_test=np.concatenate([held_out.X_test, X_test]),
-        y_test=np.concatenate([held_out.y_test, dataset.y_test[others]]),
-    )

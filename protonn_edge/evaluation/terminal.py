@@ -120,7 +120,7 @@ def run_facts(summary: Summary, board: Board) -> list[tuple[str, str]]:
         rows = accuracy_facts(summary.accuracy, summary.n)
     if summary.others:
         normal = summary.n - summary.others
-        rows += one_class_facts(normal, summary.false_alarms, summary.others, summary.others_found)
+        rows += detection_facts(normal, summary.false_alarms, summary.others, summary.others_found)
     elif summary.unknown:
         share = f"{summary.unknown:,} points, {100 * summary.unknown / summary.n:.2f} %"
         right = summary.accuracy_of_classified if summary.labelled else None
@@ -265,10 +265,10 @@ def _confusion_table(counts: NDArray[np.int64], names: Sequence[Text]) -> Table:
     return table
 
 
-def one_class_facts(
+def detection_facts(
     normal: int, false_alarms: int, others: int, found: int
 ) -> list[tuple[str, str]]:
-    """Return the rows of a one-class model's unknown answers, with 95 % intervals."""
+    """Return the rows of answers `unknown` to points of classes and to others, with intervals."""
     rows = []
     for name, part, whole, what in (
         ("false alarms", false_alarms, normal, "normal points"),

@@ -15,6 +15,10 @@ _PARTS = {
     "certificates": ("certificate", "certify"),
     "conversion": ("conversion", "convert"),
     "float builds": ("kinds.protonn.precision", "--precision"),
+    "one-class learning": (
+        "kinds.protonn.one_class",
+        "--one-class --all-classes --normal",
+    ),
     "meters": ("device.meters", "meter"),
     "observation": ("observation", "--observe health"),
     "rejection": ("policy.rejection", "--rejection --rejection-by"),

@@ -44,11 +44,9 @@ from protonn_edge.training import parameters as declared
 from protonn_edge.training.answers import Answers
 from protonn_edge.training.given_points import (
     are_label_sets,
-    check_number_of_classes,
     given_label_sets,
     given_points,
     labels_are_classes,
-    normal_labels,
     points_to_report_on,
 )
 from protonn_edge.training.points import Float32, Targets
@@ -296,7 +294,7 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
         y : array of shape (n,), matrix of shape (n, L) or sequence of n collections
             Labels of any type, at least two different ones, or sets of labels: a dense or sparse
             matrix of zeros and ones, or a set, list or tuple of labels for each point. May be
-            omitted if `one_class` is set and all points are normal.
+            omitted if all points are normal, for classifiers that learn one class.
         sample_weight : array of shape (n,), optional
             Weight of each point, not negative. A point of weight 2 counts as two points.
         groups : array of shape (n,), optional
@@ -318,8 +316,8 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
         """
         settings = self.frozen()
         self.__dict__.pop("model_", None)  # if training is stopped, the old one has other classes
-        if y is None and settings.one_class:
-            y = normal_labels(X)
+        target = settings.target
+        y = target.labels_of(X) if y is None else y
         self.multilabel_ = are_label_sets(y)
         take = given_label_sets if self.multilabel_ else given_points
         given = take(self, X, y, sample_weight)
@@ -329,7 +327,7 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
             settings=settings, multilabel=self.multilabel_, in_groups=groups is not None
         )
         check_compatible(case, self.refusals)
-        check_number_of_classes(given.classes, one_class=settings.one_class)
+        target.check(given.classes)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         with labels_are_classes(), one_thread():  # faster for small products, and reproducible
             moved = numbers if settings.group_shift > 0 else None

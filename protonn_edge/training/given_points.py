@@ -172,22 +172,6 @@ def class_indices(labels: NDArray[Any], classes: NDArray[Any], what: str) -> Ind
     return np.searchsorted(classes, labels)
 
 
-def check_number_of_classes(classes: NDArray[Any], *, one_class: bool) -> None:
-    """Refuse a single class, or several classes for `one_class`."""
-    if one_class and len(classes) != 1:
-        raise InputError(
-            f"the training data has {len(classes):,} classes, but one_class is set; give only the "
-            "normal points"
-        )
-    if not one_class and len(classes) < 2:
-        raise InputError("the training data has only one class; add points of another class")
-
-
-def normal_labels(X: Any) -> NDArray[np.str_]:
-    """Return the labels (n,) of normal points X (n, D) without labels."""
-    return np.full(X.shape[0] if hasattr(X, "shape") else len(X), "normal")
-
-
 def _digest_matrix(digest: Any, matrix: Any, dtype: str) -> None:
     """Add a matrix or a vector to a digest."""
     digest.update(np.ascontiguousarray(matrix, dtype=dtype).tobytes())

@@ -5,12 +5,6 @@ The objective is not convex, so the result depends on the initial values (paper,
 The paper starts multi-label training from SLEEC (Bhatia et al., NIPS 2015), which embeds the label
 vectors and learns a linear map from the points to the embeddings; prototypes are then points, or
 centres of clusters, in that space.
-
-One-class models are trained on normal points only. There are no other points from which to separate
-these, so nothing is optimized. The normal points are clustered, and the projection separates the
-clusters as if they were classes, relative to the variation within clusters. Prototypes are the
-centres of finer clusters in that space; a point far from all of them is not normal. The threshold
-of the distance is chosen afterwards, on held-out points.
 """
 
 from __future__ import annotations
@@ -30,7 +24,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.training.clusters import cluster_centres
 from protonn_edge.training.objective import Parameters
 from protonn_edge.training.points import Float32, Indices, Targets, sample_with_all_classes
-from protonn_edge.training.progress import EpochReport, Trained
+from protonn_edge.training.targets import Target
 
 _SHRINKAGE = 0.1
 _TOTAL_SHARE = 1e-3
@@ -42,23 +36,6 @@ _NEIGHBOURHOOD_ITERATIONS = 50
 _RIDGE = 0.1
 _FEATURES_SOLVED, _POINTS_SOLVED = 4_000, 8_000
 _IDENTITY_LIMIT = 2_000
-
-# The RBF of a distance d is exp(-(gamma d)^2), a byte on the device. It resolves distances best for
-# gamma d from 0.7 to 1.2, where the threshold should be.
-_REACHED_SHARE = 0.99
-
-REACH = 0.5
-"""Margin at either end of the normal points' range, as a share of the range, within which values
-are still distinguished. The device clamps values beyond, which then count as normal if the limit
-does."""
-
-PARTS_OF_ONE_CLASS = 8
-"""Clusters that the projection separates. With 8 clusters, it detected at least as many outliers as
-principal components in occupancy, ecg5000, and activities with one class left out."""
-
-STARTS_OF_ONE_CLASS = 5
-"""Runs of k-means, which make clusters stable when some points are held out: the rate of false
-alarms was within 1.2 times its binomial error, but only within twice the error with one run."""
 
 
 def initial_parameters(
@@ -73,7 +50,7 @@ def initial_parameters(
     projection: str | Float32 = "lda",
     prototypes: str = "per_class",
     gamma: float | None = None,
-    one_class: bool = False,
+    target: Target | None = None,
     widest: float = np.inf,
 ) -> tuple[Parameters, float]:
     """Return the matrices with gamma folded in, and gamma itself.
@@ -84,17 +61,13 @@ def initial_parameters(
     - `projection` (d, D): W, or a method; "identity" and an array determine d, which is at most D.
     - `prototypes` ("per_class", "kmeans", "sample"): B and Z; see `clustered_prototypes`,
       `clustered_label_sets` and `sampled_prototypes`.
-    - `one_class`: whether the RBF width is for distance thresholds; see `reaching_gamma`.
+    - `target`: what the points teach; by default, to separate classes.
     - `widest`: the RBF widths over which prototypes may spread, except with a given `gamma` for
       several classes. They would spread further if there are many in one dimension, most points
       are at the same few places, or a few are far from the others.
     """
-    starts = STARTS_OF_ONE_CLASS if one_class else 1
-    told_apart = y
-    if one_class:
-        seed = int(generator.integers(2**31))
-        member = cluster_centres(X, PARTS_OF_ONE_CLASS, seed, generator, weights, starts)[1]
-        told_apart = np.unique(member, return_inverse=True)[1]  # clusters of equal points are empty
+    target = target or Target()
+    told_apart = target.told_apart(X, y, weights, generator)
     W = initial_projection(projection, X, told_apart, n_projections, weights, generator)
     W[:, X.min(axis=0) == X.max(axis=0)] = 0.0
     if X.shape[0] > _CLUSTERED_POINTS:
@@ -108,12 +81,13 @@ def initial_parameters(
     else:
         together = prototypes == "kmeans"
         B, Z = clustered_prototypes(
-            projected, y, n_prototypes, generator, weights, together, starts
+            projected, y, n_prototypes, generator, weights, together, target.starts
         )
     spread = float(np.ptp(B, axis=1).max())
     limit = widest / spread if spread > 0 else np.inf
-    if one_class:
-        gamma = min(gamma or reaching_gamma(projected, B.T), limit)
+    reaching = target.reaching_gamma(projected, B.T)
+    if reaching is not None:
+        gamma = min(gamma or reaching, limit)
     elif gamma is None:
         gamma = min(median_gamma(projected, B, gamma_numerator, generator), limit)
     fold, sharpness = np.float32(gamma), _SHARPNESS_OF_SETS if y.ndim == 2 else _SHARPNESS
@@ -372,33 +346,3 @@ def median_gamma(
     squares = (P**2).sum(axis=1)[:, None] + (B**2).sum(axis=0) - 2.0 * P @ B
     median = float(np.median(np.sqrt(np.maximum(squares, 0.0))))
     return numerator / median if median > 1e-12 else numerator
-
-
-def reaching_gamma(projected: Float32, prototypes: Float32) -> float:
-    """Return gamma for which nearly all points (n, d) are within 1 of a prototype, of (m, d)."""
-    distance = float(np.quantile(nearest_distances(projected, prototypes), _REACHED_SHARE))
-    return 1.0 / distance if distance > 1e-12 else 1.0
-
-
-def with_reach(points: Float32, weights: Float32 | None) -> tuple[Float32, Float32 | None]:
-    """Return points (n, D) and two more at the limits of the distinguished values."""
-    lower, upper = points.min(axis=0), points.max(axis=0)
-    longer = np.float32(REACH) * (upper - lower)
-    with_ends = np.concatenate([points, [lower - longer, upper + longer]])
-    return with_ends, None if weights is None else np.append(weights, np.ones(2, np.float32))
-
-
-def as_it_starts(start: Parameters, X: Float32) -> Trained:
-    """Return the initial parameters as trained, with the mean distance of X (n, D) reported."""
-    nearest = nearest_distances(X @ start.projection.T, start.prototypes.T)
-    report = EpochReport(1, 1, float(nearest.mean()), 1.0)
-    return Trained(start, 0.0, (report,))
-
-
-def nearest_distances(projected: NDArray[Any], prototypes: Float32) -> NDArray[np.float64]:
-    """Return the distances (n,) of points (n, d) to the nearest of prototypes (m, d)."""
-    P, B = projected.astype(np.float64), prototypes.astype(np.float64)
-    least = np.full(len(P), np.inf)
-    for prototype in B:
-        np.minimum(least, np.square(P - prototype).sum(axis=1), out=least)
-    return np.asarray(np.sqrt(least))

@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from protonn_edge.training.features import FeatureData, FeatureRequest
     from protonn_edge.training.given_points import ClassWeight
     from protonn_edge.training.progress import Callback
+    from protonn_edge.training.targets import Target
 
 _read_features = later("protonn_edge.training.requests", "read_features")
+_target = later("protonn_edge.training.targets", "Target")
 
 
 @dataclass(frozen=True)
@@ -338,9 +340,14 @@ class SharedParameters(FeatureParameters):
     augment: bool | float = field(init=False, default=False)
     group_shift: float = field(init=False, default=0.0)
     strangers: float = field(init=False, default=0.0)
-    one_class: bool = field(init=False, default=False)
     takes_label_sets: ClassVar[bool] = False  # whether points may have sets of labels
     initial_model: Model | None = field(init=False, default=None)
+
+    @property
+    def target(self) -> Target:
+        """What the points of a training teach."""
+        target: Target = _target()
+        return target
 
     @property
     def normalizer_kind(self) -> str:

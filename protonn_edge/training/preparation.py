@@ -19,7 +19,6 @@ from protonn_edge.training import normalization
 from protonn_edge.training.augmentation import check_image_shape, make_exposure_points, move
 from protonn_edge.training.features import FeatureData
 from protonn_edge.training.given_points import GivenPoints, best_threshold
-from protonn_edge.training.initialization import REACH, with_reach
 from protonn_edge.training.mapped_rows import MappedRows, Rows, in_memory
 from protonn_edge.training.parameters import SharedParameters
 from protonn_edge.training.points import (
@@ -65,10 +64,9 @@ class FeatureMaking:
     ) -> Self:
         """Choose the stages of the initial model, or by the settings and raw points."""
         _check_image(settings, raw)
+        raw, weights = settings.target.with_reach(raw, weights)
         if isinstance(raw, MappedRows):
             return cls._of_mapped(settings, raw)
-        if settings.one_class:
-            raw, weights = with_reach(raw, weights)
         given = FeatureData(raw, weights, y, seed)
         start = settings.initial_model
         stage = settings.feature_stage_for(given) if start is None else start.feature_stage
@@ -87,7 +85,6 @@ class FeatureMaking:
         needs_all = {
             "features": settings.features is not None,
             "clip": settings.clip > 0,
-            "one_class": settings.one_class,
             "a model with features": start is not None and start.feature_stage is not None,
             "a model that clips": start is not None and start.clipped,
         }
@@ -344,9 +341,7 @@ class PreparedPoints:
             return self.raw.statistics(self._weights, background)
         assert not isinstance(self._features, MappedRows)
         inputs = self.making.statistics(self.raw, self._features, self._weights)
-        if self.settings.one_class:
-            inputs = inputs.reaching(REACH)
-        return inputs
+        return self.settings.target.reaching(inputs)
 
     def _add_exposure_points(self) -> None:
         """Add points of no class, as one more class."""

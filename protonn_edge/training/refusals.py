@@ -168,7 +168,6 @@ def _for_one_label_each(case: TrainingRequest) -> Iterator[tuple[str, bool]]:
     yield "{group_shift}", case.in_groups and settings.group_shift > 0
     yield "{strangers}", settings.strangers > 0
     yield "{copies}", settings.copies > 0
-    yield "{one_class}", settings.one_class
     yield "{features}", case.asked is not None and case.asked.learns_from_classes
     start = getattr(settings, "init_projection", "")
     yield "{init_projection} 'nca'", isinstance(start, str) and start == "nca"
@@ -179,7 +178,6 @@ def _for_devices(case: TrainingRequest) -> Iterator[tuple[str, bool]]:
     yield "{budget}", case.differs("budget")
     yield "{projection_bits}", case.differs("projection_bits")
     yield "{teachable}", case.differs("teachable")
-    yield "{one_class}", case.settings.one_class
     yield "{solver} 'network'", getattr(case.settings, "solver", "") == "network"
 
 
@@ -230,20 +228,5 @@ REFUSALS: tuple[Row, ...] = (
         ),
         "{clip} is {settings.clip:g}, but {features} makes values that are not clipped; leave "
         "{clip} out",
-    ),
-    Apart(
-        "augment strangers clip initial_model budget sparsity_projection sparsity_prototypes "
-        "sparsity_labels",
-        "one_class",
-        lambda one_class: not one_class,
-        "{one_class} learns from normal points, without other points or an optimizer",
-        has_no_effect=False,
-    ),
-    Refusal(
-        lambda case: (
-            case.settings.one_class and case.asked is not None and case.asked.learns_from_classes
-        ),
-        "{features} are learned from several classes, but {one_class} is set; leave out one of the "
-        "two",
     ),
 )

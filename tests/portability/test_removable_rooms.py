@@ -119,6 +119,12 @@ ROOMS = {
         "build model.npz -o floats --precision float32",
         "float builds are not installed",
     ),
+    "one class": Room(
+        "protonn_edge/kinds/protonn/one_class tests/one_class docs/one-class.md",
+        "train data.csv -o normal.npz --classifier protonn --one-class",
+        "one-class learning is not installed",
+        kind="protonn",
+    ),
     "bonsai": Room(
         "protonn_edge/kinds/bonsai templates/c/bonsai_tree tests/bonsai docs/bonsai.md",
         "train data.csv -o bonsai.npz --classifier bonsai",

@@ -105,8 +105,7 @@ class ProtoNNParameters(*_ADDED, MiniBatchParameters):  # type: ignore[misc]
         Initial B and Z: k-means in each class, k-means over all points, or a sample of the points.
         For sets of labels, "per_class" means "kmeans".
     gamma : float, default=None
-        Initial RBF width, instead of `gamma_numerator`. With `one_class`, it is at most what the
-        integers cover.
+        Initial RBF width, instead of `gamma_numerator`.
     initial_model : Model, default=None
         A model to continue from, with its normalizer, pooling and bits; sizes and initial values
         are then ignored.
@@ -123,10 +122,6 @@ class ProtoNNParameters(*_ADDED, MiniBatchParameters):  # type: ignore[misc]
         Joint optimizer: number of synthetic points without a class, per training point, from which
         the model learns to reject inputs unlike its classes; 0.5 is a good value. Set `image_shape`
         if points are images; see `protonn_edge.training.preparation`.
-    one_class : bool, default=False
-        Whether to train on normal points only: `fit` takes points of one class, or no targets at
-        all, and `calibrate_rejection` chooses the distance from all prototypes beyond which a point
-        is unknown. See `protonn_edge.training.initialization`.
     """
 
     n_projections: int = N_PROJECTIONS(10)
@@ -223,13 +218,6 @@ class ProtoNNParameters(*_ADDED, MiniBatchParameters):  # type: ignore[misc]
         help="Number of synthetic points without a class, per training point.  [default with "
         "--rejection: 0.5]",
         option="--outlier-exposure",
-    )
-    one_class: bool = parameter(
-        False,
-        "boolean",
-        help="Train on normal points only, and reject all others.",
-        option="--one-class/--all-classes",
-        common=True,
     )
 
     def frozen(self, **changed: Any) -> Self:

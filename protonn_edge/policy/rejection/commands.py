@@ -14,11 +14,11 @@ from protonn_edge.system.lazy import later
 
 if TYPE_CHECKING:
     from protonn_edge.policy.rejection.steps import ThresholdChoice
+    from protonn_edge.training.targets import Target
 
 _threshold_choice = later("protonn_edge.policy.rejection.steps", "ThresholdChoice")
 
 _TITLE = "Rejection"
-_FALSE_ALARMS = 0.01  # with --one-class
 
 _RATES = {
     "train": 'Answer "unknown" to inputs unlike any class, and to about this share of all others, '
@@ -55,12 +55,12 @@ def options(command: str) -> dict[str, Any]:
     return {"rejection": option(_RATES[command], SHARE, group=_TITLE), "rejection_by": by}
 
 
-def step(given: Mapping[str, Any], *, one_class: bool) -> ThresholdChoice | None:
-    """Return what the options ask for, with the defaults of one class; None for nothing."""
+def step(given: Mapping[str, Any], target: Target | None) -> ThresholdChoice | None:
+    """Return what the options ask for, by default what a training's target does; or None."""
     rate, by = given["rejection"], given["rejection_by"]
-    if one_class:
-        rate, by = rate or _FALSE_ALARMS, by or ("distance",)
+    if target is not None:
+        rate, by = rate or target.rejection_rate, by or target.rejection_by
     if rate is None:
         return None
-    chosen: ThresholdChoice = _threshold_choice(rate, by or ("score",), one_class)
+    chosen: ThresholdChoice = _threshold_choice(rate, by or ("score",))
     return chosen

@@ -36,7 +36,6 @@ class ThresholdChoice:
 
     rate: float
     by: tuple[Statistic, ...]
-    one_class: bool
 
     def prepare(self, learner: DeviceClassifier, dataset: Dataset) -> None:  # noqa: ARG002
         """Add outlier exposure if the optimizer supports it and the option is not given."""

@@ -23,12 +23,12 @@ from protonn_edge.kinds.protonn.train.combinations import REFUSALS
 from protonn_edge.kinds.protonn.train.fitting import ProtoNNTraining, default_prototypes
 from protonn_edge.quantization import check_counts
 from protonn_edge.training.base import DeviceClassifier
-from protonn_edge.training.initialization import nearest_distances
 from protonn_edge.training.objective import LABEL_RARITY
 from protonn_edge.training.preparation import PreparedPoints, count_inputs
 from protonn_edge.training.progress import Learned, Trained
 from protonn_edge.training.refusals import Row, TrainingRequest, refusal_of
 from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, SearchSpec, SearchTask
+from protonn_edge.training.targets import nearest_distances
 
 _MOST_PROJECTIONS = 40
 _MOST_PROTOTYPES = 800
@@ -218,7 +218,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
     @property
     def planned_epochs(self) -> int:
         """Number of planned epochs in the last report."""
-        if self.one_class:
+        if not self.target.is_optimized:
             return 1
         if self.optimizer == "alternating":
             return len(self.trained) * self.iterations * self.pass_epochs
@@ -227,12 +227,12 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
     @property
     def learns_strangers(self) -> bool:
         """Whether training uses `strangers`."""
-        return self.optimizer == "joint" and not self.one_class
+        return self.optimizer == "joint" and self.target.is_optimized
 
     def stand_in_for(self, model: Model) -> Self:
-        """Return a classifier that learns again; of one class, with the RBF and W of the model."""
+        """Return a classifier that learns again, with the RBF and W of a model of one class."""
         stand_in = super().stand_in_for(model)
-        if self.one_class:
+        if not self.target.is_optimized:
             head = protonn_head(model, "a stand-in")
             stand_in.set_params(gamma=head.gamma, init_projection=head.projection)
         return stand_in

@@ -69,20 +69,4 @@ REFUSALS: tuple[Row, ...] = (
         "the likelihood of neighbours is not defined for points without a class",
         has_no_effect=False,
     ),
-    Apart(
-        "epochs optimizer loss batch_size learning_rate input_noise quantization_aware trained "
-        "iterations pass_epochs step_sizes gamma_numerator",
-        "one_class",
-        lambda one_class: not one_class,
-        "{one_class} trains without an optimizer",
-    ),
-    Refusal(
-        lambda case: (
-            case.settings.one_class
-            and isinstance(case.settings.init_projection, str)
-            and case.settings.init_projection in ("nca", "sleec")
-        ),
-        "{init_projection} is {settings.init_projection}, which needs several classes, but "
-        "{one_class} is set; leave out one of the two",
-    ),
 )

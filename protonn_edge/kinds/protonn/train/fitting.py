@@ -27,7 +27,6 @@ from protonn_edge.kinds.protonn.train.voters import voters_training
 from protonn_edge.training.answers import with_new_names
 from protonn_edge.training.augmentation import ImageAugmentation
 from protonn_edge.training.initialization import (
-    as_it_starts,
     initial_parameters,
     initial_projection,
 )
@@ -124,8 +123,8 @@ class ProtoNNTraining:
             data = self.prepared.training_set()  # divergence is checked
             augment = self._augmentation(data)
             start = self._start(data.sample(self.prepared.generator))
-            if self._settings.one_class:
-                return as_it_starts(start, in_memory(data.X, "one_class"))
+            if trained := self._settings.target.as_it_starts(start, data.X):
+                return trained
             if self._settings.optimizer == "alternating":
                 return alternate(start, data, self._settings, seed=self.prepared.seed)
             return self._train_jointly(start, data, augment)
@@ -221,7 +220,7 @@ class ProtoNNTraining:
             projection=self._projection(data, sizes.n_projections),
             prototypes=settings.init_prototypes,
             gamma=settings.gamma,
-            one_class=settings.one_class,
+            target=settings.target,
             widest=_SPREAD * widest_spread() if self.prepared.for_device else np.inf,
         )
         if data.outlier_exposure:  # for outliers' prototypes, which start without a label

@@ -16,10 +16,6 @@ REFUSALS: Sequence[Refusal] = (
         lambda case: case.settings.new_classes > 0 and case.settings.teachable == 0,
         "{new_classes} is {settings.new_classes}, but {teachable} is 0; give both",
     ),
-    Refusal(
-        lambda case: case.settings.new_classes > 0 and case.settings.one_class,
-        "{new_classes} is {settings.new_classes}, but {one_class} is set; leave one of the two out",
-    ),
 )
 
 

@@ -1,0 +1,42 @@
+"""The parameter for training on normal points alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from protonn_edge.system.lazy import later
+from protonn_edge.training.parameters import MiniBatchParameters, parameter
+
+_one_class = later("protonn_edge.kinds.protonn.one_class.train.target", "OneClass")
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class OneClassParameters(MiniBatchParameters):
+    """The parameter of a ProtoNN of one class.
+
+    Parameters
+    ----------
+    one_class : bool, default=False
+        Whether to train on normal points only: `fit` takes points of one class, or no targets at
+        all, and `calibrate_rejection` chooses the distance from all prototypes beyond which a point
+        is unknown. A given `gamma` is then at most what the integers cover. See
+        `protonn_edge.kinds.protonn.one_class.train.target`.
+    """
+
+    one_class: bool = parameter(
+        False,
+        "boolean",
+        help="Train on normal points only, and reject all others.",
+        option="--one-class/--all-classes",
+        common=True,
+    )
+
+    @property
+    def target(self) -> Any:
+        """What the points teach."""
+        return _one_class() if self.one_class else super().target
+
+
+GROUPS = {"--one-class": "Training", "--normal": "Training"}
+"""The groups of options in the help of `train`."""

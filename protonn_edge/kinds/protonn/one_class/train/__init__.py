@@ -1,0 +1,1 @@
+"""How ProtoNN learns from normal points alone."""

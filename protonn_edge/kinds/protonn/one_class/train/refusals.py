@@ -1,0 +1,46 @@
+"""What is refused for a training on normal points alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from protonn_edge.training.refusals import Apart, Refusal, Row
+
+REFUSALS: Sequence[Row] = (
+    Refusal(
+        lambda case: case.settings.one_class and case.for_floats_alone,
+        "{one_class} is set, but a device supports neither sets of labels nor the {normalization} "
+        "'l2'; leave out one of the two",
+    ),
+    Apart(
+        "augment strangers clip initial_model budget new_classes sparsity_projection "
+        "sparsity_prototypes sparsity_labels",
+        "one_class",
+        lambda one_class: not one_class,
+        "{one_class} learns from normal points, without other points or an optimizer",
+        has_no_effect=False,
+    ),
+    Apart(
+        "epochs optimizer loss batch_size learning_rate input_noise quantization_aware trained "
+        "iterations pass_epochs step_sizes gamma_numerator",
+        "one_class",
+        lambda one_class: not one_class,
+        "{one_class} trains without an optimizer",
+    ),
+    Refusal(
+        lambda case: (
+            case.settings.one_class and case.asked is not None and case.asked.learns_from_classes
+        ),
+        "{features} are learned from several classes, but {one_class} is set; leave out one of the "
+        "two",
+    ),
+    Refusal(
+        lambda case: (
+            case.settings.one_class
+            and isinstance(case.settings.init_projection, str)
+            and case.settings.init_projection in ("nca", "sleec")
+        ),
+        "{init_projection} is {settings.init_projection}, which needs several classes, but "
+        "{one_class} is set; leave out one of the two",
+    ),
+)
