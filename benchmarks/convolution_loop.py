@@ -112,7 +112,7 @@ def model() -> IntegerChain:
             normalizer=Normalizer("none", 0 * ones, ones),
             inputs=InputStatistics(0 * ones, 15 * ones, ones, ones, 0 * ones),
             classes=("one", "other"),
-            feature_stage=stage,
+            features=stage,
         )
     )
 

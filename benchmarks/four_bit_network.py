@@ -62,7 +62,7 @@ def convolutional_network(
         normalizer=Normalizer("none", np.zeros(len(weights)), np.ones(len(weights))),
         inputs=InputStatistics.of(features).with_one_range(),
         classes=classes,
-        feature_stage=stage,
+        features=stage,
     )
     integers = quantize(model)
     return replace(model, activity=measure_activity(integers, integers.quantize(images)))

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.feature_stage import Bytes
-from protonn_edge.features.gradients.integers import Cells, gradients
+from protonn_edge.features.gradients.integers import Bytes, Cells, gradients
 from protonn_edge.features.gradients.loop import GradientLoops
 
 STAGE = Cells((28, 28), (28, 28), (4, 4))

@@ -166,7 +166,7 @@ def measure_gradients() -> dict[str, Any]:
     model = _model(Case("columns", gradient_loop.STAGE.n_outputs, 4, 16))
     cells = gradient_loop.STAGE
     features = gradient_features(cells.image_shape, cells.cropped_shape, cells.cells)
-    model = replace(model, feature_stage=features)
+    model = replace(model, features=features)
     image = gradient_loop.drawn_image()
     plan = plan_of(model, {})
     program = gradient_loop.program(image)

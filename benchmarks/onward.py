@@ -75,7 +75,7 @@ def compared(
 
 def drawn_points(chain: IntegerChain, own: NDArray[np.uint8], count: int) -> NDArray[np.uint8]:
     """Return random points, and a model's own points with noise but for their first occurrence."""
-    rng, most = np.random.default_rng(0), chain.features.maximum
+    rng, most = np.random.default_rng(0), chain.quantizer.maximum
     half = count // 2
     random = rng.integers(0, most + 1, (count - half, chain.n_features))
     known = np.resize(own, (half, chain.n_features)).astype(np.int64)

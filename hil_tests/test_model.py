@@ -104,6 +104,6 @@ def test_features_at_the_end_of_their_range_are_counted(
 ) -> None:
     for row in rows[:20]:
         session.predict(row)
-    at_the_end = int((rows[:20] == reference.features.maximum).sum())
+    at_the_end = int((rows[:20] == reference.quantizer.maximum).sum())
     if session.retried == 0:  # repeated requests would count twice
         assert session.stats().saturations == at_the_end

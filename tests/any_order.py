@@ -86,7 +86,7 @@ def wrong_calls(points: np.ndarray) -> list[Call]:
 
 def random_calls(rng: np.random.Generator, model: IntegerChain, count: int) -> Iterator[Call]:
     """Yield calls in any order, some with features beyond their maximum."""
-    n, maximum = model.n_features, model.features.maximum
+    n, maximum = model.n_features, model.quantizer.maximum
     names = "bbbppmmmmffffxnqrhu"
     names += "c" * (getattr(model, "confidence", None) is not None)
     names += "o" * _hears(model)
@@ -139,7 +139,7 @@ def _answer(model: IntegerChain, pushed: bytes) -> bytes | None:
     """Return class and scores of pushed features; None if the reference does not have them."""
     n = model.n_features
     Q = np.frombuffer(pushed[:n].ljust(n, b"\0"), np.uint8)[None]
-    if not isinstance(model, IntegerChain) or Q.max() > model.features.maximum:
+    if not isinstance(model, IntegerChain) or Q.max() > model.quantizer.maximum:
         return None
     classes, scores = model.answers(Q)
     return bytes([int(classes[0])]) + scores[0].astype(f"<i{_score_bytes(model)}").tobytes()

@@ -27,7 +27,7 @@ def hearing(stage: Features) -> Features:
 def random_clips(seed: int, n: int, stage: Features) -> np.ndarray:
     """Return n clips of bytes, (n, samples): tones that fade, with noise, and extreme ones."""
     rng = np.random.default_rng(seed)
-    t, shape = np.arange(stage.n_features), (n, 1)
+    t, shape = np.arange(stage.points.n_features), (n, 1)
     tones = np.sin(
         np.cumsum(rng.uniform(0.05, 3, shape) + rng.normal(0, 0.02, (n, len(t))), axis=1)
     )
@@ -54,13 +54,13 @@ def loudest(band: BandPass, samples: int) -> np.ndarray:
 
 def extreme_clips(stage: Features) -> np.ndarray:
     """Return silence, square waves of each band's centre, and for each band the loudest clip."""
-    t = np.arange(stage.n_features)
+    t = np.arange(stage.points.n_features)
     waves = [0 * t, 0 * t + 255]
     rate = stage.points.rate
     for band in stage.stages[0].clip.bands:
         turns = band.centre(rate) / rate * (t + 0.5)
         waves.append(255 * (turns % 1 < 0.5))
-        last = loudest(band, stage.n_features)
+        last = loudest(band, stage.points.n_features)
         waves += [last, 255 - last]
     return np.array(waves)
 
@@ -82,5 +82,5 @@ def random_audio_model(stage: Features, seed: int = 0) -> Model:
         gamma=min(gamma, widest),
         normalizer=normalizer,
         inputs=InputStatistics.of(features).of_whole_numbers(127),
-        feature_stage=stage,
+        features=stage,
     )

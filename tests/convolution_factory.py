@@ -92,11 +92,11 @@ def random_images_of(seed: int, n: int, stage: Features) -> np.ndarray:
     rng = np.random.default_rng(seed)
     height, width, channels = image_shape_of(stage)
     coarse = rng.integers(
-        0, stage.scale.maximum + 1, (n, -(-height // 2), -(-width // 2), channels)
+        0, stage.points.scale.maximum + 1, (n, -(-height // 2), -(-width // 2), channels)
     )
     coarse[rng.random(coarse.shape) < 0.5] = 0
     images = coarse.repeat(2, axis=1)[:, :height].repeat(2, axis=2)[:, :, :width]
-    images[0], images[1] = 0, stage.scale.maximum
+    images[0], images[1] = 0, stage.points.scale.maximum
     return images.reshape(n, -1).astype(np.uint8)
 
 
@@ -110,5 +110,5 @@ def random_model(stage: Features, seed: int = 0, classes: int = 3) -> Model:
         normalizer=Normalizer("none", np.zeros(stage.n_outputs), np.ones(stage.n_outputs)),
         inputs=InputStatistics.of(features).with_one_range(),
         classes=tuple(f"class {label}" for label in range(classes)),
-        feature_stage=stage,
+        features=stage,
     )

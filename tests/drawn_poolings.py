@@ -5,9 +5,11 @@ from __future__ import annotations
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from protonn_edge.chain.feature_stage import Shape
+from protonn_edge.chain.features import Features
+from protonn_edge.chain.shapes import Shape
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.average_pooling.integers import Areas, IntegerAveragePooling
+from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.deskew.integers import PixelScale
 
 
@@ -18,13 +20,13 @@ def poolings(
     *,
     crops: bool,
     scales: st.SearchStrategy[PixelScale | None],
-) -> AveragePooling:
+) -> Features:
     """Draw average pooling; one is refused only for an area that is too small or too large."""
     image = draw(images)
     cropped = draw(_within(image)) if crops else image
     shape, scale = draw(_within(cropped)), draw(scales)
     try:
-        return AveragePooling(image, cropped, shape, scale)
+        return average_pooling(image, cropped, shape, deskew=scale is not None)
     except InputError as error:
         assume("average pooling of" not in str(error))
         raise
@@ -32,3 +34,10 @@ def poolings(
 
 def _within(shape: Shape) -> st.SearchStrategy[Shape]:
     return st.tuples(*(st.integers(1, side) for side in shape))
+
+
+def areas_of(features: Features) -> Areas:
+    """Return the areas of an image, or of its deskewed crop."""
+    stage = features.stages[-1]
+    assert isinstance(stage, IntegerAveragePooling)
+    return stage.pooling

@@ -9,8 +9,8 @@ from model_factory import random_model, random_points
 
 from protonn_edge.avr.program import Sections
 from protonn_edge.boards import load_board
-from protonn_edge.chain.feature_stage import Shape
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.shapes import Shape
 from protonn_edge.codegen import make_plan
 from protonn_edge.device import Origin, Result
 from protonn_edge.projects.checks import Usage
@@ -62,7 +62,7 @@ def evidence_of(
             raw,
             fed,
             labels,
-            reference.features.saturations(raw),
+            reference.quantizer.saturations(raw),
             stage_losses(model, raw, labels),
         ),
         image_shape=shape,

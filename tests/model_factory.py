@@ -7,15 +7,13 @@ from typing import Any
 import numpy as np
 from chains import numbers_of, protonn_chain, protonn_model, replace
 
-from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.features import Features
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import scores_and_nearest
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import with_rules
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
-from protonn_edge.features.average_pooling.integers import AveragePooling
-from protonn_edge.features.deskew.integers import BYTES
+from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.gradients.making import gradient_features
 from protonn_edge.features.window_features.making import window_features
 from protonn_edge.features.window_features.scale import ChannelScale
@@ -80,10 +78,10 @@ def random_model(
     )
 
 
-def random_images(seed: int, n: int, stage: AveragePooling | Features) -> np.ndarray:
+def random_images(seed: int, n: int, stage: Features) -> np.ndarray:
     """Return n images of bytes with dark and light areas, (n, pixels) uint8."""
     rng = np.random.default_rng(seed)
-    height, width = getattr(stage, "image_shape", None) or stage.points.shape
+    height, width = stage.points.shape
     coarse = rng.integers(0, 256, (n, -(-height // 3), -(-width // 3)))
     coarse[rng.random(coarse.shape) < 0.5] = 0
     images = coarse.repeat(3, axis=1)[:, :height].repeat(3, axis=2)[:, :, :width]
@@ -95,11 +93,11 @@ def random_images(seed: int, n: int, stage: AveragePooling | Features) -> np.nda
     return images.reshape(n, -1).astype(np.uint8)
 
 
-def random_pooling_model(pooling: AveragePooling, seed: int = 0, **sizes: float) -> Model:
+def random_pooling_model(pooling: Features, seed: int = 0, **sizes: float) -> Model:
     """Return a float model of averages of images, else as `random_model` makes one."""
     images = random_images(seed, 300, pooling)
     averages = pooling.apply(images)
-    inputs = InputStatistics.of_averages(images, averages)
+    inputs = InputStatistics.of(averages)
     return _model_of_features(pooling, averages, inputs, seed, **sizes)
 
 
@@ -112,7 +110,7 @@ def random_gradients_model(stage: Features, seed: int = 0, **sizes: float) -> Mo
 
 
 def _model_of_features(
-    stage: FeatureStage,
+    stage: Features,
     features: np.ndarray,
     inputs: InputStatistics,
     seed: int,
@@ -131,7 +129,7 @@ def _model_of_features(
         gamma=sizes.get("gamma_numerator", 2.5) / float(np.median(distances)),
         normalizer=normalizer,
         inputs=inputs,
-        feature_stage=stage,
+        features=stage,
     )
 
 
@@ -153,10 +151,10 @@ def plain_model() -> Model:
 def random_inputs(seed: int, n: int, model: IntegerChain) -> np.ndarray:
     """Return n quantized inputs, (n, D) uint8: random ones, sparse ones, all zeros, all maxima."""
     rng = np.random.default_rng(seed)
-    Q = rng.integers(0, model.features.maximum + 1, (n, model.n_features), dtype=np.uint8)
+    Q = rng.integers(0, model.quantizer.maximum + 1, (n, model.n_features), dtype=np.uint8)
     Q[rng.random(Q.shape) < 0.3] = 0
     Q[0] = 0
-    Q[-1] = model.features.maximum
+    Q[-1] = model.quantizer.maximum
     return Q
 
 
@@ -201,14 +199,14 @@ def tiny_pooling_model() -> IntegerChain:
     return replace(
         tiny_integer_model(),
         inputs=InputQuantizer(zero=np.full(6, 0.5), step=np.full(6, 0.25), maximum=63),
-        feature_stage=AveragePooling((5, 6), (3, 4), (2, 3)),
+        features=average_pooling((5, 6), (3, 4), (2, 3)),
     )
 
 
 def tiny_deskew_model() -> IntegerChain:
     """Return the same one whose images are deskewed first."""
     model = tiny_pooling_model()
-    return replace(model, feature_stage=AveragePooling((5, 6), (3, 4), (2, 3), BYTES))
+    return replace(model, features=average_pooling((5, 6), (3, 4), (2, 3), deskew=True))
 
 
 def tiny_gradients_model() -> IntegerChain:
@@ -218,7 +216,7 @@ def tiny_gradients_model() -> IntegerChain:
         model,
         inputs=InputQuantizer(zero=np.zeros(8), step=np.full(8, 0.25), maximum=63),
         projection=numbers_of(model)["projection"][:, [0, 1, 2, 3, 4, 5, 3, 2]],
-        feature_stage=gradient_features((5, 8), (5, 7), (1, 2), 4),
+        features=gradient_features((5, 8), (5, 7), (1, 2), 4),
     )
 
 
@@ -284,7 +282,7 @@ def random_window_model(stage: Features, seed: int = 0, **sizes: float) -> Model
     """Return a float model of features of windows, else as `random_model` makes one."""
     model = random_model(seed, features=stage.n_outputs, **sizes)
     windows = random_windows(seed, 100, stage).reshape(-1, stage.points.shape[1])
-    windows = stage.scale.zero + stage.scale.step * windows
+    windows = stage.points.scale.zero + stage.points.scale.step * windows
     features = stage.apply(windows.reshape(100, -1))
     scale = 1.0 / np.maximum(features.std(axis=0), 1.0)
     normalizer = Normalizer("standard", features.mean(axis=0), scale)
@@ -299,7 +297,7 @@ def random_window_model(stage: Features, seed: int = 0, **sizes: float) -> Model
         gamma=min(gamma, widest),
         normalizer=normalizer,
         inputs=InputStatistics.of(features),
-        feature_stage=stage,
+        features=stage,
     )
 
 
@@ -316,5 +314,5 @@ def tiny_windows_model() -> IntegerChain:
     """Return the tiny model for six features of windows of 8 samples of one channel."""
     return replace(
         tiny_integer_model(),
-        feature_stage=window_features_of("mean,deviation,max,change,bands:2", 8, 1),
+        features=window_features_of("mean,deviation,max,change,bands:2", 8, 1),
     )

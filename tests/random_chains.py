@@ -22,7 +22,6 @@ from random_shapes import (
 )
 
 from protonn_edge.avr.cores import UNO_CORE
-from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.features import Features
 from protonn_edge.chain.policy import with_rules
 from protonn_edge.codegen import Plan
@@ -58,13 +57,13 @@ def random_chain(rng: Rng) -> tuple[IntegerChain, Plan]:
 
 def points_of(rng: Rng, n: int, chain: IntegerChain) -> np.ndarray:
     """Return n points, (n, features) uint8, of the kind that the feature stage is for."""
-    stage, seed = chain.feature_stage, int(rng.integers(1 << 31))
+    stage, seed = chain.features, int(rng.integers(1 << 31))
     Q = random_points(rng, n, chain)
     if isinstance(stage, Features) and stage.kind == "audio":
         Q[n // 2 :] = random_clips(seed, n - n // 2, stage)
     if isinstance(stage, Features) and stage.kind == "convolutions":
         Q[n // 2 :] = random_images_of(seed, n - n // 2, stage)
-    return np.minimum(Q, chain.features.maximum)
+    return np.minimum(Q, chain.quantizer.maximum)
 
 
 def _chain(rng: Rng) -> IntegerChain | None:
@@ -86,7 +85,7 @@ def _chain(rng: Rng) -> IntegerChain | None:
     else:
         made = _HEADS[head](rng, n, classes, maximum)
         inputs = random_input_scales(rng, Shape(0, 0, classes, n, before), maximum)
-        model = replace(made, inputs=inputs, feature_stage=before)
+        model = replace(made, inputs=inputs, features=before)
     return _rejecting(rng, model)
 
 
@@ -96,12 +95,12 @@ def _plan(rng: Rng, chain: IntegerChain) -> Plan:
     return plan_with(kernels, held=bool(rng.choice(kernels[0].feedings)))
 
 
-def _audio(rng: Rng) -> tuple[FeatureStage, int]:
+def _audio(rng: Rng) -> tuple[Features, int]:
     stage = audio_of(int(rng.integers(1, 14)), int(rng.integers(1, 5)), int(rng.integers(128, 200)))
     return stage, stage.n_outputs
 
 
-def _convolution(rng: Rng) -> tuple[FeatureStage, int]:
+def _convolution(rng: Rng) -> tuple[Features, int]:
     """Return one to three layers; `InputError` if a window is larger than its image."""
     shape = (int(rng.integers(3, 13)), int(rng.integers(3, 13)), int(rng.integers(1, 4)))
     layers: list[IntegerConvolution | IntegerPooling] = []
@@ -134,7 +133,7 @@ def _convolution(rng: Rng) -> tuple[FeatureStage, int]:
     return stage, stage.n_outputs
 
 
-STAGES: dict[str, Callable[[Rng], tuple[FeatureStage | None, int]]] = {
+STAGES: dict[str, Callable[[Rng], tuple[Features | None, int]]] = {
     **FIRST_STAGES,
     "audio": _audio,
     "convolution": _convolution,

@@ -14,7 +14,6 @@ from chains import numbers_of, protonn_chain, replace
 from plans import of_weights_for, plan_with
 
 from protonn_edge.avr.cores import UNO_CORE
-from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.features import Features
 from protonn_edge.chain.head import channels_of
 from protonn_edge.chain.input_quantizer import InputQuantizer
@@ -23,8 +22,7 @@ from protonn_edge.chain.policy import with_rules
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.planner import Limits
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.integers import AveragePooling
-from protonn_edge.features.deskew.integers import BYTES
+from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.gradients.making import gradient_features
 from protonn_edge.features.window_features.making import window_features
 from protonn_edge.features.window_features.scale import ChannelScale
@@ -58,7 +56,7 @@ class Shape:
     m: int
     classes: int
     inputs: int
-    before: FeatureStage | None = None
+    before: Features | None = None
 
 
 def random_case(rng: Rng) -> tuple[IntegerChain, Plan]:
@@ -110,15 +108,15 @@ def _plain(rng: Rng) -> tuple[None, int]:
     return None, _size(rng, _FEATURES, 400)
 
 
-def _average_pooling(rng: Rng) -> tuple[AveragePooling, int]:
+def _average_pooling(rng: Rng) -> tuple[Features, int]:
     return _pooling(rng, 40, None)
 
 
-def _deskew(rng: Rng) -> tuple[AveragePooling, int]:
-    return _pooling(rng, 32, BYTES)
+def _deskew(rng: Rng) -> tuple[Features, int]:
+    return _pooling(rng, 32, deskew=True)
 
 
-def _pooling(rng: Rng, side: int, deskewed: object) -> tuple[AveragePooling, int]:
+def _pooling(rng: Rng, side: int, deskewed: object) -> tuple[Features, int]:
     while True:
         image = [int(rng.integers(1, side + 1)) for _ in range(2)]
         if deskewed is None and rng.random() < 0.2:
@@ -126,7 +124,9 @@ def _pooling(rng: Rng, side: int, deskewed: object) -> tuple[AveragePooling, int
         cropped = [int(rng.integers(max(1, s - 6), s + 1)) for s in image]
         shape = [_outputs(rng, pixels) for pixels in cropped]
         try:
-            made = AveragePooling(tuple(image), tuple(cropped), tuple(shape), deskewed)  # type: ignore[arg-type]
+            made = average_pooling(
+                tuple(image), tuple(cropped), tuple(shape), deskew=deskewed is not None
+            )  # type: ignore[arg-type]
         except InputError:
             continue
         if made.n_features <= 1000 and made.n_outputs <= 400:
@@ -172,7 +172,7 @@ def _gradients(rng: Rng) -> tuple[Features, int]:
     return made, made.n_outputs
 
 
-FIRST_STAGES: dict[str, Callable[[Rng], tuple[FeatureStage | None, int]]] = {
+FIRST_STAGES: dict[str, Callable[[Rng], tuple[Features | None, int]]] = {
     "none": _plain,
     "average_pooling": _average_pooling,
     "deskew": _deskew,
@@ -183,14 +183,14 @@ FIRST_STAGES: dict[str, Callable[[Rng], tuple[FeatureStage | None, int]]] = {
 
 def first_stage_of(model: IntegerChain) -> str:
     """Return what the model has before its projection."""
-    stage = model.feature_stage
+    stage = model.features
     if stage is None:
         return "none"
     if stage.kind == "gradients":
         return "gradients"
-    if not isinstance(stage, AveragePooling):
+    if stage.kind != "average_pooling":
         return "windows"
-    return "average_pooling" if stage.deskewed is None else "deskew"
+    return stage.stages[0].kind
 
 
 def random_model_of(rng: Rng, shape: Shape, maximum: int | None = None) -> IntegerChain:
@@ -216,7 +216,7 @@ def random_model_of(rng: Rng, shape: Shape, maximum: int | None = None) -> Integ
         labels=_random_labels(rng, shape),
         score_scale=1.0,
         classes=tuple(f"class {label}" for label in range(shape.classes)),
-        feature_stage=shape.before,
+        features=shape.before,
     )
     points = named_stages(model)["projection"].run(
         own_inputs(model, random_points(rng, shape.m, model))
@@ -239,7 +239,7 @@ def _random_projection(rng: Rng, shape: Shape, maximum: int) -> np.ndarray:
 
 def random_input_scales(rng: Rng, shape: Shape, maximum: int) -> InputQuantizer:
     n = shape.inputs
-    if isinstance(shape.before, Features) and shape.before.kind != "gradients":  # of one scale
+    if isinstance(shape.before, Features) and shape.before.kind == "window_features":
         steps = rng.choice([0.3, 1.0, 7.5, 130.0, -2.0], n)
         return InputQuantizer(rng.integers(-200, 200, n) * np.abs(steps), steps, maximum)
     return InputQuantizer(np.zeros(n), np.ones(n), maximum)
@@ -270,7 +270,7 @@ def _with_rejection(rng: Rng, model: IntegerChain) -> IntegerChain:
 
 def random_points(rng: Rng, n: int, model: IntegerChain) -> np.ndarray:
     """Return n points, (n, features) uint8: dense and sparse ones, all zeros, all the largest."""
-    maximum = model.features.maximum
+    maximum = model.quantizer.maximum
     if channels_of(model) is not None:
         centre, spread = rng.integers(0, 256, (n, 1)), rng.choice([1, 30, 255], (n, 1))
         Q = np.clip(centre + rng.integers(-255, 256, (n, model.n_features)) % (spread + 1), 0, 255)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from chains import numbers_of
@@ -19,11 +20,7 @@ from scipy.optimize import lsq_linear
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.chain.integer_chain import own_inputs, stage_of
 from protonn_edge.codegen.plan import Plan
-from protonn_edge.features.average_pooling.integers import (
-    AveragePooling,
-    pixels_averaging,
-    shares_of,
-)
+from protonn_edge.features.average_pooling.integers import Areas, IntegerAveragePooling
 from protonn_edge.features.deskew.integers import row_shifts
 from protonn_edge.features.deskew.kernels import moved_row_cycles, moved_rows
 from protonn_edge.features.images.cropped_image import CroppedImage
@@ -31,7 +28,7 @@ from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.projection.integers import REQUANTIZE_SHIFT, IntegerProjection
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.quantization import IntegerChain
-from protonn_edge.verification.tryout import inverted
+from protonn_edge.verification.drawn_points import drawn_points
 
 Int64 = NDArray[np.int64]
 
@@ -77,29 +74,46 @@ def worst_inputs(
     """
     generator = np.random.default_rng(seed)
     if model.head is not ProtoNNHead:  # only inputs that are 0 take less
-        fed = inverted(
-            model, generator.integers(1, model.inputs.maximum + 1, (count, model.n_inputs))
-        )
+        fed = _fed(model, generator.integers(1, model.inputs.maximum + 1, (count, model.n_inputs)))
         return _drawn_points(model, generator)[:count] if fed is None else fed
     costs = prototype_costs(plan)
     middles = _middles(model, generator)
     targets = _climb(model, middles, costs, generator, effort)[:_TARGETS]
     most = np.full(model.n_inputs, model.inputs.maximum)
-    stage = model.feature_stage
-    if isinstance(stage, AveragePooling) and stage.deskewed is not None:
-        images = np.concatenate(list(_slanting(model, stage, targets, costs, generator, effort)))
-        return _refine_images(model, stage, plan, images, generator, effort)[:count]
-    near = inverted(model, _inputs_near(model, targets, most, costs, generator, effort)[:count])
+    stage = model.features
+    if stage is not None and [each.kind for each in stage.stages] == ["deskew", "average_pooling"]:
+        image = stage.stages[0].image
+        areas = Areas(
+            image.image_shape,
+            image.cropped_shape,
+            stage_of(model, IntegerAveragePooling).pooling.shape,
+        )
+        images = np.concatenate(list(_slanting(model, areas, targets, costs, generator, effort)))
+        return _refine_images(model, areas, plan, images, generator, effort)[:count]
+    near = _fed(model, _inputs_near(model, targets, most, costs, generator, effort)[:count])
     if near is not None:
         return near
     return _refine(model, plan, _drawn_points(model, generator), generator, effort)[:count]
 
 
+def _fed(model: IntegerChain, x: Int64) -> NDArray[np.uint8] | None:
+    """Return bytes for the device that give the classifier the inputs x (n, D); None if unknown."""
+    stage = model.features
+    if stage is None or [each.kind for each in stage.stages] != ["average_pooling"]:
+        return x.astype(np.uint8) if stage is None else None
+    (averaging,) = model.feature_stages
+    areas = averaging.pooling
+    images = np.zeros((len(x), *areas.image_shape), np.uint8)
+    inside = np.ones(areas.cropped_shape, np.bool_)
+    areas.cropped(images)[...] = pixels_averaging(averaging, x, inside)
+    return images.reshape(len(x), -1)
+
+
 def _drawn_points(model: IntegerChain, generator: np.random.Generator) -> NDArray[np.uint8]:
     """Return 32 points, (32, features): noise, and what the feature stage draws."""
     noise = generator.integers(1, BYTE_MAXIMUM + 1, (_POINTS // 2, model.n_features))
-    assert model.feature_stage is not None  # or inputs are what the device is fed
-    examples = model.feature_stage.examples(_POINTS - len(noise))
+    assert model.features is not None  # or inputs are what the device is fed
+    examples = drawn_points(model.features.points, _POINTS - len(noise))
     return np.concatenate([noise.astype(np.uint8), examples])
 
 
@@ -225,7 +239,7 @@ def _ascend(
 
 def _slanting(
     model: IntegerChain,
-    pooling: AveragePooling,
+    pooling: Areas,
     targets: Int64,
     costs: Int64,
     generator: np.random.Generator,
@@ -248,9 +262,7 @@ def _slanting(
             shifts = row_shifts(image)[0]
 
 
-def _inside(
-    pooling: AveragePooling, shifts: Int64
-) -> tuple[NDArray[np.bool_], tuple[Int64, Int64]]:
+def _inside(pooling: Areas, shifts: Int64) -> tuple[NDArray[np.bool_], tuple[Int64, Int64]]:
     """Return which pixels that count, (h, w), are inside of an image whose rows move so.
 
     And where these are in the image.
@@ -263,12 +275,12 @@ def _inside(
 
 
 def _slanted(
-    model: IntegerChain, pooling: AveragePooling, inputs: Int64, shifts: Int64, slope: float
+    model: IntegerChain, pooling: Areas, inputs: Int64, shifts: Int64, slope: float
 ) -> NDArray[np.uint8]:
     """Return an image (1, H, W) that has these inputs (D,) once its rows have moved."""
     inside, at = _inside(pooling, shifts)
     image = np.zeros((1, *pooling.image_shape))
-    averaging = pooling.averaging(model.inputs)
+    averaging = stage_of(model, IntegerAveragePooling)
     image[:, *at] = pixels_averaging(averaging, inputs[None], inside)[:, inside]
     free = np.ones(pooling.image_shape, np.bool_)
     free[at] = False
@@ -297,7 +309,7 @@ def _with_slope(
 
 def _refine_images(
     model: IntegerChain,
-    pooling: AveragePooling,
+    pooling: Areas,
     plan: Plan,
     images: NDArray[np.uint8],
     generator: np.random.Generator,
@@ -351,3 +363,43 @@ def moved_cycles(image: CroppedImage, shifts: NDArray[np.int64]) -> NDArray[np.i
     _, moved = moved_rows(image, shifts)
     cycles: NDArray[np.int64] = moved * moved_row_cycles(image)
     return cycles
+
+
+Mask = NDArray[np.bool_]
+
+
+def pixels_averaging(stage: IntegerAveragePooling, x: NDArray[Any], inside: Mask) -> Int64:
+    """Return pixels (n, h, w) with approximately the averages x, and 0 where `inside` is false.
+
+    The averages are exact in areas of whole pixels, if a byte suffices.
+    """
+    areas = stage.pooling
+    area, shares = _area_of(areas), shares_of(areas, inside)
+    sums = np.rint(x * ((1 << 16) / stage.multiplier))
+    wanted = (sums / np.maximum(shares * areas.area, 1))[:, area]
+    ordered = np.argsort(np.where(inside, area, areas.n_outputs), axis=None, kind="stable")
+    sorted_areas = area.ravel()[ordered]
+    place = np.empty(area.size)
+    place[ordered] = np.arange(area.size) - np.searchsorted(
+        sorted_areas[: inside.sum()], sorted_areas
+    )
+    count = np.bincount(area[inside], minlength=areas.n_outputs)[area]
+    more = place.reshape(area.shape) < np.rint((wanted - np.floor(wanted)) * count)
+    pixels: Int64 = np.clip(np.floor(wanted) + more, 0, BYTE_MAXIMUM).astype(np.int64)
+    return np.where(inside, pixels, 0)
+
+
+def shares_of(areas: Areas, inside: Mask) -> NDArray[np.float64]:
+    """Return the share of each area, (D,), covered by the pixels (h, w) inside the image."""
+    area = _area_of(areas)
+    every = np.bincount(area.ravel(), minlength=areas.n_outputs)
+    counted = np.bincount(area[inside], minlength=areas.n_outputs)
+    return counted / every
+
+
+def _area_of(areas: Areas) -> Int64:
+    """Return (h, w): the number of the area in which each cropped pixel begins."""
+    rows, columns = areas.rows, areas.columns
+    y = np.arange(rows.pixels) * rows.pixel_units // rows.output_units
+    x = np.arange(columns.pixels) * columns.pixel_units // columns.output_units
+    return y[:, None] * columns.outputs + x

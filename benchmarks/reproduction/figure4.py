@@ -166,9 +166,9 @@ def _trained(bar: Bar, dataset: Dataset) -> Model:
 def _measured(bar: Bar, model: Model, dataset: Dataset) -> Record:
     """Build a model and run all test points."""
     X = dataset.X_test
-    if bar.precision == "float32" and model.feature_stage is not None:
-        X = model.feature_stage.apply(X)
-        model = replace(model, feature_stage=None, raw_exponents=None)
+    if bar.precision == "float32" and model.features is not None:
+        X = model.features.apply(X)
+        model = replace(model, features=None, raw_exponents=None)
     reference = (float_build if bar.precision == "float32" else quantize)(model)
     options = BuildOptions(reference=reference)
     record = run_on_uno(model, replace(dataset, X_test=X), options).record

@@ -21,14 +21,6 @@ class Kind(NamedTuple):
     plans: tuple[str, ...] = ()  # the kernels after which its plans are named, if there are any
 
 
-class Feature(NamedTuple):
-    """A kind of feature, listed in ``FEATURES`` of its folder."""
-
-    kind: str  # of its stage, in files
-    module: str  # of the stage in floats, in the folder
-    stage: str  # the stage's class
-
-
 class Requested(NamedTuple):
     """The requests for a kind of feature in training, listed in ``REQUESTS`` of its folder."""
 

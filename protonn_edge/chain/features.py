@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any, Self
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain import stored
-from protonn_edge.chain.checks import Arrays, set_checked
-from protonn_edge.chain.feature_stage import (
-    Facts,
-    FeatureStage,
-    Shape,
-    Signal,
-    check_sample_rate,
-)
+from protonn_edge.chain.checks import set_checked
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
-from protonn_edge.chain.integer_stage import IntegerStage, run_through, stage_names
-from protonn_edge.chain.registry import stage_class
-from protonn_edge.datasets.naming import channel_names
+from protonn_edge.chain.integer_stage import IntegerStage, run_through
+from protonn_edge.chain.shapes import Shape
+from protonn_edge.chain.signals import Signal, check_sample_rate
 from protonn_edge.errors import InputError
 
-NAME = "features"
-"""The name of the JSON of features in a model file; names of their arrays begin with it, too."""
+_VALUES_AT_ONCE = 2**20  # raw values whose features are computed at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +64,13 @@ class PointFormat:
             return (1, first) if second == 1 else None
         return None if others or self.n_features == 1 else (first, second)
 
+    @property
+    def quantizer(self) -> InputQuantizer:
+        """The conversion of each value of a raw point to a byte."""
+        ends = self.scale.zero, self.scale.step
+        zeros, steps = (np.resize(each, self.n_features) for each in ends)
+        return replace(self.scale, zero=zeros, step=steps)
+
     def to_bytes(self, X: NDArray[Any]) -> NDArray[np.uint8]:
         """Return raw points (n, features) as bytes, of the same shape."""
         channels = X.reshape(-1, len(self.scale.zero))
@@ -105,16 +103,17 @@ _SHOWN = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Features(FeatureStage):
-    """Stages that compute features from bytes; the last one may need the classifier's inputs.
+class Features:
+    """What computes the inputs of a classifier from raw points: a chain of stages, from bytes.
+
+    The last stage may need the classifier's inputs; before these are known, its values are floats.
 
     Raises `InputError` if the stages do not fit together.
     """
 
-    kind: str  # type: ignore[misc]  # the kind of features
-    points: PointFormat
+    kind: str  # the kind of features
+    points: PointFormat  # the form of raw points, which become the bytes
     stages: tuple[IntegerStage, ...]
-    smaller: tuple[str, ...] = field(init=False, repr=False)  # type: ignore[misc]
 
     def __post_init__(self) -> None:
         before: IntegerStage | None = None
@@ -135,8 +134,6 @@ class Features(FeatureStage):
         if not linked:
             raise InputError("the features have no stages; give at least one")
         set_checked(self, "stages", tuple(linked))
-        advice = (each for stage in linked for each in stage.smaller)
-        set_checked(self, "smaller", tuple(dict.fromkeys(advice)))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Features) and stored.same(self, other)
@@ -144,68 +141,34 @@ class Features(FeatureStage):
     __hash__ = None  # type: ignore[assignment]
 
     @property
-    def n_features(self) -> int:
-        """Number of values of a raw point."""
-        return self.points.n_features
-
-    @property
     def n_outputs(self) -> int:
         """Number of features, the D inputs of the classifier."""
         return self.stages[-1].n_outputs
 
     @property
-    def scale(self) -> InputQuantizer:
-        """The conversion of raw values to bytes."""
-        return self.points.scale
-
-    @property
-    def signal(self) -> Signal | None:
-        """The samples of a raw point that is a signal; otherwise None."""
-        return self.points.signal
-
-    @property
-    def drawn_shape(self) -> Shape | None:
-        """Height and width of a raw point when drawn."""
-        return self.points.drawn_shape
-
-    @property
     def title(self) -> str:
-        """The title of a stage that computes scores; else empty."""
+        """The title of a stage that computes scores, which the classifier only passes on."""
         return next((stage.title for stage in self.stages if stage.title), "")
 
-    def features_of(self, X: NDArray[Any]) -> NDArray[Any]:
-        """Return the features (n, D) of raw points."""
-        return run_through(self.stages, self.points.to_bytes(X))
+    def apply(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Return features (n, D) of raw points (n, features): float32 for float32, else float64.
 
-    def integer_stages(self, inputs: InputQuantizer) -> tuple[IntegerStage, ...]:
-        """Return the stages that compute the inputs of a classifier from raw bytes."""
+        They are exactly the values of the integer stages before their conversion to bytes, so that
+        a model is trained on the features of the device. Memory is bounded for many points.
+        """
+        dtype = np.float32 if X.dtype == np.float32 else np.float64
+        features = np.empty((len(X), self.n_outputs), dtype)
+        at_once = max(1, _VALUES_AT_ONCE // self.points.n_features)
+        for start in range(0, len(X), at_once):
+            rows = slice(start, start + at_once)
+            features[rows] = run_through(self.stages, self.points.to_bytes(X[rows]))
+        return features
+
+    def feeding(self, inputs: InputQuantizer) -> tuple[IntegerStage, ...]:
+        """Return the stages that compute the inputs of a classifier; `inputs` converts features."""
         return (*self.stages[:-1], self.stages[-1].feeding(inputs))
 
-    def to_arrays(self) -> Arrays:
-        """Return the arrays for a model file."""
-        return stored.to_arrays(self, NAME)
 
-    @classmethod
-    def from_arrays(cls, arrays: Arrays) -> Self | None:
-        """Return the features in a model file's arrays, or None."""
-        return stored.from_arrays(cls, arrays, NAME, stage_class) if NAME in arrays else None
-
-    def describe(self, names: Sequence[str]) -> dict[str, Any]:
-        """Return the fields, and the names of the channels of a signal, for JSON."""
-        signal = self.signal
-        channels = (
-            {} if signal is None else {"channel_names": channel_names(names, signal.channels)}
-        )
-        described: dict[str, Any] = stored.described(self)
-        return described | {name: list(each) for name, each in channels.items()}
-
-    def facts(self, names: Sequence[str]) -> Facts:
-        """Return the form of points, and what each stage computes, as rows for display."""
-        signal = self.signal
-        size = "x".join(map(str, self.points.shape)) if signal is None else signal.text(names)
-        what = "features" if signal is None else "samples"
-        rows = [(what, f"{self.n_features:,}: {size}")]
-        kinds = stage_names(stage.kind for stage in self.stages)
-        for name, stage in zip(kinds, self.stages, strict=True):
-            rows.append((name.replace("_", " "), stored.words(stage)))
-        return (*rows, ("features D", f"{self.n_outputs:,}"))
+def signal_of(features: Features | None) -> Signal | None:
+    """Return the samples of a raw point that is a signal; otherwise None."""
+    return None if features is None else features.points.signal

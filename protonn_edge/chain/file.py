@@ -22,15 +22,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge import extensions
-from protonn_edge.chain import checks, features
+from protonn_edge.chain import checks, stored
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.checks import Arrays, check_type, single_value
-from protonn_edge.chain.feature_stage import FeatureStage
+from protonn_edge.chain.features import Features
 from protonn_edge.chain.head import Head, additions_to, members_of
 from protonn_edge.chain.model import Model, activity_sizes
 from protonn_edge.chain.other_files import other_file
 from protonn_edge.chain.policy import policy_arrays, policy_of, rule_kinds
-from protonn_edge.chain.registry import FEATURE_STAGES, HEADS
+from protonn_edge.chain.registry import HEADS, stage_class
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.chain.watch import statistics_in, watchable_inputs
 from protonn_edge.datasets.archive import ArrayArchive, packed
@@ -40,41 +40,21 @@ from protonn_edge.sensors import instruments
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.rooms import missing as missing_part
 
-FORMAT_VERSION = 7
+FORMAT_VERSION = 8
 FILE_LIMIT_BYTES = 16 * 2**20
 
-# The feature stage decides whether features are whole numbers.
+# The features decide whether features are whole numbers.
 _STATISTICS = tuple(field.name for field in fields(InputStatistics) if field.name != "whole")
+_FEATURES = "features"  # the JSON of features; names of their arrays begin with it, too
 _FLOATS = ("normalizer_offset", "normalizer_scale", *(f"inputs_{name}" for name in _STATISTICS))
 _ARRAYS = (
-    *("format_version", "classifier", "normalizer_kind", *_FLOATS, "reduction_shapes", "classes"),
-    *("feature_names", "record", "threshold", "clipped", "deskewed", "raw_exponents"),
+    *("format_version", "classifier", "normalizer_kind", *_FLOATS, "classes"),
+    *("feature_names", "record", "threshold", "clipped", "raw_exponents"),
 )
 _OPTIONAL_ARRAYS = (
     "activity",
     *instruments.ARRAYS,
 )
-
-
-def _feature_arrays(stage: FeatureStage | None) -> Arrays:
-    """Return the arrays of a model file for a feature stage, or for a model without one."""
-    arrays: Arrays = {}
-    for kind in FEATURE_STAGES.values():
-        arrays |= kind.ABSENT
-    return arrays if stage is None else arrays | stage.to_arrays()
-
-
-def _feature_stage(arrays: Arrays) -> FeatureStage | None:
-    """Build the feature stage from a model file's arrays, None without one."""
-    kinds: tuple[type[FeatureStage], ...] = (*FEATURE_STAGES.values(), features.Features)
-    built = [kind.from_arrays(arrays) for kind in kinds]
-    stages = [stage for stage in built if stage is not None]
-    if len(stages) > 1:
-        raise InputError(
-            f"the model {' and '.join(stage.does for stage in stages)}; train it again with only "
-            "one of these"
-        )
-    return stages[0] if stages else None
 
 
 def save_model(model: Model, path: Path | str) -> None:
@@ -173,7 +153,7 @@ def _arrays_of(model: Model) -> Arrays:
         arrays["activity"] = model.activity.to_array()
     if model.expected is not None:
         arrays[model.expected.array] = model.expected.to_array()
-    arrays |= _feature_arrays(model.feature_stage)
+    arrays |= {} if model.features is None else stored.to_arrays(model.features, _FEATURES)
     arrays |= policy_arrays(model.policy)
     arrays |= {"raw_exponents": model.units, **instruments.to_arrays(model.instrument)}
     return {name: checks.little_endian(array) for name, array in arrays.items()}
@@ -200,13 +180,13 @@ def _model_of(arrays: Arrays) -> Model:
         record=checks.parsed_json(arrays["record"], "record"),
         threshold=_optional(arrays["threshold"], "threshold"),
         clipped=bool(single_value(arrays["clipped"], "clipped", "i")),
-        feature_stage=_feature_stage(arrays),
+        features=_features_in(arrays),
         policy=policy_of(arrays),
         raw_exponents=exponents if exponents.size else None,
         instrument=instruments.from_arrays(arrays),
     )
     expected = statistics_in(
-        arrays, model.n_classes, watchable_inputs(model.feature_stage, model.n_inputs)
+        arrays, model.n_classes, watchable_inputs(model.features, model.n_inputs)
     )
     model = replace(model, expected=expected)
     if "activity" not in arrays:
@@ -214,6 +194,13 @@ def _model_of(arrays: Arrays) -> Model:
     check_type(arrays["activity"], "activity", "f8")
     activity = Activity.of_array(arrays["activity"], model.n_inputs, activity_sizes(model))
     return replace(model, activity=activity)
+
+
+def _features_in(arrays: Arrays) -> Features | None:
+    """Return the features of a model file, or None."""
+    if _FEATURES not in arrays:
+        return None
+    return stored.from_arrays(Features, arrays, _FEATURES, stage_class)
 
 
 def _kind_of(arrays: Arrays) -> type[Head]:
@@ -236,9 +223,8 @@ def _check_names(arrays: Arrays, kind: type[Head]) -> None:
     for name in needed:
         if name not in arrays:
             raise _missing(name)
-    of_features = (name for each in FEATURE_STAGES.values() for name in each.ARRAYS)
     of_rules = (rule.array for rule in rule_kinds())
-    optional = (*_OPTIONAL_ARRAYS, *kind.OPTIONAL_ARRAYS, *of_features, *of_rules)
+    optional = (*_OPTIONAL_ARRAYS, *kind.OPTIONAL_ARRAYS, *of_rules)
     allowed = {*needed, *optional, *(each.name for each in members)}
     allowed |= {each.array for each in extensions.brought("answer statistics").values()}
     for _, added in additions_to(kind):
@@ -249,7 +235,7 @@ def _check_names(arrays: Arrays, kind: type[Head]) -> None:
     if sentence := missing_part(arrays):
         raise InputError(sentence)
     for name in arrays:
-        if name not in allowed and name.partition(".")[0] != features.NAME:
+        if name not in allowed and name.partition(".")[0] != _FEATURES:
             raise InputError(f"the model has an unknown array {name[:40]!r}; train the model again")
 
 

@@ -19,7 +19,7 @@ from protonn_edge.boards import Board
 from protonn_edge.chain import checks
 from protonn_edge.chain.activity import Sizes
 from protonn_edge.chain.checks import Arrays
-from protonn_edge.chain.feature_stage import FeatureStage
+from protonn_edge.chain.features import Features
 from protonn_edge.extensions import brought
 
 _VALUE_BYTES = 4
@@ -237,7 +237,7 @@ class Head(ABC):
 class WholeModel(Protocol):
     """A whole model, in floats or in integers.
 
-    The classifier's inputs are a point's own features, or the ones that a feature stage computes.
+    The classifier's inputs are a point's own features, or the ones that stages compute from them.
     """
 
     @property
@@ -249,7 +249,7 @@ class WholeModel(Protocol):
         """The names of the classes."""
 
     @property
-    def feature_stage(self) -> FeatureStage | None:
+    def features(self) -> Features | None:
         """What computes features first, on the device."""
 
     @property
@@ -266,19 +266,20 @@ class WholeModel(Protocol):
 
 
 def title_of(model: WholeModel) -> str:
-    """Return the title of the feature stage if it computes the scores, else of the head."""
-    title: str = (model.feature_stage and model.feature_stage.title) or model.head.title
+    """Return the title of the features if they are the scores, else of the head."""
+    title: str = (model.features and model.features.title) or model.head.title
     return title
 
 
 def remedies_of(model: WholeModel) -> Remedies:
-    """Return what to try if the model does not fit; the feature stage's advice comes first."""
-    stage = model.feature_stage
+    """Return what to try if the model does not fit; the advice of the features comes first."""
+    stages = () if model.features is None else model.features.stages
+    smaller = dict.fromkeys(each for stage in stages for each in stage.smaller)
     own: Remedies = model.head.remedies
-    if stage is None or not stage.smaller:
+    if not smaller:
         return own
-    sram, cycles = (f"{', '.join(stage.smaller)}, or {each}" for each in (own.sram, own.cycles))
-    return own._replace(flash=(*stage.smaller, *own.flash), sram=sram, cycles=cycles)
+    sram, cycles = (f"{', '.join(smaller)}, or {each}" for each in (own.sram, own.cycles))
+    return own._replace(flash=(*smaller, *own.flash), sram=sram, cycles=cycles)
 
 
 def size_facts(model: WholeModel) -> dict[str, str]:
@@ -294,8 +295,8 @@ def size_facts(model: WholeModel) -> dict[str, str]:
 
 
 def channels_of(model: WholeModel) -> int | None:
-    """Return the number of interleaved channels in a point; see `FeatureStage`."""
-    return None if model.feature_stage is None else model.feature_stage.n_channels
+    """Return the number of interleaved channels in a point, None without features."""
+    return None if model.features is None else len(model.features.points.scale.zero)
 
 
 def paper_bytes(matrices: Iterable[NDArray[Any]]) -> int:

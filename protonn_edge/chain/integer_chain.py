@@ -8,7 +8,6 @@ read all shifts and scales from the same objects.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from protonn_edge.chain import integer_stage
 from protonn_edge.chain.checks import set_checked
 from protonn_edge.chain.decision import IntegerDecision
-from protonn_edge.chain.feature_stage import FeatureStage
+from protonn_edge.chain.features import Features
 from protonn_edge.chain.head import Head, Size, size_facts
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_stage import IntArray, IntegerStage, run_through, stage_names
@@ -31,7 +30,7 @@ from protonn_edge.chain.raw_inputs import (
     RawQuantizer,
     raw_quantizer,
 )
-from protonn_edge.chain.stored import parts
+from protonn_edge.chain.stored import digest
 from protonn_edge.chain.watch import AnswerWatch
 from protonn_edge.system.checks import check, check_kind, check_range, check_shape
 from protonn_edge.system.facts_repr import FactsRepr
@@ -55,7 +54,7 @@ class IntegerChain(FactsRepr):
     score_scale: float  # the float score that an integer score of 1 stands for
     classes: tuple[str, ...]  # names of the L classes
     sizes: tuple[Size, ...] = ()
-    feature_stage: FeatureStage | None = None  # computes features first, on the device
+    features: Features | None = None  # computes features first, on the device
     policy: IntegerPolicy = field(default_factory=IntegerPolicy)  # gives its answer
     # The power of ten by which a sketch multiplies raw values; see `Model.units`. It is not part of
     # the arithmetic, which begins with bytes, nor of the model's hash.
@@ -72,10 +71,8 @@ class IntegerChain(FactsRepr):
         *before, last = self.own_stages
         needed = any(rule.needs_nearest for rule in self.policy.rules)
         set_checked(self, "own_stages", (*before, last.giving_nearest(needed)))
-        stage = self.feature_stage
-        set_checked(
-            self, "feature_stages", () if stage is None else stage.integer_stages(self.inputs)
-        )
+        stage = self.features
+        set_checked(self, "feature_stages", () if stage is None else stage.feeding(self.inputs))
         maximum = self.inputs.maximum
         fits = 1 <= maximum <= 255
         integer_stage.check_holds(fits, f"a largest input of {maximum:,}", "1 to 255")
@@ -86,11 +83,6 @@ class IntegerChain(FactsRepr):
                 made.n_outputs == self.n_inputs,
                 f"{made.n_outputs:,} features for a classifier of {self.n_inputs:,} inputs",
                 "equal numbers",
-            )
-        if self.feature_stage is not None and self.feature_stage.scale is None:
-            same = np.ptp(self.inputs.zero) == 0 and np.ptp(self.inputs.step) == 0
-            integer_stage.check_holds(
-                bool(same), "averages of values on different scales", "averages on one scale"
             )
         for rule in self.policy.rules:
             rule.check(self)
@@ -108,7 +100,7 @@ class IntegerChain(FactsRepr):
     @property
     def n_features(self) -> int:
         """Number of features of a point, as sent to the device: at least D."""
-        return self.n_inputs if self.feature_stage is None else self.feature_stage.n_features
+        return self.n_inputs if self.features is None else self.features.points.n_features
 
     @property
     def n_classes(self) -> int:
@@ -121,10 +113,9 @@ class IntegerChain(FactsRepr):
         return (*self.feature_stages, *self.own_stages, _decision_of(self))
 
     @cached_property
-    def features(self) -> InputQuantizer:
+    def quantizer(self) -> InputQuantizer:
         """Converts raw features to the bytes that the device receives."""
-        stage = self.feature_stage
-        return self.inputs if stage is None else stage.device_inputs(self.inputs)
+        return self.inputs if self.features is None else self.features.points.quantizer
 
     @cached_property
     def raw_inputs(self) -> RawQuantizer:
@@ -132,12 +123,13 @@ class IntegerChain(FactsRepr):
         scaled = self.raw_exponents is not None and bool(self.raw_exponents.any())
         scaled = scaled and self.counts is None
         # The same code quantizes computed features, and its cycles are part of the bound.
-        fine = scaled and (self.feature_stage is None or self.feature_stage.scale is None)
-        return raw_quantizer(self.features, self.raw_exponents, fine=fine, counts=self.counts)
+        quantizing = (getattr(stage, "quantizer", None) for stage in self.feature_stages)
+        fine = scaled and not any(quantizing)
+        return raw_quantizer(self.quantizer, self.raw_exponents, fine=fine, counts=self.counts)
 
     def quantize(self, X: ArrayLike) -> NDArray[np.uint8]:
         """Return raw features (n, D) as the bytes (n, D) that the device receives."""
-        return self.features.quantize(X)
+        return self.quantizer.quantize(X)
 
     @property
     def model_bytes(self) -> int:
@@ -148,7 +140,8 @@ class IntegerChain(FactsRepr):
     @cached_property
     def model_sha256(self) -> str:
         """SHA-256, in hexadecimal, of all numbers in order: equal for equal arithmetic."""
-        return _sha256(self)
+        hashed = (self.inputs, self.features, self.own_stages, self.score_scale, self.classes)
+        return digest((*hashed, tuple(rule for rule in self.policy.rules if rule.hashed)))
 
     @property
     def score_tolerance(self) -> int:
@@ -207,7 +200,7 @@ def scores_and_nearest(chain: IntegerChain, Q: NDArray[np.uint8]) -> tuple[IntAr
     check(Q.dtype == np.uint8, "quantized points", Q.dtype, "uint8")
     check_kind("quantized points", Q, "u", 2)
     check_shape("quantized points", Q.shape[1:], (chain.n_features,))
-    check_range("quantized points", int(Q.max(initial=0)), 0, chain.features.maximum)
+    check_range("quantized points", int(Q.max(initial=0)), 0, chain.quantizer.maximum)
     scores = np.zeros((len(Q), chain.n_classes), np.int64)
     nearest = np.zeros(len(Q), np.int64)
     for begin in range(0, len(Q), _ROWS_AT_ONCE):
@@ -239,24 +232,11 @@ def chain_for(
         score_scale=score_scale,
         classes=model.classes,
         sizes=model.sizes,
-        feature_stage=model.feature_stage,
+        features=model.features,
         policy=in_integers(model.policy, units),
         feature_names=model.feature_names,
         raw_exponents=model.units if with_units else None,
     )
-
-
-_HASHED = ("inputs", "feature_stage", "own_stages", "score_scale", "classes")
-
-
-def _sha256(chain: IntegerChain) -> str:
-    digest = hashlib.sha256()
-    for name in _HASHED:
-        for part in parts(getattr(chain, name), name):
-            digest.update(part)
-    for part in parts(tuple(rule for rule in chain.policy.rules if rule.hashed), "policy"):
-        digest.update(part)
-    return digest.hexdigest()
 
 
 Scored = tuple[str, NDArray[Any]]

@@ -1,4 +1,4 @@
-"""A trained model of any kind: its feature stage and its matrices.
+"""A trained model of any kind: its features and its matrices.
 
 The trainer creates a model, and the quantizer turns it into integers. A model is validated when it
 is created, so code that uses it need not check it again.
@@ -16,10 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 from protonn_edge.chain import raw_inputs
 from protonn_edge.chain.activity import Activity, Sizes
 from protonn_edge.chain.checks import check_count, checked_record, set_checked
-from protonn_edge.chain.feature_stage import FeatureStage, Shape, ranged
-from protonn_edge.chain.features import Features
+from protonn_edge.chain.features import Features, signal_of
 from protonn_edge.chain.head import Head, Size, size_facts
+from protonn_edge.chain.integer_stage import stage_names
 from protonn_edge.chain.policy import FloatPolicy
+from protonn_edge.chain.shapes import Shape
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.chain.watch import AnswerStatistics
 from protonn_edge.datasets.dataset import Matrix
@@ -54,7 +55,7 @@ class Model(FactsRepr):
         A display name for each feature of a point, or empty.
     record : mapping
         How the model was trained; JSON-compatible.
-    feature_stage : FeatureStage, optional
+    features : Features, optional
         Computes features of raw points first, such as averages of pixels.
     threshold : float, optional
         In a model of label sets (multi-label), the score from which on a point has a label; None if
@@ -87,7 +88,7 @@ class Model(FactsRepr):
     classes: tuple[str, ...]
     feature_names: tuple[str, ...] = ()
     record: Mapping[str, Any] = field(default_factory=dict)
-    feature_stage: FeatureStage | None = None
+    features: Features | None = None
     threshold: float | None = None
     clipped: bool = False
     activity: Activity | None = None
@@ -102,7 +103,7 @@ class Model(FactsRepr):
         set_checked(self, "record", checked_record(self.record))
         _check_numbers(self)
         _check_sizes(self)
-        _check_feature_stage(self)
+        _check_features(self)
         for rule in self.policy.rules:
             rule.check(self.n_classes, multilabel=self.multilabel)
         _check_raw_exponents(self)
@@ -126,7 +127,7 @@ class Model(FactsRepr):
     @property
     def n_features(self) -> int:
         """Number of features of a point."""
-        return self.n_inputs if self.feature_stage is None else self.feature_stage.n_features
+        return self.n_inputs if self.features is None else self.features.points.n_features
 
     @property
     def n_inputs(self) -> int:
@@ -159,8 +160,8 @@ class Model(FactsRepr):
 
     def normalized(self, X: NDArray[Any]) -> Float64:
         """Convert dense raw points (n, features) to the matrices' inputs, (n, D) float64."""
-        if self.feature_stage is not None:
-            X = self.feature_stage.apply(X)
+        if self.features is not None:
+            X = self.features.apply(X)
         if self.clipped:
             X = np.clip(X, self.inputs.lower, self.inputs.upper)
         return self.normalizer.apply(X)
@@ -199,7 +200,10 @@ class Model(FactsRepr):
 
 def activity_sizes(model: Model) -> Sizes:
     """Return the numbers of shares in the activity of its integer stages; see `Activity`."""
-    before = {} if model.feature_stage is None else model.feature_stage.activity_sizes
+    stages = () if model.features is None else model.features.stages
+    every = (each.activity(np.zeros((1, each.n_inputs), np.uint8)) for each in stages)
+    sizes = zip(stage_names(each.kind for each in stages), every, strict=True)
+    before = {name: tuple(map(len, shares)) for name, shares in sizes if shares}
     return {**before, **model.head.activity_sizes}
 
 
@@ -213,7 +217,10 @@ def raw_ends(model: Model) -> tuple[Float64, Float64]:
 
 
 def _raw_ends(model: Model, *ends: Float64) -> tuple[Float64, ...]:
-    return ends if model.feature_stage is None else model.feature_stage.raw_ends(*ends)
+    if model.features is None:
+        return ends
+    scale = model.features.points.scale
+    return np.minimum(scale.zero, scale.end), np.maximum(scale.zero, scale.end)
 
 
 def with_units_of(model: Model, points: Matrix) -> Model:
@@ -246,7 +253,7 @@ def expected_by(model: Model) -> Expected:
     """Return what a model requires of points, for `load_points`."""
     preparation = Preparation.of_record(model.record, model.n_features)
     facts = model.n_features, model.feature_names, model.classes, model.instrument
-    signal = None if model.feature_stage is None else model.feature_stage.signal
+    signal = signal_of(model.features)
     rate = None if signal is None else signal.rate
     division = Division.of_record(model.record)
     return Expected(*facts, preparation=preparation, division=division, sample_rate=rate)
@@ -254,8 +261,8 @@ def expected_by(model: Model) -> Expected:
 
 def known_image_shape(model: Model) -> Shape | None:
     """Return a point's height and width from the model or its training record, None if unknown."""
-    if model.feature_stage is not None:
-        return model.feature_stage.drawn_shape
+    if model.features is not None:
+        return model.features.points.drawn_shape
     settings = model.record.get("settings")
     shape = settings.get("image_shape") if isinstance(settings, dict) else None
     if not (isinstance(shape, list) and [type(side) for side in shape] == [int, int]):
@@ -311,26 +318,16 @@ def _check_sizes(model: Model) -> None:
             )
 
 
-def _check_feature_stage(model: Model) -> None:
-    stage = model.feature_stage
-    if stage is None:
+def _check_features(model: Model) -> None:
+    features = model.features
+    if features is None:
         return
-    if stage.n_outputs != model.n_inputs:
+    if features.n_outputs != model.n_inputs:
         raise InputError(
-            f"the features are {stage.n_outputs:,}, but 'W' has "
+            f"the features are {features.n_outputs:,}, but 'W' has "
             f"{model.n_inputs:,} columns; train the model again"
         )
-    if isinstance(stage, Features):
-        set_checked(model, "inputs", ranged(stage, model.inputs))
-        return
-    for name in ("lower", "upper", "background") if stage.one_range else ():
-        if np.ptp(getattr(model.inputs, name)) > 0:
-            raise InputError(
-                f"array 'inputs_{name}' has different values for different features, but the model "
-                f"{stage.does}, so all of them need the same values; train the model again"
-            )
-    if stage.whole_maximum is not None:
-        set_checked(model, "inputs", model.inputs.of_whole_numbers(stage.whole_maximum))
+    set_checked(model, "inputs", features.stages[-1].ranged(model.inputs))
 
 
 def _check_raw_exponents(model: Model) -> None:

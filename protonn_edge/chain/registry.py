@@ -5,7 +5,6 @@ A kind of classifier is a folder of `protonn_edge.kinds`, and a kind of feature 
 reads in the ``__init__.py`` of each
 
 ``KINDS``     the kinds of classifiers, as `Kind`
-``FEATURES``  the kinds of features with a float form, as `Feature`
 ``REQUESTS``  the requests for features in training, as `Requested`
 ``STAGES``    the folder of each of its integer stages, below its own; "" if that is the same
 ``EXPORTS``   names that `protonn_edge` offers, with their modules; classifiers are among them
@@ -34,12 +33,11 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from protonn_edge.chain.entries import Feature, Kind
+from protonn_edge.chain.entries import Kind
 from protonn_edge.errors import InputError
 from protonn_edge.system.lazy import folders_of, optional
 
 if TYPE_CHECKING:
-    from protonn_edge.chain.feature_stage import FeatureStage
     from protonn_edge.chain.head import Head
 
 _ROOMS = ("features", "kinds")
@@ -73,11 +71,6 @@ _FOLDER_OF = {kind.name: folder for kind, folder in _IN_ORDER}
 KINDS: Mapping[str, Kind] = {kind.name: kind for kind, _ in _IN_ORDER}
 """By their names in files and on the command line; the first one is the default."""
 
-FEATURES: Mapping[str, Feature] = {
-    feature.kind: feature for each in _FOLDERS.values() for feature in getattr(each, "FEATURES", ())
-}
-"""By the kinds of their stages."""
-
 
 def _place(kind: str, module: str, name: str) -> str:
     """Return the place of a class of a kind with this name, for `Imported`."""
@@ -88,15 +81,6 @@ HEADS: MutableMapping[str, type[Head]] = Imported(
     {name: _place(name, "head", "Head") for name, kind in KINDS.items() if kind.has_models}
 )
 """The float forms of the kinds of classifiers."""
-
-FEATURE_STAGES: MutableMapping[str, type[FeatureStage]] = Imported(
-    {
-        feature.kind: f"{folder}.{feature.module}:{feature.stage}"
-        for folder, each in _FOLDERS.items()
-        for feature in getattr(each, "FEATURES", ())
-    }
-)
-"""The float forms of the kinds of features."""
 
 _REQUESTS = sorted(
     (each.place, f"{folder}.{each.request}")

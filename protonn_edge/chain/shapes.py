@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+Shape = tuple[int, int]
+"""Height and width of an image."""
+
 ImageShape = tuple[int, int, int]
 """Height, width and channels of an image, stored row by row with the channels innermost."""
 
 
-def shape_text(shape: tuple[int, int]) -> str:
+def shape_text(shape: Shape) -> str:
     """Return a height and a width as on the command line, such as 16x16."""
     return f"{shape[0]}x{shape[1]}"
 

@@ -128,19 +128,6 @@ class InputStatistics:
         background = [_most_frequent(column, weights) for column in X.T]
         return cls(*ends, *mean_and_deviation(X, weights), np.array(background, np.float64))
 
-    @classmethod
-    def of_averages(
-        cls, X: NDArray[Any], averages: NDArray[Any], weights: NDArray[Any] | None = None
-    ) -> InputStatistics:
-        """Measure the averages (n, D) of training images X (n, H W), of weights (n,).
-
-        The device averages bytes, and all pixels are quantized in the same way. So all averages
-        have the common range and background of all pixels.
-        """
-        D = averages.shape[1]
-        lower, upper, background = (np.full(D, each) for each in common_range(X, weights))
-        return cls(lower, upper, *mean_and_deviation(averages, weights), background)
-
 
 def mean_and_deviation(
     X: NDArray[Any], weights: NDArray[Any] | None = None

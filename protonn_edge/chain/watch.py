@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.feature_stage import FeatureStage
+from protonn_edge.chain.features import Features
 from protonn_edge.extensions import brought
 
 
@@ -63,14 +63,16 @@ class AnswerWatch(ABC):
         """Its cost in a prediction."""
 
 
-def watchable_inputs(stage: FeatureStage | None, n_inputs: int) -> int:
+def watchable_inputs(features: Features | None, n_inputs: int) -> int:
     """Return the number of inputs of the classifier that a device can watch: all, or none.
 
     Of features, those of windows are watched, unless they come from layers, in parts.
     """
-    layers = any(hasattr(each, "by_rows") for each in getattr(stage, "stages", ()))
-    watchable = stage is None or (stage.signal is not None and not layers)
-    return n_inputs if watchable and n_inputs < 2**15 else 0
+    if features is not None:
+        layers = any(hasattr(each, "by_rows") for each in features.stages)
+        if layers or not features.points.is_signal:
+            return 0
+    return n_inputs if n_inputs < 2**15 else 0
 
 
 def statistics_of(chain: Any, Q: NDArray[np.uint8]) -> AnswerStatistics | None:

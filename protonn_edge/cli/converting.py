@@ -107,7 +107,7 @@ def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:
         model = with_accuracy_floor(model, dataset.X_test, dataset.y_test)
     save_model(model, given.output)
     out.say(str(conversion))
-    features, X = quantize(model).features, dataset.X_train
+    features, X = quantize(model).quantizer, dataset.X_train
     flat = np.ptp(features.quantize(X), axis=0) == 0  # trees may clamp some values, but not all
     clamped = features.clamped(X)[flat if model.head.kind == "forest" else slice(None)]
     if count := int(clamped.sum()):

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from protonn_edge.chain.feature_stage import Facts
+from protonn_edge.chain import stored
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.head import title_of
-from protonn_edge.chain.integer_stage import IntegerStage
+from protonn_edge.chain.integer_stage import IntegerStage, stage_names
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import described
 from protonn_edge.chain.raw_inputs import unit_words
-from protonn_edge.chain.registry import FEATURE_STAGES
 from protonn_edge.cli.command import OUTPUT, Output, additions, command, option
 from protonn_edge.cli.options import MODEL_FILE, POINTS_PATH
 from protonn_edge.cli.tables import TABLE, points_for
@@ -124,9 +123,9 @@ def _describe_integers(model: Model) -> dict[str, Any]:
     return {
         "model_bytes": integer_model.model_bytes,
         "model_sha256": integer_model.model_sha256,
-        "input_maximum": integer_model.features.maximum,
-        "zero": integer_model.features.zero.tolist(),
-        "step": integer_model.features.step.tolist(),
+        "input_maximum": integer_model.quantizer.maximum,
+        "zero": integer_model.quantizer.zero.tolist(),
+        "step": integer_model.quantizer.step.tolist(),
         "raw_scale": [float(f"1e{k}") for k in integer_model.raw_inputs.exponents.tolist()],
         **_accumulators(integer_model.own_stages[0]),
         "score_bits": integer_model.own_stages[-1].output_bits,
@@ -145,16 +144,33 @@ def _accumulators(stage: IntegerStage) -> dict[str, Any]:
 
 
 def _features(model: Model) -> dict[str, Any]:
-    """Return the facts of each kind of feature; none for kinds that the model does not have."""
-    kinds: dict[str, Any] = dict.fromkeys(FEATURE_STAGES)
-    stage = model.feature_stage
-    return kinds | ({stage.kind: stage.describe(model.feature_names)} if stage else {})
+    """Return the fields of the features, by their kind."""
+    if model.features is None:
+        return {}
+    signal, names = model.features.points.signal, model.feature_names
+    channels = {} if signal is None else {"channel_names": channel_names(names, signal.channels)}
+    described: dict[str, Any] = stored.described(model.features)
+    shown = described | {name: list(each) for name, each in channels.items()}
+    return {model.features.kind: shown}
 
 
-def _sizes(model: Model) -> Facts:
-    if model.feature_stage is None:
-        return (("features D", f"{model.n_features:,}"),)
-    return model.feature_stage.facts(model.feature_names)
+def _sizes(model: Model) -> list[tuple[str, str]]:
+    """Return the form of points, and what each stage of the features computes."""
+    features = model.features
+    if features is None:
+        return [("features D", f"{model.n_features:,}")]
+    signal = features.points.signal
+    shape = "x".join(map(str, features.points.shape))
+    size = shape if signal is None else signal.text(model.feature_names)
+    kinds = stage_names(stage.kind for stage in features.stages)
+    return [
+        ("features" if signal is None else "samples", f"{model.n_features:,}: {size}"),
+        *(
+            (name.replace("_", " "), stored.words(stage))
+            for name, stage in zip(kinds, features.stages, strict=True)
+        ),
+        ("features D", f"{features.n_outputs:,}"),
+    ]
 
 
 def _facts(model: Model, record: dict[str, Any]) -> list[tuple[str, str]]:

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from protonn_edge.boards import Board
+from protonn_edge.chain.features import signal_of
 from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import Output, option, options_of
 from protonn_edge.cli.options import FiniteRange
@@ -83,7 +84,7 @@ class LiveOptions:
         )
 
     def _rate_for(self, model: Model) -> float:
-        signal = None if model.feature_stage is None else model.feature_stage.signal
+        signal = signal_of(model.features)
         trained = None if signal is None else signal.rate
         if self.rate and trained and abs(self.rate - trained) > _RATE_TOLERANCE * trained:
             raise InputError(

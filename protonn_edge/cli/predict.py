@@ -73,7 +73,7 @@ def predict_command(
     if why_floats_alone(model) is None:
         integers = quantize(model)
         answers, scores = integers.answers(integers.quantize(X))
-        figures["saturations"] = integers.features.saturations(X)
+        figures["saturations"] = integers.quantizer.saturations(X)
         for rule in integers.policy.rules:
             of_rules |= rule.figures(scores)
     else:

@@ -133,7 +133,7 @@ def clamped_notices(model: Model, X: NDArray[np.float32]) -> list[Notice]:
     n = len(X)
     if why_clamped(model) or _why_floats_alone(model) is not None:
         return []
-    outside = _quantize(model).features.clamped(X)
+    outside = _quantize(model).quantizer.clamped(X)
     if n < _JUDGED_POINTS and (outside < n).any():
         return []
     clamped = np.flatnonzero(2 * outside > n).tolist()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 from click.core import ParameterSource
 
-from protonn_edge.chain.feature_stage import FeatureStage
+from protonn_edge.chain.features import Features
 from protonn_edge.chain.registry import ESTIMATORS, PARAMETERS
 from protonn_edge.cli.command import Command, option, together
 from protonn_edge.cli.option_groups import row
@@ -233,8 +233,8 @@ def _set_values(texts: Iterable[str], parameters: Mapping[str, Parameter]) -> An
             raise click.BadParameter(error.message, param_hint=f"'--set {name}'") from None
 
 
-def _features_of(path: Path) -> FeatureStage:
-    stage: FeatureStage | None = _load_model(path).feature_stage
+def _features_of(path: Path) -> Features:
+    stage: Features | None = _load_model(path).features
     if stage is None:
         raise InputError(
             f"--features is {path.name}, but this model computes no features; name a model that "

@@ -87,7 +87,7 @@ def verify_command(
     if compared.disagreement(agreements) is not None:
         out.say("scores against the NumPy model:", _table(agreements))
     say_agreement(agreements, out, reference.score_tolerance)
-    saturations = reference.features.saturations(X)
+    saturations = reference.quantizer.saturations(X)
     if saturations:
         out.say(": ".join(saturation_fact(saturations, X.size, why_clamped(model))))
     out.finish(

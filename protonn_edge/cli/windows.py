@@ -12,8 +12,8 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.feature_stage import SAMPLE_RATES
 from protonn_edge.chain.registry import modules_named
+from protonn_edge.chain.signals import SAMPLE_RATES
 from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
 from protonn_edge.cli.options import LEVEL, PATH, FiniteRange
 from protonn_edge.cli.paths import WINDOWS, OutputFile

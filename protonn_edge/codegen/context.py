@@ -121,7 +121,7 @@ def raw_context(model: IntegerChain) -> dict[str, Any]:
     repeats = chosen < model.n_features
     return {
         "integers": _scales(raw, chosen),
-        "floats": _scales(float_quantizer(model.features), chosen),
+        "floats": _scales(float_quantizer(model.quantizer), chosen),
         "each": chosen,
         "repeats": repeats,
         "what": "channel" if repeats else "feature",
@@ -209,7 +209,7 @@ class Sending:
 
 def sendings(model: IntegerChain) -> tuple[Sending, ...]:
     """Return the lines: one per feature, or one for similar neighbours if there are many."""
-    raw, inputs, channels = model.raw_inputs, model.features, channels_of(model)
+    raw, inputs, channels = model.raw_inputs, model.quantizer, channels_of(model)
     counts, exponents = raw.counts, raw.exponents
     ends = np.stack([inputs.zero, inputs.end])
     integers = raw.integers(ends).astype(np.int64)

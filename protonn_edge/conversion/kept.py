@@ -101,9 +101,9 @@ class Conversion(Deployable):
     def __str__(self) -> str:
         compared = f" of {self.landmarks:,} points" if self.landmarks is not None else ""
         sizes = ", ".join(f"{size.symbol} = {size.number:,}" for size in self.model.sizes)
-        stage = self.model.feature_stage
-        named = f"a {self.model.head.title} model" + (f" that {stage.does}" if stage else "")
-        sizes = (stage and stage.title) or sizes or named
+        features = self.model.features
+        named = f"a {self.model.head.title} model" + " that computes features" * bool(features)
+        sizes = (features and features.title) or sizes or named
         points = "held-out points" if self.held_out else "points that the conversion used"
         of = f"with {self.model_bytes:,} B of int8 parameters"
         lines = [f"{self.estimator}{compared}, converted to {sizes}, {of}"]

@@ -41,7 +41,7 @@ def to_onnx(model: Model | IntegerChain) -> bytes:
                 "with other features"
             )
         before, x = x, written.formula(x, stage)
-    given = chain.features
+    given = chain.quantizer
     scale = {"zero": given.zero.tolist(), "step": given.step.tolist(), "maximum": given.maximum}
     facts = {name: json.dumps(fact) for name, fact in (scale | {"classes": chain.classes}).items()}
     facts["model_sha256"] = chain.model_sha256

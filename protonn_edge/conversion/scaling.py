@@ -310,10 +310,10 @@ def _scaled(model: Model, scaling: AffineMap) -> Model:
             f"the pipeline scales feature {feature} by {scaling.scale[feature]:g}, but factors "
             "must be above 0; fit the scaler on features that vary"
         )
-    if model.feature_stage is not None:
+    if model.features is not None:
         raise InputError(
-            f"the model {model.feature_stage.does} on the device, which receives only raw values; "
-            "fit the pipeline without the scalers"
+            "the model computes features on the device, which receives only raw values; fit the "
+            "pipeline without the scalers"
         )
     if model.normalizer.kind == "l2":
         raise InputError(

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
-from protonn_edge.chain.feature_stage import Signal
+from protonn_edge.chain.features import signal_of
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.signals import Signal
 from protonn_edge.datasets.dataset import Dataset
 from protonn_edge.datasets.naming import NO_CLASS, NO_CLASS_NAME, channel_names, listed
 from protonn_edge.datasets.recorded import Recording
@@ -110,7 +111,7 @@ def live_figures(
     session. Nothing happens in samples with the most frequent label. Raises `InputError` if the
     recording has other channels, units, classes or another rate than the model, or no whole window.
     """
-    signal = None if model.feature_stage is None else model.feature_stage.signal
+    signal = signal_of(model.features)
     if signal is None or signal.from_onset:
         raise InputError("the model was not trained on windows of consecutive samples; omit --hop")
     dataset = recorded.dataset.matched(

@@ -279,7 +279,7 @@ def measure(
         device.summarize(everything, board),
         agreement,
         possible,
-        reference.features.saturations(X),
+        reference.quantizer.saturations(X),
         stack_peak_bytes=_stack_peak(shares),
         confusion=answer_matrix(everything, reference),
         shares=shares,

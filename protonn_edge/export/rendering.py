@@ -16,8 +16,7 @@ import numpy as np
 
 from protonn_edge import __version__
 from protonn_edge.boards import Board, board_names
-from protonn_edge.chain.feature_stage import FeatureStage
-from protonn_edge.chain.features import Features
+from protonn_edge.chain.features import Features, signal_of
 from protonn_edge.chain.head import channels_of
 from protonn_edge.codegen import PREFIX, Plan, check_collisions, render_c, template_environment
 from protonn_edge.codegen.context import Sending, c_comment, class_names, safe_sendings
@@ -234,8 +233,8 @@ def _templates(kind: Kind, library: Library) -> dict[str, str]:
 def _context(kind: Kind, library: Library, board: Board) -> dict[str, Any]:
     """Return all that `templates/export` needs."""
     model, vectors = library.model, library.vectors
-    window = _window(model.feature_stage)
-    drawn = None if model.feature_stage is None else model.feature_stage.drawn_shape
+    window = _window(model.features)
+    drawn = None if model.features is None else model.features.points.drawn_shape
     names = model.policy.labels(model.classes).values()
     longest = max(len(name.encode()) for name in names)
     sent = safe_sendings(model)
@@ -271,7 +270,7 @@ def _context(kind: Kind, library: Library, board: Board) -> dict[str, Any]:
 
 def _features(model: IntegerChain, names: tuple[str, ...]) -> list[dict[str, str]]:
     """Return the table of features: one line where all are alike, none if it would be long."""
-    inputs = model.features
+    inputs = model.quantizer
     full = inputs.zero + inputs.step * inputs.maximum
     if np.ptp(inputs.zero) == 0 and np.ptp(inputs.step) == 0:
         return [{"name": "all", "zero": f"{inputs.zero[0]:.6g}", "full": f"{full[0]:.6g}"}]
@@ -359,8 +358,8 @@ def _which(sent: Sending) -> str:
     return what if what.startswith("channel") else f"feature {what}"
 
 
-def _window(stage: FeatureStage | None) -> dict[str, Any] | None:
-    signal = None if stage is None else stage.signal
+def _window(features: Features | None) -> dict[str, Any] | None:
+    signal = signal_of(features)
     if signal is None:
         return None
     period_us = round(1e6 / (signal.rate or _SAMPLE_RATE))
@@ -401,18 +400,18 @@ def own_sketch(model: IntegerChain, board: Board) -> OwnSketch:
         cases=[{"constant": constant, "comment": comment} for constant, comment in shown],
         more=len(cases) - len(shown),
     )
-    feature, raw = _feature(model.feature_stage), _raw(model)
+    feature, raw = _feature(model.features), _raw(model)
     return OwnSketch(command_line(options), code, feature, raw, tuple(constants))
 
 
-def _feature(stage: FeatureStage | None) -> str:
-    points = stage.points if isinstance(stage, Features) else None
-    shape = (0, 0, 1) if points is None or points.is_signal else (*points.shape, 1)[:3]
-    if stage is None or shape[:2] == (1, 1):  # a converted network may have no image
+def _feature(features: Features | None) -> str:
+    points = None if features is None else features.points
+    # a converted network may have no image
+    if points is None or (not points.is_signal and points.shape[:2] == (1, 1)):
         return "listed under this number in the library's README"
-    channels = shape[2] if stage.signal is None else stage.signal.channels
-    place = "pixel" if stage.signal is None else "sample"
-    whole = "an image, row by row" if stage.signal is None else "a window"
+    channels = len(points.scale.zero) if points.is_signal else (*points.shape, 1)[2]
+    place = "sample" if points.is_signal else "pixel"
+    whole = "a window" if points.is_signal else "an image, row by row"
     if channels == 1:
         return f"{place} i of {whole}"
     return f"channel i % {channels} of {place} i / {channels} of {whole}"

@@ -111,7 +111,7 @@ class ExpectedAnswers(AnswerStatistics):
         low, high = np.floor(mean - reach) * units, np.ceil(mean + reach) * units
         zero = (
             run_through(chain.feature_stages, Q)[
-                :, : watchable_inputs(chain.feature_stage, chain.n_inputs)
+                :, : watchable_inputs(chain.features, chain.n_inputs)
             ]
             == 0
         )

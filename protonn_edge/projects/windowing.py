@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
+from protonn_edge.chain.features import signal_of
 from protonn_edge.chain.head import channels_of
 from protonn_edge.chain.raw_inputs import RAW_MAXIMUM, RAW_MINIMUM, in_raw_units
 from protonn_edge.codegen import Plan
@@ -119,7 +120,7 @@ def check_range(model: IntegerChain, kinds: Sequence[SensorKind], *, full_scale:
 
 def trained_ranges(model: IntegerChain, channels: int) -> list[tuple[float, float]]:
     """Return the range of each of a number of interleaved channels in training, in raw units."""
-    raw, features = model.raw_inputs, model.features
+    raw, features = model.raw_inputs, model.quantizer
     both = np.stack([features.zero, features.end])
     ends = in_raw_units(both, raw.exponents, raw.counts).reshape(2, -1, channels)
     return list(zip(ends.min(axis=(0, 1)).tolist(), ends.max(axis=(0, 1)).tolist(), strict=True))
@@ -238,8 +239,7 @@ class Windowing:
     @property
     def from_onset(self) -> bool:
         """Whether a window begins at the onset of a sound."""
-        stage = self.model.feature_stage
-        signal = None if stage is None else stage.signal
+        signal = signal_of(self.model.features)
         return signal is not None and signal.from_onset
 
     @property

@@ -126,7 +126,7 @@ def mistake_panels(one: Evidence) -> list[Panel]:
         mistake += classes[result.predicted]
         raw = one.points.raw[one.points.place[result.index]].astype(np.float64)
         details = row_words(columns, raw)
-        if one.reference.features.saturations(raw[None]):
+        if one.reference.quantizer.saturations(raw[None]):
             details += " (clamped)" if details else "clamped"
         pictures.append(Picture(picture_of(one, raw, mistake), mistake, result.index, details))
     more = len(wrong) - len(pictures)
@@ -172,7 +172,7 @@ def space_panels(one: Evidence) -> list[Panel]:
 
 def seen_panels(one: Evidence) -> list[Panel]:
     """Return the feature stage's view of one of the points, if it has a picture."""
-    stage = one.model.feature_stage
+    stage = one.model.features
     if one.points is None or not isinstance(stage, Features) or not one.results:
         return []
     index = next((each.index for each in one.answered), one.results[0].index)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from protonn_edge.avr.program import LinkedProgram, Sections
 from protonn_edge.boards import Board
-from protonn_edge.chain.feature_stage import Shape
 from protonn_edge.chain.model import Model, why_clamped
+from protonn_edge.chain.shapes import Shape
 from protonn_edge.codegen import DevicePlan
 from protonn_edge.device import Origin, Result, Summary, summarize
 from protonn_edge.device.instruments import BenchReading

@@ -15,8 +15,8 @@ import numpy as np
 
 from protonn_edge.avr.program import LinkedProgram, read_program
 from protonn_edge.boards import Board
-from protonn_edge.chain.feature_stage import Shape
 from protonn_edge.chain.model import Model, known_image_shape
+from protonn_edge.chain.shapes import Shape
 from protonn_edge.codegen import DevicePlan, Plan
 from protonn_edge.codegen.plan import plan_with
 from protonn_edge.device import Origin, Result, check_finished, read_results
@@ -153,7 +153,7 @@ def _points_of(
             "the file that was given to 'hil'"
         )
     stages = () if reference.score_tolerance else stage_losses(model, raw, labels)
-    return EvidencePoints(raw, fed, labels, reference.features.saturations(raw), stages, rows)
+    return EvidencePoints(raw, fed, labels, reference.quantizer.saturations(raw), stages, rows)
 
 
 def _firmware_of(

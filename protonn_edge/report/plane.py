@@ -197,7 +197,7 @@ def _space_of(one: Evidence, chosen: list[Result]) -> _Space | None:
     if W is None:
         return _space_of_scores(chosen)
     W = W.astype(np.float64)
-    fed, features = one.points.fed[rows], one.reference.features
+    fed, features = one.points.fed[rows], one.reference.quantizer
     k = model.n_features
     units = np.eye(k + 1, k, -1) if k <= _MOST_INPUTS else np.zeros((1, k))
     prototypes, labels = np.zeros((0, len(W))), np.zeros(0, np.int64)

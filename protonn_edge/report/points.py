@@ -14,6 +14,7 @@ from markupsafe import Markup
 from matplotlib.image import imsave
 from numpy.typing import NDArray
 
+from protonn_edge.chain.features import signal_of
 from protonn_edge.chain.model import expected_by
 from protonn_edge.datasets.naming import channel_names
 from protonn_edge.quantization import MODEL_HASH_BYTES
@@ -51,10 +52,10 @@ class Levels:
 
 def levels_of(one: Evidence) -> Levels:
     """Return the levels of a run's features, from its model's training data."""
-    inputs, n, stage = one.model.inputs, one.model.n_features, one.model.feature_stage
+    inputs, n, features = one.model.inputs, one.model.n_features, one.model.features
     pixels = one.image_shape is not None and one.image_shape[0] > 1
-    if stage is not None and stage.scale is not None:
-        first, last = (np.resize(end, n) for end in (stage.scale.zero, stage.scale.end))
+    if features is not None:
+        first, last = features.points.quantizer.zero, features.points.quantizer.end
         if pixels:
             return Levels(first, last, pixels=True)
         return Levels(np.minimum(first, last), np.maximum(first, last), pixels=False)
@@ -146,8 +147,8 @@ class Trace:
 
 def trace_of(one: Evidence) -> Trace | None:
     """Return the drawing of a run's points as lines, or None if they are not signals."""
-    model, stage = one.model, one.model.feature_stage
-    signal = None if stage is None else stage.signal
+    model = one.model
+    signal = signal_of(model.features)
     if signal is not None:
         count, rate = signal.channels, signal.rate
     else:
@@ -254,10 +255,10 @@ def payload(one: Evidence, *, runs: bool) -> dict[str, Any]:
             "columns": [asdict(column) for column in columns],
             **_of_rules(one),
             "classes": list(reference.classes),
-            "maximum": reference.features.maximum,
-            "zero": _once(reference.features.zero),
-            "step": _once(reference.features.step),
-            "single": reference.features.step.dtype == np.float32,
+            "maximum": reference.quantizer.maximum,
+            "zero": _once(reference.quantizer.zero),
+            "step": _once(reference.quantizer.step),
+            "single": reference.quantizer.step.dtype == np.float32,
         },
         "board": {"clockHz": one.board.clock_hz, "watts": one.board.power_watts},
         "shape": _shape(one),
@@ -322,7 +323,7 @@ def _sliders(one: Evidence, columns: Sequence[PageColumn]) -> dict[str, Any]:
 
 def _blank(one: Evidence, levels: Levels) -> float:
     """Return the raw value of paper after quantization."""
-    features = one.reference.features
+    features = one.reference.quantizer
     from_paper = np.sign(features.step) == np.sign(levels.upper[0] - levels.lower[0])
     return float(np.median(features.zero[from_paper])) if from_paper.any() else levels.lower[0]
 

@@ -22,6 +22,9 @@ from protonn_edge.system.folders import InUse, scratch_folder, try_lock
 Content = bytes | str | Callable[[], bytes]
 """Bytes, text to write as UTF-8 with unchanged line ends, or a function that returns bytes."""
 
+MODEL_LIMIT_BYTES = 64 * 2**20
+"""The size of a model file of another program: far more than fits on any board."""
+
 
 def as_path(path: object) -> Path:
     """Return the path of a file or folder; raise `InputError` for other objects, such as data."""

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.feature_stage import Shape
+from protonn_edge.chain.shapes import Shape
 from protonn_edge.chain.statistics import Normalizer
 from protonn_edge.errors import InputError
 from protonn_edge.training.points import Float32, Indices

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
-from protonn_edge.chain.feature_stage import FeatureStage, Shape
+from protonn_edge.chain.features import Features
 from protonn_edge.chain.registry import FEATURE_REQUESTS
+from protonn_edge.chain.shapes import Shape
 from protonn_edge.errors import InputError, shortened
 from protonn_edge.training.augmentation import SignalMovement
 
@@ -74,12 +75,12 @@ class FeatureRequest:
         """
         return text
 
-    def continues(self, stage: FeatureStage | None, settings: Settings) -> bool:  # noqa: ARG002
+    def continues(self, stage: Features | None, settings: Settings) -> bool:  # noqa: ARG002
         """Return whether it equals the features of the initial model."""
         return False
 
-    def stage_for(self, settings: Settings, given: FeatureData) -> FeatureStage:
-        """Return the stage; see `FeatureParameters.feature_stage_for`."""
+    def stage_for(self, settings: Settings, given: FeatureData) -> Features:
+        """Return the stages; see `FeatureParameters.features_for`."""
         raise NotImplementedError
 
 
@@ -102,7 +103,7 @@ class ImageRequest(FeatureRequest):
 class GivenStage(FeatureRequest):
     """The stage of another model."""
 
-    stage: FeatureStage
+    stage: Features
 
     @property
     def kind(self) -> str:  # type: ignore[override]
@@ -115,14 +116,13 @@ class GivenStage(FeatureRequest):
         request = FEATURE_REQUESTS.get(self.kind)
         return request is not None and bool(request.can_be_clipped)
 
-    def stage_for(self, _settings: Settings, given: FeatureData) -> FeatureStage:
+    def stage_for(self, _settings: Settings, given: FeatureData) -> Features:
         """Return the stage, for points like its model's."""
-        n_features = given.points.shape[1]
-        if self.stage.n_features != n_features:
+        needed, n_features = self.stage.points.n_features, given.points.shape[1]
+        if needed != n_features:
             raise InputError(
-                f"the given model's features need points with {self.stage.n_features:,} values, "
-                f"but these points have {n_features:,}; use points like those that the model was "
-                "trained on"
+                f"the given model's features need points with {needed:,} values, but these points "
+                f"have {n_features:,}; use points like those that the model was trained on"
             )
         return self.stage
 

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.feature_stage import SAMPLE_RATES, FeatureStage, Shape
+from protonn_edge.chain.features import Features
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.shapes import Shape
+from protonn_edge.chain.signals import SAMPLE_RATES
 from protonn_edge.chain.statistics import NORMALIZER_KINDS
 from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.system.lazy import later
@@ -163,7 +165,7 @@ class FeatureParameters(Parameterized):
 
     Parameters
     ----------
-    features : str or FeatureStage, default=None
+    features : str or Features, default=None
         Features to compute, as terms separated by commas; the model then has one input for each.
         For images, ``"pool:4x4"`` averages areas, and ``"gradients:4x4"`` sums gradients over cells
         in 8 directions (``"gradients:4x4/4"``: in 4 directions, which do not distinguish light from
@@ -174,7 +176,7 @@ class FeatureParameters(Parameterized):
         ``"mean,deviation,min,max,change,crossings,bands:4"``. For clips of sound, ``"audio:12x20"``
         computes the energies of 12 bands in 20 frames; ``"onset:6"`` sets the mean difference of
         samples, in steps of a byte, above which a clip begins (default: 4). Alternatively, the
-        `feature_stage` of another model, which is used unchanged.
+        `features` of another model, which is used unchanged.
     image_shape : tuple of two int, default=None
         Height and width of an image, if the features are its pixels, row by row; a signal is an
         image of height 1.
@@ -205,10 +207,10 @@ class FeatureParameters(Parameterized):
         trained.
     """
 
-    features: str | FeatureStage | None = parameter(
+    features: str | Features | None = parameter(
         None,
         str,
-        FeatureStage,
+        Features,
         None,
         help="Features for the device to compute: for images pool:4x4, gradients:4x4 or "
         "conv:8x3,max2, optionally after deskew or crop:20x20; for windows mean,max,bands:4; for "
@@ -266,7 +268,7 @@ class FeatureParameters(Parameterized):
         request: FeatureRequest = _read_features(self.features)
         return request
 
-    def feature_stage_for(self, given: FeatureData) -> FeatureStage | None:
+    def features_for(self, given: FeatureData) -> Features | None:
         """Return the requested stage, or None; its scales are chosen by the ranges of the points.
 
         If the stage has weights, they are learned from the classes; without these, they are random.

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from protonn_edge.chain.activity import Activity
-from protonn_edge.chain.feature_stage import FeatureStage, ranged
+from protonn_edge.chain.features import Features
 from protonn_edge.chain.model import Model, with_units_of
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.errors import InputError
@@ -50,7 +50,7 @@ def check_sizes(sizes: tuple[int, int], n_features: int, n_classes: int) -> None
 class FeatureMaking:
     """Maps raw points to the features to normalize."""
 
-    stage: FeatureStage | None  # computes the features, if any
+    stage: Features | None  # computes the features, if any
     ends: tuple[Float32, Float32] | None = None  # (D,): limits beyond which values are outliers
 
     @classmethod
@@ -69,7 +69,7 @@ class FeatureMaking:
             return cls._of_mapped(settings, raw)
         given = FeatureData(raw, weights, y, seed)
         start = settings.initial_model
-        stage = settings.feature_stage_for(given) if start is None else start.feature_stage
+        stage = settings.features_for(given) if start is None else start.features
         if start is not None and start.clipped:
             lower, upper = start.inputs.lower, start.inputs.upper
             return cls(stage, (lower.astype(np.float32), upper.astype(np.float32)))
@@ -85,7 +85,7 @@ class FeatureMaking:
         needs_all = {
             "features": settings.features is not None,
             "clip": settings.clip > 0,
-            "a model with features": start is not None and start.feature_stage is not None,
+            "a model with features": start is not None and start.features is not None,
             "a model that clips": start is not None and start.clipped,
         }
         for what in (name for name, wanted in needs_all.items() if wanted):
@@ -98,14 +98,10 @@ class FeatureMaking:
             points = self.stage.apply(points)
         return points if self.ends is None else np.clip(points, *self.ends)
 
-    def statistics(
-        self, raw: Float32, features: Float32, weights: Float32 | None
-    ) -> InputStatistics:
-        """Return the statistics of the features (n, D) of raw points (n, features)."""
-        if self.stage is not None and self.stage.scale is None:
-            return InputStatistics.of_averages(raw, features, weights)
+    def statistics(self, features: Float32, weights: Float32 | None) -> InputStatistics:
+        """Return the statistics of features (n, D)."""
         statistics = InputStatistics.of(features, weights)
-        return statistics if self.stage is None else ranged(self.stage, statistics)
+        return statistics if self.stage is None else self.stage.stages[-1].ranged(statistics)
 
 
 def _moved(
@@ -144,7 +140,7 @@ def count_inputs(settings: SharedParameters, points: Rows) -> int:
     _check_image(settings, points)
     start = settings.initial_model
     data = FeatureData(points[:1])
-    stage = settings.feature_stage_for(data) if start is None else start.feature_stage
+    stage = settings.features_for(data) if start is None else start.features
     return int(points.shape[1]) if stage is None else stage.n_outputs
 
 
@@ -305,7 +301,7 @@ class PreparedPoints:
             "inputs": self.inputs,
             "classes": self.classes,
             "feature_names": self.feature_names,
-            "feature_stage": self.making.stage,
+            "features": self.making.stage,
             "clipped": self.making.ends is not None,
             "threshold": 0.0 if self.multilabel else None,
         }
@@ -340,8 +336,11 @@ class PreparedPoints:
             background = InputStatistics.of(self.some).background
             return self.raw.statistics(self._weights, background)
         assert not isinstance(self._features, MappedRows)
-        inputs = self.making.statistics(self.raw, self._features, self._weights)
-        return self.settings.target.reaching(inputs)
+        inputs = self.settings.target.reaching(
+            self.making.statistics(self._features, self._weights)
+        )
+        stage = self.making.stage
+        return inputs if stage is None else stage.stages[-1].ranged(inputs)
 
     def _add_exposure_points(self) -> None:
         """Add points of no class, as one more class."""

@@ -42,7 +42,7 @@ class TrainingRequest:
     @property
     def kinds(self) -> frozenset[str]:
         """The kinds of features in the settings, or in the model to start from."""
-        stage = None if self.model is None else self.model.feature_stage
+        stage = None if self.model is None else self.model.features
         of_stages = (each.kind for each in (self.asked, stage) if each is not None)
         return frozenset(filter(None, of_stages))
 
@@ -201,7 +201,7 @@ REFUSALS: tuple[Row, ...] = (
         lambda case: (
             case.model is not None
             and case.asked is not None
-            and not case.asked.continues(case.model.feature_stage, case.settings)
+            and not case.asked.continues(case.model.features, case.settings)
         ),
         "features are given, but the model to start from has features of its own, or none; leave "
         "{features} out",

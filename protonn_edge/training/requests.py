@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from itertools import chain
 from typing import Any
 
-from protonn_edge.chain.feature_stage import FeatureStage
+from protonn_edge.chain.features import Features
 from protonn_edge.chain.registry import FEATURE_REQUESTS
 from protonn_edge.training import features
 from protonn_edge.training import refusals as rows
@@ -84,7 +84,7 @@ COPIES: tuple[rows.Refusal, ...] = (
 )
 
 
-def read_features(given: str | FeatureStage) -> features.FeatureRequest:
+def read_features(given: str | Features) -> features.FeatureRequest:
     """Return the request that a text describes, or that gives a stage.
 
     Raises `InputError`, with the term, if a term cannot be read or combined with the others.

@@ -33,6 +33,7 @@ from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.verification.agreement import Agreement, compare, open_session, verify_device
+from protonn_edge.verification.drawn_points import drawn_points
 
 _LEAST, _MOST = 8, 128
 _CYCLES = 16_000_000  # to be emulated: a third of a second
@@ -176,7 +177,7 @@ Bytes = NDArray[np.uint8]
 
 def ends(reference: IntegerChain) -> Bytes:
     """Return two points (2, features): all features 0, and all at their maximum."""
-    return np.array([[0], [reference.features.maximum]], np.uint8).repeat(reference.n_features, 1)
+    return np.array([[0], [reference.quantizer.maximum]], np.uint8).repeat(reference.n_features, 1)
 
 
 def extremes(reference: IntegerChain, count: int) -> Bytes:
@@ -184,7 +185,7 @@ def extremes(reference: IntegerChain, count: int) -> Bytes:
 
     There are at least two of the latter: of the first feature and of the last.
     """
-    n, maximum = reference.n_features, reference.features.maximum
+    n, maximum = reference.n_features, reference.quantizer.maximum
     odd = np.arange(n) % 2
     places = np.unique(np.linspace(0, n - 1, max(2, count // _SINGLE)).astype(np.int64))
     alternating = np.array([odd, 1 - odd]) * maximum
@@ -211,25 +212,12 @@ def example_inputs(chain: IntegerChain, start: Bytes, count: int) -> IntArray:
     return np.clip(np.array(moved, np.int64), 0, chain.inputs.maximum)
 
 
-def inverted(chain: IntegerChain, x: IntArray) -> Bytes | None:
-    """Return bytes (n, features) for the device that give the classifier the inputs x, (n, D).
-
-    None if the feature stage cannot be inverted.
-    """
-    if chain.feature_stage is None:
-        return x.astype(np.uint8)
-    return chain.feature_stage.invert(x, chain.inputs)
-
-
 def examples(model: Model, reference: IntegerChain, count: int) -> Bytes:
     """Return points (count, features) for a model's arithmetic, made of its mean point."""
-    start = reference.inputs.quantize(model.inputs.mean[None, :])[0]
-    fed = inverted(reference, example_inputs(reference, start, count))
-    if fed is not None:
-        return fed
-    stage = reference.feature_stage
-    assert stage is not None, "else inputs are what the device receives"
+    if reference.features is None:
+        start = reference.inputs.quantize(model.inputs.mean[None, :])[0]
+        return example_inputs(reference, start, count).astype(np.uint8)
     # Most are unlike anything that the model knows: those with the largest scores are kept.
-    drawn = stage.examples(_DRAWN * count)
+    drawn = drawn_points(reference.features.points, _DRAWN * count)
     largest = np.abs(reference.scores(drawn)).max(axis=1)
     return drawn[np.argsort(-largest, kind="stable")[:count]]

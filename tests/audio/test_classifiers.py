@@ -69,7 +69,7 @@ def test_what_is_no_sound_is_refused(settings: dict[str, Any]) -> None:
 
 def test_the_rate_decides_on_the_bands() -> None:
     fast, slow = (
-        ProtoNNClassifier(features="audio:3x2", sample_rate=rate).feature_stage_for(FeatureData(X))
+        ProtoNNClassifier(features="audio:3x2", sample_rate=rate).features_for(FeatureData(X))
         for rate in (16_000.0, 4_000.0)
     )
     assert fast != slow

@@ -12,8 +12,8 @@ import pytest
 from audio_factory import audio_of, random_audio_model
 from model_factory import scaled
 from refusals import refused_by
+from stored_features import from_arrays, to_arrays
 
-from protonn_edge.chain.features import Features
 from protonn_edge.chain.file import load_model, model_bytes, save_model
 from protonn_edge.errors import InputError
 from protonn_edge.features.audio.clips import fitted_to
@@ -25,14 +25,14 @@ def test_a_model_of_sound_is_read_as_it_was(tmp_path: Path) -> None:
     model = random_audio_model(stage)
     save_model(model, tmp_path / "model.npz")
     loaded = load_model(tmp_path / "model.npz")
-    assert loaded.feature_stage == stage
+    assert loaded.features == stage
     assert (loaded.n_features, loaded.n_inputs) == (256, 6)
     assert model_bytes(loaded) == model_bytes(model)
 
 
 def declared(place: str, **changes: Any) -> dict[str, np.ndarray]:
     """Return the arrays of features with other numbers in them."""
-    arrays = audio_of(2, 3, 128).to_arrays()
+    arrays = to_arrays(audio_of(2, 3, 128))
     text = json.loads(arrays["features"].tobytes())
     part = {"points": text["points"], "clip": text["stages"][0]["clip"], "stage": text["stages"][0]}
     part[place] |= changes
@@ -58,13 +58,13 @@ def declared(place: str, **changes: Any) -> dict[str, np.ndarray]:
 )
 def test_a_declaration_that_is_none_is_refused(place: str, changes: dict[str, Any]) -> None:
     with refused_by(
-        "chain.feature_stage",
+        "chain.signals",
         "chain.registry",
         "chain.stored",
         "datasets.onset",
         "features.audio.frames",
     ):
-        Features.from_arrays(declared(place, **changes))
+        from_arrays(declared(place, **changes))
 
 
 @pytest.mark.parametrize(
@@ -92,10 +92,10 @@ def test_frames_must_be_whole() -> None:
 
 def test_features_that_are_changed_are_refused() -> None:
     model = quantize(random_audio_model(audio_of(2, 1, 128)))
-    stage = model.feature_stage
+    stage = model.features
     assert stage is not None
     with pytest.raises(InputError, match="rescales values of 0 to 127"):
-        stage.integer_stages(replace(model.inputs, maximum=100))
+        stage.feeding(replace(model.inputs, maximum=100))
 
 
 def test_apply_gives_what_the_integer_stage_gives() -> None:
@@ -103,5 +103,5 @@ def test_apply_gives_what_the_integer_stage_gives() -> None:
     X = np.random.default_rng(0).normal(0, 9_000, (4, 256)).round().astype(np.float32)
     features = stage.apply(X)
     assert features.dtype == np.float32
-    (integers,) = stage.integer_stages(quantize(random_audio_model(stage)).inputs)
+    (integers,) = stage.feeding(quantize(random_audio_model(stage)).inputs)
     assert (features == integers.run(stage.points.to_bytes(X))).all()

@@ -7,6 +7,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from drawn_poolings import areas_of
 from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refused_by
@@ -14,10 +15,10 @@ from refusals import refused_by
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.integers import (
     Areas,
-    AveragePooling,
     Axis,
     IntegerAveragePooling,
 )
+from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.training.features import FeatureData
 from protonn_edge.training.parameters import SharedParameters
@@ -57,22 +58,22 @@ def test_a_pixel_counts_for_two_outputs_at_most(pixels: int, outputs: int) -> No
 def test_averages_are_means_over_areas(
     image: tuple[int, int], cropped: tuple[int, int], shape: tuple[int, int]
 ) -> None:
-    pooling = AveragePooling(image, cropped, shape)
-    X = np.random.default_rng(0).normal(size=(7, image[0] * image[1]))
+    pooling = average_pooling(image, cropped, shape)
+    X = np.random.default_rng(0).integers(0, 256, (7, image[0] * image[1])).astype(np.float64)
     top, left = (image[0] - cropped[0]) // 2, (image[1] - cropped[1]) // 2
     middle = X.reshape(-1, *image)[:, top : top + cropped[0], left : left + cropped[1]]
     np.testing.assert_allclose(pooling.apply(X), averages_by_repetition(middle, shape))
 
 
 def test_sums_of_bytes_are_exact_and_fit_16_bits() -> None:
-    pooling = AveragePooling((16, 32), (16, 32), (1, 2))
-    sums = pooling.sums(np.full((3, 512), 255, np.uint8))
+    pooling = average_pooling((16, 32), (16, 32), (1, 2))
+    sums = areas_of(pooling).sums(np.full((3, 512), 255, np.uint8))
     assert (sums == 255 * 256).all()
     assert sums.max() < 1 << 16
 
 
 def test_memory_is_bounded_for_many_points() -> None:
-    pooling = AveragePooling((28, 28), (28, 28), (16, 16))
+    pooling = average_pooling((28, 28), (28, 28), (16, 16))
     X = np.zeros((20_000, 784), np.uint8)
     pooling.apply(X[:1])
     tracemalloc.start()
@@ -100,14 +101,14 @@ def test_sizes_that_cannot_be_are_refused(
     image: tuple[int, int], cropped: tuple[int, int], shape: tuple[int, int]
 ) -> None:
     with refused_by("features.average_pooling.integers", "features.images.cropped_image"):
-        AveragePooling(image, cropped, shape)
+        average_pooling(image, cropped, shape)
 
 
 @given(cropped=st.tuples(SIDES, SIDES), shape=st.tuples(SIDES, SIDES))
 def test_sizes_that_are_named_would_do(cropped: tuple[int, int], shape: tuple[int, int]) -> None:
     shape = min(shape[0], cropped[0]), min(shape[1], cropped[1])
     try:
-        AveragePooling(cropped, cropped, shape)
+        average_pooling(cropped, cropped, shape)
     except InputError as error:
         words = str(error)
     else:
@@ -115,22 +116,23 @@ def test_sizes_that_are_named_would_do(cropped: tuple[int, int], shape: tuple[in
     sizes = re.findall(r"\b(\d+)x(\d+)\b", words.partition("; choose from ")[2])
     assert sizes or "; crop the image to sides that have common divisors" in words
     for height, width in sizes:
-        AveragePooling(cropped, cropped, (int(height), int(width)))
+        average_pooling(cropped, cropped, (int(height), int(width)))
 
 
 def test_settings_of_training_say_which_pooling() -> None:
     def stage_of(**settings: object) -> object:
         points = np.arange(128, dtype=np.float32).reshape(2, 64)
         parameters = SharedParameters(image_shape=(8, 8), **settings)
-        return parameters.feature_stage_for(FeatureData(points))
+        return parameters.features_for(FeatureData(points))
 
     assert stage_of() is None
-    assert stage_of(features="pool:4x4") == AveragePooling((8, 8), (8, 8), (4, 4))
-    cropped = stage_of(features="crop:6x6,pool:3x3")
-    assert cropped == AveragePooling((8, 8), (6, 6), (3, 3))
     scale = PixelScale(0.0, 127 / 255)
+    made = stage_of(features="pool:4x4")
+    assert made == average_pooling((8, 8), (8, 8), (4, 4), scale)
+    cropped = stage_of(features="crop:6x6,pool:3x3")
+    assert cropped == average_pooling((8, 8), (6, 6), (3, 3), scale)
     deskewed = stage_of(features="deskew,pool:4x4")
-    assert deskewed == AveragePooling((8, 8), (8, 8), (4, 4), scale)
+    assert deskewed == average_pooling((8, 8), (8, 8), (4, 4), scale, deskew=True)
 
 
 def test_averages_that_are_cut_are_the_upper_bits_of_sums() -> None:

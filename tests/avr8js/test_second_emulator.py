@@ -19,7 +19,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.device import protocol
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.kinds.protonn.precision.model import float_build
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.projects.project import BuildOptions, trial_build
@@ -82,7 +82,7 @@ def test_a_prediction_longer_than_the_timer_takes_the_same_cycles(avr8js):
 
 
 def test_images_that_are_pooled_take_the_same_cycles(avr8js):
-    pooling = AveragePooling((16, 15), (12, 14), (5, 6))
+    pooling = average_pooling((16, 15), (12, 14), (5, 6))
     model = random_pooling_model(pooling, projections=12)
     images = random_images(4, 20, pooling)
     assert_both_emulators_agree(avr8js, model, quantize(model).quantize(images))

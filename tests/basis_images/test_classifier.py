@@ -107,7 +107,7 @@ def test_the_passes_of_teacher_and_student_are_reported() -> None:
 
 
 def test_prototypes_are_an_extension_too(fitted: BasisImagesClassifier) -> None:
-    student = fitted.to_model().feature_stage
+    student = fitted.to_model().features
     sizes = {"n_projections": 6, "n_prototypes": 20, "epochs": 20}
     extension = ProtoNNClassifier(
         image_shape=(8, 8), features=student, random_state=0, **sizes
@@ -129,7 +129,7 @@ def test_the_layers_of_a_models_file_are_taken(
     np.savez(data, X_train=X, y_train=Y, X_test=X[:9], y_test=Y[:9])
     options = ("--image-shape", "8x8", "--epochs", "2", "--features")
     run_json("train", data, "-o", tmp_path / "model.npz", *options, path)
-    stages = [load_model(each).feature_stage for each in (path, tmp_path / "model.npz")]
+    stages = [load_model(each).features for each in (path, tmp_path / "model.npz")]
     assert stages[0] == stages[1]
     run_json("train", data, "-o", path, "--epochs", "2")
     refused = run("train", data, "-o", tmp_path / "model.npz", *options, path)

@@ -20,8 +20,7 @@ from random_shapes import random_points
 
 from protonn_edge.chain.model import Model
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.features.average_pooling.integers import AveragePooling
-from protonn_edge.features.deskew.integers import BYTES
+from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.quantization import quantize
 
 pytestmark = needs_arduino_core
@@ -55,7 +54,7 @@ MODELS = {
     "prototypes": plain_model,
     "many features": lambda: random_model(features=64, projections=10, prototypes=40, classes=10),
     "deskew": lambda: random_pooling_model(
-        AveragePooling((28, 28), (24, 24), (12, 12), BYTES), projections=8
+        average_pooling((28, 28), (24, 24), (12, 12), deskew=True), projections=8
     ),
 }
 POINTS = {"prototypes": 1_000}

@@ -76,13 +76,13 @@ def test_inspect_says_what_is_averaged(folder: Path) -> None:
     options = ("--epochs", 3, "--image-shape", "1x4", "--features", "pool:1x2")
     succeed("train", folder / "iris.csv", "-o", folder / "pairs.npz", *options)
     record = run_json("inspect", folder / "pairs.npz")
-    assert record["average_pooling"] == {
-        "image_shape": [1, 4], "cropped_shape": [1, 4], "reduced_shape": [1, 2],
-        "deskewed": False,
-    }  # fmt: skip
+    described = record["average_pooling"]
+    assert described["points"]["shape"] == [1, 4]
+    (stage,) = described["stages"]
+    assert stage["pooling"]["shape"] == [1, 2]
     assert (record["features"], record["inputs"], record["input_maximum"]) == (4, 2, 255)
     assert len(record["zero"]) == len(record["step"]) == 4
-    assert "4: 1x4 pixels" in succeed("inspect", folder / "pairs.npz").stdout
+    assert "4: 1x4" in succeed("inspect", folder / "pairs.npz").stdout
 
 
 def test_inspect_says_what_each_stage_of_quantization_costs(folder: Path) -> None:

@@ -182,6 +182,6 @@ def test_images_find_their_features(data: Path, tmp_path: Path) -> None:
     found = tune(data, "-o", model, *options, "--classifier", "linear")
     assert found.exit_code == 0, found.output
     assert "(features: " in found.stdout
-    stage = load_model(model).feature_stage
+    stage = load_model(model).features
     assert stage is not None
     assert "deskew" in [each.kind for each in quantize(load_model(model)).stages]

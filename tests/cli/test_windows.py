@@ -64,8 +64,8 @@ def test_windows_are_cut_from_runs(recording: Path, tmp_path: Path) -> None:
 
 def test_a_data_sets_own_shape_is_the_windows(model: Path) -> None:
     trained = load_model(model)
-    assert trained.feature_stage is not None
-    assert trained.feature_stage.points.shape == (20, 2)
+    assert trained.features is not None
+    assert trained.features.points.shape == (20, 2)
     assert trained.record["settings"]["window_shape"] == [20, 2]
     assert trained.record["settings"]["features"] == FEATURES
 
@@ -97,8 +97,8 @@ def test_tuning_searches_models_of_windows(windows: Path, tmp_path: Path) -> Non
     done = run("tune", windows, "-o", tmp_path / "model.npz", *options)
     assert done.exit_code == 0, done.output
     tuned = load_model(tmp_path / "model.npz")
-    assert tuned.feature_stage is not None
-    assert tuned.feature_stage.points.shape[0] == 20
+    assert tuned.features is not None
+    assert tuned.features.points.shape[0] == 20
 
 
 @pytest.mark.parametrize(
@@ -183,8 +183,8 @@ def test_the_rate_and_the_channels_reach_the_model(log: Path, tmp_path: Path) ->
     done = run("train", windows, "-o", model, *words)
     assert done.exit_code == 0, done.output
     trained = load_model(model)
-    assert trained.feature_stage is not None
-    assert trained.feature_stage.points.rate == 50
+    assert trained.features is not None
+    assert trained.features.points.rate == 50
     assert trained.feature_names[:3] == ("ax[0]", "ay[0]", "az[0]")
     done = run("export", model, "--c", tmp_path / "c")
     assert done.exit_code == 0, done.output

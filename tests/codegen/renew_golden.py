@@ -67,7 +67,7 @@ def sure_model() -> IntegerChain:
 def audio_model() -> IntegerChain:
     """Return a chain for two frames of three bands."""
     inputs = InputQuantizer(zero=np.zeros(6), step=np.ones(6), maximum=127)
-    return replace(tiny_integer_model(), inputs=inputs, feature_stage=audio_of(3, 2, 128))
+    return replace(tiny_integer_model(), inputs=inputs, features=audio_of(3, 2, 128))
 
 
 def network() -> IntegerChain:

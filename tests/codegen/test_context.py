@@ -32,7 +32,7 @@ def test_each_of_many_features_chooses_its_scale() -> None:
     model = quantize(random_model(features=40))
     raw = raw_context(model)
     assert raw["integers"]["choice"] == model.raw_inputs.choice.tolist()
-    assert raw["floats"]["choice"] == float_quantizer(model.features).choice.tolist()
+    assert raw["floats"]["choice"] == float_quantizer(model.quantizer).choice.tolist()
     assert raw["integers"]["bits"] == 8
     assert (raw["each"], raw["repeats"], raw["what"]) == (40, False, "feature")
     alike = quantize(random_model(features=40)).inputs

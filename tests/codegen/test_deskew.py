@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from protonn_edge.features.average_pooling.integers import AveragePooling
-from protonn_edge.features.deskew.integers import BYTES, row_shifts
+from protonn_edge.features.average_pooling.integers import Areas
+from protonn_edge.features.deskew.integers import row_shifts
 from protonn_edge.features.deskew.kernels import most_moved_rows, moved_rows
 
 SHAPES = [
@@ -31,7 +31,7 @@ def slanted_images(rng: np.random.Generator, n: int, height: int, width: int) ->
 
 @pytest.mark.parametrize("shapes", SHAPES)
 def test_no_image_moves_more(shapes: tuple[tuple[int, int], ...]) -> None:
-    pooling = AveragePooling(*shapes, BYTES)
+    pooling = Areas(*shapes)
     images = slanted_images(np.random.default_rng(0), 3_000, *shapes[0])
     images[0] = 255
     _, moved = moved_rows(pooling, row_shifts(images))
@@ -39,4 +39,4 @@ def test_no_image_moves_more(shapes: tuple[tuple[int, int], ...]) -> None:
 
 
 def test_all_rows_may_move_of_what_begins_at_the_rim() -> None:
-    assert most_moved_rows(AveragePooling((12, 12), (10, 10), (5, 5), BYTES)) == 10
+    assert most_moved_rows(Areas((12, 12), (10, 10), (5, 5))) == 10

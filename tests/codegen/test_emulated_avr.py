@@ -23,14 +23,14 @@ from model_factory import (
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import load_board
+from protonn_edge.chain.features import Features
 from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Plan, make_plan
 from protonn_edge.device import Result
 from protonn_edge.device.protocol import PredictRequest, encode_message
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.features.average_pooling.integers import AveragePooling
-from protonn_edge.features.deskew.integers import BYTES
+from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.projects.folder import Project
 from protonn_edge.projects.project import BuildOptions, build, trial_build
 from protonn_edge.quantization import quantize
@@ -146,22 +146,22 @@ def assert_cycles_are_the_emulators(
 OVERFLOW_CYCLES = 35  # of the timer's interrupt
 RECEIVING_CYCLES = 57  # of a byte's
 POOLINGS = [
-    AveragePooling((28, 28), (28, 28), (16, 16)),
-    AveragePooling((28, 28), (24, 24), (12, 12)),
-    AveragePooling((9, 11), (7, 8), (7, 3)),
-    AveragePooling((13, 14), (12, 12), (3, 4)),
-    AveragePooling((1, 140), (1, 140), (1, 35)),
-    AveragePooling((3, 300), (2, 280), (1, 200)),
+    average_pooling((28, 28), (28, 28), (16, 16)),
+    average_pooling((28, 28), (24, 24), (12, 12)),
+    average_pooling((9, 11), (7, 8), (7, 3)),
+    average_pooling((13, 14), (12, 12), (3, 4)),
+    average_pooling((1, 140), (1, 140), (1, 35)),
+    average_pooling((3, 300), (2, 280), (1, 200)),
 ]
 DESKEWED = [
-    AveragePooling((28, 28), (24, 24), (12, 12), BYTES),
-    AveragePooling((9, 11), (7, 8), (7, 3), BYTES),
-    AveragePooling((32, 5), (30, 4), (10, 2), BYTES),
+    average_pooling((28, 28), (24, 24), (12, 12), deskew=True),
+    average_pooling((9, 11), (7, 8), (7, 3), deskew=True),
+    average_pooling((32, 5), (30, 4), (10, 2), deskew=True),
 ]
 
 
 @pytest.mark.parametrize("pooling", [*POOLINGS, *DESKEWED], ids=str)
-def test_whole_firmware_pools_as_the_reference_does(pooling: AveragePooling) -> None:
+def test_whole_firmware_pools_as_the_reference_does(pooling: Features) -> None:
     model = random_pooling_model(pooling, projections=12)
     Q = random_images(0, 12, pooling)
     Q[0], Q[1] = 0, 255
@@ -170,7 +170,7 @@ def test_whole_firmware_pools_as_the_reference_does(pooling: AveragePooling) -> 
 
 @pytest.mark.parametrize("pooling", [None, *POOLINGS, *DESKEWED], ids=str)
 def test_variables_take_the_bytes_that_the_plan_says(
-    tmp_path: Path, pooling: AveragePooling | None
+    tmp_path: Path, pooling: Features | None
 ) -> None:
     model = quantize(random_model() if pooling is None else random_pooling_model(pooling))
     plan = make_plan(model)

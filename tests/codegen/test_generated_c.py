@@ -20,11 +20,12 @@ from model_factory import (
 )
 from plans import of_weights_for, plan_with
 
+from protonn_edge.chain.features import Features
 from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.codegen import render_c
 from protonn_edge.codegen.context import c_comment, c_string
 from protonn_edge.codegen.host import host_program
-from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.deskew.integers import BYTES
 from protonn_edge.kernels.matvec.kernels import KERNELS, KernelName
 from protonn_edge.quantization import IntegerChain, quantize
@@ -78,22 +79,22 @@ def test_random_models_give_the_reference_scores(
 
 
 POOLINGS = [
-    AveragePooling((28, 28), (28, 28), (16, 16)),
-    AveragePooling((28, 28), (24, 24), (12, 12)),
-    AveragePooling((9, 11), (7, 8), (7, 3)),
-    AveragePooling((16, 16), (16, 16), (1, 1)),
-    AveragePooling((1, 140), (1, 140), (1, 35)),
-    AveragePooling((3, 300), (2, 280), (1, 200)),
-    AveragePooling((50, 1), (50, 1), (35, 1)),
-    AveragePooling((28, 28), (24, 24), (12, 12), BYTES),
-    AveragePooling((9, 11), (7, 8), (7, 3), BYTES),
-    AveragePooling((32, 32), (32, 32), (16, 16), BYTES),
-    AveragePooling((32, 5), (30, 4), (10, 2), BYTES),
+    average_pooling((28, 28), (28, 28), (16, 16)),
+    average_pooling((28, 28), (24, 24), (12, 12)),
+    average_pooling((9, 11), (7, 8), (7, 3)),
+    average_pooling((16, 16), (16, 16), (1, 1)),
+    average_pooling((1, 140), (1, 140), (1, 35)),
+    average_pooling((3, 300), (2, 280), (1, 200)),
+    average_pooling((50, 1), (50, 1), (35, 1)),
+    average_pooling((28, 28), (24, 24), (12, 12), deskew=True),
+    average_pooling((9, 11), (7, 8), (7, 3), deskew=True),
+    average_pooling((32, 32), (32, 32), (16, 16), deskew=True),
+    average_pooling((32, 5), (30, 4), (10, 2), deskew=True),
 ]
 
 
 @pytest.mark.parametrize("pooling", POOLINGS, ids=str)
-def test_poolings_give_the_reference_scores_under_sanitizers(pooling: AveragePooling) -> None:
+def test_poolings_give_the_reference_scores_under_sanitizers(pooling: Features) -> None:
     model = quantize(random_pooling_model(pooling))
     Q = random_images(1, 30, pooling)
     Q[0], Q[1] = 0, 255
@@ -110,7 +111,7 @@ def test_poolings_give_the_reference_scores_under_sanitizers(pooling: AveragePoo
     ),
 )
 @settings(max_examples=7, deadline=None)
-def test_random_poolings_give_the_reference_scores(seed: int, pooling: AveragePooling) -> None:
+def test_random_poolings_give_the_reference_scores(seed: int, pooling: Features) -> None:
     model = quantize(random_pooling_model(pooling, seed))
     Q = random_images(seed, 40, pooling)
     Q[0], Q[1] = 0, 255

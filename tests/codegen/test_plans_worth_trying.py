@@ -39,7 +39,7 @@ def cycles_of(plan: Plan) -> float:
 def test_the_fastest_of_all_plans_that_fit_is_the_first(name: str, known: bool) -> None:
     model = MODELS[name]()
     Q = np.random.default_rng(0).integers(
-        0, model.features.maximum + 1, (30, model.n_features), dtype=np.uint8
+        0, model.quantizer.maximum + 1, (30, model.n_features), dtype=np.uint8
     )
     activity = measure_activity(model, Q) if known else None
     every = [plan_with(plan.kernels, activity, held=plan.buffered) for plan in every_plan(model)]

@@ -29,7 +29,7 @@ from protonn_edge.avr.cores import CORES, UNO_CORE, Core
 from protonn_edge.codegen import check_prefix, render_c
 from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.kinds.protonn.precision.model import float_build
 from protonn_edge.quantization import IntegerChain, quantize
 
@@ -124,7 +124,7 @@ def test_a_prefix_that_collides_with_a_stages_names_is_refused() -> None:
 
 def two_models() -> tuple[tuple[IntegerChain, np.ndarray], tuple[IntegerChain, np.ndarray]]:
     """Return an unrolled model of images, a masked one that rejects, and 16 inputs of each."""
-    pooling = AveragePooling((9, 11), (7, 8), (7, 3))
+    pooling = average_pooling((9, 11), (7, 8), (7, 3))
     image = quantize(random_pooling_model(pooling, projections=9))
     sensor = quantize(random_model(3, features=30, projections=6, classes=7))
     samples = random_inputs(4, 16, sensor)

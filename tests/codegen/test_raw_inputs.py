@@ -19,7 +19,7 @@ from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.raw_inputs import MANY_DECIMALS, choose_exponents, float_quantizer
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed
-from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.kinds.protonn.precision.model import in_floats
 from protonn_edge.projects.checks import check_no_floats
 from protonn_edge.quantization import IntegerChain, quantize
@@ -92,7 +92,7 @@ MODELS = {
     "many": model_of_many_scales,
     "decimals": model_of_decimals,
     "decimals in floats": lambda: model_of_decimals("float32"),
-    "pixels": lambda: quantize(random_pooling_model(AveragePooling((8, 8), (8, 8), (4, 4)))),
+    "pixels": lambda: quantize(random_pooling_model(average_pooling((8, 8), (8, 8), (4, 4)))),
 }
 
 
@@ -144,8 +144,8 @@ def float_questions(model: IntegerChain) -> tuple[np.ndarray, np.ndarray]:
     """Return features (n,) uint16 and raw floats (n,): around every edge of bytes, and odd ones."""
     rng = np.random.default_rng(0)
     features = rng.integers(0, model.n_features, 1500)
-    steps = rng.integers(-3, model.features.maximum + 4, 1500) + rng.choice([0.5, 0.0, 0.3], 1500)
-    zero, step = model.features.zero[features], model.features.step[features]
+    steps = rng.integers(-3, model.quantizer.maximum + 4, 1500) + rng.choice([0.5, 0.0, 0.3], 1500)
+    zero, step = model.quantizer.zero[features], model.quantizer.step[features]
     raw = (zero + step * steps).astype(np.float32)
     raw = np.concatenate([raw, np.nextafter(raw, np.float32(np.inf))])
     odd = np.array([0, -0.0, np.inf, -np.inf, np.nan, 1e-45, 3e38, -3e38], np.float32)
@@ -155,7 +155,7 @@ def float_questions(model: IntegerChain) -> tuple[np.ndarray, np.ndarray]:
 
 def expected_of_floats(model: IntegerChain, features: np.ndarray, raw: np.ndarray) -> bytes:
     rows = np.repeat(raw[:, None], model.n_features, axis=1)
-    return float_quantizer(model.features).quantize(rows)[np.arange(len(rows)), features].tobytes()
+    return float_quantizer(model.quantizer).quantize(rows)[np.arange(len(rows)), features].tobytes()
 
 
 def float_wire(features: np.ndarray, raw: np.ndarray) -> bytes:
@@ -167,10 +167,10 @@ def float_wire(features: np.ndarray, raw: np.ndarray) -> bytes:
 def test_floats_give_the_bytes_of_the_host_but_at_half_steps():
     model = model_of_decimals()
     X = np.random.default_rng(1).uniform(-0.2, 1.2, (500, model.n_features))
-    X = (model.features.zero + X * 255 * model.features.step).astype(np.float32)
-    steps = (X.astype(np.float64) - model.features.zero) / model.features.step
+    X = (model.quantizer.zero + X * 255 * model.quantizer.step).astype(np.float32)
+    steps = (X.astype(np.float64) - model.quantizer.zero) / model.quantizer.step
     edge = np.abs((steps + 0.5) - np.rint(steps + 0.5)) < 1e-3
-    differs = float_quantizer(model.features).quantize(X) != model.quantize(X)
+    differs = float_quantizer(model.quantizer).quantize(X) != model.quantize(X)
     assert not (differs & ~edge).any()
     assert edge.mean() < 0.01
 

@@ -11,8 +11,8 @@ from worst_inputs import moved_cycles, prototype_costs, prototype_cycles, worst_
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.codegen import make_plan
-from protonn_edge.features.average_pooling.integers import AveragePooling
-from protonn_edge.features.deskew.integers import BYTES, row_shifts
+from protonn_edge.features.average_pooling.making import average_pooling
+from protonn_edge.features.deskew.integers import row_shifts
 from protonn_edge.kinds.protonn.prototypes.kernels import _worst_shell, near_at_most
 from protonn_edge.quantization import IntegerChain, quantize
 
@@ -80,17 +80,17 @@ def test_a_centre_is_given_up_only_if_it_is_no_better(seed: int) -> None:
 
 
 def test_images_to_search_are_deskewed_and_take_longer_for_it() -> None:
-    pooling = AveragePooling((12, 12), (10, 10), (5, 5), BYTES)
+    pooling = average_pooling((12, 12), (10, 10), (5, 5), deskew=True)
     model = replace(
         quantize(random_model(features=25, projections=4, prototypes=12)),
         inputs=InputQuantizer(np.zeros(25), np.ones(25), 63),
-        feature_stage=pooling,
+        features=pooling,
     )
     plan = make_plan(model)
     images = worst_inputs(model, plan, 4, effort=0.3)
     assert images.shape == (4, 144)
     shifts = row_shifts(images.reshape(-1, 12, 12))
-    assert moved_cycles(pooling, shifts)[0] > 0
+    assert moved_cycles(pooling.stages[0].image, shifts)[0] > 0
 
 
 def test_worst_inputs_take_long_and_none_is_0() -> None:

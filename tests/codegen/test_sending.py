@@ -60,7 +60,7 @@ def test_neighbours_of_one_unit_share_a_line_if_there_are_many(features: int, li
         assert [line.features for line in found] == ["0..9", "10..29", f"30..{features - 1}"]
         assert [line.unit for line in found] == [OWN_UNIT, "hundredths", OWN_UNIT]
         assert [line.name for line in found] == ["", "", ""]
-        inputs = integers.features
+        inputs = integers.quantizer
         ends = np.stack([inputs.zero, inputs.zero + inputs.step * inputs.maximum])[:, :10]
         limits = np.floor(ends + 0.5)
         assert (found[0].low, found[0].high) == (limits.min(), limits.max())

@@ -193,7 +193,7 @@ def test_a_float_build_makes_no_features() -> None:
 
 def test_the_hash_covers_the_features_and_not_the_rate() -> None:
     model = tiny_windows_model()
-    window_features = model.feature_stage
+    window_features = model.features
     assert window_features is not None
     others = (
         window_features,
@@ -201,11 +201,11 @@ def test_the_hash_covers_the_features_and_not_the_rate() -> None:
         scaled(window_features, 1.0, 1.0),
         window_features_of("mean,deviation,max,change,bands:2", 9, 1),
     )
-    hashes = [replace(model, feature_stage=each).model_sha256 for each in others]
+    hashes = [replace(model, features=each).model_sha256 for each in others]
     assert hashes[0] == hashes[1]
     assert len(set(hashes)) == 3
 
 
 def test_window_features_that_do_not_fit_are_refused() -> None:
     with refused_by("chain.integer_stage"):
-        replace(tiny_windows_model(), feature_stage=window_features_of("mean", 8, 5))
+        replace(tiny_windows_model(), features=window_features_of("mean", 8, 5))

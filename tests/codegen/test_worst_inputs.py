@@ -19,8 +19,7 @@ from worst_inputs import prototype_costs, prototype_cycles, worst_inputs
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import named_stages, own_inputs
 from protonn_edge.codegen import make_plan
-from protonn_edge.features.average_pooling.integers import AveragePooling
-from protonn_edge.features.deskew.integers import BYTES
+from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.quantization import IntegerChain, quantize
 
 
@@ -28,7 +27,7 @@ def deskewing_model() -> IntegerChain:
     return replace(
         quantize(random_model(features=25, projections=4, prototypes=12)),
         inputs=InputQuantizer(np.zeros(25), np.ones(25), 63),
-        feature_stage=AveragePooling((12, 12), (10, 10), (5, 5), BYTES),
+        features=average_pooling((12, 12), (10, 10), (5, 5), deskew=True),
     )
 
 

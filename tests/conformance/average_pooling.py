@@ -10,22 +10,21 @@ from conformance.instances import Instance
 from model_factory import random_images, random_pooling_model
 
 from protonn_edge.features.average_pooling.integers import (
-    AveragePooling,
     Axis,
     IntegerAveragePooling,
 )
-from protonn_edge.features.deskew.integers import BYTES
+from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.quantization import quantize
 
 
 def instances() -> Iterator[Instance]:
     """Yield poolings."""
     for name, pooling in {
-        "whole pixels": AveragePooling((16, 16), (16, 16), (8, 8)),
-        "parts of pixels, cropped": AveragePooling((9, 11), (7, 8), (7, 3)),
-        "parts of pixels in both directions": AveragePooling((14, 14), (12, 12), (8, 8)),
-        "a row": AveragePooling((1, 140), (1, 140), (1, 35)),
-        "fed by deskew": AveragePooling((12, 12), (8, 8), (4, 4), BYTES),
+        "whole pixels": average_pooling((16, 16), (16, 16), (8, 8)),
+        "parts of pixels, cropped": average_pooling((9, 11), (7, 8), (7, 3)),
+        "parts of pixels in both directions": average_pooling((14, 14), (12, 12), (8, 8)),
+        "a row": average_pooling((1, 140), (1, 140), (1, 35)),
+        "fed by deskew": average_pooling((12, 12), (8, 8), (4, 4), deskew=True),
     }.items():
         model = quantize(random_pooling_model(pooling, projections=10, prototypes=20))
         stage = next(stage for stage in model.stages if stage.kind == "average_pooling")

@@ -8,20 +8,20 @@ import numpy as np
 from conformance.instances import Instance
 from model_factory import random_images, random_pooling_model
 
-from protonn_edge.features.average_pooling.integers import AveragePooling
-from protonn_edge.features.deskew.integers import BYTES, IntegerDeskew
+from protonn_edge.features.average_pooling.making import average_pooling
+from protonn_edge.features.deskew.integers import IntegerDeskew
 from protonn_edge.quantization import quantize
 
 
 def instances() -> Iterator[Instance]:
     """Yield images."""
     for name, pooling in {
-        "square, cropped": AveragePooling((16, 16), (12, 12), (6, 6), BYTES),
-        "narrow": AveragePooling((32, 5), (30, 4), (10, 2), BYTES),
-        "whole": AveragePooling((8, 9), (8, 9), (4, 3), BYTES),
+        "square, cropped": average_pooling((16, 16), (12, 12), (6, 6), deskew=True),
+        "narrow": average_pooling((32, 5), (30, 4), (10, 2), deskew=True),
+        "whole": average_pooling((8, 9), (8, 9), (4, 3), deskew=True),
     }.items():
         model = quantize(random_pooling_model(pooling, projections=10, prototypes=20))
-        ends = np.array([[0], [255]]) * np.ones((1, pooling.n_features), np.int64)
+        ends = np.array([[0], [255]]) * np.ones((1, pooling.points.n_features), np.int64)
         yield Instance(name, model, model.stages[0], random_images(4, 20, pooling), ends)
 
 

@@ -76,7 +76,7 @@ class DeskewThatMovesOddRows(IntegerDeskew):
     def run(self, x: np.ndarray) -> np.ndarray:
         rows, columns = self.image.rows, self.image.columns
         images = x.reshape(-1, rows.side, columns.side)
-        moved = sheared(images, row_shifts(images) + np.arange(rows.side) % 2, 0)
+        moved = sheared(images, row_shifts(images) + np.arange(rows.side) % 2)
         last, right = rows.first + rows.pixels, columns.first + columns.pixels
         return moved[:, rows.first : last, columns.first : right].reshape(len(x), -1)
 

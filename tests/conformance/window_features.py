@@ -38,8 +38,8 @@ def instances() -> Iterator[Instance]:
 
 def _spanned(model: IntegerChain, extremes: np.ndarray) -> IntegerChain:
     """Return the model whose inputs are 0 and the maximum at the ends of what features reach."""
-    assert model.feature_stage is not None
-    reached = run_through(model.feature_stage.stages, extremes.astype(np.uint8))
+    assert model.features is not None
+    reached = run_through(model.features.stages, extremes.astype(np.uint8))
     low, high = reached.min(axis=0).astype(float), reached.max(axis=0).astype(float)
     maximum = model.inputs.maximum
     return replace(model, inputs=InputQuantizer(low, (high - low) / maximum, maximum))

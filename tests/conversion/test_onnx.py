@@ -207,10 +207,10 @@ def test_images_of_several_channels_have_them_innermost():
     X = np.abs(numbers(60, *shape))
     content = network(nodes, shape, **constants)
     found = from_network(content, X)
-    assert found.model.feature_stage is not None
+    assert found.model.features is not None
     rows = np.moveaxis(X, 1, 3).reshape(len(X), -1)
     assert (from_network(content, rows).model.scores(rows) == found.model.scores(rows)).all()
-    assert found.model.feature_stage.points.shape == (12, 8, 3)
+    assert found.model.features.points.shape == (12, 8, 3)
     assert found.agreement > 0.8
 
 
@@ -255,7 +255,7 @@ def test_convolutions_of_signals_have_windows_along_time():
     content = network(nodes, (2, 20), w=numbers(4, 2, 3), u=numbers(4, 3))
     found = from_network(content, numbers(300, 40), epochs=0)
     assert found.agreement > 0.9
-    stage = found.model.feature_stage
+    stage = found.model.features
     assert stage is not None
     assert [layer.output_shape for layer in stage.stages] == [(20, 1, 4), (1, 1, 4)]
 
@@ -266,7 +266,7 @@ def test_weights_of_convolutions_have_fewer_bits(bits: int):
              node("MatMul", "c u", "y")]  # fmt: skip
     content = network(nodes, (1, 8, 8), w=numbers(4, 1, 3, 3), u=numbers(144, 3))
     found = from_network(content, np.abs(numbers(200, 64)), bits=bits, epochs=30)
-    stage = found.model.feature_stage
+    stage = found.model.features
     assert stage is not None
     weights = stage.stages[0].weights
     assert np.abs(weights).max() == (1 << (bits - 1)) - 1

@@ -47,7 +47,7 @@ def test_onnxruntime_computes_the_same_integers(kind: str):
         chain, points = instance.model, instance.points
         if not FEATURES.isdisjoint(stage.kind for stage in chain.feature_stages):
             continue
-        some = rng.integers(0, chain.features.maximum + 1, (30, points.shape[1]))
+        some = rng.integers(0, chain.quantizer.maximum + 1, (30, points.shape[1]))
         assert_equal_in_onnx(chain, np.concatenate([points, some.astype(np.uint8)]))
         written += 1
     assert written
@@ -63,7 +63,7 @@ def test_other_features_are_refused_in_a_sentence(kind: str):
 
 def test_the_margin_of_a_single_class_is_its_score():
     chain = quantize(random_model(classes=1, features=6))
-    Q = np.random.default_rng(0).integers(0, chain.features.maximum + 1, (300, 6)).astype(np.uint8)
+    Q = np.random.default_rng(0).integers(0, chain.quantizer.maximum + 1, (300, 6)).astype(np.uint8)
     scores = chain.scores(Q)
     middle = int(np.median(scores[scores > 0]))
     rejecting = with_rules(chain, IntegerRejection(margin=middle))

@@ -25,8 +25,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import Normalizer
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.integers import AveragePooling
-from protonn_edge.features.deskew.integers import BYTES
+from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.kinds.protonn.convert.reference import (
     ReferenceModel,
     from_reference,
@@ -142,7 +141,7 @@ def test_a_way_there_and_back_changes_no_answer():
 
 
 def test_averages_of_images_are_folded_in():
-    pooling = AveragePooling((6, 8), (6, 8), (3, 4))
+    pooling = average_pooling((6, 8), (6, 8), (3, 4))
     model, images = random_pooling_model(pooling), random_images(1, 40, pooling)
     reference = to_reference(model)
     assert reference.projection.shape[1] == 48
@@ -167,14 +166,14 @@ def shifted(model: Model, offset: float) -> Model:
             "scales points to unit norm, .* choose the features 'normalized'",
         ),
         (
-            random_pooling_model(AveragePooling((6, 8), (6, 8), (3, 4), BYTES)),
+            random_pooling_model(average_pooling((6, 8), (6, 8), (3, 4), deskew=True)),
             "raw",
-            "deskews and pools images",
+            "computes features",
         ),
         (
-            random_pooling_model(AveragePooling((6, 8), (6, 8), (3, 4))),
+            random_pooling_model(average_pooling((6, 8), (6, 8), (3, 4))),
             "normalized",
-            "pools images",
+            "computes features",
         ),
         (
             random_window_model(window_features_of("mean,max")),

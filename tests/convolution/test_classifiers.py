@@ -39,7 +39,7 @@ def behind(stage: Features, kind: str) -> Model:
         model,
         normalizer=Normalizer("standard", features.mean(axis=0), scale),
         inputs=InputStatistics.of(features).with_one_range(),
-        feature_stage=stage,
+        features=stage,
     )
 
 

@@ -10,11 +10,12 @@ import pytest
 from chains import replace
 from convolution_factory import random_convolution, random_images_of, random_layers, random_model
 from refusals import refused_by
+from stored_features import from_arrays, to_arrays
 
-from protonn_edge.chain.features import Features
 from protonn_edge.chain.file import load_model, model_bytes, save_model
 from protonn_edge.chain.integer_chain import own_inputs
 from protonn_edge.chain.model import Model
+from protonn_edge.cli.inspect import _features, _sizes
 from protonn_edge.codegen import make_plan
 from protonn_edge.errors import InputError
 from protonn_edge.features.convolution.making import layered
@@ -58,24 +59,25 @@ def test_every_weight_is_in_the_hash(model: Model) -> None:
     weights = first.weights.copy()  # type: ignore[union-attr]
     weights[-1, -1, -1, -1] ^= 1
     other = replace(stage, stages=(averages, replace(first, weights=weights), *others))
-    changed = quantize(replace(model, feature_stage=other))
+    changed = quantize(replace(model, features=other))
     assert changed.model_sha256 != quantize(model).model_sha256
 
 
 def test_its_words_name_all_random_layers() -> None:
-    stage = random_layers()
-    assert [name for name, _ in stage.facts(())] == [
+    model = random_model(random_layers())
+    facts = _sizes(model)
+    assert [name for name, _ in facts] == [
         *("features", "average pooling", "convolution", "convolution 2", "pooling"),
         "features D",
     ]
-    assert stage.facts(())[2][1].startswith("shape 6x6x1, weights 4x3x3x1, ")
-    described = stage.describe(())
+    assert facts[2][1].startswith("shape 6x6x1, weights 4x3x3x1, ")
+    (described,) = _features(model).values()
     assert [each["kind"] for each in described["stages"]][1:] == [*["convolution"] * 2, "pooling"]
 
 
 def damaged(stage: int, **changes: object) -> dict[str, np.ndarray]:
     """Return the arrays of layers with other numbers in one of the stages."""
-    arrays = random_layers().to_arrays()
+    arrays = to_arrays(random_layers())
     text = json.loads(arrays["features"].tobytes())
     text["stages"][stage] |= changes
     return arrays | {"features": np.frombuffer(json.dumps(text).encode(), np.uint8)}
@@ -96,21 +98,20 @@ def test_damaged_numbers_are_refused(stage: int, changes: dict[str, object]) -> 
     with refused_by(
         "chain.integer_stage", "chain.registry", "chain.stored", "features.images.image_rows"
     ):
-        Features.from_arrays(damaged(stage, **changes))
+        from_arrays(damaged(stage, **changes))
 
 
 def test_damaged_arrays_are_refused() -> None:
-    arrays = random_layers().to_arrays()
+    arrays = to_arrays(random_layers())
     name = "features.stages.1.weights"
     with pytest.raises(InputError, match=f"{name!r} is missing"):
-        Features.from_arrays({key: each for key, each in arrays.items() if key != name})
-    with pytest.raises(InputError, match="must be of the type int8"):
-        Features.from_arrays(arrays | {name: arrays[name].astype(np.int64)})
+        from_arrays({key: each for key, each in arrays.items() if key != name})
+    with pytest.raises(InputError, match="of the type int8"):
+        from_arrays(arrays | {name: arrays[name].astype(np.int64)})
     with pytest.raises(InputError, match="do not fit"):
-        Features.from_arrays(arrays | {name: arrays[name].ravel()})
+        from_arrays(arrays | {name: arrays[name].ravel()})
     with pytest.raises(InputError, match="'features.more' is unknown"):
-        Features.from_arrays(arrays | {"features.more": arrays[name]})
-    assert Features.from_arrays({}) is None
+        from_arrays(arrays | {"features.more": arrays[name]})
 
 
 def test_layers_that_do_not_fit_together_are_refused() -> None:
@@ -124,16 +125,15 @@ def test_layers_that_do_not_fit_together_are_refused() -> None:
 def test_a_classifier_takes_the_values_as_they_are(model: Model) -> None:
     inputs = quantize(model).inputs
     with refused_by("chain.integer_stage"):
-        random_layers().integer_stages(replace(inputs, maximum=127))
+        random_layers().feeding(replace(inputs, maximum=127))
 
 
 def test_layers_of_whole_images_come_back_from_their_arrays() -> None:
     first = random_convolution(0, (6, 7, 2), 4, input_maximum=63, maximum=255, shift=11)
     second = random_convolution(1, (4, 5, 4), 3, input_maximum=255)
     stage = layered((first, second), None, PixelScale(0.0, 1.0))
-    arrays = stage.to_arrays()
-    again = Features.from_arrays(arrays)
-    assert again is not None
+    arrays = to_arrays(stage)
+    again = from_arrays(arrays)
     assert [layer.input_maximum for layer in again.stages] == [63, 255]
-    for name, array in again.to_arrays().items():
+    for name, array in to_arrays(again).items():
         assert (array == arrays[name]).all()

@@ -6,14 +6,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from chains import replace
 from command_line import refusal, run, succeed
 from convolution_factory import image_shape_of, random_window_layers
 from refusals import refused_by
+from stored_features import from_arrays, to_arrays
 
-from protonn_edge.chain.feature_stage import Signal
-from protonn_edge.chain.features import Features
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.signals import Signal
+from protonn_edge.cli.inspect import _sizes
 from protonn_edge.kinds.basis_images.train.classifier import BasisImagesClassifier
 from protonn_edge.kinds.linear.train import LinearClassifier
 from protonn_edge.quantization import quantize
@@ -46,7 +48,7 @@ def model() -> Model:
 
 def test_waves_are_told_apart_along_time(model: Model) -> None:
     X, y = windows()
-    stage = model.feature_stage
+    stage = model.features
     assert stage is not None
     assert [layer.output_shape for layer in stage.stages] == [
         (14, 1, 4),
@@ -61,31 +63,32 @@ def test_waves_are_told_apart_along_time(model: Model) -> None:
 
 def test_each_channel_has_its_own_scale(model: Model) -> None:
     X, _ = windows()
-    stage = model.feature_stage
+    stage = model.features
     assert stage is not None
-    assert stage.signal == Signal(32, 3, 50.0)
-    assert len(stage.scale.zero) == 3
+    assert stage.points.signal == Signal(32, 3, 50.0)
+    assert len(stage.points.scale.zero) == 3
     ends = stage.points.to_bytes(X.reshape(N, -1)).reshape(-1, 3)
     assert (ends.min(axis=0) == 0).all()
     assert (ends.max(axis=0) == 255).all()
 
 
 def test_a_file_keeps_the_window(model: Model, tmp_path: Path) -> None:
-    for each in (model.feature_stage, random_window_layers()):
+    for each in (model.features, random_window_layers()):
         assert each is not None
-        read = Features.from_arrays(each.to_arrays())
-        assert read is not None
+        read = from_arrays(to_arrays(each))
         assert read == each
     save_model(model, tmp_path / "model.npz")
-    stage = load_model(tmp_path / "model.npz").feature_stage
-    assert stage is not None
-    assert stage.facts(())[0] == ("samples", "96: 32 samples of 3 channels at 50 Hz")
+    loaded = load_model(tmp_path / "model.npz")
+    assert _sizes(replace(loaded, feature_names=()))[0] == (
+        "samples",
+        "96: 32 samples of 3 channels at 50 Hz",
+    )
 
 
 def test_averages_are_along_time() -> None:
     X, y = windows()
     made = classifier("conv:average4,4x3", network_epochs=1).fit(X.reshape(N, -1), y)
-    stage = made.to_model().feature_stage
+    stage = made.to_model().features
     assert stage is not None
     assert stage.points.shape == (32, 3)
     assert stage.stages[1].shape == (8, 1, 3)
@@ -138,9 +141,14 @@ def test_data_says_what_its_points_are(tmp_path: Path) -> None:
     for name, given in (("windows", []), ("images", []), ("images", ["--window", "32x3"])):
         path = tmp_path / "model.npz"
         succeed("train", tmp_path / f"{name}.npz", "-o", path, *words, *given)
-        stage = load_model(path).feature_stage
+        stage = load_model(path).features
         assert stage is not None
-        shapes.append((image_shape_of(stage), None if stage.signal is None else stage.signal.rate))
+        shapes.append(
+            (
+                image_shape_of(stage),
+                None if stage.points.signal is None else stage.points.signal.rate,
+            )
+        )
     assert shapes == [((32, 1, 3), 50.0), ((32, 3, 1), None), ((32, 1, 3), None)]
     shape = ["--image-shape", "32x3", "--window", "32x3", "-o", tmp_path / "both.npz"]
     both = refusal(run("train", tmp_path / "windows.npz", *words, *shape))

@@ -146,9 +146,9 @@ def test_features_of_images_know_the_shape(tmp_path: Path, *, as_folder: bool) -
         np.savez(images, X=points, y=read.y_train)
     model = tmp_path / "m.npz"
     succeed("train", images, "-o", model, "--features", "pool:2x2", "--epochs", 1)
-    stage = load_model(model).feature_stage
+    stage = load_model(model).features
     assert stage is not None
-    assert stage.drawn_shape == (8, 8)
+    assert stage.points.drawn_shape == (8, 8)
 
 
 # --- what is refused ------------------------------------------------------------------------------

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from refusals import refused_by
 
-from protonn_edge.chain.input_quantizer import InputQuantizer
-from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.deskew.integers import SIDE_LIMIT, PixelScale, row_shifts, sheared
 
 _SCALE = PixelScale(0.0, 1.0)
@@ -29,7 +28,7 @@ def _stroke(slant: float, height: int = 20, width: int = 24) -> np.ndarray:
 def test_a_slanted_stroke_stands_upright_afterwards(slant: float) -> None:
     image = _stroke(slant)
 
-    moved = sheared(image, row_shifts(image), 0)
+    moved = sheared(image, row_shifts(image))
 
     columns = [np.flatnonzero(row).mean() for row in moved[0]]
     assert max(columns) - min(columns) <= 1.0
@@ -53,24 +52,18 @@ def test_shifts_are_those_of_the_formula_and_no_larger_than_the_image(image: np.
     assert np.abs(shifts).max() <= len(image)
 
 
-@given(arrays(np.uint8, (3, 12 * 10)))
-@settings(max_examples=30)
-def test_floats_and_bytes_are_averaged_alike(images: np.ndarray) -> None:
-    pooling = AveragePooling((12, 10), (12, 10), (6, 5), _SCALE)
-
-    deskew, average = pooling.integer_stages(InputQuantizer(np.zeros(30), np.ones(30), 255))
-    sums = average.pooling.sums(deskew.run(images))
-    assert np.array_equal(pooling.apply(images) * pooling.area, sums)
-
-
 def test_dark_on_light_is_deskewed_as_light_on_dark() -> None:
     image = _stroke(0.5).reshape(1, -1).astype(np.float64)
-    light = AveragePooling((20, 24), (20, 24), (10, 12), PixelScale.between(0.0, 255.0, 0.0))
-    dark = AveragePooling((20, 24), (20, 24), (10, 12), PixelScale.between(0.0, 255.0, 255.0))
+    light = average_pooling(
+        (20, 24), (20, 24), (10, 12), PixelScale.between(0.0, 255.0, 0.0), deskew=True
+    )
+    dark = average_pooling(
+        (20, 24), (20, 24), (10, 12), PixelScale.between(0.0, 255.0, 255.0), deskew=True
+    )
 
-    assert np.allclose(dark.apply(255.0 - image), 255.0 - light.apply(image), atol=1e-9)
+    assert np.allclose(dark.apply(255.0 - image), light.apply(image), atol=1e-9)
 
 
 def test_large_images_are_refused() -> None:
-    with refused_by("features.average_pooling.integers"):
-        AveragePooling((33, 28), (33, 28), (11, 14), _SCALE)
+    with refused_by("features.deskew.integers"):
+        average_pooling((33, 28), (33, 28), (11, 14), _SCALE, deskew=True)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from checkout import CHECKOUT
 from jinja2 import ChoiceLoader, FileSystemLoader
 
-from protonn_edge.chain.registry import FEATURE_STAGES
+from protonn_edge.chain import registry
 from protonn_edge.codegen import PREFIX
 from protonn_edge.codegen.renderer import template_environment
 from protonn_edge.kernels.kernel import KERNELS
@@ -18,10 +20,11 @@ EXAMPLE = CHECKOUT / "docs" / "adding-a-stage"
 def example(monkeypatch: pytest.MonkeyPatch) -> None:
     """Put the example where the package's own kinds of stages are."""
     monkeypatch.syspath_prepend(EXAMPLE)
-    from scale import kernels, stage  # noqa: PLC0415
+    from scale import integers, kernels  # noqa: PLC0415
 
     monkeypatch.setitem(KERNELS, "scale", kernels.kernels)
-    monkeypatch.setitem(FEATURE_STAGES, "scale", stage.Scale)
+    monkeypatch.setitem(registry._STAGE_FOLDERS, "scale", "features.scale")
+    monkeypatch.setitem(sys.modules, "protonn_edge.features.scale.integers", integers)
     environment = template_environment("c", PREFIX)
     assert environment.loader is not None
     both = ChoiceLoader([environment.loader, FileSystemLoader(EXAMPLE)])

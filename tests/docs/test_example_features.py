@@ -56,9 +56,9 @@ def test_it_is_asked_for_like_all_others(classifier: type[ProtoNNClassifier]) ->
 
 def test_scaled_features_are_learned_from(classifier: type[ProtoNNClassifier]) -> None:
     model = trained(classifier)
-    assert model.feature_stage is not None
-    scaled = DIGITS.X_test * 0.99 ** np.arange(64)
-    np.testing.assert_allclose(model.feature_stage.apply(DIGITS.X_test), scaled, rtol=1e-5)
+    assert model.features is not None
+    scaled = DIGITS.X_test * (255 / 16) * 0.99 ** np.arange(64)
+    np.testing.assert_allclose(model.features.apply(DIGITS.X_test), scaled, atol=3)
     assert np.mean(model.predict(DIGITS.X_test) == DIGITS.y_test) > 0.9
 
 
@@ -71,11 +71,12 @@ def test_its_file_is_read_as_it_was(classifier: type[ProtoNNClassifier], tmp_pat
     model = trained(classifier)
     save_model(model, tmp_path / "model.npz")
     loaded = load_model(tmp_path / "model.npz")
-    assert loaded.feature_stage == model.feature_stage
+    assert loaded.features == model.features
     assert model_bytes(loaded) == model_bytes(model)
     described = json.loads(run("inspect", tmp_path / "model.npz", "--json").stdout)
-    assert described["scale"] == {"factors": list(model.feature_stage.factors)}
-    assert described["average_pooling"] is None
+    assert described["scale"]["stages"] == [
+        {"kind": "scale", "factors": {"shape": [64]}, "maximum": 255}
+    ]
 
 
 def test_its_c_gives_the_scores_of_the_reference(classifier: type[ProtoNNClassifier]) -> None:

@@ -47,7 +47,7 @@ def scale(example: None) -> IntegerStage:
 
     factors = np.random.default_rng(0).integers(0, 256, FEATURES).astype(np.uint8)
     factors[:2] = 0, 255
-    return integers.IntegerScale(factors, model_behind().features.maximum)
+    return integers.IntegerScale(factors, model_behind().quantizer.maximum)
 
 
 def model_behind() -> IntegerChain:

@@ -12,8 +12,7 @@ from model_factory import (
 
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import with_rules
-from protonn_edge.features.average_pooling.integers import AveragePooling
-from protonn_edge.features.deskew.integers import BYTES
+from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.policy.rejection.rule import Rejection
 
 MODELS = {
@@ -22,10 +21,10 @@ MODELS = {
     "window": lambda: random_model(features=64, projections=10, prototypes=40, classes=10),
     "wide": lambda: random_model(features=400, projections=20, prototypes=60, classes=10),
     "pixels": lambda: random_pooling_model(
-        AveragePooling((28, 28), (28, 28), (14, 14)), projections=8
+        average_pooling((28, 28), (28, 28), (14, 14)), projections=8
     ),
     "deskew": lambda: random_pooling_model(
-        AveragePooling((28, 28), (24, 24), (12, 12), BYTES), projections=8
+        average_pooling((28, 28), (24, 24), (12, 12), deskew=True), projections=8
     ),
     "samples": lambda: random_window_model(
         window_features_of("mean,deviation,min,max,change,crossings,bands", 100, 3), projections=8

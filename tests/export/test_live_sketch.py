@@ -37,9 +37,9 @@ UNO = load_board("uno")
 
 def moving(model: Model, samples: int) -> np.ndarray:
     """Return raw samples over all of what the model tells apart."""
-    stage = model.feature_stage
+    stage = model.features
     assert stage is not None
-    low, step, channels = stage.scale.zero, stage.scale.step, stage.points.shape[1]
+    low, step, channels = stage.points.scale.zero, stage.points.scale.step, stage.points.shape[1]
     rng = np.random.default_rng(samples)
     slow = np.sin(np.arange(samples)[:, None] / rng.uniform(4, 60, channels))
     spread = 100 * slow + rng.normal(0, 25, (samples, channels))

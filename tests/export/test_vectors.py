@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from model_factory import random_gradients_model, random_inputs, random_model, random_points
 
-from protonn_edge.chain.feature_stage import drawings, signals
 from protonn_edge.chain.model import Model
 from protonn_edge.export.self_test import KnownAnswers, vectors_from_data, vectors_from_model
 from protonn_edge.features.gradients.making import gradient_features
 from protonn_edge.quantization import IntegerChain, quantize
+from protonn_edge.verification.drawn_points import drawings, signals
 
 
 def made(model: Model) -> tuple[IntegerChain, KnownAnswers]:
@@ -31,7 +31,7 @@ def test_answers_are_the_integer_models(model: Model):
 def test_vectors_without_data_reach_prototypes_and_both_ends(model: Model):
     reference, vectors = made(model)
     assert not vectors.inputs[0].any()
-    assert vectors.inputs.max() == reference.features.maximum
+    assert vectors.inputs.max() == reference.quantizer.maximum
     answered = np.abs(vectors.scores).max(axis=1) > 0
     assert answered.sum() >= 10
     assert len(set(vectors.classes[answered].tolist())) >= 2

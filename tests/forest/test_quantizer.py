@@ -13,7 +13,7 @@ from refusals import refused_by
 
 from protonn_edge.chain.integer_chain import IntegerChain, named_stages
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
-from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.kinds.forest.integers import LEAF, IntegerForest, Trees
 from protonn_edge.kinds.forest.quantize import (
     byte_inputs,
@@ -138,7 +138,7 @@ def test_the_hash_depends_on_every_number() -> None:
 
 
 def test_many_points_become_the_bytes_that_each_becomes_alone() -> None:
-    pooling = AveragePooling((8, 8), (8, 8), (4, 4))
+    pooling = average_pooling((8, 8), (8, 8), (4, 4))
     statistics = random_pooling_model(pooling).inputs
     images = random_images(0, 600, pooling)
     together = device_bytes(statistics, pooling, images)

@@ -29,7 +29,7 @@ from protonn_edge.codegen import every_plan
 from protonn_edge.codegen.host import host_program
 from protonn_edge.device import ReferenceAnswers
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.deskew.integers import BYTES
 from protonn_edge.features.window_features.windows import KINDS
 from protonn_edge.kinds.protonn.precision.model import float_build
@@ -100,7 +100,7 @@ def _images(rng: np.random.Generator, folder: Path) -> _Made:
     cropped = rng.integers(1, image + 1)
     shape = rng.integers(1, cropped + 1)
     scale = BYTES if rng.random() < 0.5 else None
-    pooling = AveragePooling(_pair(image), _pair(cropped), _pair(shape), scale)
+    pooling = average_pooling(_pair(image), _pair(cropped), _pair(shape), deskew=scale is not None)
     seed = int(rng.integers(1 << 31))
     Q = random_images(seed, _POINTS, pooling)
     Q[0], Q[1] = 0, 255
@@ -134,7 +134,7 @@ def _check_floats(seed: int, model: Model) -> None:
         check_refusal(error)
         return
     Q = np.random.default_rng(seed).integers(
-        0, floats.features.maximum + 1, (_POINTS, floats.n_features), np.uint8
+        0, floats.quantizer.maximum + 1, (_POINTS, floats.n_features), np.uint8
     )
     with host_program(floats, sanitize=True) as program:
         labels, scores = program.run(Q, "chunks")

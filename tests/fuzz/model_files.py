@@ -39,9 +39,8 @@ from protonn_edge.chain.policy import with_rules
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.codegen import make_plan, render_c
 from protonn_edge.datasets.naming import NO_CLASS
-from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.convolution.making import layered
-from protonn_edge.features.deskew.integers import BYTES
 from protonn_edge.features.gradients.making import gradient_features
 from protonn_edge.policy.rejection.rule import Rejection
 from protonn_edge.quantization import IntegerChain, measure_activity, quantize
@@ -113,8 +112,8 @@ def _models() -> tuple[Model, ...]:
         replace(plain, projection_bits=4),
         replace(plain, normalizer=Normalizer.identity(12, "l2")),
         random_model(2, features=1, projections=1, prototypes=1, classes=2),
-        random_pooling_model(AveragePooling((5, 6), (3, 4), (2, 3))),
-        random_pooling_model(AveragePooling((5, 6), (5, 6), (2, 3), BYTES)),
+        random_pooling_model(average_pooling((5, 6), (3, 4), (2, 3))),
+        random_pooling_model(average_pooling((5, 6), (5, 6), (2, 3), deskew=True)),
         random_gradients_model(gradient_features((5, 6), (5, 5), (2, 1), 4, deskew=True)),
         random_convolutional_model(random_layers(3)),
         random_convolutional_model(layered((random_int8_layer(3), whole_window(4, (4, 5, 3), 2)))),
@@ -166,7 +165,7 @@ def _points(rng: np.random.Generator, model: Model) -> np.ndarray:
     """Return points (n, features), float32, of the range that the model was trained on."""
     lower, upper = np.clip([model.inputs.lower, model.inputs.upper], -_LARGE, _LARGE)
     size = (8, model.n_features)
-    if model.feature_stage is None:
+    if model.features is None:
         return (lower + rng.random(size) * (upper - lower)).astype(np.float32)
     return (lower.min() + rng.random(size) * (upper.max() - lower.min())).astype(np.float32)
 

@@ -53,7 +53,7 @@ class Case:
 
     def __str__(self) -> str:
         kind = self.chain.head.__name__
-        before = type(self.chain.feature_stage).__name__
+        before = type(self.chain.features).__name__
         kernels = " ".join(self.plan.choices.values())
         return f"{before}, {kind}, D {self.chain.n_features}, {kernels}, {self.level}"
 

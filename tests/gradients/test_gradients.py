@@ -99,7 +99,7 @@ def test_what_training_sees_is_what_the_device_computes() -> None:
     model = random_gradients_model(shared(deskew=True))
     X = 255.0 - 0.5 * random_images(1, 30, SHARED)
     integers = quantize(model)
-    stage = model.feature_stage
+    stage = model.features
     assert stage is not None
     inputs = integers.inputs.quantize(stage.apply(X))
     assert (own_inputs(integers, integers.quantize(X)) == inputs).all()
@@ -135,7 +135,7 @@ def test_gradients_come_back_from_the_file(tmp_path: Path) -> None:
     model = random_gradients_model(shared(deskew=True, directions=4))
     save_model(model, tmp_path / "model.npz")
     loaded = load_model(tmp_path / "model.npz")
-    assert loaded.feature_stage == model.feature_stage
+    assert loaded.features == model.features
     assert model_bytes(loaded) == model_bytes(model)
 
 

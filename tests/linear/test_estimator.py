@@ -84,7 +84,7 @@ def test_it_takes_the_weights_that_convolutions_were_learned_with(
     classifier = LinearClassifier(random_state=0, solver="network", **layers).fit(X, y)
     model = classifier.to_model()
     (network,) = kept
-    features = model.feature_stage.apply(X) * np.float32(network.unit)
+    features = model.features.apply(X) * np.float32(network.unit)
     scores = network.head.scores(features)
     found = model.scores(X)
     differences = (each - each.mean(axis=1, keepdims=True) for each in (found, scores))

@@ -83,8 +83,8 @@ def named(*names: str) -> Model:
 
 def hearing_from(zero: float, step: float) -> Model:
     """Return a model of sound of another full scale than an analog input's."""
-    stage = scaled(HEARING.feature_stage, zero, step)
-    return replace(HEARING, feature_stage=stage)
+    stage = scaled(HEARING.features, zero, step)
+    return replace(HEARING, features=stage)
 
 
 def moving_from(zero: float, step: float) -> Model:
@@ -206,14 +206,14 @@ def test_values_far_outside_the_training_are_told_by_monitor(tmp_path: Path) -> 
 
 def in_units(model: Model, *units: str) -> Model:
     """Return the model of windows for data in other units than the counts of an ADXL345."""
-    stage, found = model.feature_stage, tuple(map(unit_of, units))
+    stage, found = model.features, tuple(map(unit_of, units))
     counts = [float(256 * unit.size) for unit in found]
     stage = scaled(
         stage,
-        [zero / each for zero, each in zip(stage.scale.zero, counts, strict=True)],
-        [step / each for step, each in zip(stage.scale.step, counts, strict=True)],
+        [zero / each for zero, each in zip(stage.points.scale.zero, counts, strict=True)],
+        [step / each for step, each in zip(stage.points.scale.step, counts, strict=True)],
     )
-    return replace(model, feature_stage=stage, instrument=Instrument("", found))
+    return replace(model, features=stage, instrument=Instrument("", found))
 
 
 @needs_emulated_avr
@@ -372,11 +372,11 @@ def test_the_command_asks_for_a_rate_and_keeps_that_of_the_training(tmp_path: Pa
         "--sensor and --plan cannot be used together"
         in run(*words, "--rate", 100, "--plan", "columns").stderr
     )
-    stage = with_points(MODEL.feature_stage, rate=50.0)
-    save_model(replace(MODEL, feature_stage=stage), path)
+    stage = with_points(MODEL.features, rate=50.0)
+    save_model(replace(MODEL, features=stage), path)
     assert "data sampled at 50 Hz" in refusal(run(*words, "--rate", 100))
     assert "data sampled at 50 Hz" in refusal(run(*words, "--rate", 51))
-    nearly = replace(MODEL, feature_stage=with_points(MODEL.feature_stage, rate=49.995))
+    nearly = replace(MODEL, features=with_points(MODEL.features, rate=49.995))
     windowing = LiveOptions(("mpu6050",), 50.0, None, None, None, None).windowing(nearly, UNO)
     assert windowing is not None
     assert windowing.sampling.rate == 50.0

@@ -38,7 +38,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import with_rules
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.kinds.protonn.head import ProtoNNHead, rbf
 from protonn_edge.policy.confidence.rule import Sharpness
@@ -278,7 +278,7 @@ def test_a_model_of_windows_is_read_as_it_was(tmp_path: Path) -> None:
         model = random_window_model(scaled(window_features, (0.1, -2.0, 1e-9), (1.0,) * 3))
         save_model(model, tmp_path / "model.npz")
         loaded = load_model(tmp_path / "model.npz")
-        assert loaded.feature_stage == model.feature_stage
+        assert loaded.features == model.features
         assert (loaded.n_features, loaded.n_inputs) == (48, 12)
         assert model_bytes(loaded) == model_bytes(model)
 
@@ -313,21 +313,13 @@ def test_a_declaration_that_is_no_json_is_refused(tmp_path: Path, value: bytes) 
         load_model(tmp_path / "model.npz")
 
 
-def test_a_model_has_window_features_or_average_pooling(tmp_path: Path) -> None:
-    arrays = arrays_of(random_pooling_model(AveragePooling((4, 6), (4, 6), (2, 3))))
-    declared = window_features_of("mean", 4, 6).to_arrays()
-    np.savez(tmp_path / "model.npz", **(arrays | declared))
-    with refused_by("chain.file"):
-        load_model(tmp_path / "model.npz")
-
-
 def test_a_model_that_clips_or_deskews_images_is_read_as_it_was(tmp_path: Path) -> None:
-    pooling = AveragePooling((4, 6), (4, 6), (2, 3), PixelScale(255.0, -1.0))
+    pooling = average_pooling((4, 6), (4, 6), (2, 3), PixelScale(255.0, -1.0), deskew=True)
     pooled = random_pooling_model(pooling)
     for model in (replace(plain_model(), clipped=True), pooled):
         save_model(model, tmp_path / "model.npz")
         loaded = load_model(tmp_path / "model.npz")
-        assert (loaded.clipped, loaded.feature_stage) == (model.clipped, model.feature_stage)
+        assert (loaded.clipped, loaded.features) == (model.clipped, model.features)
 
 
 def test_thresholds_are_read_as_they_were_and_are_in_no_other_file(tmp_path: Path) -> None:
@@ -355,14 +347,6 @@ def test_label_sets_and_very_many_classes_are_never_unknown() -> None:
     names = tuple(f"class {label}" for label in range(256))
     with refused_by("policy.rejection.rule"):
         replace(model, labels=many, classes=names)
-
-
-@pytest.mark.parametrize("value", [[1.0], [0.0, 0.0], [np.nan, 1.0]])
-def test_a_pixel_scale_that_is_none_is_refused(tmp_path: Path, value: list[float]) -> None:
-    arrays = arrays_of(make_model()) | {"deskewed": np.array(value)}
-    np.savez(tmp_path / "model.npz", **arrays)
-    with refused_by("deskewed", "features.deskew.integers"):
-        load_model(tmp_path / "model.npz")
 
 
 def test_what_a_model_has_to_do_is_read_as_it_was(tmp_path: Path) -> None:
@@ -433,56 +417,22 @@ def test_an_l2_normalizer_has_no_offsets(tmp_path: Path) -> None:
 
 
 def test_average_pooling_comes_back_from_the_file(tmp_path: Path) -> None:
-    model = random_pooling_model(AveragePooling((9, 8), (8, 8), (6, 4)))
+    model = random_pooling_model(average_pooling((9, 8), (8, 8), (6, 4)))
     save_model(model, tmp_path / "model.npz")
     loaded = load_model(tmp_path / "model.npz")
-    assert loaded.feature_stage == model.feature_stage
+    assert loaded.features == model.features
     assert model_bytes(loaded) == model_bytes(model)
 
 
-@pytest.mark.parametrize(
-    "shapes",
-    [
-        np.ones((2, 2), np.int64),
-        np.ones((3, 2), np.int32),
-        np.array([[9, 8], [8, 8], [0, 4]]),
-        np.array([[9, 2**40], [8, 8], [6, 4]]),
-        np.array([[9, 8], [8, 8], [4, 4]]),
-        np.array([[9, 8], [6, 4], [6, 4]]),
-    ],
-)
-def test_average_pooling_that_cannot_be_is_refused(tmp_path: Path, shapes: np.ndarray) -> None:
-    arrays = arrays_of(random_pooling_model(AveragePooling((9, 8), (8, 8), (6, 4))))
-    np.savez(tmp_path / "model.npz", **(arrays | {"reduction_shapes": shapes}))
-    with refused_by("chain.model", "features.average_pooling.integers", "reduction_shapes"):
-        load_model(tmp_path / "model.npz")
-
-
-def test_averages_have_one_range_and_background() -> None:
-    model = random_pooling_model(AveragePooling((9, 8), (8, 8), (6, 4)))
-    lower = model.inputs.lower - np.arange(24)
-    with refused_by("chain.model"):
-        replace(model, inputs=replace(model.inputs, lower=lower))
-
-
 def test_scores_are_those_of_the_averages() -> None:
-    model = random_pooling_model(AveragePooling((9, 8), (8, 8), (6, 4)))
-    images = random_images(0, 30, model.feature_stage)
-    averages = model.feature_stage.apply(images)
-    plain = replace(model, feature_stage=None)
+    model = random_pooling_model(average_pooling((9, 8), (8, 8), (6, 4)))
+    images = random_images(0, 30, model.features)
+    averages = model.features.apply(images)
+    plain = replace(model, features=None)
     np.testing.assert_allclose(model.scores(images), plain.scores(averages), rtol=1e-12)
     assert (model.n_features, model.n_inputs) == (72, 24)
     with pytest.raises(InputError, match="24 features, but the model expects 72"):
         model.scores(averages)
-
-
-@pytest.mark.parametrize("weights", [None, np.array([1.0, 3.0, 1.0])])
-def test_averages_share_the_range_of_all_pixels(weights: np.ndarray | None) -> None:
-    images = np.array([[0, 8, 8, 2], [255, 3, 0, 255], [8, 8, 0, 1]], np.uint8)
-    statistics = InputStatistics.of_averages(images, images[:, :2] / 2, weights)
-    assert (statistics.lower == 0).all()
-    assert (statistics.upper == 255).all()
-    assert set(statistics.background) == {8.0 if weights is None else 255.0}
 
 
 @pytest.mark.parametrize("version", [FORMAT_VERSION + 1, FORMAT_VERSION - 1, 0])
@@ -494,11 +444,11 @@ def test_another_format_is_refused(tmp_path: Path, version: int) -> None:
 
 def test_a_file_that_was_written_long_ago_is_read_as_it_was() -> None:
     """Of pooled images, with a rejection."""
-    model = load_model(Path(__file__).parent / "format_7.npz")
+    model = load_model(Path(__file__).parent / "format_8.npz")
     assert isinstance(model.head, ProtoNNHead)
-    assert (model.feature_stage.n_outputs, model.head.n_prototypes) == (16, 12)
+    assert (model.features.n_outputs, model.head.n_prototypes) == (16, 12)
     assert model.activity.stages["prototypes"][1].shape == (12,)
-    assert quantize(model).model_sha256.startswith("6642cbfbf7582cd9")
+    assert quantize(model).model_sha256.startswith("389524a4dd0b46be")
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ from protonn_edge.device.listener import AnswerStream
 from protonn_edge.device.protocol import DELIMITER, encode_message
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.observation.answers import (
     BINS,
     DRIFT,
@@ -81,7 +81,7 @@ def chain() -> tuple[IntegerChain, np.ndarray]:
         return second != (best + 1) % model.n_classes
 
     Q, known = random_inputs(3, 300, model), random_inputs(4, 1500, model)
-    strange = np.where(Q[200:] % 2, model.features.maximum, 0).astype(np.uint8)  # corners
+    strange = np.where(Q[200:] % 2, model.quantizer.maximum, 0).astype(np.uint8)  # corners
     points = np.concatenate([np.maximum(Q[usual(Q)], 1), Q[~usual(Q)], strange])
     least = int(np.quantile(margins(model.scores(Q)), 0.1))
     rejecting = with_rules(model, IntegerRejection(margin=least))
@@ -276,13 +276,13 @@ def test_inputs_are_watched_that_are_0_at_rest_only() -> None:
 
 
 def test_features_of_images_and_of_layers_are_not_watched() -> None:
-    pooling = AveragePooling((8, 8), (8, 8), (4, 4))
+    pooling = average_pooling((8, 8), (8, 8), (4, 4))
     layers = (random_layers(), random_window_layers())
     for model in (random_pooling_model(pooling), *map(random_convolution_model, layers)):
         chain = quantize(model)
         assert (
-            watchable_inputs(chain.feature_stage, chain.n_inputs)
-            == watchable_inputs(model.feature_stage, model.n_inputs)
+            watchable_inputs(chain.features, chain.n_inputs)
+            == watchable_inputs(model.features, model.n_inputs)
             == 0
         )
         expected = ExpectedAnswers.of(chain, np.ones((400, chain.n_features), np.uint8))
@@ -290,7 +290,7 @@ def test_features_of_images_and_of_layers_are_not_watched() -> None:
         assert expected.watched == range(0)
         assert ExpectedAnswers.of_array(expected.to_array(), chain.n_classes, 0).watched == range(0)
     windows = random_window_model(window_features_of("mean,deviation", 8, 2))
-    assert watchable_inputs(windows.feature_stage, windows.n_inputs) == windows.n_inputs == 4
+    assert watchable_inputs(windows.features, windows.n_inputs) == windows.n_inputs == 4
     assert watchable_inputs(None, 2**15) == 0
 
 
@@ -337,7 +337,7 @@ def test_calibration_without_a_rate_measures_answers_alone(tmp_path: Path) -> No
     model, path = of_file(tmp_path)
     integers, points, new = quantize(model), tmp_path / "points.npz", tmp_path / "new.npz"
     for n in (99, 100):
-        X = integers.features.restore(random_inputs(5, n, integers)).astype(np.float32)
+        X = integers.quantizer.restore(random_inputs(5, n, integers)).astype(np.float32)
         np.savez(points, X=X, y=["class 0"] * n)
         done = run("calibrate", path, points, "-o", new)
         assert (done.exit_code, new.exists()) == ((2, False) if n < 100 else (0, True))
@@ -367,7 +367,7 @@ def test_health_reads_and_explains_what_a_board_has_counted(tmp_path: Path) -> N
     Q = random_inputs(3, 120, quantize(model))
     Q[60:, ::2] = 0
     data = tmp_path / "points.npz"
-    X = quantize(model).features.restore(Q)
+    X = quantize(model).quantizer.restore(Q)
     np.savez(data, X=X.astype(np.float32), y=["class 0"] * len(Q))
     succeed("certify", folder, "-o", tmp_path / "certificate.json")
     with EmulatedUno(Project(folder).compile(load_board("uno"))) as uno:

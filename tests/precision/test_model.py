@@ -8,7 +8,7 @@ from chains import replace
 from model_factory import random_model, random_points, random_pooling_model
 from refusals import refused_by
 
-from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.kinds.protonn.precision.model import float_build, in_floats
 from protonn_edge.quantization import quantize
 
@@ -49,7 +49,7 @@ def test_scores_use_24_bits_whatever_the_labels_are():
 
 
 def test_average_pooling_is_refused():
-    model = random_pooling_model(AveragePooling((8, 8), (8, 8), (4, 4)))
+    model = random_pooling_model(average_pooling((8, 8), (8, 8), (4, 4)))
     with refused_by("kinds.protonn.precision.model"):
         float_build(model)
 

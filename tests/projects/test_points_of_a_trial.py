@@ -34,7 +34,7 @@ def test_as_many_points_as_asked_for_begin_with_the_extremes(name: str, count: i
     points = trial_points(model, reference, count)
     assert points.shape == (count, reference.n_features)
     assert points.dtype == np.uint8
-    maximum = reference.features.maximum
+    maximum = reference.quantizer.maximum
     assert (points[0] == 0).all()
     assert (points[1] == maximum).all()
     assert (points[2] + points[3] == maximum).all()
@@ -47,7 +47,7 @@ def test_single_maxima_are_spread_over_the_features() -> None:
     single = extremes(reference, 50)[4:]
     assert (np.count_nonzero(single, axis=1) == 1).all()
     assert single.argmax(axis=1).tolist() == [0, 2, 4, 6, 8, 11]
-    assert single.max() == reference.features.maximum
+    assert single.max() == reference.quantizer.maximum
 
 
 def test_many_features_take_no_more_memory_than_their_points() -> None:

@@ -33,7 +33,7 @@ from protonn_edge.codegen import render_c
 from protonn_edge.device import NoReplyError
 from protonn_edge.errors import InputError
 from protonn_edge.export import rendering
-from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.projects import folder as project_folder
 from protonn_edge.system.files import resource, write_atomically
 from protonn_edge.verification import tryout
@@ -42,7 +42,7 @@ pytestmark = needs_emulated_avr
 
 
 def small_pooling_model() -> Model:
-    return random_pooling_model(AveragePooling((12, 12), (12, 12), (4, 4)))
+    return random_pooling_model(average_pooling((12, 12), (12, 12), (4, 4)))
 
 
 def units_as_many_as_the_multiplier() -> Model:

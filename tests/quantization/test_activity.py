@@ -7,11 +7,11 @@ from model_factory import random_images, random_model, random_points, random_poo
 from refusals import refused_by
 
 from protonn_edge.chain.integer_chain import named_stages, own_inputs
-from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.quantization import measure_activity, quantize
 
 MORE_THAN_A_BLOCK = 600
-POOLED = AveragePooling((8, 8), (8, 8), (4, 4))
+POOLED = average_pooling((8, 8), (8, 8), (4, 4))
 
 
 def test_inputs_are_active_where_they_are_not_0() -> None:

@@ -7,7 +7,7 @@ import pytest
 from chains import numbers_of, replace
 from model_factory import random_images, random_model, random_points, random_pooling_model
 
-from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.kinds.protonn.quantize import centre_of, far_coordinates_first
 from protonn_edge.quantization import dequantize, quantize, stage_losses
 
@@ -55,7 +55,7 @@ def test_the_centre_is_that_of_the_quantizer(seed):
 
 
 def test_images_that_are_pooled_have_the_same_stages():
-    pooling = AveragePooling((12, 12), (12, 12), (6, 6))
+    pooling = average_pooling((12, 12), (12, 12), (6, 6))
     model = random_pooling_model(pooling, prototypes=20)
     X = random_images(3, 200, pooling).astype(np.float32)
     losses = stage_losses(model, X, model.predict(X))

@@ -52,7 +52,7 @@ def test_ink_is_that_of_pixels_where_features_are_made_of_them(paper: float) -> 
     )
     one = evidence_of(random_model(features=stage.n_outputs))
     inputs = one.model.inputs.with_one_range()
-    model = replace(one.model, feature_stage=stage, inputs=inputs, raw_exponents=None)
+    model = replace(one.model, features=stage, inputs=inputs, raw_exponents=None)
     one = replace(one, model=model, image_shape=(12, 10))
     images = upright_strokes() if paper == 0 else 16.0 - upright_strokes()
     ink = levels_of(one).of(images.reshape(-1, 120)[0]).reshape(12, 10)

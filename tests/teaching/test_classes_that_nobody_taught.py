@@ -50,7 +50,9 @@ def test_rounding_does_not_let_it_win(seed: int) -> None:
     labels = model.own_stages[-1].labels
     assert (labels[:N_OLD].sum(axis=0, dtype=np.int64) >= 0).all()
     assert not labels[N_OLD:].any()
-    Q = np.random.default_rng(seed).integers(0, model.features.maximum + 1, (500, model.n_features))
+    Q = np.random.default_rng(seed).integers(
+        0, model.quantizer.maximum + 1, (500, model.n_features)
+    )
     assert model.predict(Q.astype(np.uint8)).max() < N_OLD
 
 

@@ -83,7 +83,7 @@ def words(tmp_path: Path) -> list[object]:
     """Write a model and data whose integers are those of `people_of`; return the command."""
     save_model(FLOATS, tmp_path / "model.npz")
     Q, y, people = people_of()
-    X = MODEL.features.zero + MODEL.features.step * Q
+    X = MODEL.quantizer.zero + MODEL.quantizer.step * Q
     names = np.array(MODEL.classes)
     np.savez(tmp_path / "data.npz", X=X, y=y, class_names=names, people=people)
     return ["inspect", tmp_path / "model.npz", "--data", tmp_path / "data.npz"]

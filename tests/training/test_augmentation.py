@@ -11,7 +11,7 @@ from protonn_edge.chain.file import model_bytes
 from protonn_edge.chain.statistics import Normalizer
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.training.augmentation import (
     ImageAugmentation,
@@ -134,7 +134,7 @@ def test_shapes_that_do_not_fit_are_refused(settings: dict[str, Any], message: s
 
 def test_it_is_the_whole_image_that_moves_before_it_is_pooled() -> None:
     images = DIGITS.X_train[:40].astype(np.float32)
-    halved, rows = AveragePooling((8, 8), (8, 8), (4, 4)), np.arange(40)
+    halved, rows = average_pooling((8, 8), (8, 8), (4, 4)), np.arange(40)
     whole = ImageAugmentation(images, (8, 8), Normalizer.identity(64))
     pooled = ImageAugmentation(images, (8, 8), Normalizer.identity(16), halved.apply)
     expected = halved.apply(whole(rows, np.random.default_rng(0)))

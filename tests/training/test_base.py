@@ -25,7 +25,6 @@ from protonn_edge.cli.train_options import (
 )
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.integers import AveragePooling
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.policy.confidence.rule import Sharpness
 from protonn_edge.policy.rejection.held_out import calibrate_rejection
@@ -87,10 +86,10 @@ def test_it_predicts_and_says_how_sure_it_is() -> None:
 
 def test_the_stages_of_features_are_those_of_the_base() -> None:
     model = fitted(image_shape=(8, 8), features="pool:4x4").to_model()
-    assert isinstance(model.feature_stage, AveragePooling)
+    assert model.features.kind == "average_pooling"
     assert model.head.n_projections == 16
     model = fitted(features="mean,max", window_shape=(8, 8)).to_model()
-    assert model.feature_stage.kind == "window_features"
+    assert model.features.kind == "window_features"
 
 
 def test_settings_do_not_change() -> None:

@@ -35,8 +35,8 @@ def test_digits_are_told_apart_by_their_gradients(digits: tuple[np.ndarray, np.n
     integers = quantize(model)
     assert (model.n_features, model.n_inputs) == (64, 72)
     assert np.mean(integers.predict(integers.quantize(X[1200:])) == y[1200:]) > 0.9
-    assert model.feature_stage.kind == "gradients"
-    assert model.feature_stage.scale.step == 16 / 255
+    assert model.features.kind == "gradients"
+    assert model.features.points.scale.step == 16 / 255
 
 
 def test_a_model_knows_how_active_its_pixels_are(digits: tuple[np.ndarray, np.ndarray]) -> None:
@@ -56,9 +56,9 @@ def test_dark_strokes_on_light_ground_have_a_background_of_0() -> None:
     y = np.arange(200) % 2
     settings = {**SMALL, "features": "gradients:2x2", "random_state": 0}
     model = ProtoNNClassifier(**settings).fit(X, y).to_model()
-    assert model.feature_stage.kind == "gradients"
-    assert model.feature_stage.scale.zero == 1.0
-    assert model.feature_stage.scale.step < 0
+    assert model.features.kind == "gradients"
+    assert model.features.points.scale.zero == 1.0
+    assert model.features.points.scale.step < 0
     lower, upper = raw_ends(model)
     assert (lower, upper) == (0.0, 1.0)
 
@@ -72,7 +72,7 @@ def test_images_are_moved_before_their_gradients_are_taken(
         ProtoNNClassifier(**settings, augment=augment).fit(X[:300], y[:300]).to_model()
         for augment in (False, True)
     )
-    assert plain.feature_stage == moved.feature_stage
+    assert plain.features == moved.features
     assert plain.n_inputs == 36
     assert (plain.head.projection != moved.head.projection).any()
 
@@ -107,7 +107,7 @@ def test_a_model_to_start_from_keeps_its_gradients(
     X, y = digits
     model = ProtoNNClassifier(**SMALL, random_state=0).fit(X[:100], y[:100]).to_model()
     again = ProtoNNClassifier(initial_model=model, epochs=1).fit(X[:100], y[:100]).to_model()
-    assert again.feature_stage == model.feature_stage
+    assert again.features == model.features
     with pytest.raises(InputError, match="has features of its own, or none; leave features out"):
         ProtoNNClassifier(**{**SMALL, "initial_model": model}).fit(X[:100], y[:100])
 
@@ -122,7 +122,7 @@ def test_the_command_line_trains_on_gradients(
     command = ["train", str(tmp_path / "digits.npz"), "-o", str(model), *options.split()]
     result = CliRunner().invoke(main, command)
     assert result.exit_code == 0, result.output
-    stage = load_model(model).feature_stage
+    stage = load_model(model).features
     assert stage.kind == "gradients"
     assert [each.kind for each in stage.stages] == ["deskew", "gradients"]
     cells = stage.stages[1].cells

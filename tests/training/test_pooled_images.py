@@ -6,12 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from drawn_poolings import areas_of
 
 from protonn_edge.chain.file import model_bytes
 from protonn_edge.chain.integer_chain import own_inputs
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.average_pooling.integers import Areas
+from protonn_edge.features.average_pooling.making import average_pooling
+from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.kinds.protonn.prototypes.integers import tabulated_rbf
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.kinds.protonn.train.fitting import parameters_of
@@ -38,15 +41,15 @@ def test_integers_are_as_accurate_as_floats(shape: tuple[int, int], accuracy: fl
     model = estimator.to_model()
     integers = quantize(model)
     right = integers.predict(integers.quantize(DIGITS.X_test)) == DIGITS.y_test
-    assert model.feature_stage == AveragePooling((8, 8), (8, 8), shape)
+    assert areas_of(model.features) == Areas((8, 8), (8, 8), shape)
     assert (model.n_features, model.n_inputs) == (64, shape[0] * shape[1])
     assert estimator.score(DIGITS.X_test, DIGITS.y_test) > accuracy
     assert right.mean() > accuracy - 0.01
 
 
 def test_it_learns_from_the_averages_alone() -> None:
-    averages = AveragePooling((8, 8), (6, 6), (3, 3))
-    settings = {"normalization": "none", "quantization_aware": False}
+    averages = average_pooling((8, 8), (6, 6), (3, 3), PixelScale(0.0, 16 / 255))
+    settings = {"normalization": "standard", "quantization_aware": False}
     pooled = trained(features="crop:6x6,pool:3x3", **settings)
     plain = classifier(image_shape=None, features=None, **settings)
     plain.fit(averages.apply(DIGITS.X_train), DIGITS.y_train)
@@ -56,7 +59,7 @@ def test_it_learns_from_the_averages_alone() -> None:
 
 def test_scores_in_training_are_the_integer_models() -> None:
     model = trained(normalization="standard").to_model()
-    assert model.feature_stage is not None
+    assert model.features is not None
     rounding = QuantizationAware(model.head.gamma, model.normalizer, model.inputs)
     parameters = parameters_of(model, scores_are_logits=False)
     assert rounding.choose_widths(parameters)
@@ -72,7 +75,7 @@ def test_scores_in_training_are_the_integer_models() -> None:
     scores = tabulated_rbf(squares) @ rounded.labels.T
     expected = integers.scores(bytes_of_pixels) * integers.score_scale
     assert (scores.argmax(axis=1) == expected.argmax(axis=1)).mean() > 0.97
-    averages = model.feature_stage.apply(DIGITS.X_test.astype(np.float32))
+    averages = model.features.apply(DIGITS.X_test.astype(np.float32))
     in_training = rounding.rounded_points(model.normalizer.apply(averages).astype(np.float32))
     steps = np.abs(in_training - points) / (integers.inputs.step * model.normalizer.scale)
     assert steps.max() < 1.01  # two roundings in place of one
@@ -104,7 +107,7 @@ def test_test_points_are_whole_images_too() -> None:
 def test_going_on_keeps_average_pooling() -> None:
     model = trained(epochs=3).to_model()
     more = ProtoNNClassifier(initial_model=model, epochs=2, random_state=0)
-    assert more.fit(DIGITS.X_train, DIGITS.y_train).to_model().feature_stage == model.feature_stage
+    assert more.fit(DIGITS.X_train, DIGITS.y_train).to_model().features == model.features
     with pytest.raises(InputError, match="has features of its own, or none"):
         trained(initial_model=model, features="pool:4x4")
 
@@ -152,9 +155,9 @@ def test_images_are_deskewed_in_training_in_the_model_and_in_the_integers() -> N
     integers = quantize(model)
     Q = integers.quantize(X_test)
 
-    assert model.feature_stage is not None
-    assert model.feature_stage.deskewed is not None
-    assert np.array_equal(model.feature_stage.deskewed.to_bytes(X_test), Q)
+    assert model.features is not None
+    assert [each.kind for each in model.features.stages] == ["deskew", "average_pooling"]
+    assert np.array_equal(model.features.points.to_bytes(X_test), Q)
     assert np.mean(integers.predict(Q) == y_test) > 0.92
     assert np.mean(model.predict(X_test) == integers.predict(Q)) > 0.97
 

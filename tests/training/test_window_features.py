@@ -43,8 +43,8 @@ def test_integers_are_as_accurate_as_floats() -> None:
     assert estimator.score(new, labels) > 0.97
     assert (integers.predict(integers.quantize(new)) == labels).mean() > 0.97
     assert (model.n_features, model.n_inputs) == (64, 12)
-    assert model.feature_stage is not None
-    assert model.feature_stage.points.rate == 50.0
+    assert model.features is not None
+    assert model.features.points.rate == 50.0
 
 
 def test_it_learns_from_the_transformers_features_alone() -> None:
@@ -62,8 +62,8 @@ def test_it_learns_from_the_transformers_features_alone() -> None:
 def test_the_integers_make_the_transformers_features() -> None:
     model = quantize(classifier().fit(X, Y).to_model())
     features = WindowFeatures(features=FEATURES, channels=2).fit(X).transform(X)
-    assert model.feature_stage is not None
-    assert np.array_equal(run_through(model.feature_stage.stages, model.quantize(X)), features)
+    assert model.features is not None
+    assert np.array_equal(run_through(model.features.stages, model.quantize(X)), features)
 
 
 def test_outliers_are_those_of_the_features() -> None:
@@ -77,7 +77,7 @@ def test_outliers_are_those_of_the_features() -> None:
 def test_training_goes_on_with_the_models_own_features() -> None:
     model = classifier(epochs=5).fit(X, Y).to_model()
     further = ProtoNNClassifier(initial_model=model, epochs=2, random_state=0).fit(X, Y)
-    assert further.to_model().feature_stage == model.feature_stage
+    assert further.to_model().features == model.features
     with pytest.raises(InputError, match="but the model to start from"):
         classifier(initial_model=model).fit(X, Y)
 

@@ -93,8 +93,8 @@ def test_roots_are_rounded_down(square: int) -> None:
 def test_samples_become_bytes_channel_by_channel() -> None:
     X = np.array([[0.0, -3.0, 1.0, 9.0], [0.5, 5.0, 0.25, 1.0]])
     window_features = fitted_to(X, FeatureSet.of("min,max"), (2, 2))
-    assert window_features.scale.zero.tolist() == [0.0, -3.0]
-    assert window_features.scale.step.tolist() == [1 / 255, 12 / 255]
+    assert window_features.points.scale.zero.tolist() == [0.0, -3.0]
+    assert window_features.points.scale.step.tolist() == [1 / 255, 12 / 255]
     assert window_features.points.to_bytes(X).tolist() == [[0, 0, 255, 255], [128, 170, 64, 85]]
     assert window_features.points.to_bytes(np.array([[-9.0, 99.0, 9.0, -99.0]])).tolist() == [
         [0, 255, 255, 0]
@@ -146,7 +146,7 @@ def test_samples_that_cannot_become_bytes_are_refused(
 
 
 def test_a_rate_that_no_sensor_has_is_refused() -> None:
-    with refused_by("chain.feature_stage"):
+    with refused_by("chain.signals"):
         with_points(window_features_of("mean"), rate=0.0)
 
 
@@ -158,5 +158,5 @@ def test_windows_of_another_shape_are_refused(shape: tuple[int, int]) -> None:
 
 
 def test_samples_of_one_channel_are_drawn_as_a_line() -> None:
-    assert window_features_of("mean", 32, 1).drawn_shape == (1, 32)
-    assert window_features_of("mean", 32, 2).drawn_shape is None
+    assert window_features_of("mean", 32, 1).points.drawn_shape == (1, 32)
+    assert window_features_of("mean", 32, 2).points.drawn_shape is None

@@ -1,4 +1,4 @@
-"""The example in `features`, as "scale:0.99", and the stage that training creates from it."""
+"""The example in `features`, as "scale:0.99", and the stages that training creates from it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from protonn_edge.chain.feature_stage import FeatureStage
-from protonn_edge.chain.statistics import common_range
+from protonn_edge.chain.features import Features, PointFormat
+from protonn_edge.features.images.train import pixel_scale
 from protonn_edge.training.features import FeatureData, FeatureRequest, only_term, unread
 from protonn_edge.training.parameters import FeatureParameters
-from scale.stage import Scale
+from scale.integers import FACTOR_BITS, IntegerScale
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -34,9 +34,9 @@ class ScaleRequest(FeatureRequest):
         except ValueError:
             raise unread(term, f"must look like {cls.form}") from None
 
-    def stage_for(self, settings: FeatureParameters, given: FeatureData) -> FeatureStage:  # noqa: ARG002
-        """Return the stage."""
-        lower, upper, background = common_range(given.points, given.weights)
-        zero = upper if upper - background < background - lower else lower
-        factors = self.falloff ** np.arange(given.points.shape[1])
-        return Scale(tuple(factors.tolist()), zero)
+    def stage_for(self, settings: FeatureParameters, given: FeatureData) -> Features:
+        """Return the stage, for raw points with one range."""
+        n = given.points.shape[1]
+        points = PointFormat(pixel_scale(given).quantizer(), settings.image_shape or (1, n))
+        factors = np.floor(self.falloff ** np.arange(n) * ((1 << FACTOR_BITS) - 1))
+        return Features(self.kind, points, (IntegerScale(factors.astype(np.uint8), 255),))

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from protonn_edge.chain.feature_stage import FeatureStage, Shape
+from protonn_edge.chain.features import Features
+from protonn_edge.chain.shapes import Shape
 from protonn_edge.datasets.onset import THRESHOLDS
 from protonn_edge.errors import InputError
 from protonn_edge.features.audio.clips import DEFAULT_RATE, fitted_to
@@ -76,7 +77,7 @@ class AudioRequest(features.FeatureRequest):
             )
         return text if self.onset else f"{text},{_ONSET}{onset}"
 
-    def stage_for(self, settings: FeatureParameters, given: features.FeatureData) -> FeatureStage:
+    def stage_for(self, settings: FeatureParameters, given: features.FeatureData) -> Features:
         """Return energies of sound."""
         rate = DEFAULT_RATE if settings.sample_rate is None else float(settings.sample_rate)
         return fitted_to(given.points, *self.sizes, rate, self.level)

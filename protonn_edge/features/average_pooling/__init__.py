@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from protonn_edge.chain.entries import Feature, Requested
+from protonn_edge.chain.entries import Requested
 
-FEATURES = (Feature("average_pooling", "integers", "AveragePooling"),)
 REQUESTS = (Requested("train:PoolingRequest", 1),)
 STAGES = {"average_pooling": ""}

@@ -13,22 +13,19 @@ weights are integers, and no pixel overlaps more than two outputs of an axis.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.checks import Arrays, check_type
-from protonn_edge.chain.feature_stage import Facts, FeatureStage
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
-from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range, check_holds
-from protonn_edge.chain.shapes import shape_text
+from protonn_edge.chain.integer_stage import IntegerStage, Range, check_holds
+from protonn_edge.chain.shapes import Shape, shape_text
+from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.errors import InputError
-from protonn_edge.features.deskew import integers as deskew
 from protonn_edge.features.images import cropped_image as crop
-from protonn_edge.system.checks import check_range, check_shape
+from protonn_edge.system.checks import check_range
 
 _AREA_LIMIT = 0xFFFF // BYTE_MAXIMUM  # 257, so that sums of bytes fit 16 bits
 _PIXEL_LIMIT = 65_535
@@ -72,7 +69,7 @@ class Areas(crop.CroppedImage):
     pixels, or the sums of bytes would not fit 16 bits.
     """
 
-    shape: crop.Shape  # height and width of the resulting image
+    shape: Shape  # height and width of the resulting image
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -122,10 +119,10 @@ class Areas(crop.CroppedImage):
         )
 
 
-def _advice(cropped: crop.Shape, shape: crop.Shape) -> str:
+def _advice(cropped: Shape, shape: Shape) -> str:
     """Return advice with the sizes closest to `shape` that have short enough sums."""
     height, width = cropped
-    near: list[tuple[int, crop.Shape]] = []
+    near: list[tuple[int, Shape]] = []
     for rows in _simple_outputs(height):
         for columns in _simple_outputs(width):
             area = (height // math.gcd(height, rows)) * (width // math.gcd(width, columns))
@@ -161,13 +158,16 @@ class IntegerAveragePooling(IntegerStage):
     kind: ClassVar[str] = "average_pooling"
 
     pooling: Areas  # the areas of the image
-    maximum: int  # the largest average, 1..255
+    # the largest average, 1..255; None before a classifier's inputs are known: averages are floats
+    maximum: int | None = None
     by_rows: bool = False  # whether the previous stage passes whole rows of pixels
     # whether averages keep just the upper bits of a byte's average instead of being rounded
     cuts: bool = False
 
     def __post_init__(self) -> None:
         """Refuse areas if their largest average would not be `maximum`."""
+        if self.maximum is None:
+            return
         largest = self.pooling.area * BYTE_MAXIMUM * self.multiplier
         made, most = (largest + self.half) >> 16, _MULTIPLIER_MAXIMUM
         fits = made == self.maximum and self.multiplier <= most
@@ -180,13 +180,20 @@ class IntegerAveragePooling(IntegerStage):
         return self.pooling.n_features
 
     @property
+    def n_outputs(self) -> int:
+        """Averages."""
+        return self.pooling.n_outputs
+
+    @property
     def output(self) -> Range:
         """The range of the averages."""
+        assert self.maximum is not None
         return Range.of_bytes(self.pooling.n_outputs, self.maximum)
 
     @property
     def multiplier(self) -> int:
         """The factor from the sum of an area to 0..maximum, in units of 2**-16."""
+        assert self.maximum is not None
         if self.cuts:
             return (self.maximum + 1) * 65_536 // ((BYTE_MAXIMUM + 1) * self.pooling.area)
         return round(self.maximum * 65_536 / (BYTE_MAXIMUM * self.pooling.area))
@@ -196,149 +203,22 @@ class IntegerAveragePooling(IntegerStage):
         """The constant added before truncation, so that averages are rounded."""
         return 0 if self.cuts else _HALF
 
-    def run(self, x: NDArray[Any]) -> NDArray[np.uint8]:
+    def run(self, x: NDArray[Any]) -> NDArray[Any]:
         """Return the averages (n, h w) of images of bytes (n, H W)."""
-        scaled = self.pooling.sums(x).astype(np.uint32) * np.uint32(self.multiplier)
-        return ((scaled + np.uint32(self.half)) >> 16).astype(np.uint8)
+        sums = self.pooling.sums(x)
+        if self.maximum is None:
+            return sums / self.pooling.area
+        scaled = sums.astype(np.uint32) * np.uint32(self.multiplier)
+        averages: NDArray[np.uint8] = ((scaled + np.uint32(self.half)) >> 16).astype(np.uint8)
+        return averages
 
+    def ranged(self, statistics: InputStatistics) -> InputStatistics:
+        """Return the statistics with the range and the background of bytes."""
+        zeros = np.zeros_like(statistics.lower)
+        return replace(statistics, lower=zeros, upper=zeros + BYTE_MAXIMUM, background=zeros)
 
-Mask = NDArray[np.bool_]
-
-
-def pixels_averaging(stage: IntegerAveragePooling, x: NDArray[Any], inside: Mask) -> IntArray:
-    """Return pixels (n, h, w) with approximately the averages x, and 0 where `inside` is false.
-
-    The averages are exact in areas of whole pixels, if a byte suffices.
-    """
-    areas = stage.pooling
-    area, shares = _area_of(areas), shares_of(areas, inside)
-    sums = np.rint(x * ((1 << 16) / stage.multiplier))
-    wanted = (sums / np.maximum(shares * areas.area, 1))[:, area]
-    ordered = np.argsort(np.where(inside, area, areas.n_outputs), axis=None, kind="stable")
-    sorted_areas = area.ravel()[ordered]
-    place = np.empty(area.size)
-    place[ordered] = np.arange(area.size) - np.searchsorted(
-        sorted_areas[: inside.sum()], sorted_areas
-    )
-    count = np.bincount(area[inside], minlength=areas.n_outputs)[area]
-    more = place.reshape(area.shape) < np.rint((wanted - np.floor(wanted)) * count)
-    pixels: IntArray = np.clip(np.floor(wanted) + more, 0, BYTE_MAXIMUM).astype(np.int64)
-    return np.where(inside, pixels, 0)
-
-
-def shares_of(areas: Areas, inside: Mask) -> NDArray[np.float64]:
-    """Return the share of each area, (D,), covered by the pixels (h, w) inside the image."""
-    area = _area_of(areas)
-    every = np.bincount(area.ravel(), minlength=areas.n_outputs)
-    counted = np.bincount(area[inside], minlength=areas.n_outputs)
-    return counted / every
-
-
-def _area_of(areas: Areas) -> IntArray:
-    """Return (h, w): the number of the area in which each cropped pixel begins."""
-    rows, columns = areas.rows, areas.columns
-    y = np.arange(rows.pixels) * rows.pixel_units // rows.output_units
-    x = np.arange(columns.pixels) * columns.pixel_units // columns.output_units
-    return y[:, None] * columns.outputs + x
-
-
-_SIDE_LIMIT = 65_535  # in a file
-
-
-@dataclass(frozen=True)
-class AveragePooling(Areas, FeatureStage):
-    """Averages over areas of an image; its pixels are a point's features, row by row.
-
-    It has the fields of `Areas`, too.
-
-    Raises `InputError` as `Areas` does, or if a side of a deskewed image exceeds 32 pixels.
-    """
-
-    kind: ClassVar[str] = "average_pooling"
-    ARRAYS: ClassVar[tuple[str, ...]] = ("reduction_shapes", "deskewed")
-    ABSENT: ClassVar[Arrays] = {
-        "reduction_shapes": np.empty((0, 2), dtype=np.int64),
-        **deskew.scale_to_arrays(None),
-    }
-
-    # the conversion of pixels to bytes, if images are deskewed first; see
-    # `protonn_edge.features.deskew.integers`
-    deskewed: deskew.PixelScale | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.deskewed is not None:
-            check_range("side of a deskewed image", max(self.image_shape), 1, deskew.SIDE_LIMIT)
-
-    @property
-    def does(self) -> str:
-        """See `FeatureStage.does`."""
-        return "pools images" if self.deskewed is None else "deskews and pools images"
-
-    @property
-    def scale(self) -> None:
-        """None, because averages have the unit and the range of pixels."""
-
-    @property
-    def matrix(self) -> NDArray[np.float64] | None:
-        """The matrix of averages, (D, pixels); None for deskewed images."""
-        return None if self.deskewed else self.apply(np.eye(self.n_features)).T
-
-    def features_of(self, X: NDArray[Any]) -> NDArray[np.float64]:
-        """Return the averages, (n, h w), of images X, (n, H W); their sums are exact for bytes."""
-        images = X.reshape(-1, *self.image_shape)
-        straight = images if self.deskewed is None else deskew.deskewed(images, self.deskewed)
-        return self.sums(straight) / self.area
-
-    def integer_stages(self, inputs: InputQuantizer) -> tuple[IntegerStage, ...]:
-        """Return the averaging stage, preceded by the deskewing stage if there is one."""
-        if self.deskewed is None:
-            return (IntegerAveragePooling(self, inputs.maximum),)
-        return deskew.IntegerDeskew(self), self.averaging(inputs)
-
-    def averaging(self, inputs: InputQuantizer) -> IntegerAveragePooling:
-        """Return the stage that averages the crop, received in whole rows."""
-        cropped = replace(self, image_shape=self.cropped_shape, deskewed=None)
-        return IntegerAveragePooling(cropped, inputs.maximum, by_rows=True)
-
-    def invert(self, x: NDArray[Any], inputs: InputQuantizer) -> NDArray[np.uint8]:
-        """Return images of uniform areas with the averages x, and 0 outside the crop."""
-        images = np.zeros((len(x), *self.image_shape), np.uint8)
-        inside = np.ones(self.cropped_shape, np.bool_)
-        self.cropped(images)[...] = pixels_averaging(self.averaging(inputs), x, inside)
-        return images.reshape(len(x), -1)
-
-    def to_arrays(self) -> Arrays:
-        """Return the shapes, (3, 2), and the arrays of `deskew`."""
-        shapes = np.array((self.image_shape, self.cropped_shape, self.shape), np.int64)
-        return {"reduction_shapes": shapes, **deskew.scale_to_arrays(self.deskewed)}
-
-    @classmethod
-    def from_arrays(cls, arrays: Arrays) -> Self | None:
-        """Return the pooling of a model file's arrays, or None."""
-        array = arrays["reduction_shapes"]
-        check_type(array, "reduction_shapes", "i8")
-        scale = deskew.scale_from_arrays(arrays)
-        if array.shape == (0, 2):
-            return None
-        check_shape("reduction_shapes", array.shape, (3, 2))
-        for side in array.ravel():
-            check_range("reduction_shapes", int(side), 1, _SIDE_LIMIT)
-        image, cropped, pooled = ((int(height), int(width)) for height, width in array)
-        return cls(image, cropped, pooled, scale)
-
-    def describe(self, names: Sequence[str]) -> dict[str, Any]:  # noqa: ARG002  (pixels have none)
-        """Return the shapes, and whether images are deskewed."""
-        return {
-            "image_shape": list(self.image_shape),
-            "cropped_shape": list(self.cropped_shape),
-            "reduced_shape": list(self.shape),
-            "deskewed": self.deskewed is not None,
-        }
-
-    def facts(self, names: Sequence[str]) -> Facts:  # noqa: ARG002  (pixels have none)
-        """Return the sizes of the images before and after it."""
-        return (
-            ("features", self.text(deskewed=self.deskewed is not None)),
-            ("averages D", f"{self.n_outputs:,}: {shape_text(self.shape)}"),
-        )
+    def feeding(self, inputs: InputQuantizer) -> Self:
+        """Return the stage whose averages are a classifier's inputs."""
+        same = np.ptp(inputs.zero) == 0 and np.ptp(inputs.step) == 0
+        check_holds(bool(same), "averages of values on different scales", "averages on one scale")
+        return replace(self, maximum=inputs.maximum)

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from protonn_edge.chain.feature_stage import FeatureStage, Shape
-from protonn_edge.chain.shapes import shape_text
-from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.chain.features import Features
+from protonn_edge.chain.shapes import Shape, shape_text
+from protonn_edge.chain.stored import same
+from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
+from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.images.train import pixel_scale
 from protonn_edge.training import features
 from protonn_edge.training.parameters import FeatureParameters
@@ -20,7 +22,7 @@ _PIXELS_SEARCHED = (2, 3)  # approximate side of an area
 class PoolingRequest(features.ImageRequest):
     """Averages over areas of an image: `shape` is their number in height and width."""
 
-    kind: ClassVar[str] = AveragePooling.kind
+    kind: ClassVar[str] = IntegerAveragePooling.kind
     word: ClassVar[str] = "pool"
     form: ClassVar[str] = "pool:4x4"
 
@@ -38,15 +40,14 @@ class PoolingRequest(features.ImageRequest):
             areas = tuple(-(-side // n) for side in shape)
             yield f"{cls.word}:{shape_text((areas[0], areas[1]))}", {"clip": 0.0}
 
-    def continues(self, stage: FeatureStage | None, settings: FeatureParameters) -> bool:
+    def continues(self, stage: Features | None, settings: FeatureParameters) -> bool:
         """Return whether the initial model pools its images in the same way."""
-        if not isinstance(stage, AveragePooling) or settings.image_shape is None:
+        if stage is None or settings.image_shape is None:
             return False
-        there = (stage.image_shape, stage.cropped_shape, stage.shape)
-        same = (*self.shapes(settings), self.shape) == there
-        return same and self.deskew == (stage.deskewed is not None)
+        asked = average_pooling(*self.shapes(settings), self.shape, deskew=self.deskew)
+        return same(asked.stages, stage.stages)
 
-    def stage_for(self, settings: FeatureParameters, given: features.FeatureData) -> FeatureStage:
+    def stage_for(self, settings: FeatureParameters, given: features.FeatureData) -> Features:
         """Return average pooling."""
-        scale = pixel_scale(given) if self.deskew else None
-        return AveragePooling(*self.shapes(settings), self.shape, scale)
+        shapes = *self.shapes(settings), self.shape
+        return average_pooling(*shapes, pixel_scale(given), deskew=self.deskew)

@@ -18,7 +18,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.checks import Arrays, check_type, checked_array
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range
 from protonn_edge.datasets.cells import FLOAT32_MAX
@@ -57,21 +56,6 @@ class PixelScale:
         rests_high = upper - background < background - lower
         return cls(upper, -step) if rests_high else cls(lower, step)
 
-    @classmethod
-    def from_arrays(cls, arrays: Arrays, name: str) -> PixelScale:
-        """Return the scale in an array of a model file; an invalid one is refused."""
-        single = name in arrays and arrays[name].dtype.str[1:] == "f4"
-        to_even = single and arrays[name].size > 2
-        kind = "f4" if single else "f8"
-        zero, step, *_ = checked_array(arrays, name, kind, (3 if to_even else 2,))
-        return cls(float(zero), step if single else float(step), to_even or None)
-
-    def to_array(self) -> NDArray[Any]:
-        """Return the array for a model file, of the step's type; three numbers if `to_even`."""
-        return np.array(
-            [self.zero, self.step] + [1] * bool(self.to_even), np.result_type(self.step)
-        )
-
     def quantizer(self, maximum: int = BYTE_MAXIMUM) -> InputQuantizer:
         """Return the common conversion of all pixels to 0..maximum."""
         return InputQuantizer(np.array([self.zero]), np.array([self.step]), maximum, self.to_even)
@@ -82,11 +66,6 @@ class PixelScale:
 
 
 BYTES = PixelScale(0.0, 1.0)  # for pixels that are bytes already
-
-
-def deskewed(images: NDArray[Any], scale: PixelScale) -> NDArray[Any]:
-    """Return deskewed images (n, H, W); pixels that move in from outside are background."""
-    return sheared(images, row_shifts(scale.to_bytes(images)), scale.zero)
 
 
 def row_shifts(images: NDArray[np.uint8]) -> IntArray:
@@ -120,13 +99,16 @@ def along_slope(first: IntArray, slope: IntArray | int, height: int) -> IntArray
 _HALF_PIXEL = 1 << (SLOPE_BITS - 1)
 
 
-def sheared(images: NDArray[Any], shifts: IntArray, background: float) -> NDArray[Any]:
-    """Return images (n, H, W) with their rows shifted to the left by `shifts`, (n, H)."""
+def sheared(images: NDArray[Any], shifts: IntArray) -> NDArray[Any]:
+    """Return images (n, H, W) with their rows shifted to the left by `shifts`, (n, H).
+
+    Pixels that move in from outside are 0.
+    """
     width = images.shape[2]
     source = np.arange(width) + shifts[:, :, None]
     inside = (source >= 0) & (source < width)
     moved = np.take_along_axis(images, np.where(inside, source, 0), axis=2)
-    moved[~inside] = background
+    moved[~inside] = 0
     return moved
 
 
@@ -144,18 +126,6 @@ def _quotient(numerator: IntArray, denominator: IntArray) -> IntArray:
     divisor = np.maximum(denominator, 1)
     quotient: IntArray = np.sign(numerator) * (abs(numerator) // divisor)
     return np.where(denominator > 0, quotient, 0)
-
-
-def scale_to_arrays(scale: PixelScale | None) -> Arrays:
-    """Return the scale's zero and step, (2,), or an empty array if images are not deskewed."""
-    return {"deskewed": np.empty(0) if scale is None else scale.to_array()}
-
-
-def scale_from_arrays(arrays: Arrays) -> PixelScale | None:
-    """Return the scale of a model file's arrays, or None; an invalid one is refused."""
-    check_type(arrays["deskewed"], "deskewed", "f8")
-    has_none = arrays["deskewed"].shape == (0,)
-    return None if has_none else PixelScale.from_arrays(arrays, "deskewed")
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,5 +152,6 @@ class IntegerDeskew(IntegerStage):
 
     def run(self, x: NDArray[Any]) -> NDArray[np.uint8]:
         """Return the pixels of the crop, (n, h w), of images of bytes (n, H W)."""
-        straight = deskewed(x.reshape(-1, *self.image.image_shape), BYTES)
+        images = x.reshape(-1, *self.image.image_shape)
+        straight = sheared(images, row_shifts(images))
         return self.image.cropped(straight).reshape(len(x), -1).astype(np.uint8)

@@ -28,14 +28,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.feature_stage import Bytes
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range, check_holds
-from protonn_edge.chain.shapes import shape_text
+from protonn_edge.chain.shapes import Shape, shape_text
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.features.deskew import integers as deskewing
 from protonn_edge.features.images import cropped_image as crop
 from protonn_edge.system.checks import check, check_choice, check_range
+
+Bytes = NDArray[np.uint8]
 
 CELL_LIMIT = 8  # maximum number of cells per side
 DIRECTIONS = (4, 8)
@@ -92,7 +93,7 @@ class Cells(crop.CroppedImage):
     pixels a side, there are more cells than pixels along a side, or a sum would not fit 16 bits.
     """
 
-    cells: crop.Shape  # rows and columns of cells, up to 8 each
+    cells: Shape  # rows and columns of cells, up to 8 each
     directions: int = 8  # 4 or 8
 
     def __post_init__(self) -> None:

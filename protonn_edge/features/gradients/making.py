@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.features import Features, PointFormat
 from protonn_edge.chain.integer_stage import run_through
+from protonn_edge.chain.shapes import Shape
 from protonn_edge.features.deskew.integers import BYTES, IntegerDeskew, PixelScale
 from protonn_edge.features.gradients.integers import LEVELS, SHIFTS, Cells, IntegerGradients
-from protonn_edge.features.images.cropped_image import CroppedImage, Shape
+from protonn_edge.features.images.cropped_image import CroppedImage
 
 _LARGE_SUMS = 1e-4  # share of the sums that may exceed the table
 _FITTED_IMAGES = 2_000

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.feature_stage import Seen
 from protonn_edge.chain.features import Features
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.chain.integer_stage import run_through
+from protonn_edge.chain.pictures import Seen
 from protonn_edge.chain.shapes import shape_text
 from protonn_edge.features.gradients.integers import DIRECTIONS, POINTING, IntegerGradients
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from protonn_edge.chain.feature_stage import FeatureStage, Shape
-from protonn_edge.chain.shapes import shape_text
+from protonn_edge.chain.features import Features
+from protonn_edge.chain.shapes import Shape, shape_text
 from protonn_edge.features.gradients.integers import DIRECTIONS, IntegerGradients
 from protonn_edge.features.gradients.making import fitted_to, gradient_features
 from protonn_edge.features.images.train import pixel_scale
@@ -44,7 +44,7 @@ class GradientRequest(features.ImageRequest):
             cells = (min(shape[0], n), min(shape[1], n))
             yield f"{cls.word}:{shape_text(cells)}", {"clip": 0.0}
 
-    def stage_for(self, settings: FeatureParameters, given: features.FeatureData) -> FeatureStage:
+    def stage_for(self, settings: FeatureParameters, given: features.FeatureData) -> Features:
         """Return sums of gradients."""
         pixels = pixel_scale(given)
         numbers = *self.shapes(settings), self.cells, self.directions

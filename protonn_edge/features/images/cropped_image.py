@@ -11,10 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.shapes import shape_text
+from protonn_edge.chain.shapes import Shape, shape_text
 from protonn_edge.system.checks import check
-
-Shape = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -76,17 +74,6 @@ class CroppedImage:
         """Number of pixels up to the last one of the crop."""
         last = self.rows.first + self.rows.pixels - 1
         return last * self.columns.side + self.columns.first + self.columns.pixels
-
-    @property
-    def drawn_shape(self) -> Shape:
-        """The shape of the image."""
-        return self.image_shape
-
-    def text(self, *, deskewed: bool) -> str:
-        """Return the number of pixels and the shapes as text."""
-        image, cropped = shape_text(self.image_shape), shape_text(self.cropped_shape)
-        middle = f", cropped to the middle {cropped}" if self.is_cropped else ""
-        return f"{self.n_features:,}: {image} pixels{', deskewed' * deskewed}{middle}"
 
     def cropped(self, images: NDArray[Any]) -> NDArray[Any]:
         """Return the crop (n, h, w) of images (n, H, W), a view."""

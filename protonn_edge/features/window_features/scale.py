@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.checks import Arrays, checked_array
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.datasets.cells import FLOAT32_MAX
 from protonn_edge.system.checks import check
@@ -46,17 +45,6 @@ class ChannelScale:
         extent = samples.max(axis=0).astype(np.float64) - lower
         step = np.where(extent > 0, extent / BYTE_MAXIMUM, 1.0)
         return cls(tuple(lower.tolist()), tuple(step.tolist()), channels)
-
-    @classmethod
-    def from_arrays(cls, arrays: Arrays, name: str) -> Self:
-        """Return the scale in an array of a model file, (2, channels)."""
-        channels = arrays[name].shape[-1]
-        zero, step = checked_array(arrays, name, "f8", (2, channels)).tolist()
-        return cls(tuple(zero), tuple(step), channels)
-
-    def to_array(self) -> NDArray[np.float64]:
-        """Return the array of a model file, (2, channels)."""
-        return np.array([self.zero, self.step])
 
     def to_bytes(self, X: NDArray[Any]) -> NDArray[np.uint8]:
         """Return raw samples as bytes, of the same shape."""

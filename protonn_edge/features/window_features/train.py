@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from protonn_edge.chain.feature_stage import FeatureStage
+from protonn_edge.chain.features import Features
 from protonn_edge.features.window_features.integers import IntegerWindowFeatures
 from protonn_edge.features.window_features.making import fitted_to
 from protonn_edge.features.window_features.windows import KINDS, FeatureSet
@@ -46,7 +46,7 @@ class WindowRequest(features.FeatureRequest):
         """Read the features that the terms name."""
         return cls(kinds=FeatureSet.of(",".join(terms)), **image)
 
-    def stage_for(self, settings: FeatureParameters, given: features.FeatureData) -> FeatureStage:
+    def stage_for(self, settings: FeatureParameters, given: features.FeatureData) -> Features:
         """Return features of windows."""
         shape = settings.window_shape or (given.points.shape[1], 1)
         return fitted_to(given.points, self.kinds, shape, settings.sample_rate)

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.feature_stage import FeatureStage
+from protonn_edge.chain.features import Features
 from protonn_edge.chain.folding import RESIDUAL_MAXIMUM, check_computable, coarser, input_quantizer
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_chain import IntegerChain, chain_for
-from protonn_edge.chain.integer_stage import IntArray
+from protonn_edge.chain.integer_stage import IntArray, run_through
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.errors import InputError
@@ -55,19 +55,17 @@ def with_whole_steps(statistics: InputStatistics, X: NDArray[Any]) -> InputStati
 
 
 def device_bytes(
-    statistics: InputStatistics, stage: FeatureStage | None, X: NDArray[Any]
+    statistics: InputStatistics, features: Features | None, X: NDArray[Any]
 ) -> NDArray[np.uint8]:
     """Return the inputs of the trees on the device, (n, D), for raw points (n, features)."""
     inputs = byte_inputs(statistics)
-    if stage is None:
+    if features is None:
         return inputs.quantize(X)
-    made = np.empty((len(X), stage.n_outputs), np.uint8)
-    stages, fed = stage.integer_stages(inputs), stage.device_inputs(inputs)
+    made = np.empty((len(X), features.n_outputs), np.uint8)
+    stages, fed = features.feeding(inputs), features.points.quantizer
     for start in range(0, len(X), _ROWS_AT_ONCE):
         values = fed.quantize(X[start : start + _ROWS_AT_ONCE])
-        for each in stages:
-            values = each.run(values)
-        made[start : start + _ROWS_AT_ONCE] = values
+        made[start : start + _ROWS_AT_ONCE] = run_through(stages, values)
     return made
 
 

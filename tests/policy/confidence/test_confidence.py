@@ -37,7 +37,7 @@ def model_of(logit: float) -> IntegerChain:
 
 def points_of(model: IntegerChain) -> np.ndarray:
     rng = np.random.default_rng(0)
-    return rng.integers(0, model.features.maximum + 1, (60, model.n_features)).astype(np.uint8)
+    return rng.integers(0, model.quantizer.maximum + 1, (60, model.n_features)).astype(np.uint8)
 
 
 def expected(model: IntegerChain, points: np.ndarray) -> bytes:

@@ -35,7 +35,7 @@ from protonn_edge.codegen import Plan, make_plan, render_c
 from protonn_edge.codegen.host import host_program
 from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.deskew.integers import BYTES
 from protonn_edge.policy.rejection.calibration import statistics_of, with_rejection
 from protonn_edge.policy.rejection.rule import STATISTICS, IntegerRejection
@@ -70,7 +70,7 @@ def test_host_c_rejects_what_the_reference_rejects(seed: int, which: int) -> Non
 
 @pytest.mark.parametrize("deskewed", [None, BYTES])
 def test_images_that_are_pooled_are_rejected_alike(deskewed: object) -> None:
-    pooling = AveragePooling((9, 11), (7, 8), (7, 3), deskewed)
+    pooling = average_pooling((9, 11), (7, 8), (7, 3), deskew=deskewed is not None)
     model, Q = quantize(random_pooling_model(pooling)), random_images(1, 60, pooling)
     model = rejecting_some(model, Q, 7)
     classes, _ = model.answers(Q)

@@ -18,8 +18,7 @@ from random_shapes import Shape, random_model_of, random_points
 from protonn_edge.chain.integer_chain import named_stages, own_inputs
 from protonn_edge.chain.policy import with_rules, without_rules
 from protonn_edge.codegen import Plan
-from protonn_edge.features.average_pooling.integers import AveragePooling
-from protonn_edge.features.deskew.integers import BYTES
+from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.kernels.matvec.kernels import KernelName
 from protonn_edge.policy.rejection.rule import IntegerRejection
 from protonn_edge.quantization import IntegerChain
@@ -61,7 +60,7 @@ def test_many_classes_with_scores_of_four_bytes(tmp_path: Path) -> None:
 
 
 def test_nearest_of_many_prototypes(tmp_path: Path) -> None:
-    before = AveragePooling((16, 8), (16, 8), (15, 6), BYTES)
+    before = average_pooling((16, 8), (16, 8), (15, 6), deskew=True)
     model, Q = crowded_model(Shape(d=2, m=512, classes=3, inputs=90, before=before), labels=100)
     _, high = model.own_stages[-1].output.ends
     rejection = IntegerRejection(score=min(100, high), rbf=60, margin=100)

@@ -17,15 +17,16 @@ from fuzz.bounds import check_points
 from plans import plan_with
 from random_shapes import Shape, random_model_of
 
+from protonn_edge.chain.features import Features
 from protonn_edge.chain.policy import without_rules
-from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.kernels.matvec.kernels import KernelName
 from protonn_edge.quantization import IntegerChain
 
 pytestmark = needs_emulated_avr
 
 
-def busy_model(d: int, pooling: AveragePooling) -> IntegerChain:
+def busy_model(d: int, pooling: Features) -> IntegerChain:
     """Return a model each of whose weights counts, with one prototype."""
     shape = Shape(d=d, m=1, classes=2, inputs=pooling.n_outputs, before=pooling)
     model = without_rules(random_model_of(np.random.default_rng(0), shape))
@@ -41,19 +42,19 @@ def busy_model(d: int, pooling: AveragePooling) -> IntegerChain:
 
 @pytest.mark.parametrize("kernel", ["columns", "unrolled"])
 def test_averages_of_pixels_that_arrive_in_chunks(tmp_path: Path, kernel: KernelName) -> None:
-    model = busy_model(7, AveragePooling((16, 8), (16, 8), (15, 6)))
+    model = busy_model(7, average_pooling((16, 8), (16, 8), (15, 6)))
     plan = plan_with(model, kernel, buffered=False)
     bright = np.full((1, model.n_features), 255, np.uint8)
     check_points(kernel, model, plan, bright, tmp_path)
 
 
 def test_rows_that_areas_cut(tmp_path: Path) -> None:
-    model = busy_model(1, AveragePooling((28, 1), (25, 1), (23, 1)))
+    model = busy_model(1, average_pooling((28, 1), (25, 1), (23, 1)))
     bright = np.full((1, model.n_features), 255, np.uint8)
     check_points("rows", model, plan_with(model, "columns"), bright, tmp_path)
 
 
 def test_sums_of_a_row_of_areas_that_are_set_to_0(tmp_path: Path) -> None:
-    model = busy_model(1, AveragePooling((4, 64), (3, 60), (1, 30)))
+    model = busy_model(1, average_pooling((4, 64), (3, 60), (1, 30)))
     bright = np.full((1, model.n_features), 255, np.uint8)
     check_points("sums", model, plan_with(model, "columns"), bright, tmp_path)

@@ -59,7 +59,7 @@ def bands_before_linear_scores() -> tuple[IntegerChain, np.ndarray, dict[str, st
     windows = window_features_of("bands:3", 16, 3)
     chain = random_chain(0, rows=3, features=windows.n_outputs, bits=24)
     plan = {"feeding": "streamed", "linear": "unrolled"}
-    return replace(chain, feature_stage=windows), random_windows(0, 4, windows), plan
+    return replace(chain, features=windows), random_windows(0, 4, windows), plan
 
 
 def averages_of_averages() -> tuple[IntegerChain, np.ndarray, dict[str, str]]:

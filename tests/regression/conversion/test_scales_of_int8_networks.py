@@ -13,7 +13,9 @@ import pytest
 from refusals import refused_by
 
 from protonn_edge import from_network
+from protonn_edge.chain.features import PointFormat
 from protonn_edge.chain.file import load_model, save_model
+from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.errors import InputError
 from protonn_edge.features.deskew.integers import PixelScale
 
@@ -49,10 +51,11 @@ def test_each_scale_of_an_input_can_be_stored(zero: int):
     scales = (10 ** rng.uniform(-29.9, 29.9, 2_000)).astype(np.float32)
     X = np.linspace(-255, 255, 103)
     for scale in scales:
-        pixels = PixelScale(float(-zero * scale), scale, to_even=True)
-        stored = PixelScale.from_arrays({"scale": pixels.to_array()}, "scale")
-        assert stored == pixels
-        assert (stored.to_bytes(X * scale) == np.clip(np.rint(X + zero), 0, 255)).mean() > 0.9
+        of_zero = np.array([float(-zero * scale)])
+        points = PointFormat(
+            InputQuantizer(of_zero, np.array([scale]), 255, to_even=True), (1, 103)
+        )
+        assert (points.to_bytes(X * scale) == np.clip(np.rint(X + zero), 0, 255)).mean() > 0.9
 
 
 @pytest.mark.parametrize("scale", [109.18 / 255, 60 / 255, 1.7e-20, 3.3e20])
@@ -72,9 +75,9 @@ def test_a_scale_beyond_the_bytes_is_refused_where_it_is_made():
 
 def test_a_model_that_could_not_be_read_is_not_written(tmp_path: Path):
     model = from_network(quantized(0.25, 0), np.eye(4, dtype=np.float32)).model
-    assert model.feature_stage is not None
+    assert model.features is not None
     object.__setattr__(
-        model.feature_stage.scale, "zero", np.full(1, -999.0)
+        model.features.points.scale, "zero", np.full(1, -999.0)
     )  # past all checks so far
     with pytest.raises(InputError, match="wrong.npz is not written, because it could not be read"):
         save_model(model, tmp_path / "wrong.npz")

@@ -16,13 +16,13 @@ from fuzz.sentences import check_refusal
 from refusals import refused_by
 from tflite_factory import FLOAT32, INT32, network, tensor
 
+from protonn_edge.chain.features import PointFormat
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.reading import StoredClassifier
 from protonn_edge.errors import InputError
 from protonn_edge.features.convolution.convert.stored_networks import load_network
-from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.quantization import quantize
 
 AVERAGE, CONV, DEPTHWISE, DENSE, MEAN, QUANTIZE = 1, 3, 4, 9, 40, 114
@@ -51,7 +51,7 @@ def test_inputs_between_two_bytes_are_rounded_as_quantize_does(tmp_path: Path) -
     assert integers.model_sha256 == quantize(model).model_sha256
     assert (integers.quantize(X).ravel() == expected).all()
     assert (integers.quantize(X.astype(np.float64)).ravel() == expected).all()
-    in_page = page_bytes(X, integers.features)
+    in_page = page_bytes(X, integers.quantizer)
     assert in_page is None or in_page == expected.tolist()
 
 
@@ -73,11 +73,10 @@ def page_bytes(X: Any, features: InputQuantizer) -> list[int] | None:
     return json.loads(done.stdout)
 
 
-def test_a_model_file_with_a_zero_between_steps_is_refused() -> None:
+def test_a_zero_beyond_the_bytes_is_refused() -> None:
     for zero in (-256.5, 1.0, 3e38):
-        pixels = {"pixels": np.array([zero, 1.0], np.float32)}
-        with refused_by("features.deskew.integers"):
-            PixelScale.from_arrays(pixels, "pixels")
+        with refused_by("chain.features"):
+            PointFormat(InputQuantizer(np.array([zero]), np.ones(1, np.float32), 255), (1, 1))
 
 
 @pytest.mark.parametrize("window", [(1, 1), (1, 2), (3, 1), (5, 5), (54, 55), (60, 59), (254, 255)])

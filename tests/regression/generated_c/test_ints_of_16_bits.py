@@ -17,11 +17,11 @@ from forest_factory import random_chain
 from generated_programs import answers_in_bytes, compile_checked, predicting, printed_by_uno
 from model_factory import random_inputs, random_pooling_model
 
-from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.quantization import IntegerChain, quantize
 
 # Pixels that are 130 units wide.
-WIDE = AveragePooling((1, 131), (1, 131), (1, 130))
+WIDE = average_pooling((1, 131), (1, 131), (1, 130))
 
 MODELS: dict[str, IntegerChain] = {
     "forest": random_chain(4, trees=4, depth=9, features=300, classes=12, share=1.0),

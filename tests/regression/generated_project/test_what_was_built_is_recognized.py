@@ -18,7 +18,7 @@ from refusals import refused_by
 from protonn_edge.boards import load_board
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import every_plan, make_plan
-from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.kinds.protonn.precision.model import float_build
 from protonn_edge.kinds.protonn.precision.program import Float32Plan, plan_for
 from protonn_edge.quantization import measure_activity, quantize
@@ -26,9 +26,9 @@ from protonn_edge.quantization import measure_activity, quantize
 MODELS = {
     "few features": random_model(features=20),
     "features": random_model(features=100),
-    "averages": random_pooling_model(AveragePooling((8, 8), (8, 8), (4, 4))),
+    "averages": random_pooling_model(average_pooling((8, 8), (8, 8), (4, 4))),
     "more averages than are kept": random_pooling_model(
-        AveragePooling((40, 40), (40, 40), (40, 20))
+        average_pooling((40, 40), (40, 40), (40, 20))
     ),
     "windows": random_window_model(window_features_of("mean,max")),
 }

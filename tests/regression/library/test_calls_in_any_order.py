@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -35,26 +36,25 @@ from model_factory import (
 
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import every_plan
-from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.gradients.making import gradient_features
 from protonn_edge.kinds.protonn.precision.model import float_build
 from protonn_edge.quantization import IntegerChain, quantize
 
 WINDOWS = window_features_of("mean,max,bands:2", 8)
 LAYERS = random_layers()
+TREES = random_forest_model(features=WINDOWS.n_outputs)
 TREE = random_kernel_model(features=LAYERS.n_outputs)
 MODELS: dict[str, Model] = {
-    "trees behind windows": random_forest_model(features=WINDOWS.n_outputs, feature_stage=WINDOWS),
-    "a tree behind layers": replace(
-        TREE, inputs=TREE.inputs.with_one_range(), feature_stage=LAYERS
-    ),
+    "trees behind windows": dataclasses.replace(TREES, features=WINDOWS),
+    "a tree behind layers": replace(TREE, inputs=TREE.inputs.with_one_range(), features=LAYERS),
     "a tree behind a projection": random_bonsai_model(),
     "layers": random_network(LAYERS),
     "sums": random_linear_model(),
     "hidden units": random_dense_model(),
     "prototypes": random_model(),
     "floats": random_model(),
-    "averages": random_pooling_model(AveragePooling((9, 9), (8, 8), (4, 4))),
+    "averages": random_pooling_model(average_pooling((9, 9), (8, 8), (4, 4))),
     "windows": random_window_model(WINDOWS),
     "gradients": random_gradients_model(gradient_features((8, 8), (8, 8), (2, 2), 4)),
 }
@@ -83,7 +83,7 @@ def test_features_without_a_prediction_are_ignored(library: tuple[Path, IntegerC
 def test_wrong_calls_answer_as_the_last_prediction(library: tuple[Path, IntegerChain]) -> None:
     _, model = library
     rng = np.random.default_rng(0)
-    points = rng.integers(0, model.features.maximum + 1, (2, model.n_features), np.uint8)
+    points = rng.integers(0, model.quantizer.maximum + 1, (2, model.n_features), np.uint8)
     check_calls(*library, wrong_calls(points))
 
 
@@ -101,7 +101,7 @@ def test_inputs_beyond_their_maximum_overflow_no_sum(tmp_path: Path) -> None:
 
 def test_a_part_of_a_wide_row_may_be_256_pixels(tmp_path: Path) -> None:
     """It was taken for none, again and again."""
-    model = quantize(random_pooling_model(AveragePooling((1, 400), (1, 400), (1, 20))))
+    model = quantize(random_pooling_model(average_pooling((1, 400), (1, 400), (1, 20))))
     calls = [BEGIN, push(*range(256)), push(*range(144)), FINISH]
     check_calls(build_on_host(model, None, tmp_path), model, calls)
 

@@ -111,7 +111,7 @@ def test_a_model_in_a_unit_of_acceleration_takes_the_counts_of_a_sensor(
     chain = built(model, "adxl345").model
     counts = np.arange(-512, 512).repeat(60).reshape(-1, 60)
     Q = chain.raw_inputs.quantize(counts)
-    exact = InputQuantizer(chain.features.zero, chain.features.step, 255)
+    exact = InputQuantizer(chain.quantizer.zero, chain.quantizer.step, 255)
     wanted = exact.quantize(counts * per_g / 256)
     differing = Q.astype(int) - wanted
     assert np.abs(differing).max() <= 1

@@ -31,7 +31,7 @@ def test_a_model_has_the_onset_of_its_clips(clips: Path, tmp_path: Path) -> None
     model = tmp_path / "model.npz"
     options = ("--features", "audio:4x2", "--epochs", "2")
     run_json("train", clips, "-o", model, *options)
-    assert load_model(model).feature_stage.stages[0].onset == 9
+    assert load_model(model).features.stages[0].onset == 9
     other = run("train", clips, "-o", model, "--features", "audio:4x2,onset:4")
     assert "has onset:4, but the clips in the data begin at a level of 9; omit" in refusal(other)
 

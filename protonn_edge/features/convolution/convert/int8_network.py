@@ -81,7 +81,7 @@ class Int8Network(Rule):
             normalizer=Normalizer.identity(D),
             inputs=InputStatistics.of(stage.apply(X)).with_one_range(),
             classes=classes,
-            feature_stage=stage,
+            features=stage,
             policy=policy_of({"sharpness": np.array([float(self.output_step)])}),
         )
 

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from protonn_edge.chain.feature_stage import FeatureStage
+from protonn_edge.chain.features import Features
 from protonn_edge.chain.head import Head, Remedies
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.chain.model import Model
@@ -155,11 +155,11 @@ class FloatNetwork(Rule):
         """Return the byte of the padding: of several channels, the mean one."""
         return int(pixels.to_bytes(self.zeros).mean().round())
 
-    def warning(self, X: Float32, stage: FeatureStage | None) -> str | None:
+    def warning(self, X: Float32, stage: Features | None) -> str | None:
         """Return a warning if no byte of a stage is near to the padding of its first layer."""
         if not (self.pads and stage is not None):
             return None
-        scale = stage.scale
+        scale = stage.points.scale
         assert scale is not None
         padding = int(scale.steps(np.resize(self.zeros, (1, len(scale.zero)))).mean().round())
         steps = (self.zeros - scale.zero) / scale.step - padding
@@ -197,7 +197,7 @@ class FloatNetwork(Rule):
 
     def warned(self, X: Float32, features: AffineMap, model: Model) -> str | None:  # noqa: ARG002
         """Return a warning if no byte is near to the padding of the first layer."""
-        return self.warning(X, model.feature_stage)
+        return self.warning(X, model.features)
 
     def answers(self, Z: NDArray[Any]) -> Indices:
         """Return the class index of each point Z (n, D)."""
@@ -260,7 +260,7 @@ def _of_matrices(
     if tuning is None:
         return
     chain, normalizer = quantize(exact), normalizer_from("standard", inputs)
-    zero, step = chain.features.zero, chain.features.step
+    zero, step = chain.quantizer.zero, chain.quantizer.step
 
     def given(raw: Float32) -> NDArray[Any]:
         return normalizer.apply(zero + step * chain.quantize(raw))[:, None, None]
@@ -276,12 +276,10 @@ def _of_matrices(
 
 
 def _model(
-    head: Head, inputs: InputStatistics, classes: tuple[str, ...], stage: FeatureStage | None
+    head: Head, inputs: InputStatistics, classes: tuple[str, ...], stage: Features | None
 ) -> Model:
     normalizer = Normalizer.identity(head.n_inputs)
-    return Model(
-        head=head, normalizer=normalizer, inputs=inputs, classes=classes, feature_stage=stage
-    )
+    return Model(head=head, normalizer=normalizer, inputs=inputs, classes=classes, features=stage)
 
 
 def _convolutional(

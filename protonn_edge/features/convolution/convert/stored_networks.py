@@ -31,9 +31,7 @@ from protonn_edge.features.convolution.convert.tflite_file import IDENTIFIER, tf
 from protonn_edge.features.convolution.integers import WEIGHT_BITS
 from protonn_edge.features.convolution.train.layers import Convolution
 from protonn_edge.quantization import check_counts
-from protonn_edge.system.files import read_file
-
-_LIMIT_BYTES = 64 * 2**20
+from protonn_edge.system.files import MODEL_LIMIT_BYTES, read_file
 
 
 def from_network(
@@ -91,7 +89,9 @@ def load_network(source: Path | bytes, what: str, bits: int = 8) -> StoredClassi
 
     The weights of its convolutions will have 8, 4 or 2 `bits`.
     """
-    content = source if isinstance(source, bytes) else read_file(source, limit_bytes=_LIMIT_BYTES)
+    content = (
+        source if isinstance(source, bytes) else read_file(source, limit_bytes=MODEL_LIMIT_BYTES)
+    )
     is_tflite = content[4:8] == IDENTIFIER or what.endswith(".tflite")
     with refusing(what, "TensorFlow Lite" if is_tflite else "ONNX"):
         graph = (tflite_graph if is_tflite else load_graph)(content, what)

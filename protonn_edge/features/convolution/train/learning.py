@@ -13,10 +13,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.feature_stage import Shape
 from protonn_edge.chain.features import Features
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
-from protonn_edge.chain.shapes import ImageShape
+from protonn_edge.chain.shapes import ImageShape, Shape
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
 from protonn_edge.features.convolution.integers import IntegerConvolution

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
-from protonn_edge.chain.feature_stage import FeatureStage
+from protonn_edge.chain.features import Features
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.features.average_pooling.integers import Areas, IntegerAveragePooling
 from protonn_edge.features.convolution.integers import WEIGHT_BITS
@@ -78,7 +78,7 @@ class ConvolutionRequest(ImageRequest):
             terms = terms[:-1]
         return cls(layers=",".join(terms).partition(":")[2], bits=bits, **image)
 
-    def stage_for(self, settings: FeatureParameters, given: FeatureData) -> FeatureStage:
+    def stage_for(self, settings: FeatureParameters, given: FeatureData) -> Features:
         """Return convolutions; the settings keep the whole network if they are learned."""
         wanted = self.network(settings, given)
         if given.y is None:

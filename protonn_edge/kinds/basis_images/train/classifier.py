@@ -11,10 +11,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from protonn_edge.chain.feature_stage import FeatureStage, Shape
 from protonn_edge.chain.features import Features
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
-from protonn_edge.chain.shapes import ImageShape
+from protonn_edge.chain.shapes import ImageShape, Shape
 from protonn_edge.errors import InputError
 from protonn_edge.features.convolution.integers import SIDES
 from protonn_edge.features.convolution.train.layers import Layer, Normalization, Rectifier
@@ -285,13 +284,13 @@ class BasisImagesClassifier(BasisImagesParameters, DenseClassifier):
             columns={**extension.columns, "M": ("basis_images",)},
         )
 
-    def feature_stage_for(self, given: FeatureData) -> FeatureStage | None:
+    def features_for(self, given: FeatureData) -> Features | None:
         """Return the student; learn it and the images from classes, and keep these and the teacher.
 
         Without classes, its weights are random.
         """
         if not isinstance(self.asked, ConvolutionRequest):  # and will be refused
-            return super().feature_stage_for(given)
+            return super().features_for(given)
         if given.y is not None:
             self.taught = self._taught_student(given)
             return _stage(self.taught)

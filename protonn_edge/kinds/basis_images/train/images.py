@@ -14,8 +14,8 @@ from typing import Any, Protocol, Self
 import numpy as np
 from scipy.special import expit
 
-from protonn_edge.chain.feature_stage import Shape
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
+from protonn_edge.chain.shapes import Shape
 from protonn_edge.chain.sums import scores_of_sums, slope_of_sums
 from protonn_edge.errors import InputError
 from protonn_edge.features.convolution.train import network as networks

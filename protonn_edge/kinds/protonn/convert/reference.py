@@ -24,13 +24,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.head import paper_bytes
+from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
+from protonn_edge.chain.integer_stage import run_through
 from protonn_edge.chain.model import Model, raw_ends, with_units_of
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.conversion import Features, Layout
 from protonn_edge.datasets.archive import read_array
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import ProtoNNHead, protonn_head
-from protonn_edge.system.files import check_file, write_together
+from protonn_edge.system.files import MODEL_LIMIT_BYTES, check_file, write_together
 from protonn_edge.training.given_points import best_threshold
 from protonn_edge.training.normalization import normalizer_from
 from protonn_edge.training.points import Float32
@@ -39,7 +41,6 @@ from protonn_edge.training.preparation import check_sizes
 _CONSTANT_DEVIATION = 1e-6
 _THRESHOLD_POINTS = 5_000
 _FOLDING_TOLERANCE = 1e-3  # largest change of an RBF's exponent
-FILE_LIMIT_BYTES = 64 * 2**20
 _MATRICES = ("W", "B", "Z")
 _NAMES = (*_MATRICES, "gamma")
 _NPY = ".npy"
@@ -93,24 +94,24 @@ def to_reference(model: Model, features: Features = "raw") -> ReferenceModel:
     deskews images or divides points by their norms, or if float32 is too coarse for raw features.
     """
     head = protonn_head(model, "the reference implementation")
-    stage = model.feature_stage
-    folding = None if stage is None else stage.matrix
-    does = "" if stage is None else stage.does
-    _check(
-        stage is not None and folding is None,
-        does,
-        "convert a model that was trained on the computed features",
-    )
+    made = model.features
+    kinds = [] if made is None else [stage.kind for stage in made.stages]
+    does = "computes features"
+    remedy = "convert a model that was trained on the computed features"
+    _check(kinds not in ([], ["average_pooling"]), does, remedy)
     _check(model.clipped, "clips outliers", "train it without clipping")
     if features == "normalized":
-        _check(stage is not None, does, "choose the features 'raw'")
+        _check(made is not None, does, "choose the features 'raw'")
         return ReferenceModel(head.projection, head.prototypes, head.labels, head.gamma)
     unit = model.normalizer.kind == "l2"
     _check(unit, "scales points to unit norm", "choose the features 'normalized'")
     W = head.projection.astype(np.float64) * model.normalizer.scale
     B = head.prototypes + (W @ model.normalizer.offset)[:, None]
-    if folding is not None:
-        W = W @ folding
+    if made is not None:
+        scale = made.points.scale
+        pixels = BYTE_MAXIMUM * np.eye(made.points.n_features, dtype=np.uint8)
+        B += (W.sum(axis=1) * (scale.zero / scale.step))[:, None]
+        W = W @ run_through(made.stages, pixels).T / BYTE_MAXIMUM / scale.step
     with np.errstate(over="ignore"):
         folded = ReferenceModel(W.astype(np.float32), B.astype(np.float32), head.labels, head.gamma)
     _check_folded(folded, W, B, model)
@@ -277,7 +278,7 @@ def _matrix(array: NDArray[Any], path: Path) -> Float32:
 
 
 def _read_text(path: Path) -> NDArray[np.float64]:
-    check_file(path, limit_bytes=FILE_LIMIT_BYTES)
+    check_file(path, limit_bytes=MODEL_LIMIT_BYTES)
     rows: list[list[float]] = []
     with path.open(encoding="utf-8", errors="replace") as lines:
         for number, line in enumerate(lines, start=1):
@@ -301,7 +302,7 @@ def _read_text(path: Path) -> NDArray[np.float64]:
 
 def _read_npy(path: Path) -> NDArray[Any]:
     """Read an .npy file of numbers; numpy itself would allocate any size in a header."""
-    check_file(path, limit_bytes=FILE_LIMIT_BYTES)
+    check_file(path, limit_bytes=MODEL_LIMIT_BYTES)
     with path.open("rb") as file:
         array = read_array(file, path.stat().st_size, str(path))
     if array.dtype.kind not in "fiu":

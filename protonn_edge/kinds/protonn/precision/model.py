@@ -138,10 +138,10 @@ def why_impossible(model: Model) -> str | None:
             "float builds do not support what votes beside the prototypes of this model; build in "
             "int8, the default"
         )
-    if model.feature_stage is not None:
+    if model.features is not None:
         return (
-            f"the model {model.feature_stage.does}, which float builds do not support; build in "
-            "int8, or train without these features"
+            "the model computes features, which float builds do not support; build in int8, or "
+            "train without these features"
         )
     for other in model.policy.other_answers:
         return (

@@ -1,0 +1,41 @@
+"""Signals: raw points that are samples of channels over time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from protonn_edge.datasets.naming import channel_names
+from protonn_edge.errors import InputError, counted
+
+SAMPLE_RATES = (1e-3, 1e6)  # the range of samples per second of a channel
+
+_CHANNELS_SHOWN = 12
+
+
+def check_sample_rate(rate: float | None) -> None:
+    """Refuse a rate outside `SAMPLE_RATES`; None, for an unknown rate, passes."""
+    slowest, fastest = SAMPLE_RATES
+    if rate is not None and not slowest <= rate <= fastest:
+        raise InputError(f"the sampling rate is {rate:g} Hz; give {slowest:g} to {fastest:,.0f} Hz")
+
+
+@dataclass(frozen=True)
+class Signal:
+    """A sequence of samples: their number per channel, and the sampling rate.
+
+    The rate is None if unknown. With `from_onset`, the samples begin where ``pnn_onset`` of the
+    generated C detects a sound; otherwise they may begin anywhere.
+    """
+
+    samples: int
+    channels: int
+    rate: float | None
+    from_onset: bool = False
+
+    def text(self, names: Sequence[str]) -> str:
+        """Return its size for display, with the channels that the features' `names` contain."""
+        rate = "" if self.rate is None else f" at {self.rate:g} Hz"
+        shown = ", ".join(channel_names(names, self.channels)[:_CHANNELS_SHOWN])
+        size = f"{self.samples:,} samples of {counted(self.channels, 'channel')}{rate}"
+        return f"{size} ({shown})" if shown else size

@@ -1,0 +1,34 @@
+"""Averages over areas of an image, which may be deskewed first, as features."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from protonn_edge.chain.features import Features, PointFormat
+from protonn_edge.chain.shapes import Shape
+from protonn_edge.features.average_pooling.integers import Areas, IntegerAveragePooling
+from protonn_edge.features.deskew.integers import BYTES, IntegerDeskew, PixelScale
+from protonn_edge.features.images.cropped_image import CroppedImage
+
+
+def average_pooling(
+    image_shape: Shape,
+    cropped_shape: Shape,
+    shape: Shape,
+    pixels: PixelScale = BYTES,
+    *,
+    deskew: bool = False,
+) -> Features:
+    """Return averages over areas of an image's crop; see `Areas`.
+
+    - `pixels`: the conversion of raw pixels to bytes.
+    - `deskew`: whether images, of up to 32 pixels a side, are deskewed first.
+    """
+    areas = Areas(image_shape, cropped_shape, shape)
+    points = PointFormat(pixels.quantizer(), areas.image_shape)
+    if not deskew:
+        return Features(IntegerAveragePooling.kind, points, (IntegerAveragePooling(areas),))
+    cropped = replace(areas, image_shape=areas.cropped_shape)
+    image = CroppedImage(areas.image_shape, areas.cropped_shape)
+    stages = IntegerDeskew(image), IntegerAveragePooling(cropped, by_rows=True)
+    return Features(IntegerAveragePooling.kind, points, stages)
