@@ -12,7 +12,6 @@ import pytest
 from avr_tools import needs_emulated_avr
 from data_files import data_file
 from refusals import refused_by
-from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 from sklearn.datasets import load_iris
 from sklearn.feature_selection import SelectKBest
@@ -171,13 +170,6 @@ def test_outliers_widen_the_rbf():
         InputError, match="the outliers and the other points; .* fit the KNeighborsClassifier again"
     ):
         from_sklearn(KNeighborsClassifier(3).fit(X, y), X, epochs=0)
-
-
-def test_sparse_points_are_made_dense():
-    machine = SVC().fit(DIGITS.X_train, DIGITS.y_train)
-    sparse = from_sklearn(machine, csr_array(DIGITS.X_train), epochs=0)
-    dense = from_sklearn(machine, DIGITS.X_train, epochs=0)
-    assert model_bytes(sparse.model) == model_bytes(dense.model)
 
 
 def test_labels_of_any_type_are_names():
