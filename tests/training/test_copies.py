@@ -164,9 +164,14 @@ def test_every_kind_of_classifier_has_copies() -> None:
     [
         ({"features": None, "window_shape": None}, "copies is 2, but copies are moved"),
         ({"window_shape": None, "image_shape": (8, 9), "features": None}, "8x9 has 72 pixels"),
+<<<<<<< HEAD
         ({"window_shape": (50, 3)}, "windows of 50x3 samples"),
         ({"window_shape": (1, 64)}, "channels of a window: 64"),
         ({"window_shape": None, "image_shape": (8, 8), "features": None, "augment": True}, "moves"),
+=======
+        ({"window_shape": (50, 3)}, "expected windows of 50x3 samples"),
+        ({"window_shape": (1, 64)}, "channels of a window: 64"),
+>>>>>>> main
         ({"copies": 101}, "copies"),
         (
             {"copies": 0, "background_noise": np.ones((1, 64))},

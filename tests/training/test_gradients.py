@@ -81,11 +81,25 @@ def test_images_are_moved_before_their_gradients_are_taken(
 @pytest.mark.parametrize(
     "settings",
     [
+<<<<<<< HEAD
         {"image_shape": None},
         {"features": "pool:4x4,gradients:3x3"},
         {"clip": 0.02},
         {"features": "gradients:9x2"},
         {"features": "gradients:3x3/6"},
+=======
+        ({"image_shape": None}, "the shape of the image is not given"),
+        (
+            {"features": "pool:4x4,gradients:3x3"},
+            "'gradients:3x3' .* cannot be combined with pool:4x4",
+        ),
+        (
+            {"clip": 0.02},
+            "clip is 0.02, but features makes values that are not clipped",
+        ),
+        ({"features": "gradients:9x2"}, "cells: 9x2, expected at most 8x8"),
+        ({"features": "gradients:3x3/6"}, "has 6 directions, but must have 8 or 4"),
+>>>>>>> main
     ],
 )
 def test_what_does_not_go_together_is_refused(

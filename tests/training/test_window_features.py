@@ -91,12 +91,24 @@ def test_the_same_seed_gives_the_same_model() -> None:
 @pytest.mark.parametrize(
     "settings",
     [
+<<<<<<< HEAD
         {"features": "mode"},
         {"window_shape": (30, 2)},
         {"window_shape": None, "features": "bands:7"},
         {"features": None},
         {"image_shape": (32, 2), "features": "pool:16x2"},
         {"image_shape": (32, 2), "augment": True},
+=======
+        ({"features": "mode"}, "'mode' of the features is not one of mean"),
+        ({"window_shape": (30, 2)}, "expected windows of 30x2 samples"),
+        ({"window_shape": None, "features": "bands:7"}, "expected 0 to 6"),
+        ({"features": None}, "but no features of windows are requested"),
+        (
+            {"image_shape": (32, 2), "features": "pool:16x2"},
+            "points are either images or windows of samples",
+        ),
+        ({"image_shape": (32, 2), "augment": True}, "points are either images or windows"),
+>>>>>>> main
     ],
 )
 def test_what_cannot_be_meant_is_one_sentence(settings: dict[str, Any]) -> None:
