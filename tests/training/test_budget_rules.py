@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from refusals import refused_by
 
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
@@ -126,20 +125,12 @@ def test_a_projection_that_is_given_is_kept_within_a_budget() -> None:
 
 
 def test_a_budget_and_a_number_of_prototypes_exclude_each_other() -> None:
-<<<<<<< HEAD
-    with refused_by("training.refusals"):
-=======
     with pytest.raises(InputError, match="n_prototypes is given, but budget determines the sizes"):
->>>>>>> main
         fit(budget=900, n_prototypes=20)
 
 
 def test_a_budget_does_not_change_the_sizes_of_a_model_to_go_on_from() -> None:
-<<<<<<< HEAD
-    with refused_by("training.refusals"):
-=======
     with pytest.raises(InputError, match="budget is given, but the model to start from"):
->>>>>>> main
         fit(budget=900, initial_model=fit().to_model())
 
 

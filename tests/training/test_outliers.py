@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from refusals import refused_by
 
+from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import quantize
 
@@ -66,16 +66,6 @@ def test_training_goes_on_with_the_ends_of_the_model_it_starts_from() -> None:
     assert np.allclose(second.inputs.upper, first.inputs.upper, rtol=1e-6)
 
 
-<<<<<<< HEAD
-@pytest.mark.parametrize(
-    "settings",
-    [{"image_shape": (1, 2), "features": "pool:1x1"}, {"image_shape": (1, 2), "augment": True}],
-)
-def test_clipping_is_refused_where_it_means_nothing(settings: dict[str, Any]) -> None:
-    X, y = _clusters_with_jumps(0)
-    with refused_by("training.refusals"):
-        ProtoNNClassifier(clip=0.02, **_SMALL, **settings).fit(X, y)
-=======
 def test_averages_are_not_clipped() -> None:
     X, y = _clusters_with_jumps(0)
     pooled = ProtoNNClassifier(clip=0.02, **_SMALL, image_shape=(1, 2), features="pool:1x1")
@@ -88,4 +78,3 @@ def test_moved_images_are_clipped_too() -> None:
     moved = ProtoNNClassifier(clip=0.02, **_SMALL, image_shape=(1, 2), augment=True).fit(X, y)
     assert moved.model_.clipped
     assert moved.score(X, y) > 0.9
->>>>>>> main

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from refusals import refused_by
 
 from protonn_edge import WindowFeatures
 from protonn_edge.chain.file import model_bytes
@@ -89,16 +88,8 @@ def test_the_same_seed_gives_the_same_model() -> None:
 
 
 @pytest.mark.parametrize(
-    "settings",
+    ("settings", "sentence"),
     [
-<<<<<<< HEAD
-        {"features": "mode"},
-        {"window_shape": (30, 2)},
-        {"window_shape": None, "features": "bands:7"},
-        {"features": None},
-        {"image_shape": (32, 2), "features": "pool:16x2"},
-        {"image_shape": (32, 2), "augment": True},
-=======
         ({"features": "mode"}, "'mode' of the features is not one of mean"),
         ({"window_shape": (30, 2)}, "expected windows of 30x2 samples"),
         ({"window_shape": None, "features": "bands:7"}, "expected 0 to 6"),
@@ -108,14 +99,8 @@ def test_the_same_seed_gives_the_same_model() -> None:
             "points are either images or windows of samples",
         ),
         ({"image_shape": (32, 2), "augment": True}, "points are either images or windows"),
->>>>>>> main
     ],
 )
-def test_what_cannot_be_meant_is_one_sentence(settings: dict[str, Any]) -> None:
-    with refused_by(
-        "features.window_features.scale",
-        "features.window_features.windows",
-        "training.refusals",
-        "training.requests",
-    ):
+def test_what_cannot_be_meant_is_one_sentence(settings: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
         classifier(**settings).fit(X, Y)
