@@ -3,8 +3,9 @@
     python benchmarks/drift.py [--only har] [--costs] [--json]
 
 trains classifiers on some people of ``har_hapt.npz`` (movements) and ``fsdd_audio.npz`` (spoken
-digits), takes what to expect from others as `calibrate` does, and answers points of people that
-neither has seen. Each point counts as a device counts it (`observation.answers`), from a new start:
+digits), takes what to expect from others as `train --calibrate` does, and answers points of people
+that neither has seen. Each point counts as a device counts it (`observation.answers`), from a new
+start:
 
 false alarms  share of days of 67,500 answers (a window every 1.28 s) with a drift. The answers are
               drawn from those of the calibration's people that were not used for it: every other

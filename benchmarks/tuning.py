@@ -18,14 +18,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import rounding  # noqa: F401 - before NumPy
 import click
+import optuna
 from printing import print_figures
 from rows import DATA, Row
 from svm import rbf_svm_accuracy
@@ -44,7 +45,7 @@ from protonn_edge.tuning.objective import Objective
 from protonn_edge.tuning.points import Points
 from protonn_edge.tuning.search import Progress, Search, SearchResult, identity
 from protonn_edge.tuning.space import SearchSpace
-from protonn_edge.tuning.store import SearchFile
+from protonn_edge.tuning.store import Record, SearchFile, new_study
 from protonn_edge.tuning.workers import Processes, Workers
 
 _UNO = load_board("uno")
@@ -105,6 +106,17 @@ def in_folds(
     return Points(X, y, folds, _UNO, limits or TuningLimits(), fixed or {}, of_group)
 
 
+class AtRandom(SearchSpace):
+    """Settings are drawn at random, also those of the first trials."""
+
+    starts: ClassVar[list[dict[str, Any]]] = []
+
+    def suggest(self, number: int, seed: int, seen: Sequence[Record]) -> dict[str, Any]:  # noqa: ARG002
+        """Return settings that do not depend on earlier trials."""
+        sampler = optuna.samplers.RandomSampler((seed * 1_000_003 + number) % 2**32)
+        return dict(new_study(sampler=sampler).ask(self.distributions).params)
+
+
 def searched(
     points: Points,
     make_workers: Callable[[Objective], Workers],
@@ -117,12 +129,14 @@ def searched(
     on_change: Callable[[Progress], object] | None = None,
 ) -> SearchResult:
     """Run a search into a file."""
-    space = SearchSpace.of(points, at_random=at_random)
-    known_by = identity(points, space, seed=_SEED)
-    made = make_workers(Objective(points, space.searched, _SEED))
-    with SearchFile(path, known_by, space.distributions) as file, made as workers:
+    space = AtRandom(points) if at_random else SearchSpace(points)
+    objective = Objective(space, _SEED)
+    with (
+        SearchFile(path, identity(objective), space.distributions) as file,
+        make_workers(objective) as workers,
+    ):
         deadline = None if seconds is None else time.monotonic() + seconds
-        search = Search(space, file, workers, choice=choice, on_change=on_change)
+        search = Search(file, workers, choice=choice, on_change=on_change)
         return search.run(trials=trials, deadline=deadline)
 
 

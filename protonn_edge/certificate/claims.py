@@ -63,7 +63,7 @@ class Settings:
         """The command that repeats the certificate, with PATH for the certified files."""
         options = ["--board", self.board, "--entry", self.entry, "--points", str(self.points)]
         more = ["--prove"] if self.prove else []
-        return shlex.join(["protonn-edge", "certify", "PATH", *options, *more])
+        return shlex.join(["protonn-edge", "verify", "PATH", *options, *more])
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ def read_certificate(path: Path) -> Certificate:
             raise ValueError
     except (ValueError, RecursionError) as error:
         raise InputError(
-            f"{path} is not a certificate; name a file that 'certify' wrote"
+            f"{path} is not a certificate; name a file that 'verify -o' wrote"
         ) from error
     version = record["tool"].get("version")
     if version != __version__:

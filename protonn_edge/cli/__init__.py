@@ -22,9 +22,8 @@ from protonn_edge.system.rooms import missing
 from protonn_edge.system.rounding import fix_rounding
 
 _ORDER = (
-    *("demo", "data", "logger", "record", "windows", "train", "tune", "convert", "calibrate"),
-    *("inspect", "predict", "build", "upload", "monitor", "health", "export", "verify", "hil"),
-    *("meter", "certify", "report", "emulate", "boards"),
+    *("demo", "data", "record", "windows", "train", "tune", "convert", "inspect", "predict"),
+    *("build", "upload", "monitor", "export", "verify", "hil", "report", "emulate"),
 )
 """The order of work, in which commands are listed; those that are not named here come last."""
 

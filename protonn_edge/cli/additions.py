@@ -1,15 +1,16 @@
-"""What extensions add to commands: options, and which of them need each other."""
+"""What extensions and rules add to commands: options, and which of them need each other."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from protonn_edge.chain.policy import rule_modules
 from protonn_edge.extensions import brought
 
 
 class AddedOptions:
-    """The options of an extension for one command: a dataclass with them as defaults of fields."""
+    """The options of an extension or a rule for a command: the defaults of a dataclass's fields."""
 
     # for `protonn_edge.cli.command.command`
     NEEDS: ClassVar[Mapping[str, str]] = {}
@@ -17,11 +18,14 @@ class AddedOptions:
 
 
 def added_to(command: str) -> dict[str, Any]:
-    """Return what extensions add to a command, by their names.
+    """Return what extensions and rules of a policy add to a command, by their names.
 
-    At the point "command NAME", they bring classes of `AddedOptions`.
+    Both bring classes of `AddedOptions`: extensions at the point "command NAME", and the module
+    `commands` of a rule in its `COMMANDS`.
     """
-    return brought(f"command {command}")
+    rules = {module.__package__: module.COMMANDS for module in rule_modules("commands")}
+    of_rules = {str(name): each[command] for name, each in rules.items() if command in each}
+    return {**of_rules, **brought(f"command {command}")}
 
 
 def with_added(

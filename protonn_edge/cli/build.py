@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from protonn_edge.cli.live import LiveOptions
 
 _LIVE = "protonn_edge.cli.live"
+_LOGGER = "protonn_edge.cli.logger"
 
 
 @command(
@@ -59,16 +61,22 @@ _LIVE = "protonn_edge.cli.live"
         "--max-drop --read": "--data",
         "--rate --unit --hop --votes --refractory": "--sensor",
         "--port": "--upload",
+        "--data --observe --plan --max-flash --max-sram": "model_file",
+        "--unit --hop --votes --refractory": "model_file",
     },
     apart={"--sensor": "--max-flash --max-sram --plan --data"},
-    examples=("model.npz", "model.npz --board nano --max-sram 400 --data test.csv --max-drop 0.5"),
+    examples=(
+        "model.npz",
+        "model.npz --board nano --max-sram 400 --data test.csv --max-drop 0.5",
+        "--sensor mpu6050 --rate 100 -o logger",
+    ),
 )
 def build_command(
-    model_file: Path = options.MODEL_FILE,
+    model_file: Path | None = options.MODEL_OR_NONE,
     board_name: str = options.BOARD,
     output: Path | None = option(
         "The project's folder; missing files are created.  [default: the current folder; with "
-        "--sensor, the folder 'live']",
+        "--sensor, the folder 'live' or, without MODEL, 'logger']",
         options.FOLDER,
     ),
     data: Path | None = option(
@@ -106,12 +114,21 @@ def build_command(
     few points. Upload it with 'upload', or with 'pio run -t upload' in the project's folder. The
     fastest plan (see --plan) has the fewest mean cycles on the training points or, with --data, on
     the points of --data. With --sensor, the board reads a sensor and classifies its samples, and
-    'monitor' shows the answers.
+    'monitor' shows the answers; without MODEL, the board sends the samples to 'record': a timer
+    starts each sample, and numbered frames with checksums let no loss go undetected.
     """
-    model, board = load_model(model_file), load_board(board_name)
-    names = [name for each in added for name in each.extensions]
+    board = load_board(board_name)
     if uploads and not board.is_chip:
         raise click.UsageError("a program for this computer cannot be uploaded; omit --upload")
+    if model_file is None:
+        if live is None or not live.sensors:
+            raise click.UsageError("name a model file or, to record samples, give --sensor")
+        logger = import_module(_LOGGER)
+        output = output or logger.LOGGER_FOLDER
+        done = logger.write_logger(out, live, board_name, output, as_sketch=False)
+        out.finish(done | _uploaded(out, output, board, uploads, port))
+        return
+    model, names = load_model(model_file), [name for each in added for name in each.extensions]
     if live is not None and live.sensors:
         room = optional(_LIVE)
         assert room is not None, "its options are given"
@@ -184,8 +201,8 @@ def _uploaded(
 ) -> dict[str, Any]:
     """Print where the firmware is; upload it if requested, else print how to, or to emulate it."""
     written = written_in(folder)
-    is_live = written.kind == LIVE
-    out.say(_wrote(folder, written.digests if is_live else ("platformio.ini", "firmware")))
+    is_whole = written.kind in (LIVE, LOGGER)  # with all that its list names
+    out.say(_wrote(folder, written.digests if is_whole else ("platformio.ini", "firmware")))
     if uploads:
         return {"upload": upload(out, folder, port, board.environment)}
     how = (

@@ -1,7 +1,8 @@
-"""``protonn-edge certify``: List the proven and measured properties of a build."""
+"""The part of `verify` that lists what is proven and measured of a build."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -11,9 +12,9 @@ from protonn_edge.boards import load_board
 from protonn_edge.certificate.claims import POINTS, Certificate, Settings, read_certificate
 from protonn_edge.certificate.program import certify_program
 from protonn_edge.certificate.project import certify_project
-from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
-from protonn_edge.cli.options import BOARD, PATH
-from protonn_edge.cli.paths import CERTIFICATE, REPORT, OutputFile, check_replaceable, check_there
+from protonn_edge.cli.command import Output, option, options_of
+from protonn_edge.cli.options import PATH
+from protonn_edge.cli.paths import CERTIFICATE, REPORT, OutputFile, check_there
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.evaluation.terminal import row_table
 from protonn_edge.export.certificate import certify_library, is_library
@@ -23,57 +24,55 @@ from protonn_edge.system.files import write_atomically
 _SHOWN = 3
 
 
-@command(
-    "certify",
-    apart={"--check": "--board --entry --points --prove -o --html"},
-    examples=(".", "library", "sketch.ino.elf", ". --check certificate.json"),
-)
-def certify_command(
-    path: Path = argument(PATH),
-    board_name: str = BOARD,
-    entry: str = option("Bound the cycles of this function.", shown=Settings.entry),
+@dataclass(frozen=True)
+class CertificateOptions:
+    """The options as they were given."""
+
+    entry: str = option("For a build: bound the cycles of this function.", shown=Settings.entry)
     points: int = option(
-        "Number of generated points on which a project's C code and firmware are run and compared.",
+        "For a project: number of generated points on which its C code and firmware are run.",
         click.IntRange(*POINTS),
         shown=Settings.points,
-    ),
+    )
     prove: bool = option(
-        "Prove with Frama-C that the C code has no undefined behaviour.", is_flag=True
-    ),
+        "For a project: prove with Frama-C that the C code has no undefined behaviour.",
+        is_flag=True,
+    )
     output: Path | None = option(
-        "The certificate.  [default: certificate.json]", OutputFile(CERTIFICATE, dir_okay=False)
-    ),
+        "For a build: write the certificate.", OutputFile(CERTIFICATE, dir_okay=False)
+    )
     page: Path | None = option(
-        "Also write an HTML page.", OutputFile(REPORT, dir_okay=False), flag="--html"
-    ),
+        "For a build: write an HTML page, too.", OutputFile(REPORT, dir_okay=False), flag="--html"
+    )
     earlier: Path | None = option(
-        "Certify again with the settings of this certificate and compare the results; nothing is "
-        "written.",
+        "For a build: verify it again with the settings of this certificate, and compare the "
+        "results.",
         PATH,
         flag="--check",
-    ),
-    out: Output = OUTPUT,
-) -> None:
-    """Certify PATH: a project that 'build' wrote, an exported library, or any ELF file.
+    )
 
-    Each claim is proven, measured on some points, or not checked. If a claim is false, the command
-    fails, and no certificate is written.
-    """
-    check_there(path)
-    settings = Settings(board_name, entry, points, prove)
-    if earlier is not None:
-        _check(out, path, read_certificate(earlier))
-        return
-    _check_applicable(path, settings)
-    output = output or Path("certificate.json")
-    check_replaceable(output, CERTIFICATE)
-    certificate = _certify(out, path, settings)
-    write_atomically(output, certificate.text())
-    if page is not None:
-        write_atomically(page, certificate.page())
-    written = ", ".join(map(str, filter(None, (output, page))))
-    out.say(_table(certificate), f"wrote {written}")
-    out.finish(certificate.to_json())
+    def certify(self, out: Output, path: Path, board_name: str) -> None:
+        """Print what is proven and measured of a build, and write it or compare it.
+
+        Raises `CheckFailed` if a claim is false or differs.
+        """
+        check_there(path)
+        settings = Settings(board_name, self.entry, self.points, self.prove)
+        if self.earlier is not None:
+            _check(out, path, read_certificate(self.earlier))
+            return
+        _check_applicable(path, settings)
+        certificate = _certify(out, path, settings)
+        if self.output is not None:
+            write_atomically(self.output, certificate.text())
+        if self.page is not None:
+            write_atomically(self.page, certificate.page())
+        written = [f"wrote {path}" for path in (self.output, self.page) if path is not None]
+        out.say(_table(certificate), *written)
+        out.finish(certificate.to_json())
+
+
+CERTIFICATE_OPTIONS = options_of(CertificateOptions)
 
 
 def _check_applicable(path: Path, settings: Settings) -> None:

@@ -27,7 +27,7 @@ from rich.markup import escape
 
 from protonn_edge.cli.additions import added_to, with_added
 from protonn_edge.cli.option_groups import GROUP_OF, GROUPS, group_of, row
-from protonn_edge.cli.paths import check_paths
+from protonn_edge.cli.paths import check_paths, shown_name
 from protonn_edge.datasets.options import READ_NAMES
 from protonn_edge.errors import InputError, Interrupted, ProtoNNEdgeError, printable, shortened
 from protonn_edge.system.lazy import sentence_of
@@ -113,7 +113,7 @@ def options_of(kind: type[Any]) -> Any:
 
 
 def additions(name: str) -> Any:
-    """Declare what extensions add to a command: a list with an object of the options of each."""
+    """Declare what extensions and rules add to a command: a list of objects with their options."""
     parts = {extension: options_of(kind) for extension, kind in added_to(name).items()}
     return together(lambda **added: list(added.values()), parts)
 
@@ -132,7 +132,7 @@ def command(
     - `apart`: options that cannot be used together with any of others
     - `examples`: arguments after the command's name; the first is the most common use
 
-    Another option may have a value, as in "--classifier=best".
+    Another option may have a value, as in "--classifier=best", or be an argument, as in "data".
     """
 
     def made(function: Callable[..., None]) -> Command:
@@ -198,6 +198,7 @@ class Command(click.Command):
     def _check_combined(self, ctx: click.Context) -> None:
         """Raise `InputError` by the first row of `needs` or `apart` that applies."""
         given = set[str]()
+        shown = {each.opts[0]: shown_name(each) for each in self.params}
         for param in self.params:
             value = ctx.params.get(str(param.name))
             if value is not None and value is not False and value not in ((), param.default):
@@ -205,14 +206,13 @@ class Command(click.Command):
         for flags, others in self.needs.items():
             for flag in flags.split():
                 if flag in given and given.isdisjoint(others.split()):
-                    needed = " or ".join(others.split())
+                    needed = " or ".join(shown.get(name, name) for name in others.split())
                     raise InputError(f"{flag} works only with {needed}; give both, or omit {flag}")
         for flags, others in self.apart.items():
             for pair in product(flags.split(), others.split()):
                 if given.issuperset(pair):
-                    raise InputError(
-                        f"{' and '.join(pair)} cannot be used together; give only one of them"
-                    )
+                    both = " and ".join(shown.get(name, name) for name in pair)
+                    raise InputError(f"{both} cannot be used together; give only one of them")
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, in groups if there are many."""

@@ -20,7 +20,7 @@ EMULATOR = option(
     click.Choice(EMULATORS),
 )
 PLAYED = option(
-    "Attach a sensor to the emulated board: NAME (a name or file that 'logger' accepts) replays "
+    "Attach a sensor to the emulated board: NAME (a name or file that 'build' accepts) replays "
     "the recording FILE (.csv, .wav).",
     flag="--sensor",
     metavar="NAME=FILE[,rate=HZ]",

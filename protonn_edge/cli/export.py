@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from protonn_edge.cli.command import OUTPUT, Output, additions, command, option
 from protonn_edge.cli.options import (
     BOARD,
     BYTES,
-    MODEL_FILE,
+    MODEL_OR_NONE,
     PATH,
     POINTS_PATH,
     TRY,
@@ -29,6 +30,7 @@ from protonn_edge.export import Imprint, Kind, check_folder, export
 
 if TYPE_CHECKING:
     from protonn_edge.cli.live import LiveOptions
+    from protonn_edge.cli.meter import MeterOptions
 
 _NEXT: dict[Kind, str] = {
     "arduino": "put the folder into 'libraries' in your sketchbook, and run examples/SelfTest",
@@ -39,12 +41,26 @@ _NEXT: dict[Kind, str] = {
 
 @command(
     "export",
-    needs={"--read": "--data", "--rate --unit --hop --votes --refractory": "--sensor"},
-    apart={"--arduino": "--platformio --c", "--platformio": "--c", "--sensor": "--c"},
-    examples=("model.npz --arduino digits", "model.npz --c digits --data test.csv"),
+    needs={
+        "--read": "--data",
+        "--rate --unit --hop --votes --refractory": "--sensor",
+        "--platformio --c --data --observe --max-flash": "model_file",
+        "--unit --hop --votes --refractory": "model_file",
+    },
+    apart={
+        "--arduino": "--platformio --c",
+        "--platformio": "--c",
+        "--sensor": "--c",
+        "--meter": "model_file --arduino --sensor",
+    },
+    examples=(
+        "model.npz --arduino digits",
+        "model.npz --c digits --data test.csv",
+        "--arduino logger --sensor mpu6050 --rate 100",
+    ),
 )
 def export_command(
-    model_file: Path = MODEL_FILE,
+    model_file: Path | None = MODEL_OR_NONE,
     arduino: Path | None = option(
         "Write an Arduino library into this folder.", PATH, metavar="FOLDER"
     ),
@@ -79,6 +95,7 @@ def export_command(
     added: list[FirmwareAddition] = additions("export"),
     tries: bool = TRY,
     live: LiveOptions | None = of_room("protonn_edge.cli.live", "LIVE_OPTIONS"),
+    meter: MeterOptions | None = of_room("protonn_edge.cli.meter", "METER_OPTIONS"),
     table: TableOptions = TABLE,
     out: Output = OUTPUT,
 ) -> None:
@@ -88,13 +105,23 @@ def export_command(
     them. Before anything is written, a library must pass its self-test on the emulated board,
     compiled as the Arduino IDE compiles it; plain C must pass it on this computer. An earlier
     export in the folder is replaced; a folder with other files is refused. With --sensor, the
-    library also has the sketch Live, which reads a sensor and classifies its samples.
+    library also has the sketch Live, which reads a sensor and classifies its samples;
+    without MODEL, --arduino writes a sketch that sends the samples of the sensor to 'record'.
     """
+    if meter is not None and meter.folder is not None:
+        meter.write(out, meter.folder)
+        return
     folders: dict[Kind, Path | None] = {"arduino": arduino, "platformio": platformio, "c": c}
     given = [(kind, folder) for kind, folder in folders.items() if folder is not None]
     if not given:
         raise click.UsageError("give --arduino, --platformio or --c, with a folder")
     kind, folder = given[0]
+    if model_file is None:
+        if live is None or not live.sensors:
+            raise click.UsageError("name a model file or, to record samples, give --sensor")
+        logger = import_module("protonn_edge.cli.logger")
+        out.finish(logger.write_logger(out, live, board_name, folder, as_sketch=True))
+        return
     check_folder(folder)
     check_prefix(prefix)
     imprint = Imprint(author, url, library_version)

@@ -7,8 +7,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+import click
 import numpy as np
 
+from protonn_edge.boards import board_names
 from protonn_edge.chain import stored
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.head import title_of
@@ -16,8 +18,9 @@ from protonn_edge.chain.integer_stage import IntegerStage, stage_names
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import described
 from protonn_edge.chain.raw_inputs import unit_words
-from protonn_edge.cli.command import OUTPUT, Output, additions, command, option
-from protonn_edge.cli.options import MODEL_FILE, POINTS_PATH
+from protonn_edge.cli.board_table import show_boards
+from protonn_edge.cli.command import OUTPUT, Output, additions, argument, command, option
+from protonn_edge.cli.options import MODEL_PATH, POINTS_PATH
 from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.codegen import make_plan
 from protonn_edge.datasets import TableOptions
@@ -46,21 +49,36 @@ _NAMES_SHOWN = 12
 _FEATURES_SHOWN = 4
 
 
-@command("inspect", needs={"--read": "--data"}, examples=("model.npz --data test.csv",))
+@command(
+    "inspect",
+    needs={"--read": "--data"},
+    apart={"--boards": "file --data"},
+    examples=("model.npz --data test.csv", "--boards", "my_board.toml"),
+)
 def inspect_command(
-    model_file: Path = MODEL_FILE,
+    file: Path | None = argument(MODEL_PATH, metavar="[FILE]", required=False),
     data: Path | None = option(
         "Labelled points for measuring the cost of quantization.", POINTS_PATH
     ),
+    boards: bool = option("List the boards that --board accepts.", is_flag=True),
     added: list[InspectAddition] = additions("inspect"),
     table: TableOptions = TABLE,
     out: Output = OUTPUT,
 ) -> None:
-    """Show the contents of MODEL, in floats and in integers.
+    """Show the contents of FILE, a model: in floats and in integers.
 
-    With --data, also show the accuracy after each step of quantization.
+    With --data, also show the accuracy after each step of quantization. FILE may also be a board's
+    .toml file, which is checked; see docs/boards.md.
     """
-    model = load_model(model_file)
+    if boards:
+        show_boards(out, board_names())
+        return
+    if file is None:
+        raise click.UsageError("name a model file or a board's .toml file, or give --boards")
+    if file.suffix == ".toml":
+        show_boards(out, [str(file)])
+        return
+    model = load_model(file)
     record = _describe(model)
     facts = [
         ("classifier", title_of(model)),
@@ -76,7 +94,7 @@ def inspect_command(
             table = each.columns(table)
         points = points_for(model, data, table, out)
         X, y = points.labelled
-    out.say(f"{model_file.name}:", fact_table(facts))
+    out.say(f"{file.name}:", fact_table(facts))
     if data is not None:
         from protonn_edge.quantization import stage_losses  # noqa: PLC0415 - few need it
 

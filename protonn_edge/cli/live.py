@@ -39,7 +39,9 @@ class LiveOptions:
     """The options as they were given."""
 
     sensors: tuple[str, ...] = option(
-        "Classify the samples of this sensor: a name or a file that 'logger' accepts.",
+        "Read this sensor: a0 to a5 (repeat the option for more pins), microphone (on A0), "
+        "adxl345, adxl345-spi, bme280, bmi160, hx711, lsm6ds3, max30102, mpu6050, or a .toml file "
+        "that describes another sensor.",
         flag="--sensor",
         multiple=True,
         metavar="NAME",

@@ -69,6 +69,8 @@ def monitor_command(
     """
     out = Output(as_json)
     board = load_board(board_name)
+    if any(each.shown(out, board, source.port) for each in added):
+        return
     drawn = not as_json and is_terminal(sys.stdout)
     talk = next((each for each in added if each.is_on), None)
     pace: Pace = "wall clock" if drawn or talk else "full speed"

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
-from protonn_edge.device.connection import Link
+from protonn_edge.boards import Board
+from protonn_edge.cli.additions import AddedOptions
+from protonn_edge.cli.command import Output
 from protonn_edge.device.listener import Listener
 from protonn_edge.device.protocol import Message
 
@@ -28,16 +30,21 @@ class MonitorKeys(Protocol):
         """Return a sentence about the board's reply to a key, and an object for JSON."""
 
 
-class MonitorAddition(Protocol):
-    """The options of an extension."""
+class MonitorAddition(AddedOptions):
+    """The options of an extension: by default, they add nothing."""
 
     @property
     def is_on(self) -> bool:
-        """Whether they are given."""
+        """Whether keys are asked for."""
+        return False
 
-    @property
-    def listener(self) -> Callable[[Link, str], Listener]:
-        """What listens to the board in place of a `Listener`."""
+    listener: ClassVar[type[Listener]] = Listener
+    """What listens to the board."""
 
     def keys(self, listener: Listener, tell: Callable[[str], object]) -> MonitorKeys:
         """Return the keys for a listener; `tell` prints a sentence about one that was pressed."""
+        raise NotImplementedError
+
+    def shown(self, out: Output, board: Board, port: str | None) -> bool:  # noqa: ARG002
+        """Show something in place of the classes, if it is asked for; return whether it is."""
+        return False

@@ -131,6 +131,7 @@ SHARE = Parsed(
 MODEL_PATH = InputFile(MODEL)
 POINTS_PATH = InputFile(LABELLED)
 MODEL_FILE = argument(MODEL_PATH, metavar="MODEL")
+MODEL_OR_NONE = argument(MODEL_PATH, metavar="[MODEL]", required=False)
 POINTS = argument(POINTS_PATH)
 PROJECT = option(
     "The folder that 'build' wrote.  [default: the current folder]",

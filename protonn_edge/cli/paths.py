@@ -231,6 +231,13 @@ def check_replaceable(path: Path, kind: FileKind, option: str = "-o") -> None:
         )
 
 
+def shown_name(parameter: click.Parameter) -> str:
+    """Return the name of a parameter in messages: an option, or an argument as in the help."""
+    if isinstance(parameter, click.Argument):
+        return parameter.human_readable_name.strip("[]")
+    return parameter.opts[0]
+
+
 def _paths_of(
     parameters: Iterable[click.Parameter], values: dict[str, Any]
 ) -> tuple[list[_Named], list[_Named]]:
@@ -242,8 +249,7 @@ def _paths_of(
         if not is_output and not isinstance(parameter.type, click.Path | NameOrPath):
             continue
         value = values.get(str(parameter.name))
-        is_argument = isinstance(parameter, click.Argument)
-        option = parameter.human_readable_name if is_argument else parameter.opts[0]
+        option = shown_name(parameter)
         kind = getattr(parameter.type, "kind", None)
         for each in value if isinstance(value, tuple) else (value,):
             if each is not None:

@@ -17,6 +17,7 @@ from rich.text import Text
 from protonn_edge.boards import load_board
 from protonn_edge.cli.command import OUTPUT, Output, command, is_terminal, option
 from protonn_edge.cli.keys import Keys
+from protonn_edge.cli.logger import LOGGER_FOLDER
 from protonn_edge.cli.options import BOARD, FOLDER, FiniteRange, baud_rate
 from protonn_edge.cli.paths import RECORDING, OutputFile
 from protonn_edge.cli.sensor_source import Pace, SensorSource, source_options
@@ -45,10 +46,10 @@ def record_command(
     source: SensorSource = source_options(
         "Run the logger on the emulated board.",
         option(
-            "With --emulate: the folder that 'logger' wrote.",
+            "With --emulate: the folder that 'build --sensor' wrote without a model.",
             FOLDER,
             flag="--logger",
-            shown=Path("logger"),
+            shown=LOGGER_FOLDER,
         ),
     ),
     labels: tuple[str, ...] = option(
@@ -66,16 +67,16 @@ def record_command(
     ),
     pause: float = option("Seconds to wait before each take.", FiniteRange(0, 3600), shown=1.0),
     session: str = option("The person or session, for 'train --groups'.", shown="session-1"),
-    baud: int | None = baud_rate("The baud rate that 'logger' printed."),
+    baud: int | None = baud_rate("The baud rate that 'build --sensor' printed."),
     board_name: str = BOARD,
     out: Output = OUTPUT,
 ) -> None:
     """Record labelled samples of a sensor into a table for 'windows'.
 
-    The board runs the firmware of 'logger'. In a terminal, keys start and stop takes: 1 to 9 choose
-    a label, x discards the last take, q quits. With --takes, each take lasts --seconds, and no keys
-    are needed. Damaged frames are dropped, and every lost sample is counted. Rows are written as
-    they arrive.
+    The board runs the firmware that 'build --sensor' writes without a model. In a terminal, keys
+    start and stop takes: 1 to 9 choose a label, x discards the last take, q quits. With --takes,
+    each take lasts --seconds, and no keys are needed. Damaged frames are dropped, and every lost
+    sample is counted. Rows are written as they arrive.
     """
     by_keys = takes is None and seconds is None
     by_keys = by_keys or (takes is None and is_terminal(sys.stdin))

@@ -22,7 +22,7 @@ from protonn_edge.sensors import PlayedSensor, check_read
 from protonn_edge.toolchain.platformio import build_firmware
 
 _REMEDIES = {
-    LOGGER: "protonn-edge logger --sensor NAME --rate HZ",
+    LOGGER: "protonn-edge build --sensor NAME --rate HZ",
     LIVE: "protonn-edge build MODEL --sensor NAME",
 }
 Pace = Literal["full speed", "wall clock", "lockstep"]

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from protonn_edge.cli import options
 from protonn_edge.cli.command import OUTPUT, Output, additions, command, option, options_of
 from protonn_edge.cli.paths import check_output, check_there
-from protonn_edge.cli.rules import GivenRules, not_searched, rule_needs, rule_options
 from protonn_edge.cli.tables import TABLE
+from protonn_edge.cli.train_additions import TrainAddition
 from protonn_edge.cli.train_options import (
     ClassifierCommand,
     GivenClassifier,
@@ -23,6 +23,10 @@ from protonn_edge.datasets.options import TableOptions
 from protonn_edge.system.lazy import later
 from protonn_edge.training.searched import BEST
 
+if TYPE_CHECKING:
+    from protonn_edge.training.targets import Target
+
+_calibrate = later("protonn_edge.cli.calibration", "calibrate")
 _train_model = later("protonn_edge.cli.training", "train_model")
 _train_best = later("protonn_edge.cli.tuning", "train_best")
 
@@ -40,8 +44,14 @@ class TrainOptions:
         options.MODEL_PATH,
     )
     groups: str | None = options.GROUPS
-    rules: GivenRules = rule_options("train")
-    added: list[Any] = additions("train")
+    added: list[TrainAddition] = additions("train")
+    calibrate: Path | None = option(
+        "Train nothing: adapt the answers of this model to DATA, points of its classes that "
+        "training and testing do not use. With at least 100 points, firmware that watches its "
+        "answers expects the model's answers for them.",
+        options.MODEL_PATH,
+        metavar="MODEL",
+    )
     seed: int = options.seed_option(2**32 - 1)
     test_share: float | None = options.HOLDOUT
     verbose: bool = option("Print the objective and accuracies after every epoch.", is_flag=True)
@@ -52,20 +62,25 @@ class TrainOptions:
     board_name: str = options.BOARD
     table: TableOptions = TABLE
 
+    def steps(self, target: Target | None = None) -> list[Any]:
+        """Return what the options of rules ask for, see `TrainAddition`."""
+        steps = (each.step(target) for each in self.added)
+        return [step for step in steps if step is not None]
+
 
 @command(
     "train",
     ClassifierCommand,
     needs={
         "--minutes --metric --board": f"--classifier={BEST}",
-        **rule_needs("train"),
     },
-    apart={f"--classifier={BEST}": f"{not_searched()} --verbose"},
+    apart={f"--classifier={BEST}": "--verbose"},
     examples=(
         "train.csv -o model.npz",
         "train.csv -o small.npz --budget 2kB --groups person",
         "windows.npz -o model.npz --features mean,deviation,min,max,crossings,bands:4",
         "images.npz -o digits.npz --image-shape 28x28 --features deskew,gradients:4x4",
+        "calibration.csv --calibrate model.npz -o calibrated.npz",
     ),
 )
 def train_command(given: TrainOptions = options_of(TrainOptions), out: Output = OUTPUT) -> None:
@@ -77,6 +92,9 @@ def train_command(given: TrainOptions = options_of(TrainOptions), out: Output = 
     """
     check_there(given.data)
     check_output(given.output)
+    if given.calibrate is not None:
+        _calibrate(given, given.calibrate, out)
+        return
     given.classifier.parameters()  # refused before training is imported
     if given.classifier.name == BEST:
         _train_best(given, out)

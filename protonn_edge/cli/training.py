@@ -31,7 +31,7 @@ def train_model(given: TrainOptions, out: Output) -> None:
     dataset = fitting.load_divided(given, target)
     if given.groups is None:  # the file's own groups are not for moving points between them
         dataset = replace(dataset, groups=None)
-    steps = given.rules.steps(target)
+    steps = given.steps(target)
     if given.start_from is not None and learner.starts_from:
         start = _start_model(learner, given.start_from, dataset)
         learner.set_params(initial_model=start)

@@ -81,7 +81,7 @@ def search_model(
     check_points(dataset.y_train)
     report = DataReport(dataset, out)
     points = replace(_points(given, dataset, board), left_out=left_out)
-    space = SearchSpace.of(points)
+    space = SearchSpace(points)
     on_change = _teller(points, report, out if keeps_best else None)
     searched = _search(given, points, space, choice, deadline, on_change, keeps_best)
     trials = choices.candidates(searched.records)
@@ -196,8 +196,9 @@ def _search(
     keeps_best: bool,
 ) -> SearchResult:
     """Run a search, with a live table on standard error if that is a terminal."""
-    known_by = identity(points, space, seed=given.seed, in_flight=given.in_flight)
-    workers = _workers(Objective(points, space.searched, given.seed), given)
+    objective = Objective(space, given.seed)
+    known_by = identity(objective, given.in_flight)
+    workers = _workers(objective, given)
     columns, seen = space.searched.columns, Progress((), 0, None)
     with (
         SearchFile(given.search_path, known_by, space.distributions) as file,
@@ -213,12 +214,7 @@ def _search(
         try:
             with workers:
                 search = Search(
-                    space,
-                    file,
-                    workers,
-                    in_flight=given.in_flight,
-                    choice=choice,
-                    on_change=note,
+                    file, workers, in_flight=given.in_flight, choice=choice, on_change=note
                 )
                 return search.run(trials=given.trials, deadline=deadline)
         except KeyboardInterrupt:

@@ -38,7 +38,7 @@ def upload_command(
 ) -> None:
     """Compile the project in FOLDER and upload it to the board.
 
-    FOLDER is a project that 'build' or 'logger' wrote, by default the current folder. The port is
+    FOLDER is a project that 'build' wrote, by default the current folder. The port is
     detected automatically. PlatformIO compiles and uploads, with its own compiler or an installed
     one. You can also upload to a board that 'emulate --bootloader' emulates.
     """
@@ -116,7 +116,7 @@ def _board_of(folder: Path, environment: str, port: str | None) -> Board:
 def _default_environment(folder: Path) -> str:
     if not (folder / _SETTINGS).is_file():
         raise InputError(
-            f"{folder.absolute()} has no {_SETTINGS}; name a folder that 'build' or 'logger' wrote"
+            f"{folder.absolute()} has no {_SETTINGS}; name a folder that 'build' wrote"
         )
     environments = _environments(folder)
     if not environments:

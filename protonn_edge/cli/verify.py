@@ -1,11 +1,13 @@
-"""``protonn-edge verify``: Check that NumPy, C and the board compute equal scores."""
+"""``protonn-edge verify``: Check that NumPy, C and the board agree, and what a build proves."""
 
 from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import click
 import numpy as np
 from numpy.typing import NDArray
 from rich.table import Table
@@ -14,10 +16,17 @@ from protonn_edge.avr.program import read_program
 from protonn_edge.boards import Board, load_board
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.model import Model, why_clamped
-from protonn_edge.cli.command import OUTPUT, Output, additions, command, option
+from protonn_edge.cli.command import OUTPUT, Output, additions, argument, command, option
 from protonn_edge.cli.devices import EMULATOR, chosen_emulator
 from protonn_edge.cli.hil import say_agreement, say_unproven
-from protonn_edge.cli.options import BOARD, FOLDER, MODEL_FILE, POINTS, FirmwareAddition
+from protonn_edge.cli.options import (
+    BOARD,
+    FOLDER,
+    MODEL_PATH,
+    POINTS_PATH,
+    FirmwareAddition,
+    of_room,
+)
 from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.codegen import DevicePlan
 from protonn_edge.datasets import TableOptions
@@ -30,18 +39,26 @@ from protonn_edge.projects.folder import Project
 from protonn_edge.projects.project import BuildOptions, trial_build
 from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.system import shell
+from protonn_edge.system.rooms import not_installed
 from protonn_edge.verification import agreement as compared
+
+if TYPE_CHECKING:
+    from protonn_edge.cli.certify import CertificateOptions
 
 
 @command(
     "verify",
-    needs={"--project": "--port"},
-    apart={"--emulator": "--board=host"},
-    examples=("model.npz test.csv",),
+    needs={"--project": "--port", "--port --emulator --read": "data"},
+    apart={
+        "--emulator": "--board=host",
+        "--entry --points --prove --check -o --html": "data",
+        "--check": "--board --entry --points --prove -o --html",
+    },
+    examples=("model.npz test.csv", ". -o certificate.json", ". --check certificate.json"),
 )
 def verify_command(
-    model_file: Path = MODEL_FILE,
-    data: Path = POINTS,
+    path: Path = argument(MODEL_PATH),
+    data: Path | None = argument(POINTS_PATH, metavar="[DATA]", required=False),
     board_name: str = BOARD,
     port: str | None = option(
         "Port of a board that runs this model's firmware, for example /dev/ttyACM0."
@@ -54,17 +71,32 @@ def verify_command(
     ),
     emulator: str | None = EMULATOR,
     added: list[FirmwareAddition] = additions("verify"),
+    certificate: CertificateOptions | None = of_room(
+        "protonn_edge.cli.certify", "CERTIFICATE_OPTIONS"
+    ),
     table: TableOptions = TABLE,
     out: Output = OUTPUT,
 ) -> None:
-    """Compare the scores of NumPy, host C, the emulated board and, with --port, a real one.
+    """Check PATH: a model with the points of DATA, or a build.
 
-    With --board host, the emulated board is omitted.
+    Of a model, the scores of NumPy, host C, the emulated board and, with --port, a real one are
+    compared. With --board host, the emulated board is omitted.
+
+    Without DATA, PATH is a project that 'build' wrote, an exported library, or any ELF file. Its
+    claims are listed: each is proven, measured on some points, or not checked. If a claim is false,
+    the command fails, and no certificate is written.
 
     The points are the test part of DATA; if there is none, the points that training held out from
     DATA; otherwise, all points. Any difference in the scores is a failure.
     """
-    model, board = load_model(model_file), load_board(board_name)
+    if data is None:
+        if path.suffix == ".npz":
+            raise click.UsageError("name DATA, too: the points to compare scores on")
+        if certificate is None:
+            raise InputError(not_installed("certificates"))
+        certificate.certify(out, path, board_name)
+        return
+    model, board = load_model(path), load_board(board_name)
     names = [name for each in added for name in each.extensions]
     reference = extended(quantize(model), model, names)
     X, y = points_for(model, data, table, out, labels="optional").labelled

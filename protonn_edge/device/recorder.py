@@ -148,12 +148,12 @@ class SampleStream(sensor_board.SensorStream[LoggerDescription, Samples]):
     OTHER_FIRMWARE = sensor_board.LiveDescription
     OTHER = (
         "the board runs firmware for 'protonn-edge monitor'; upload firmware made with "
-        "'protonn-edge logger'"
+        "'protonn-edge build --sensor'"
     )
     CHANGED = "the board's sensor or its sampling rate has changed; name a new file with -o"
     SILENT = (
-        "no logger responds at {}; upload firmware made with 'protonn-edge logger', or give the "
-        "logger's baud rate with --baud"
+        "no logger responds at {}; upload the firmware of 'protonn-edge build --sensor', or give "
+        "the logger's baud rate with --baud"
     )
 
     def __init__(self) -> None:

@@ -110,7 +110,7 @@ class LoggerDescription(Description, number=0x91):
     VERSION = 1
     OTHER_VERSION = (
         "the logger has version {}, but this program reads version {}; generate the logger again "
-        "with 'protonn-edge logger', and upload it"
+        "with 'protonn-edge build --sensor', and upload it"
     )
     version: U8
     sensor_number: U8  # of `SENSOR_NUMBERS`

@@ -71,7 +71,7 @@ def check_project(folder: Path, wanted: str | None = None) -> None:
     kind = written_in(folder).kind
     if kind == wanted or (wanted is None and kind not in _READERS):
         return
-    build = "build" if wanted is None else "logger" if wanted == LOGGER else "build --sensor"
+    build = "build" if wanted is None else "build --sensor"
     if kind not in _READERS:
         raise InputError(
             f"{folder} does not contain {wanted}; name the folder that 'protonn-edge {build}' wrote"

@@ -8,6 +8,7 @@ BRINGS = {
     "answer stream": "listener:HealthStream",
     "command build": "commands:ObserveOptions",
     "command export": "commands:ObserveOptions",
+    "command monitor": "monitor:HealthOptions",
     "device model": "answers:OBSERVED",
     "measured": "session:MEASURED",
     "messages": "messages:MESSAGES",

@@ -395,7 +395,7 @@ def observed(chain: Any, model: Any) -> Any:
     if model.expected is None:
         raise InputError(
             "the model has no statistics for --observe; train it with at least 100 test points, or "
-            "run 'protonn-edge calibrate' with at least 100 other points of its classes"
+            "run 'protonn-edge train --calibrate' with at least 100 other points of its classes"
         )
     return replace(chain, expected=IntegerExpected.of(chain, model.expected))
 

@@ -8,8 +8,8 @@ from protonn_edge.cli.additions import AddedOptions
 from protonn_edge.cli.command import option
 
 _OBSERVE = option(
-    "Make the device count its answers and compare the counts with the expected ones; 'health' "
-    "reads the counters.",
+    "Make the device count its answers and compare the counts with the expected ones; 'monitor "
+    "--health' reads the counters.",
     is_flag=True,
 )
 

@@ -5,7 +5,7 @@ templates, tests and page, removes a rule; deleting this package removes all of 
 rooms find the modules of a folder by name (`rule_modules`); any of them may be absent:
 
 ``rule``      `RULE`, the rule of a float model; its form in integers, and the arithmetic of both
-``commands``  options of commands, and the steps of `train` and `calibrate` for which they ask
+``commands``  `COMMANDS`, the options of commands, with the steps of `train` for which they ask
 ``train``     `fitted(classifier, points, targets)`, the rule that every training fits
 ``report``    `SECTIONS` of the report
 

@@ -254,12 +254,12 @@ def check_baud(board: Board, baud: int, what: str, bytes_a_second: float) -> Non
         possible = [str(each) for each in sorted({board.baud, *BAUDS}) if is_made(board, each)]
         raise InputError(
             f"{board.name} cannot generate {baud:,} baud from its clock; choose one of "
-            f"{', '.join(possible)} with --baud"
+            f"{', '.join(possible)}"
         )
     if bytes_a_second > bytes_carried(baud):
         raise InputError(
             f"{what} needs {bytes_a_second:,.0f} bytes a second, but {baud:,} baud can carry only "
-            f"{bytes_carried(baud):,.0f}; lower --rate or raise --baud"
+            f"{bytes_carried(baud):,.0f}; lower --rate"
         )
 
 

@@ -12,15 +12,15 @@ _PACKAGE = Path(__file__).parents[1]
 
 # By the name of a part: its folder or module, and the options and commands that it brings.
 _PARTS = {
-    "certificates": ("certificate", "certify"),
+    "certificates": ("certificate", "--entry --points --prove --check --html"),
     "conversion": ("conversion", "convert"),
     "float builds": ("kinds.protonn.precision", "--precision"),
     "one-class learning": (
         "kinds.protonn.one_class",
         "--one-class --all-classes --normal",
     ),
-    "meters": ("device.meters", "meter"),
-    "observation": ("observation", "--observe health"),
+    "meters": ("device.meters", "--meter"),
+    "observation": ("observation", "--observe --health"),
     "rejection": ("policy.rejection", "--rejection --rejection-by"),
     "reports": ("report", "report"),
     "searches": ("tuning", "tune"),

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from protonn_edge.cli.additions import AddedOptions
 from protonn_edge.cli.command import is_terminal, option
 from protonn_edge.cli.keys import Keys
+from protonn_edge.cli.monitor_additions import MonitorAddition
 from protonn_edge.device.listener import Listener
 from protonn_edge.device.protocol import Message
 from protonn_edge.errors import CheckFailed, counted
@@ -30,7 +30,7 @@ _TEACH = option(
 
 
 @dataclass(frozen=True)
-class MonitorOptions(AddedOptions):
+class MonitorOptions(MonitorAddition):
     """The option of `monitor` that labels windows."""
 
     teach: bool = _TEACH

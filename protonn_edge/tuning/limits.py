@@ -153,10 +153,6 @@ _LIMITS = {
 }
 
 
-LIMIT_NAMES = frozenset({*_LIMITS, BOARD})
-"""Names of limits for messages."""
-
-
 @dataclass(frozen=True)
 class Fit:
     """The figures of a model's best plan, and by how much it exceeds each limit."""

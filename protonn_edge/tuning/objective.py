@@ -23,9 +23,9 @@ from protonn_edge.quantization import quantize
 from protonn_edge.system.rounding import one_thread
 from protonn_edge.training.calibration import least_log_loss
 from protonn_edge.training.progress import EpochReport
-from protonn_edge.training.searched import SearchSpec
 from protonn_edge.tuning.limits import ACCURACY, Figures, Fit, fit_of
 from protonn_edge.tuning.points import Points
+from protonn_edge.tuning.space import SearchSpace
 from protonn_edge.tuning.store import Outcome, Record, new_study
 
 _SHARES = (0.25, 0.5, 0.75)  # of the first fold's training, after which a trial may be pruned
@@ -62,47 +62,51 @@ class FoldResult:
 class Objective:
     """The objective of a search, which workers share."""
 
-    points: Points
-    searched: SearchSpec  # how to sketch a model
-    seed: int  # of the training
+    space: SearchSpace
+    seed: int = 0  # of the training
+
+    @property
+    def points(self) -> Points:
+        """The data that all trials share."""
+        return self.space.points
 
     def __call__(self, job: Job) -> Record:
         """Return the result of a trial; settings that cannot fit are not trained."""
         began = time.perf_counter()
         folds: list[FoldResult] = []
         steps: dict[int, float] = {}
-        figures: Figures | None = None
-        excess: Mapping[str, float] = {}
+        fit: Fit | None = None
         outcome: Outcome = "complete"
         reason = ""
+        n_folds = self.points.n_folds
         try:
             fit = self.sketch(job.settings)
-            figures = fit.figures
-            _check_limits(fit)
-            report = _reporter(job.seen, figures, steps)
-            for fold in range(1, self.points.n_folds + 1):
-                folds.append(self.test_fold(fold - 1, job.settings, report))
-                _check_limits(folds[-1].fit)
-                if fold < self.points.n_folds:
-                    report(100 * fold, float(np.mean([each.score for each in folds])))
-        except _DoesNotFit as error:
-            outcome, excess = "rejected", error.excess
+            report = _reporter(job.seen, fit.figures, steps)
+            while len(folds) < n_folds and not fit.excess:
+                folds.append(self.test_fold(len(folds), job.settings, report))
+                fit = folds[-1].fit
+                if len(folds) < n_folds:
+                    report(100 * len(folds), float(np.mean([each.score for each in folds])))
+            if fit.excess:
+                outcome = "rejected"
         except optuna.TrialPruned:
             outcome = "pruned"
         except ValueError as error:  # training diverged, or the model cannot be quantized
             outcome, reason = "failed", str(error)[:300]
+        if folds:
+            fit = max((each.fit for each in folds), key=lambda each: each.figures.flash_bytes)
         return Record(
             job.number,
             job.settings,
             outcome,
-            _most([each.fit.figures for each in folds]) if folds else figures,
+            fit.figures if fit else None,
             scores=[each.score for each in folds],
             accuracies=[each.accuracy for each in folds],
             loss=sum(each.loss for each in folds) / max(len(folds), 1),
             steps=steps,
             seconds=round(time.perf_counter() - began, 3),
             reason=reason,
-            excess=excess,
+            excess=fit.excess if fit else {},
             is_default=job.is_default,
         )
 
@@ -112,7 +116,7 @@ class Objective:
         They depend on sizes and the share of non-zero weights, not on the weights' values; so a
         model that was trained for one epoch on some of the points is quantized and planned.
         """
-        points, searched = self.points, self.searched
+        points, searched = self.points, self.space.searched
         needed = (each * int(settings[name]) for name, each in searched.sketch_points.items())
         rows = _some_of_each_class(points.y, max([_SKETCH_POINTS, *needed]))
         classifier = points.untrained({**settings, **searched.sketch}, self.seed)
@@ -147,25 +151,13 @@ class Objective:
         known, actual = classifier.classes_, points.y[tested]
         compared = known[answers], actual, int(points.y.max()) + 1
         trained = np.isin(actual, known)  # with groups, a class may be in the test points only
+        loss = least_log_loss(scores[trained], np.searchsorted(known, actual[trained]))
         return FoldResult(
             score=points.metric.of(*compared),
             accuracy=ACCURACY.of(*compared),
-            loss=least_log_loss(scores[trained], np.searchsorted(known, actual[trained])),
+            loss=round(loss, 9),  # the last digits depend on the machine
             fit=fit,
         )
-
-
-class _DoesNotFit(Exception):
-    """A model exceeds a limit."""
-
-    def __init__(self, excess: Mapping[str, float]) -> None:
-        super().__init__()
-        self.excess = excess
-
-
-def _check_limits(fit: Fit) -> None:
-    if fit.excess:
-        raise _DoesNotFit(fit.excess)
 
 
 def _reporter(
@@ -203,17 +195,6 @@ def _report_epoch(report: Callable[[int, float], None], of: EpochReport) -> None
     for share in _SHARES:
         if of.epoch == max(1, round(share * of.epochs)):
             report(round(100 * share), of.test_accuracy or 0.0)
-
-
-def _most(figures: Sequence[Figures]) -> Figures:
-    """Return the figures of a trial: the maxima over its folds, and the mean of their means."""
-    largest = max(figures, key=lambda each: each.flash_bytes)
-    return Figures(
-        kernel=largest.kernel,
-        flash_bytes=largest.flash_bytes,
-        sram_bytes=max(each.sram_bytes for each in figures),
-        mean_cycles=sum(each.mean_cycles for each in figures) / len(figures),
-    )
 
 
 def _some_of_each_class(y: NDArray[np.int64], count: int) -> NDArray[np.int64]:

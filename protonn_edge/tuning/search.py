@@ -7,7 +7,6 @@ of workers, and after a search was stopped and resumed; only the duration change
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -16,14 +15,13 @@ from dataclasses import asdict, dataclass
 from itertools import takewhile
 from typing import Any
 
-import numpy as np
+import joblib
 
 from protonn_edge.chain.head import FEWER_FEATURES
 from protonn_edge.errors import CheckFailed
 from protonn_edge.tuning import IN_FLIGHT
 from protonn_edge.tuning.choice import Choice, candidates
-from protonn_edge.tuning.objective import Job
-from protonn_edge.tuning.points import Points
+from protonn_edge.tuning.objective import Job, Objective
 from protonn_edge.tuning.space import SearchSpace
 from protonn_edge.tuning.store import Record, SearchFile
 from protonn_edge.tuning.workers import Workers
@@ -51,31 +49,26 @@ class SearchResult:
     stopped: bool = False  # whether Ctrl-C did
 
 
-def identity(
-    points: Points, space: SearchSpace, *, seed: int, in_flight: int = IN_FLIGHT
-) -> dict[str, Any]:
+def identity(objective: Objective, in_flight: int = IN_FLIGHT) -> dict[str, Any]:
     """Return everything that the trials of a search depend on, which identifies its file."""
-    digest = hashlib.sha256()
-    arrays = {"X": "<f4", "y": "<i8", "folds": "<i8", "groups": "<i8", "gaps": "|b1"}
-    for name, kind in arrays.items():
-        if (array := getattr(points, name)) is not None:
-            digest.update(np.ascontiguousarray(array, dtype=kind).tobytes())
+    points = objective.points
     return {
         "format": _FORMAT,
-        "data and folds": digest.hexdigest(),
+        "data and folds": joblib.hash(
+            [points.X, points.y, points.folds, points.groups, points.gaps]
+        ),
         "board": points.board.name,
         "limits": asdict(points.limits),
         "metric": str(points.metric),
-        "settings": space.to_json(),
-        "seed": seed,
+        "settings": objective.space.to_json(),
+        "seed": objective.seed,
         "trials in flight": in_flight,
     }
 
 
 class Search:
-    """A search over the space, trial by trial, with a file and workers that were entered.
+    """A search for the best trial of an objective, with a file and workers that were entered.
 
-    - `seed`: everything random follows from it.
     - `in_flight`: trials that may run at the same time; the sequence depends on it.
     - `choice`: the choice at the end of the time limit; by default the best.
     - `on_change`: called with the `Progress` after every change, and twice a second.
@@ -83,7 +76,6 @@ class Search:
 
     def __init__(
         self,
-        space: SearchSpace,
         file: SearchFile,
         workers: Workers,
         *,
@@ -91,7 +83,7 @@ class Search:
         choice: Choice | None = None,
         on_change: Callable[[Progress], object] | None = None,
     ) -> None:
-        self._space, self._file, self._workers = space, file, workers
+        self._file, self._workers, self._objective = file, workers, workers.objective
         self._in_flight = in_flight
         self._choice = choice or Choice()
         self._on_change = on_change or (lambda _: None)
@@ -116,17 +108,16 @@ class Search:
             if not self._running:
                 break
             self._wait()
-        _check_found(records, self._workers.objective.points, self._space)
+        _check_found(records, self._objective.space)
         return SearchResult(records, timed_out=not in_time)
 
     def _submit(self, number: int) -> None:
         """Submit a trial, which depends on those that have finished for certain by now."""
-        seed = self._workers.objective.seed
+        space = self._objective.space
         seen = self._file.records[: max(0, number - self._in_flight + 1)]
-        settings = self._space.suggest(number, seed, seen)
-        is_default = number < len(self._space.starts)
-        may_be_pruned = not (is_default or self._space.at_random)
-        job = Job(number, settings, seen if may_be_pruned else (), is_default)
+        settings = space.suggest(number, self._objective.seed, seen)
+        is_default = number < len(space.starts)
+        job = Job(number, settings, () if is_default else seen, is_default)
         self._running.append(self._workers.submit(job))
 
     def _wait(self) -> None:
@@ -162,7 +153,7 @@ class Search:
         if not complete:
             return left <= 0
         chosen = self._choice.ranked(complete)[0]
-        folds = self._workers.objective.points.n_folds
+        folds = self._objective.points.n_folds
         return left <= 1.5 * chosen.seconds / (folds - 1)  # each fold trains on the others
 
     def _seconds_left(self) -> float | None:
@@ -173,13 +164,13 @@ class Search:
         self._on_change(progress)
 
 
-def _check_found(records: Sequence[Record], points: Points, space: SearchSpace) -> None:
+def _check_found(records: Sequence[Record], space: SearchSpace) -> None:
     """Refuse records of trials if none fits; name the one that exceeds the limits least."""
     if not records or any(record.outcome != "rejected" for record in records):
         return
     nearest = min(records, key=lambda r: (max(r.excess.values()), r.number))
-    limits, figures = points.limits, nearest.measured
-    said = [limits.describe(name, figures, points.board) for name in sorted(nearest.excess)]
+    points, figures = space.points, nearest.measured
+    said = [points.limits.describe(name, figures, points.board) for name in sorted(nearest.excess)]
     sizes = space.searched.described(nearest.settings)
     raise CheckFailed(
         f"none of {len(records):,} trials fits; the nearest ({sizes}) takes {' and '.join(said)}; "

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -22,7 +21,7 @@ from protonn_edge.training import searched as declared
 from protonn_edge.training.base import CLASSIFIERS
 from protonn_edge.training.preparation import count_inputs
 from protonn_edge.tuning.limits import ACCURACY, FIRMWARE_FLASH_BYTES
-from protonn_edge.tuning.points import Alternative, Points
+from protonn_edge.tuning.points import Points
 from protonn_edge.tuning.store import Record, new_study
 
 _CODE_BYTES = 1_600  # approximate code of the classifier, in addition to its parameters
@@ -31,67 +30,50 @@ _CODE_BYTES = 1_600  # approximate code of the classifier, in addition to its pa
 _STARTUP_TRIALS = 10
 
 
-@dataclass(frozen=True)
-class SearchSpace(declared.SearchTask):
+@dataclass(frozen=True, eq=False)
+class SearchSpace:
     """The settings that trials may have."""
 
-    classifier: str = "protonn"  # the kind, as in `chain.registry`, or `ANY` of them
-    # whether points may be weighted by their classes; the search begins with weighted ones
-    weighted: bool = False
-    at_random: bool = False  # draw at random, without given first trials: for comparison
-    # choices of features before the classifier, by name; empty if that is fixed
-    alternatives: Mapping[str, Alternative] = field(default_factory=dict)
-    # if any kind is searched, the space of each
-    of_kinds: Mapping[str, SearchSpace] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, points: Points, *, at_random: bool = False) -> SearchSpace:
-        """Return the space for these points, their board and their limits."""
-        fixed = points.fixed
-        flash = points.board.flash_bytes - FIRMWARE_FLASH_BYTES
-        if points.limits.flash_bytes is not None:
-            flash = min(flash, points.limits.flash_bytes)
-        settings = points.untrained({}).frozen()
-        return cls(
-            n_points=int(min((~points.tested_in(fold)).sum() for fold in range(points.n_folds))),
-            n_inputs=count_inputs(settings, points.X),
-            n_classes=len(np.unique(points.y)),
-            parameter_bytes=max(flash - _CODE_BYTES, 1),
-            fixed=fixed,
-            in_groups=points.groups is not None,
-            classifier=points.classifier,
-            weighted=points.metric != ACCURACY and "class_weight" not in fixed,
-            at_random=at_random,
-            alternatives=points.alternatives,
-            of_kinds={kind: cls.of(points.of_kind(kind)) for kind in points.kinds}
-            if points.classifier == declared.ANY
-            else {},
-        )
+    points: Points  # the data, the board, the limits and the fixed settings
 
     @cached_property
     def searched(self) -> declared.SearchSpec:
         """The search space that the kind of classifier declares, with the alternatives."""
-        if self.of_kinds:
-            return declared.among_kinds(
-                {kind: space._drawn for kind, space in self.of_kinds.items()}
+        points = self.points
+        if points.classifier == declared.ANY:
+            own = {kind: SearchSpace(points.of_kind(kind))._drawn for kind in points.kinds}
+            return declared.among_kinds(own)
+        kind, task = CLASSIFIERS[points.classifier], self._task()
+        of_features = {
+            name: kind.searched(
+                replace(task, n_inputs=each.n_inputs, fixed={**points.fixed, **each.settings})
             )
-        kind = CLASSIFIERS[self.classifier]
-        tasks = {
-            name: replace(self, n_inputs=each.n_inputs, fixed={**self.fixed, **each.settings})
-            for name, each in self.alternatives.items()
+            for name, each in points.alternatives.items()
         }
-        ranges = (
-            declared.among_features({name: kind.searched(task) for name, task in tasks.items()})
-            if tasks
-            else kind.searched(self)
+        spec = declared.among_features(of_features) if of_features else kind.searched(task)
+        is_weighted = points.metric != ACCURACY and "class_weight" not in points.fixed
+        return declared.with_class_weights(spec) if is_weighted else spec
+
+    def _task(self) -> declared.SearchTask:
+        """Return the constraints of a search for one kind of classifier."""
+        points = self.points
+        flash = points.board.flash_bytes - FIRMWARE_FLASH_BYTES
+        if points.limits.flash_bytes is not None:
+            flash = min(flash, points.limits.flash_bytes)
+        return declared.SearchTask(
+            n_points=int(min((~points.tested_in(fold)).sum() for fold in range(points.n_folds))),
+            n_inputs=count_inputs(points.untrained({}).frozen(), points.X),
+            n_classes=len(np.unique(points.y)),
+            parameter_bytes=max(flash - _CODE_BYTES, 1),
+            fixed=points.fixed,
+            in_groups=points.groups is not None,
         )
-        return declared.with_class_weights(ranges) if self.weighted else ranges
 
     @property
     def _drawn(self) -> declared.SearchSpec:
         """The settings to draw, without the fixed ones."""
         every = self.searched.parameters.items()
-        drawn = {name: each for name, each in every if name not in self.fixed}
+        drawn = {name: each for name, each in every if name not in self.points.fixed}
         return replace(self.searched, parameters=drawn)
 
     @cached_property
@@ -103,7 +85,7 @@ class SearchSpace(declared.SearchTask):
     def starts(self) -> list[dict[str, Any]]:
         """The settings of the first trials."""
         starts: list[dict[str, Any]] = []
-        for wanted in () if self.at_random else self.searched.starts:
+        for wanted in self.searched.starts:
             start = {
                 name: _nearest(distribution, wanted[name])
                 for name, distribution in self.distributions.items()
@@ -118,7 +100,7 @@ class SearchSpace(declared.SearchTask):
             return dict(self.starts[number])
         sampler = optuna.samplers.TPESampler(
             seed=(seed * 1_000_003 + number) % 2**32,
-            n_startup_trials=sys.maxsize if self.at_random else _STARTUP_TRIALS,
+            n_startup_trials=_STARTUP_TRIALS,
         )
         study = new_study(sampler=sampler)
         study.add_trials([each.to_trial(self.distributions) for each in seen])
@@ -129,10 +111,9 @@ class SearchSpace(declared.SearchTask):
         return {
             "distributions": {name: repr(each) for name, each in self.distributions.items()},
             "starts": self.starts,
-            "at random": self.at_random,
             "fixed": {
                 name: joblib.hash(value) if isinstance(value, np.ndarray) else str(value)
-                for name, value in sorted(self.fixed.items())
+                for name, value in sorted(self.points.fixed.items())
             },
         }
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future, ProcessPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Self
@@ -75,29 +73,18 @@ class Processes(Workers):
             process.join(5)
 
     def submit(self, job: Job) -> Future[Record]:
-        """Submit a trial; the pool breaks if one of its processes is killed."""
-        with _ctrl_c_later():  # this may start a process, which Ctrl-C must not reach
+        """Submit a trial; Ctrl-C does not reach its process, which the search ends."""
+        usual = signal.signal(signal.SIGINT, signal.SIG_IGN)  # for a process that this may start
+        try:
             return self._pool.submit(_run_in_process, job)
+        finally:
+            signal.signal(signal.SIGINT, usual)
 
 
 _shared: list[Objective] = []  # in a process started by `Processes`
 
 
-@contextmanager
-def _ctrl_c_later() -> Iterator[None]:
-    """Delay Ctrl-C until the end; a process started in between never receives it."""
-    if sys.platform == "win32":
-        yield
-        return
-    usual = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, usual)
-
-
 def _begin_process(objective: Objective) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the search handles Ctrl-C, and ends this process
     threadpool_limits(limits=1)
     _shared[:] = [objective]
     threading.Thread(target=_end_with_parent, daemon=True).start()

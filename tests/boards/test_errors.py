@@ -82,13 +82,14 @@ def test_a_chip_that_simavr_does_not_know_is_built_and_not_emulated(tmp_path, mo
 
 
 def test_boards_are_listed_and_a_file_is_checked(tmp_path):
-    done = run("boards")
+    done = run("inspect", "--boards")
     assert done.exit_code == 0
     for name in board_names():
         assert f"  {name} " in done.stdout
-    done = run("boards", "uno", "host", "--json")
-    uno, host = json.loads(done.stdout)["boards"]
+    done = run("inspect", "--boards", "--json")
+    named = {each["name"]: each for each in json.loads(done.stdout)["boards"]}
+    uno, host = named["uno"], named["host"]
     assert (uno["name"], uno["mcu"], uno["flash_bytes"]) == ("uno", "atmega328p", 32_256)
     assert (host["core"], host["mcu"]) == ("host", "")
     (tmp_path / "mine.toml").write_text('title = "Mine"\n')
-    assert "lacks the key 'mcu'" in error_of("boards", tmp_path / "mine.toml")
+    assert "lacks the key 'mcu'" in error_of("inspect", tmp_path / "mine.toml")

@@ -59,7 +59,7 @@ def test_a_project_is_certified_with_what_was_proven_and_measured(
     project: Path, tmp_path: Path
 ) -> None:
     path = tmp_path / "certificate.json"
-    record = run_json("certify", project, "-o", path, "--points", 20)
+    record = run_json("verify", project, "-o", path, "--points", 20)
     claims = claims_of(record)
     assert {name for name, claim in claims.items() if claim["status"] == "proven"} >= {
         *("ranges", "sources", "flash", "sram", "stack"),
@@ -79,7 +79,7 @@ def test_a_project_is_certified_with_what_was_proven_and_measured(
 def test_the_same_project_has_the_same_certificate_elsewhere(project: Path, tmp_path: Path) -> None:
     for name in ("one", "two"):
         page = tmp_path / f"{name}.html"
-        succeed("certify", project, "-o", tmp_path / f"{name}.json", "--points", 8, "--html", page)
+        succeed("verify", project, "-o", tmp_path / f"{name}.json", "--points", 8, "--html", page)
     for kind in ("json", "html"):
         one, two = ((tmp_path / f"{name}.{kind}").read_bytes() for name in ("one", "two"))
         assert one == two
@@ -90,16 +90,16 @@ def test_a_certificate_is_confirmed_until_something_changes(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "certificate.json"
-    succeed("certify", project, "-o", path, "--points", 8)
+    succeed("verify", project, "-o", path, "--points", 8)
     before = path.read_bytes()
     with monkeypatch.context() as patch:  # where -o's usual name is the file to check
         patch.chdir(tmp_path)
-        assert "confirmed" in succeed("certify", project, "--check", "certificate.json").stdout
+        assert "confirmed" in succeed("verify", project, "--check", "certificate.json").stdout
     record = json.loads(before)
     stack = next(claim for claim in record["claims"] if claim["name"] == "stack")
     stack["statement"] = "the stack never takes more than 1 B, interrupts included"
     path.write_text(json.dumps(record))
-    sentence = refusal(run("certify", project, "--check", path), exit_code=1)
+    sentence = refusal(run("verify", project, "--check", path), exit_code=1)
     assert 'claim stack was "the stack never takes more than 1 B' in sentence
 
 
@@ -108,7 +108,7 @@ def test_a_project_whose_c_was_edited_is_not_certified(project: Path, tmp_path: 
     text = source.read_text("utf-8")
     source.write_text(text.replace("0", "1", 1), "utf-8")
     try:
-        done = run("certify", project, "-o", tmp_path / "certificate.json")
+        done = run("verify", project, "-o", tmp_path / "certificate.json")
     finally:
         source.write_text(text, "utf-8")
     assert "differs from what 'build' writes" in refusal(done)
@@ -117,37 +117,37 @@ def test_a_project_whose_c_was_edited_is_not_certified(project: Path, tmp_path: 
 
 def test_firmware_with_a_sensor_is_refused_by_its_kind(tmp_path: Path) -> None:
     write_folder(tmp_path / "live", {"main.c": ""}, LIVE)
-    done = run("certify", tmp_path / "live", "-o", tmp_path / "certificate.json")
+    done = run("verify", tmp_path / "live", "-o", tmp_path / "certificate.json")
     refuses(done, "cli.certify")
 
 
 def test_a_certificate_with_endless_points_is_refused(project: Path, tmp_path: Path) -> None:
     path = tmp_path / "certificate.json"
-    record = run_json("certify", project, "-o", path, "--points", 8)
+    record = run_json("verify", project, "-o", path, "--points", 8)
     record["settings"]["points"] = 10**9
     record["repeat"] = record["repeat"].replace("--points 8", f"--points {10**9}")
     path.write_text(json.dumps(record), "utf-8")
-    refuses(run("certify", project, "--check", path), "certificate.claims")
+    refuses(run("verify", project, "--check", path), "certificate.claims")
 
 
 def test_a_library_is_certified_by_its_self_test(library: Path, tmp_path: Path) -> None:
     path = tmp_path / "certificate.json"
-    record = run_json("certify", library, "-o", path)
+    record = run_json("verify", library, "-o", path)
     claims = claims_of(record)
     assert claims["self-test"]["status"] == "measured"
     assert claims["no-floats"]["status"] == claims["cycles-most"]["status"] == "proven"
-    succeed("certify", library, "--check", path)
+    succeed("verify", library, "--check", path)
     header = library / "src" / "pnn_model.h"
     text = header.read_text("utf-8")
     header.write_text(text + "\n", "utf-8")
     try:
-        assert "was edited" in refusal(run("certify", library, "--check", path))
+        assert "was edited" in refusal(run("verify", library, "--check", path))
     finally:
         header.write_text(text, "utf-8")
 
 
 def test_the_readme_of_a_library_shows_its_certificate(library: Path, tmp_path: Path) -> None:
-    record = run_json("certify", library, "-o", tmp_path / "certificate.json")
+    record = run_json("verify", library, "-o", tmp_path / "certificate.json")
     readme = (library / "README.md").read_text("utf-8")
     for claim in record["claims"]:
         points = "" if claim["points"] is None else f" on {claim['points']} points"
@@ -158,7 +158,7 @@ def test_the_readme_of_a_library_shows_its_certificate(library: Path, tmp_path: 
 def test_a_library_that_was_not_tried_shows_how_to_certify_it(tmp_path: Path) -> None:
     export(plain_model(), "c", tmp_path / "library", prefix="own", tries=False)
     readme = (tmp_path / "library" / "README.md").read_text("utf-8")
-    assert "protonn-edge certify PATH --board uno --entry own_predict --points 128\n" in readme
+    assert "protonn-edge verify PATH --board uno --entry own_predict --points 128\n" in readme
     assert "proven" not in readme
 
 
@@ -177,14 +177,14 @@ def test_a_program_of_which_a_claim_is_false_gets_no_certificate(
     tmp_path: Path, body: str, sentence: str
 ) -> None:
     elf = compile_text(SKETCH.replace("BODY", body), tmp_path / "sketch.elf", "-O1")
-    done = run("certify", elf, "-o", tmp_path / "certificate.json")
+    done = run("verify", elf, "-o", tmp_path / "certificate.json")
     assert sentence in refusal(done, exit_code=1)
     assert not (tmp_path / "certificate.json").exists()
 
 
 def test_a_program_without_the_entry_is_refused(tmp_path: Path) -> None:
     elf = compile_text("int main(void) { for (;;) {} }", tmp_path / "sketch.elf", "-Os")
-    refuses(run("certify", elf, "-o", tmp_path / "certificate.json"), "certificate.program")
+    refuses(run("verify", elf, "-o", tmp_path / "certificate.json"), "certificate.program")
 
 
 @pytest.mark.parametrize(

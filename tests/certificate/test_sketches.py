@@ -101,7 +101,7 @@ def test_a_sketch_keeps_the_bounds_of_its_certificate(
     elf = sketch_of(model, core, tmp_path)
     claims = {
         each["name"]: each
-        for each in run_json("certify", elf, "-o", tmp_path / "certificate.json")["claims"]
+        for each in run_json("verify", elf, "-o", tmp_path / "certificate.json")["claims"]
     }
     chain = quantize(model)
     Q = random_points(np.random.default_rng(0), POINTS.get(name, _FEW_POINTS), chain)

@@ -50,7 +50,7 @@ def started(*words: str, code: int = 0) -> tuple[str, set[str], set[str]]:
     ("words", "printed"),
     [
         (("inspect", str(MODEL)), "classes L"),
-        (("boards",), "atmega2560"),
+        (("inspect", "--boards"), "atmega2560"),
         (("train", "--help"), "--features"),
         (("train", "--classifier", "forest", "--help"), "--min-leaf"),
         (("tune", "--help"), "--max-flash"),

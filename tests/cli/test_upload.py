@@ -80,7 +80,7 @@ def logged_by(board: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path
     """Write a logger for a board of one's own; return its folder."""
     monkeypatch.chdir(folder)
     Path("mine.toml").write_text(MINE + board)
-    run_json("logger", "--sensor", "a0", "--rate", 10, "--board", "mine.toml")
+    run_json("build", "--sensor", "a0", "--rate", 10, "--board", "mine.toml")
     return folder / "logger"
 
 
@@ -191,8 +191,6 @@ def test_the_next_step_is_a_command_for_every_shell(tmp_path: Path) -> None:
 
 def test_a_logger_is_uploaded_at_once(tmp_path: Path, ran: list[tuple[str, ...]]) -> None:
     words = ["--sensor", "a0", "--rate", 10, "-o", tmp_path / "logger"]
-    assert run_json("logger", *words, "--upload")["upload"]["port"] == "/dev/ttyACM3"
+    assert run_json("build", *words, "--upload")["upload"]["port"] == "/dev/ttyACM3"
     assert len(ran) == 1
-    refused = run("logger", *words, "--upload", "--arduino")
-    assert "--upload and --arduino cannot be used together" in refused.stderr
-    assert run_json("logger", *words)["upload"] is None
+    assert "upload" not in run_json("build", *words)

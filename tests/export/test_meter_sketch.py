@@ -34,7 +34,7 @@ CURRENT, VOLTAGE = 0x0512, 0x1226
 def test_the_sketch_sends_each_millisecond_what_an_ina219_measures(
     arduino_core: Path, tmp_path: Path
 ) -> None:
-    done = run("meter", "-o", tmp_path / "meter", "--json")
+    done = run("export", "--meter", tmp_path / "meter", "--json")
     sketch = Path(json.loads(done.stdout)["sketch"])
     assert sketch == tmp_path / "meter" / "meter.ino"
     objects = [compile_source(sketch, tmp_path / "meter.o", [WIRE], *WARNINGS)]

@@ -43,7 +43,7 @@ def run_case(seed: int, folder: Path) -> None:
     else:
         _check_board(board)
     if rng.random() < 0.05:
-        check_command("boards", path, "--json")
+        check_command("inspect", path, "--json")
 
 
 def changed_file(rng: np.random.Generator, text: str, marks: str) -> bytes:

@@ -59,10 +59,10 @@ def _go_on(rng: np.random.Generator, path: Path) -> None:
     space = _space()
     with (
         SearchFile(path, _IDENTITY, space.distributions) as file,
-        Workers(Objective(_points(), space.searched, 0)) as workers,
+        Workers(Objective(space)) as workers,
     ):
         progress: list[Progress] = []
-        search = Search(space, file, workers, on_change=progress.append)
+        search = Search(file, workers, on_change=progress.append)
         records = search.run(trials=0).records
         space.suggest(20, 0, records)
         for each in progress[-1:]:
@@ -112,7 +112,7 @@ def _front() -> dict[str, Any]:
 
 @functools.cache
 def _space() -> SearchSpace:
-    return SearchSpace.of(_points())
+    return SearchSpace(_points())
 
 
 @functools.cache

@@ -95,7 +95,7 @@ def gesture(kind: str, samples: int, phase: float = 0.0) -> np.ndarray:
 
 
 def test_a_gesture_is_recorded_trained_uploaded_and_watched(record_property: Property) -> None:
-    succeed("logger", "--sensor", "mpu6050", "--rate", 100)
+    succeed("build", "--sensor", "mpu6050", "--rate", 100)
     for kind in ("rest", "wave", "circle"):
         record(kind, gesture(kind, 500))
     succeed("windows", "recording.csv", "-o", "windows.npz", "--window", 50, "--stride", 10)
@@ -137,7 +137,7 @@ def test_the_magic_wand_is_recorded_trained_uploaded_and_watched(
     counts = {each: np.array([8192.0] * 3 + [65.5] * 3) for each in ("X_train", "X_test")}
     for name, unit in counts.items():
         part[name] = np.clip(np.rint(part[name] * unit), -32768, 32767).astype(int)
-    succeed("logger", "--sensor", "mpu6050", "--rate", 100)
+    succeed("build", "--sensor", "mpu6050", "--rate", 100)
     for label, name in enumerate(names):
         record(name, part["X_train"][part["y_train"] == label][:8].reshape(-1, 6))
     succeed("windows", "recording.csv", "-o", "windows.npz", "--window", 119)

@@ -214,7 +214,9 @@ def test_few_points_and_models_that_cannot_be_observed_give_no_statistics() -> N
     model = random_model(1, features=12, prototypes=20, classes=5)
     integers = quantize(model)
     assert ExpectedAnswers.of(integers, random_inputs(3, 99, integers)) is None
-    with pytest.raises(InputError, match="at least 100 test points, or run 'protonn-edge calib"):
+    with pytest.raises(
+        InputError, match="at least 100 test points, or run 'protonn-edge train --calib"
+    ):
         observed(integers, model)
     many = quantize(random_model(1, features=12, prototypes=20, classes=16))
     assert ExpectedAnswers.of(many, random_inputs(3, 200, many)) is None
@@ -339,7 +341,7 @@ def test_calibration_without_a_rate_measures_answers_alone(tmp_path: Path) -> No
     for n in (99, 100):
         X = integers.quantizer.restore(random_inputs(5, n, integers)).astype(np.float32)
         np.savez(points, X=X, y=["class 0"] * n)
-        done = run("calibrate", path, points, "-o", new)
+        done = run("train", points, "--calibrate", path, "-o", new)
         assert (done.exit_code, new.exists()) == ((2, False) if n < 100 else (0, True))
         assert ("at least 100 test points" in done.stderr) == (n < 100)
     found, wanted = load_model(new), ExpectedAnswers.of(integers, integers.quantize(X))
@@ -350,12 +352,14 @@ def test_calibration_without_a_rate_measures_answers_alone(tmp_path: Path) -> No
 
     np.savez(points, X=X[:50], y=["class 0"] * 50)
     few = tmp_path / "few.npz"
-    succeed("calibrate", new, points, "-o", few, "--rejection", "90%")
+    succeed("train", points, "--calibrate", new, "-o", few, "--rejection", "90%")
     found = load_model(few)  # thresholds take fewer points, and leave the answers as they were
     assert found.policy.find(Rejection) is not None
     assert found.expected is not None
     assert np.array_equal(found.expected.to_array(), wanted.to_array())
-    done = run("calibrate", path, points, "-o", tmp_path / "no.npz", "--rejection-by", "score")
+    done = run(
+        "train", points, "--calibrate", path, "-o", tmp_path / "no.npz", "--rejection-by", "score"
+    )
     assert "--rejection-by works only with --rejection" in done.stderr
 
 
@@ -369,12 +373,12 @@ def test_health_reads_and_explains_what_a_board_has_counted(tmp_path: Path) -> N
     data = tmp_path / "points.npz"
     X = quantize(model).quantizer.restore(Q)
     np.savez(data, X=X.astype(np.float32), y=["class 0"] * len(Q))
-    succeed("certify", folder, "-o", tmp_path / "certificate.json")
+    succeed("verify", folder, "-o", tmp_path / "certificate.json")
     with EmulatedUno(Project(folder).compile(load_board("uno"))) as uno:
-        assert run_json("health", path, "--port", uno.url)["verdict"] == "new"
+        assert run_json("monitor", "--health", path, "--port", uno.url)["verdict"] == "new"
         words = "hil", data, "--project", folder, "--port", uno.url, "-o", tmp_path / "run.csv"
         measured = run_json(*words)["health"]
-        found = run_json("health", path, "--port", uno.url)
+        found = run_json("monitor", "--health", path, "--port", uno.url)
         watching = observed(quantize(model), model)
         assert watching.expected is not None
         counts = watching.expected.observed(watching.scores(Q), watching.predict(Q), Q)
@@ -382,11 +386,11 @@ def test_health_reads_and_explains_what_a_board_has_counted(tmp_path: Path) -> N
         assert found["classes"] == list(counts.classes)
         assert found["unusual"] == counts.unusual
         assert {key: found[key] for key in measured} == measured
-        shown = succeed("health", path, "--port", uno.url).output
+        shown = succeed("monitor", "--health", path, "--port", uno.url).output
         assert "smallest first" in shown
         other = random_model(2, features=12, prototypes=20, classes=5)
         save_model(replace(other, expected=model.expected), path)
-        refused = run("health", path, "--port", uno.url)
+        refused = run("monitor", "--health", path, "--port", uno.url)
         assert refused.exit_code == 1
         assert "runs another model" in refused.output
 
@@ -396,11 +400,13 @@ def test_shares_of_full_counters_are_not_printed(
 ) -> None:
     _, path = of_file(tmp_path)
     health = Health(0, 0, 9, (5, 5, 5, 65_534), (65_534, 0, 0, 0, 15), 0, 0)
-    monkeypatch.setattr("protonn_edge.cli.health.Link", lambda *_: BytesIO())
+    monkeypatch.setattr("protonn_edge.observation.monitor.Link", lambda *_: BytesIO())
     for full in (False, True):
         seen = replace(health, classes=(65_535, *health.classes[1:])) if full else health
-        monkeypatch.setattr("protonn_edge.cli.health.read_health", lambda *_, seen=seen: seen)
-        shown = succeed("health", path, "--port", "p").stdout
+        monkeypatch.setattr(
+            "protonn_edge.observation.monitor.read_health", lambda *_, seen=seen: seen
+        )
+        shown = succeed("monitor", "--health", path, "--port", "p").stdout
         assert ("(100 %)" in shown, "margins" in shown) == (not full, not full)
         stopped = "no drift so far: a counter has stopped at 65,535, so the shares of"
         assert (stopped in shown) == full

@@ -60,7 +60,7 @@ ROOMS = {
         "protonn_edge/report/sections/certificate.py "
         "templates/export/certificate.md.j2 templates/export/certified.c.j2 templates/export/proof "
         "templates/html/certificate.html.j2 tests/certificate docs/certificate.md",
-        "certify project",
+        "verify project",
         "certificates are not installed",
     ),
     "report": Room(
@@ -88,7 +88,7 @@ ROOMS = {
         "conversion is not installed",
     ),
     "observation": Room(
-        "protonn_edge/observation protonn_edge/cli/health.py templates/observation "
+        "protonn_edge/observation templates/observation "
         "firmware/observation.h tests/observation docs/health.md",
         "build model.npz -o observed --observe",
         "observation is not installed",
@@ -106,6 +106,7 @@ ROOMS = {
         "protonn_edge/device/recorder.py protonn_edge/device/listener.py "
         "protonn_edge/device/sensor_board.py protonn_edge/teaching/listener.py "
         "protonn_edge/teaching/monitor.py protonn_edge/observation/listener.py "
+        "protonn_edge/observation/monitor.py "
         "protonn_edge/evaluation/live.py protonn_edge/cli/sensor_source.py "
         "protonn_edge/cli/live.py protonn_edge/cli/stream.py protonn_edge/cli/logger.py "
         "protonn_edge/cli/record.py protonn_edge/cli/windows.py protonn_edge/cli/monitor.py "

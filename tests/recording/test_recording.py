@@ -68,7 +68,7 @@ def test_recorded_takes_are_what_was_played_and_are_cut_into_windows(tmp_path: P
     played, logger, recording = tmp_path / "p.csv", tmp_path / "logger", tmp_path / "r.csv"
     table = "\n".join(",".join(map(str, row)) for row in PLAYED.tolist())
     played.write_text(f"# rate: 100 Hz\nax,ay,az,gx,gy,gz\n{table}\n")
-    succeed("logger", "--sensor", "mpu6050", "--rate", 100, "-o", logger)
+    succeed("build", "--sensor", "mpu6050", "--rate", 100, "-o", logger)
     again = ["record", "-o", recording, "--emulate", "--logger", logger, "--seconds", 2]
     again += ["--sensor", f"mpu6050={played}", "--takes", 2]
     record = run_json(*again, "--label", "rest", "--label", "wave", "--pause", 0.5)

@@ -124,7 +124,7 @@ def test_claims_are_shown_with_what_shows_them(one, monkeypatch):
     text = "".join(Reader(render_page([replace(one, firmware=firmware)], SCRIPT)).texts)
     assert "the stack takes at most <80> B" in text
     assert f"measured on {len(one.results)} points" in text
-    assert "protonn-edge certify PROJECT --board uno" in text
+    assert "protonn-edge verify PROJECT --board uno" in text
     assert "the board returns the same scores as the integer model" in text
     wrong = replace(one.results[0], mismatch=True)
     differing = replace(one, firmware=firmware, results=(wrong, *one.results[1:]))

@@ -35,26 +35,24 @@ def make_points() -> Callable[..., Points]:
 
 
 @pytest.fixture(scope="session")
-def space() -> SearchSpace:
-    return SearchSpace(n_points=200, n_inputs=64, n_classes=10, parameter_bytes=5_000, fixed=FIXED)
+def space(make_points: Callable[..., Points]) -> SearchSpace:
+    return SearchSpace(make_points())
 
 
 @pytest.fixture(scope="session")
-def make_objective(
-    make_points: Callable[..., Points], space: SearchSpace
-) -> Callable[..., Objective]:
-    """Return a function that makes the objective of some points."""
+def make_objective(make_points: Callable[..., Points]) -> Callable[..., Objective]:
+    """Return a function that makes an objective within limits, or of other points."""
 
     def make(
-        points: Points | None = None, limits: TuningLimits | None = None, seed: int = 0
+        limits: TuningLimits | None = None, points: Points | None = None, seed: int = 0
     ) -> Objective:
-        return Objective(points or make_points(limits), space.searched, seed)
+        return Objective(SearchSpace(points or make_points(limits)), seed)
 
     return make
 
 
 @pytest.fixture(scope="session")
-def search(space: SearchSpace) -> Callable[..., Any]:
+def search() -> Callable[..., Any]:
     """Return a function that runs a search and returns what it found."""
 
     def run(
@@ -63,14 +61,14 @@ def search(space: SearchSpace) -> Callable[..., Any]:
         *,
         trials: int = 6,
         deadline: float | None = None,
-        space: SearchSpace = space,
         done: Sequence[Record] = (),
         **options: Any,
     ) -> Any:
-        with SearchFile(path, {"of": "tests"}, space.distributions) as file, workers:
+        distributions = workers.objective.space.distributions
+        with SearchFile(path, {"of": "tests"}, distributions) as file, workers:
             for record in done:
                 file.add(record)
-            made = Search(space, file, workers, **options)
+            made = Search(file, workers, **options)
             return made.run(trials=trials, deadline=deadline)
 
     return run

@@ -41,14 +41,14 @@ def some_of(points: Points) -> Points:
 def test_images_are_tried_with_every_kind_of_feature(make_points, classifier):
     points = with_fixed(make_points(), classifier, **IMAGES)
     assert {name: each.n_inputs for name, each in points.alternatives.items()} == TRIED
-    drawn = SearchSpace.of(points).distributions["feature_stage"]
+    drawn = SearchSpace(points).distributions["feature_stage"]
     assert drawn == CategoricalDistribution(tuple(points.alternatives))
 
 
 @pytest.mark.parametrize("classifier", WITH_FEATURES)
 def test_a_search_begins_with_each_of_them_in_sizes_of_its_own(make_points, classifier):
     points = some_of(with_fixed(make_points(), classifier, **IMAGES))
-    space = SearchSpace.of(points)
+    space = SearchSpace(points)
     starts = space.starts
     assert {start["feature_stage"] for start in starts[: len(TRIED)]} == set(TRIED)
     for start in starts:
@@ -58,7 +58,7 @@ def test_a_search_begins_with_each_of_them_in_sizes_of_its_own(make_points, clas
         assert all(getattr(model, key) == value for key, value in settings.items())
         assert start.get("n_projections", 1) <= TRIED[name]
     for start in starts[: len(TRIED)]:
-        assert Objective(points, space.searched, 0).sketch(start).figures.flash_bytes > 0
+        assert Objective(space).sketch(start).figures.flash_bytes > 0
 
 
 @pytest.mark.parametrize(
@@ -71,8 +71,8 @@ def test_a_search_begins_with_each_of_them_in_sizes_of_its_own(make_points, clas
     ],
 )
 def test_nothing_is_drawn_where_features_are_given_or_no_images(make_points, fixed):
-    space = SearchSpace.of(with_fixed(make_points(), **fixed))
-    assert space.alternatives == {}
+    space = SearchSpace(with_fixed(make_points(), **fixed))
+    assert space.points.alternatives == {}
     assert "feature_stage" not in space.to_json()["distributions"]
     assert not any("feature_stage" in start for start in space.to_json()["starts"])
 
@@ -101,9 +101,9 @@ def test_a_search_trains_what_it_drew(make_points, search, tmp_path):
     points = with_fixed(
         make_points(), **IMAGES, epochs=4, init_projection="pca", quantization_aware=False
     )
-    space = SearchSpace.of(points)
-    workers = Workers(Objective(points, space.searched, 0))
-    found = search(workers, tmp_path / "s", trials=4, space=space)
+    space = SearchSpace(points)
+    workers = Workers(Objective(space))
+    found = search(workers, tmp_path / "s", trials=4)
     complete = candidates(found.records)
     assert {each.settings["feature_stage"] for each in complete} >= {"gradients:4x4", "none"}
     assert "feature_stage" in {name for names in space.searched.columns.values() for name in names}

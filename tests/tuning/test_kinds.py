@@ -49,14 +49,14 @@ def test_kinds_keep_their_parameters_apart():
 def test_every_kind_is_begun_with_and_trained(make_points):
     given = make_points()
     points = Points(given.X, given.y, given.folds, given.board, TuningLimits(), classifier=ANY)
-    space = SearchSpace.of(points)
+    space = SearchSpace(points)
     starts = space.starts
     expected = [kind for kind in CLASSIFIERS if kind != "basis-images"]  # they are of images
     first = starts[: len(expected)]
     assert [start[KIND] for start in first] == expected
     for start in first:
         assert type(points.untrained(start)) is CLASSIFIERS[start[KIND]]
-        assert Objective(points, space.searched, 0).sketch(start).figures.flash_bytes > 0
+        assert Objective(space).sketch(start).figures.flash_bytes > 0
     drawn = space.suggest(len(starts), 0, [])
     assert set(drawn) == set(space.distributions)
 
@@ -65,7 +65,7 @@ def test_what_is_fixed_is_so_for_every_kind(make_points):
     given = make_points()
     fixed = {"clip": 0.01, "class_weight": "balanced"}
     points = Points(given.X, given.y, given.folds, given.board, TuningLimits(), fixed, None, ANY)
-    space = SearchSpace.of(points)
+    space = SearchSpace(points)
     assert not any("clip" in name for name in space.distributions)
     for start in space.starts:
         assert points.untrained(start).clip == 0.01

@@ -68,9 +68,13 @@ def test_the_board_is_a_limit_too():
 
 
 @pytest.mark.parametrize("sparsity", [1.0, 0.25])
-def test_a_sketch_takes_what_the_trained_model_takes(make_objective, space, sparsity):
+def test_a_sketch_takes_what_the_trained_model_takes(make_objective, sparsity):
     objective = make_objective(limits=TuningLimits(flash_bytes=5_000))
-    settings = {**space.suggest(1, 0, []), "n_projections": 8, "sparsity_projection": sparsity}
+    settings = {
+        **objective.space.suggest(1, 0, []),
+        "n_projections": 8,
+        "sparsity_projection": sparsity,
+    }
     drawn = objective.sketch(settings)
     trained = objective.test_fold(1, settings, lambda *_: None).fit
     assert drawn.figures.kernel == trained.figures.kernel

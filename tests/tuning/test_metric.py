@@ -62,11 +62,9 @@ def test_a_class_must_be_in_every_fold() -> None:
 
 def test_a_fold_is_scored_by_the_metric_and_pruned_by_nothing_else(make_points) -> None:
     points = make_points()
-    space = SearchSpace.of(points)
     other = replace(points, metric=Metric("recall:3", 3))
-    results = [
-        Objective(each, space.searched, 0)(Job(0, space.starts[0])) for each in (points, other)
-    ]
+    start = Job(0, SearchSpace(points).starts[0])
+    results = [Objective(SearchSpace(each))(start) for each in (points, other)]
     assert results[0].scores == results[0].accuracies == results[1].accuracies
     assert results[1].scores != results[1].accuracies
     assert [*results[0].steps] == [25, 50, 75, 100]
@@ -76,18 +74,18 @@ def test_a_fold_is_scored_by_the_metric_and_pruned_by_nothing_else(make_points) 
 def test_classes_may_be_weighted_where_not_accuracy_is_maximized(make_points) -> None:
     points = make_points()
     other = replace(points, metric=Metric("macro-f1"))
-    assert "class_weight" not in SearchSpace.of(points).distributions
-    space = SearchSpace.of(other)
+    assert "class_weight" not in SearchSpace(points).distributions
+    space = SearchSpace(other)
     assert all(start["class_weight"] == "balanced" for start in space.starts)
     assert None in space.distributions["class_weight"].choices
     assert other.untrained(space.starts[0]).class_weight == "balanced"
     fixed = replace(other, fixed={"class_weight": None})
-    assert "class_weight" not in SearchSpace.of(fixed).distributions
-    told = [identity(each, SearchSpace.of(each), seed=0)["metric"] for each in (points, other)]
+    assert "class_weight" not in SearchSpace(fixed).distributions
+    told = [identity(Objective(SearchSpace(each)))["metric"] for each in (points, other)]
     assert told == ["accuracy", "macro-f1"]
     every = replace(other, fixed={}, classifier="any")
     weights = {f"{kind}.class_weight" for kind in CLASSIFIERS if kind != "basis-images"}
-    assert weights <= set(SearchSpace.of(every).distributions)
+    assert weights <= set(SearchSpace(every).distributions)
 
 
 @needs_avr_gcc

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
 import click
 
 from protonn_edge.cli.command import option
 from protonn_edge.cli.options import SHARE
+from protonn_edge.cli.train_additions import TrainAddition
 from protonn_edge.policy.rejection.rule import STATISTICS
 from protonn_edge.system.lazy import later
+from protonn_edge.training.searched import BEST
 
 if TYPE_CHECKING:
     from protonn_edge.policy.rejection.steps import ThresholdChoice
@@ -20,31 +23,21 @@ _threshold_choice = later("protonn_edge.policy.rejection.steps", "ThresholdChoic
 
 _TITLE = "Rejection"
 
-_RATES = {
-    "train": 'Answer "unknown" to inputs unlike any class, and to about this share of all others, '
-    "such as 1%.",
-    "calibrate": "Share of valid inputs that may be rejected by mistake, such as 1%.  [default: "
-    "the thresholds are not changed]",
-}
 
-NEEDS = {
-    "train": {"--rejection-by": "--rejection --one-class"},
-    "calibrate": {"--rejection-by": "--rejection"},
-}
-"""Options of commands that are without effect unless another one is given."""
+@dataclass(frozen=True)
+class RejectionOptions(TrainAddition):
+    """The options as they were given."""
 
-EXAMPLES = {"calibrate": ("model.npz calibration.csv --rejection 1% -o rejecting.npz",)}
-"""Arguments for the examples in the help of commands."""
+    NEEDS: ClassVar[Mapping[str, str]] = {"--rejection-by": "--rejection --one-class"}
+    APART: ClassVar[Mapping[str, str]] = {"--rejection": f"--classifier={BEST}"}
 
-NOT_SEARCHED = "--rejection"
-"""Options that a search for the best kind of model does not take."""
-
-
-def options(command: str) -> dict[str, Any]:
-    """Declare the options of a command."""
-    if command not in _RATES:
-        return {}
-    by = option(
+    rejection: float | None = option(
+        'Answer "unknown" to inputs unlike any class, and to about this share of all others, such '
+        "as 1%.",
+        SHARE,
+        group=_TITLE,
+    )
+    rejection_by: tuple[str, ...] = option(
         "Reject by score, distance or margin (the lead over the second-best score); repeat the "
         "option to divide SHARE among several of them.  [default: score]",
         click.Choice(STATISTICS),
@@ -52,15 +45,17 @@ def options(command: str) -> dict[str, Any]:
         metavar="STATISTIC",
         group=_TITLE,
     )
-    return {"rejection": option(_RATES[command], SHARE, group=_TITLE), "rejection_by": by}
+
+    def step(self, target: Target | None) -> ThresholdChoice | None:
+        """Return what the options ask for, by default what a training's target does; or None."""
+        rate, by = self.rejection, self.rejection_by
+        if target is not None:
+            rate, by = rate or target.rejection_rate, by or target.rejection_by
+        if rate is None:
+            return None
+        chosen: ThresholdChoice = _threshold_choice(rate, by or ("score",))
+        return chosen
 
 
-def step(given: Mapping[str, Any], target: Target | None) -> ThresholdChoice | None:
-    """Return what the options ask for, by default what a training's target does; or None."""
-    rate, by = given["rejection"], given["rejection_by"]
-    if target is not None:
-        rate, by = rate or target.rejection_rate, by or target.rejection_by
-    if rate is None:
-        return None
-    chosen: ThresholdChoice = _threshold_choice(rate, by or ("score",))
-    return chosen
+COMMANDS = {"train": RejectionOptions}
+"""What this rule adds to commands."""

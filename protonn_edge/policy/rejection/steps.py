@@ -1,4 +1,4 @@
-"""What `train --rejection` and `calibrate --rejection` do."""
+"""What `train --rejection` does."""
 
 from __future__ import annotations
 
@@ -76,5 +76,5 @@ class ThresholdChoice:
         return with_rejection(model, statistics_of(model, X), self.rate, self.by)
 
     def to_json(self) -> dict[str, Any]:
-        """Return what the JSON object of `calibrate` has of it."""
+        """Return what the JSON object of `train --calibrate` has of it."""
         return {"rate": self.rate}

@@ -70,7 +70,9 @@ def test_calibration_points_set_the_threshold(folder: Path, model_file: Path) ->
     path = folder / "calibrated.npz"
     by = ["--rejection-by", "distance", "--rejection-by", "margin"]
     points = folder / "calibration.csv"
-    told = run_json("calibrate", model_file, points, "-o", path, "--rejection", "5%", *by)
+    told = run_json(
+        "train", points, "--calibrate", model_file, "-o", path, "--rejection", "5%", *by
+    )
     assert told["n"] == 447
     assert 0 < told["unknown_share"] <= 0.05
     assert told["rejection"]["score"] is None
@@ -129,7 +131,9 @@ def test_two_parts_are_nothing_to_calibrate_on(folder: Path, model_file: Path) -
         X_test=digits.X_test,
         y_test=digits.y_test,
     )
-    done = run("calibrate", model_file, path, "-o", folder / "no.npz", "--rejection", "1%")
+    done = run(
+        "train", path, "--calibrate", model_file, "-o", folder / "no.npz", "--rejection", "1%"
+    )
     assert_one_sentence(done, "a training and a test part", "calibration must use neither part")
 
 
@@ -137,7 +141,7 @@ def test_what_cannot_be_meant_is_one_sentence(folder: Path, model_file: Path) ->
     train, new = folder / "train.csv", folder / "no.npz"
     for arguments, words in (
         (
-            ["calibrate", model_file, folder / "test.csv", "--rejection", "1%"],
+            ["train", folder / "test.csv", "--calibrate", model_file, "--rejection", "1%"],
             "60 points are too few",
         ),
         (["train", train, "--rejection", "0.05%"], "720 points are too few"),

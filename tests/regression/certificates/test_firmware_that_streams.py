@@ -33,7 +33,7 @@ def _model() -> Model:
 
 
 def test_a_prediction_of_many_calls_is_certified(streaming: Path, tmp_path: Path) -> None:
-    record = run_json("certify", streaming, "-o", tmp_path / "c.json", "--points", 20)
+    record = run_json("verify", streaming, "-o", tmp_path / "c.json", "--points", 20)
     claims = {claim["name"]: claim for claim in record["claims"]}
     for name in ("cycles-most", "cycles-least", "no-recursion", "no-allocation", "no-floats"):
         assert claims[name]["status"] == "proven", name
@@ -44,7 +44,7 @@ def test_a_prediction_of_many_calls_is_certified(streaming: Path, tmp_path: Path
 
 def test_an_entry_that_is_not_there_is_still_refused(streaming: Path, tmp_path: Path) -> None:
     refuses(
-        run("certify", streaming, "-o", tmp_path / "c.json", "--entry", "pnn_push_all"),
+        run("verify", streaming, "-o", tmp_path / "c.json", "--entry", "pnn_push_all"),
         "certificate.program",
     )
 

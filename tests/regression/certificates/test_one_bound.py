@@ -21,7 +21,7 @@ def test_build_certify_and_python_name_the_same_bound(tmp_path: Path) -> None:
     model, project = tmp_path / "m.npz", tmp_path / "project"
     save_model(plain_model(), model)
     built = run("build", model, "-o", project)
-    record = run_json("certify", project, "-o", tmp_path / "c.json", "--points", 8)
+    record = run_json("verify", project, "-o", tmp_path / "c.json", "--points", 8)
     (most,) = (each for each in record["claims"] if each["name"] == "cycles-most")
     assert most["statement"] == (
         f"a prediction takes at most {most['value']:,} cycles, not counting interrupts"

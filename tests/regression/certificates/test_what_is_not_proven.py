@@ -159,7 +159,7 @@ def test_a_table_that_leads_elsewhere_is_a_condition_of_the_claims(tmp_path: Pat
 def test_a_jump_to_the_allocator_is_a_call_of_it(tmp_path: Path) -> None:
     text = PROGRAM.replace("BODY", '__asm__ volatile("rjmp malloc");').replace("BEFORE", "")
     elf = compile_text(text, tmp_path / "jump.elf", "-O1")
-    refuses(run("certify", elf, "-o", tmp_path / "c.json"), "certificate.program", exit_code=1)
+    refuses(run("verify", elf, "-o", tmp_path / "c.json"), "certificate.program", exit_code=1)
 
 
 def test_long_chains_of_calls_are_followed(tmp_path: Path) -> None:
@@ -176,8 +176,8 @@ def test_long_chains_of_calls_are_followed(tmp_path: Path) -> None:
 def test_a_program_for_another_chip_is_refused(tmp_path: Path) -> None:
     text = PROGRAM.replace("BODY", "").replace("BEFORE", "")
     elf = compile_text(text, tmp_path / "mega.elf", "-O1", mcu="atmega2560")
-    refuses(run("certify", elf, "-o", tmp_path / "c.json"), "certificate.program")
-    run_json("certify", elf, "-o", tmp_path / "c.json", "--board", "mega2560")
+    refuses(run("verify", elf, "-o", tmp_path / "c.json"), "certificate.program")
+    run_json("verify", elf, "-o", tmp_path / "c.json", "--board", "mega2560")
 
 
 def test_names_with_control_characters_and_markup_stay_text(tmp_path: Path) -> None:
@@ -187,7 +187,7 @@ def test_names_with_control_characters_and_markup_stay_text(tmp_path: Path) -> N
     text = PROGRAM.replace("BODY", "evil();").replace("BEFORE", before)
     elf = compile_text(text, tmp_path / "program.elf", "-O1", "-fno-inline")
     elf.write_bytes(elf.read_bytes().replace(b"evilname_\0", b"<b>\x1b]0;x\x07\0"))
-    done = run("certify", elf, "-o", tmp_path / "c.json", "--html", tmp_path / "c.html")
+    done = run("verify", elf, "-o", tmp_path / "c.json", "--html", tmp_path / "c.html")
     assert "<b>?]0;x?" in refusal(done, exit_code=1)
     assert "\x1b" not in done.output
 
@@ -229,7 +229,7 @@ def test_files_that_are_no_programs_are_refused(tmp_path: Path) -> None:
     (tmp_path / "empty").touch()
     (tmp_path / "folder").mkdir()
     for name in ("fifo", "large", "empty", "folder", "missing"):
-        refusal(run("certify", tmp_path / name, "-o", tmp_path / "c.json"))
+        refusal(run("verify", tmp_path / name, "-o", tmp_path / "c.json"))
     assert not (tmp_path / "c.json").exists()
 
 
@@ -252,9 +252,9 @@ def test_labels_of_a_linked_firmware_are_not_believed(project: Path, tmp_path: P
     label = rb"(pnn_(?:passed|whole)\.\w+\.)(\d+)"
     smaller = re.sub(label, lambda m: m[1] + b"0" * len(m[2]), elf.read_bytes())
     assert smaller != elf.read_bytes()
-    before = run_json("certify", project, "-o", tmp_path / "before.json", "--points", 8)
+    before = run_json("verify", project, "-o", tmp_path / "before.json", "--points", 8)
     elf.write_bytes(smaller)
-    assert run_json("certify", copy, "-o", tmp_path / "c.json", "--points", 8) == before
+    assert run_json("verify", copy, "-o", tmp_path / "c.json", "--points", 8) == before
 
 
 @pytest.mark.parametrize("what", ["firmware", "source"])
@@ -269,7 +269,7 @@ def test_firmware_of_other_sources_is_noticed(project: Path, tmp_path: Path, wha
         times = (source.stat().st_atime, source.stat().st_mtime)
         source.write_text(source.read_text() + "\nint more __attribute__((used)) = 5;\n")
         os.utime(source, times)
-    done = run("certify", copy, "-o", tmp_path / "c.json", "--points", 8)
+    done = run("verify", copy, "-o", tmp_path / "c.json", "--points", 8)
     refuses(done, "certificate.project", exit_code=1)
 
 
@@ -288,7 +288,7 @@ def test_sources_besides_the_package_s_are_conditions(
     copy, _ = copied(project, tmp_path)
     (copy / place).parent.mkdir(parents=True, exist_ok=True)
     (copy / place).write_text(DEEPER.replace("JUMP", JUMP))
-    claims = run_json("certify", copy, "-o", tmp_path / "c.json", "--points", 8)["claims"]
+    claims = run_json("verify", copy, "-o", tmp_path / "c.json", "--points", 8)["claims"]
     by_name = {claim["name"]: claim["statement"] for claim in claims}
     assert by_name["cycles-most"].endswith(", if the labels in the source are correct")
     if place.startswith("firmware"):  # a library that nothing includes is not linked
@@ -296,7 +296,7 @@ def test_sources_besides_the_package_s_are_conditions(
 
 
 def test_the_board_of_a_project_is_the_one_it_was_built_for(project: Path, tmp_path: Path) -> None:
-    done = run("certify", project, "-o", tmp_path / "c.json", "--board", "mega2560")
+    done = run("verify", project, "-o", tmp_path / "c.json", "--board", "mega2560")
     refuses(done, "certificate.project")
 
 
@@ -312,7 +312,7 @@ def test_a_library_that_does_not_compile_is_refused(tmp_path: Path, content: byt
         source.write_bytes(content)
         text = manifest.read_text().replace(before, sha256(content).hexdigest())
         manifest.write_text(text)
-    done = run("certify", library, "-o", tmp_path / "c.json")
+    done = run("verify", library, "-o", tmp_path / "c.json")
     assert done.exit_code in (1, 2)
     refusal(done, exit_code=done.exit_code)
     assert not (tmp_path / "c.json").exists()
@@ -338,10 +338,10 @@ def test_an_edited_certificate_is_not_confirmed(tmp_path: Path, where: str) -> N
     text = PROGRAM.replace("BODY", "").replace("BEFORE", "")
     elf = compile_text(text, tmp_path / "program.elf", "-O1")
     path = tmp_path / "c.json"
-    record = run_json("certify", elf, "-o", path)
+    record = run_json("verify", elf, "-o", path)
     edited(record, where)
     path.write_text(json.dumps(record))
-    done = run("certify", elf, "--check", path)
+    done = run("verify", elf, "--check", path)
     assert done.exit_code in (1, 2)
     refusal(done, exit_code=done.exit_code)
 

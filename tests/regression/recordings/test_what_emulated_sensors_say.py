@@ -50,7 +50,7 @@ def test_a_logger_and_a_model_of_an_analog_input_say_so(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("light.csv").write_text("# rate: 50 Hz\na0\n" + "".join(f"{i % 9}\n" for i in range(99)))
-    succeed("logger", "--sensor", "a0", "--rate", 100)
+    succeed("build", "--sensor", "a0", "--rate", 100)
     record = ["record", "-o", "r.csv", "--emulate", "--label", "x", "--takes", 1, "--seconds", 1]
     assert "the firmware reads a0, but the emulated board has no" in refusal(run(*record))
     assert not Path("r.csv").exists()

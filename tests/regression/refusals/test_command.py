@@ -68,7 +68,7 @@ def test_a_current_folder_that_was_deleted_is_named(monkeypatch):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full: run it on Linux")
-@pytest.mark.parametrize("words", [["--help"], ["boards", "--help"], ["--version"]])
+@pytest.mark.parametrize("words", [["--help"], ["inspect", "--help"], ["--version"]])
 def test_a_help_text_that_cannot_be_written_is_one_sentence(words):
     program = "from protonn_edge.cli import main; main()"
     with Path("/dev/full").open("w") as full:
@@ -90,7 +90,7 @@ def test_a_help_text_that_cannot_be_written_is_one_sentence(words):
 @pytest.mark.parametrize(
     ("words", "exit_code", "says"),
     [
-        (["boards"], 0, ""),
+        (["inspect", "--boards"], 0, ""),
         (["record", "-o", "x.csv", "--label", "a"], 2, "there is no terminal to read keys from"),
         (["monitor", "--project", "nowhere", "--emulate"], 2, "error: "),
     ],

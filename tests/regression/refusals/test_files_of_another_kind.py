@@ -9,7 +9,7 @@ import pytest
 from command_line import every_command, refusal, run, succeed
 from refusals import refuses
 
-from protonn_edge.cli.paths import InputFile
+from protonn_edge.cli.paths import InputFile, shown_name
 
 ROWS = "label,a,b\n" + "".join(f"{'xy'[i % 2]},{i % 2 * 9 + i % 3},{i % 7}\n" for i in range(40))
 RESULTS = "index,label,predicted,cycles,mismatch,device,score_0,score_1\n0,0,0,9,0,emulated,1,2\n"
@@ -31,14 +31,17 @@ def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ("command", "sentence"),
     [
         ("build t.csv", f"MODEL is t.csv, which is a table; give {WRITES}"),
-        ("inspect results.csv", f"MODEL is results.csv, which is a results file; give {WRITES}"),
+        ("inspect results.csv", f"FILE is results.csv, which is a results file; give {WRITES}"),
         ("export report.html --c x", f"MODEL is report.html, which is a report; give {WRITES}"),
-        ("health certificate.json", f"certificate.json, which is a certificate; give {WRITES}"),
+        (
+            "monitor --health certificate.json",
+            f"certificate.json, which is a certificate; give {WRITES}",
+        ),
         (
             "predict t.csv model.npz",
             "MODEL is t.csv, which is a table, and DATA is model.npz; swap",
         ),
-        ("verify t.csv model.npz", "MODEL is t.csv, which is a table, and DATA is model.npz; swap"),
+        ("verify t.csv model.npz", "PATH is t.csv, which is a table, and DATA is model.npz; swap"),
         ("train model.npz -o m.npz", "DATA is model.npz, which is a model file; give a table, or"),
         ("hil model.npz --emulate", "DATA is model.npz, which is a model file; give a table, or"),
         ("inspect model.npz --data model.npz", "--data is model.npz, which is a model file; give"),
@@ -72,6 +75,6 @@ def test_points_in_any_format_are_taken() -> None:
 
 def test_every_command_declares_the_kind_of_a_model_and_of_points() -> None:
     params = [param for command in every_command().values() for param in command.params]
-    named = [param for param in params if param.human_readable_name in ("MODEL", "[MODEL]")]
-    assert len(named) > 6
+    named = [param for param in params if shown_name(param) == "MODEL"]
+    assert len(named) > 2
     assert all(isinstance(param.type, InputFile) for param in named)

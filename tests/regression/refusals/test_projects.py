@@ -21,7 +21,7 @@ def test_a_logger_is_replaced_by_loggers_alone(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     save_model(random_window_model(window_features_of("mean,max", 20, 6)), Path("m.npz"))
-    words = ["logger", "--sensor", "mpu6050", "-o", "here", "--rate"]
+    words = ["build", "--sensor", "mpu6050", "-o", "here", "--rate"]
     run_json(*words, 100)
     run_json(*words, 50)
     before = Path("here/src/main.c").read_text()
@@ -41,7 +41,7 @@ def test_a_project_of_another_kind_names_the_command_that_reads_it(
     monkeypatch.chdir(tmp_path)
     model = random_window_model(window_features_of("mean,max", 20, 6))
     save_model(replace(model, raw_exponents=np.zeros(6, np.int64)), Path("m.npz"))
-    run_json("logger", "--sensor", "mpu6050", "--rate", 100)
+    run_json("build", "--sensor", "mpu6050", "--rate", 100)
     run_json("build", "m.npz", "--sensor", "mpu6050", "--rate", 100)
     refuses(run("hil", "data.npz", "--emulate", "--project", "live"), "export.folder")
     hil = ["hil", "data.npz", "--emulate", "--project", "logger"]

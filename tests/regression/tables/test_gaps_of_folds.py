@@ -10,10 +10,10 @@ import pytest
 
 from protonn_edge.boards import load_board
 from protonn_edge.datasets import load_dataset
-from protonn_edge.training.searched import SearchSpec
 from protonn_edge.tuning.limits import TuningLimits
 from protonn_edge.tuning.objective import Objective
 from protonn_edge.tuning.points import Points
+from protonn_edge.tuning.space import SearchSpace
 
 
 def test_folds_fill_gaps_by_the_rows_that_they_train_on(
@@ -38,7 +38,7 @@ def test_folds_fill_gaps_by_the_rows_that_they_train_on(
 
     monkeypatch.setattr(Points, "untrained", lambda *_: Spy())
     with pytest.raises(ValueError, match="enough"):
-        Objective(points, SearchSpec({}), 0).test_fold(0, {}, lambda *_: None)
+        Objective(SearchSpace(points)).test_fold(0, {}, lambda *_: None)
     known = [row * row % 97 for row in range(10, 20) if row % 4]
     assert seen["X"][2, 0] == seen["tested"][0, 0] == np.median(known)
     assert dataset.X_train[0, 0] != np.median(known)

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import click
 
-from protonn_edge.cli.additions import AddedOptions
 from protonn_edge.cli.command import option
+from protonn_edge.cli.train_additions import TrainAddition
 
 _NORMAL = option(
     "With --one-class: the normal class; other classes are only for testing.", metavar="LABEL"
@@ -17,7 +17,7 @@ _NORMAL = option(
 
 
 @dataclass(frozen=True)
-class NormalOptions(AddedOptions):
+class NormalOptions(TrainAddition):
     """The normal class."""
 
     APART: ClassVar[Mapping[str, str]] = {"--normal": "--classifier=best"}

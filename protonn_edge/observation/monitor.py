@@ -1,16 +1,20 @@
-"""``protonn-edge health``: Check that a board's answers look as expected."""
+"""The option of `monitor` that shows whether a board's answers look as expected."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import ClassVar
 
-from protonn_edge.boards import load_board
+from protonn_edge.boards import Board
 from protonn_edge.chain.file import load_model
-from protonn_edge.cli.command import OUTPUT, Output, command
+from protonn_edge.chain.model import Model
+from protonn_edge.cli.command import Output, option
 from protonn_edge.cli.devices import port_to_hear
-from protonn_edge.cli.options import BOARD, MODEL_FILE, PORT
+from protonn_edge.cli.monitor_additions import MonitorAddition
+from protonn_edge.cli.options import MODEL_PATH
 from protonn_edge.datasets.naming import NO_CLASS_NAME
 from protonn_edge.device.connection import Link
 from protonn_edge.evaluation.terminal import fact_table
@@ -18,21 +22,32 @@ from protonn_edge.observation.answers import BINS, observed
 from protonn_edge.observation.session import read_health
 from protonn_edge.quantization import quantize
 
+_HEALTH = option(
+    "Instead of classes, show whether the board's answers since power-on resemble the answers "
+    "of MODEL for points not used in training. The board runs firmware that 'build --observe' "
+    "made from MODEL, with or without a sensor.",
+    MODEL_PATH,
+    metavar="MODEL",
+)
 
-@command("health", examples=("model.npz", "model.npz --port /dev/ttyACM0 --json"))
-def health_command(
-    model_file: Path = MODEL_FILE,
-    port: str | None = PORT,
-    board_name: str = BOARD,
-    out: Output = OUTPUT,
-) -> None:
-    """Show whether a board's answers resemble MODEL's answers for points not used in training.
 
-    The board runs firmware that 'build --observe' made from MODEL, with or without a sensor. The
-    board counts its answers from power-on; resets without a loss of power, such as opening the
-    port, preserve the counters.
-    """
-    board, stored = load_board(board_name), load_model(model_file)
+@dataclass(frozen=True)
+class HealthOptions(MonitorAddition):
+    """The option of `monitor`, in place of the classes."""
+
+    APART: ClassVar[Mapping[str, str]] = {"--health": "--emulate --seconds"}
+
+    health: Path | None = _HEALTH
+
+    def shown(self, out: Output, board: Board, port: str | None) -> bool:
+        """Show them if they are asked for; return whether they are."""
+        if self.health is None:
+            return False
+        _show(out, load_model(self.health), board, port)
+        return True
+
+
+def _show(out: Output, stored: Model, board: Board, port: str | None) -> None:
     model = observed(quantize(stored), stored)
     assert model.expected is not None
     port = port_to_hear(out, port, board)

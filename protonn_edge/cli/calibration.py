@@ -1,4 +1,4 @@
-"""``protonn-edge calibrate``: Adapt a model's answers to points that it was not trained on."""
+"""The work of `train --calibrate`: adapt a model's answers to points that it was not trained on."""
 
 from __future__ import annotations
 
@@ -6,43 +6,34 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import click
+
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.policy import described
 from protonn_edge.chain.watch import statistics_of
-from protonn_edge.cli.command import OUTPUT, Output, command
-from protonn_edge.cli.options import MODEL_FILE, MODEL_OUTPUT, POINTS
-from protonn_edge.cli.paths import check_output
-from protonn_edge.cli.rules import GivenRules, rule_examples, rule_needs, rule_options
-from protonn_edge.cli.tables import TABLE, points_for
-from protonn_edge.datasets import TableOptions
+from protonn_edge.cli.command import Output
+from protonn_edge.cli.tables import points_for
+from protonn_edge.cli.train import TrainOptions
+from protonn_edge.cli.train_options import was_given
 from protonn_edge.datasets.naming import NO_CLASS, NO_CLASS_NAME
+from protonn_edge.errors import InputError
 from protonn_edge.evaluation.accuracy import share_of
 from protonn_edge.evaluation.terminal import fact_table
 from protonn_edge.extensions import brought
 from protonn_edge.quantization import quantize
 
+_USED = {"data", "output", "calibrate", "read", "rejection", "rejection_by", "as_json"}
+"""The parameters of `train` that have an effect."""
 
-@command(
-    "calibrate",
-    needs=rule_needs("calibrate"),
-    examples=(*rule_examples("calibrate"), "model.npz calibration.csv -o calibrated.npz"),
-)
-def calibrate_command(
-    model_file: Path = MODEL_FILE,
-    data: Path = POINTS,
-    rules: GivenRules = rule_options("calibrate"),
-    output: Path = MODEL_OUTPUT,
-    table: TableOptions = TABLE,
-    out: Output = OUTPUT,
-) -> None:
-    """Adapt MODEL to DATA: points of the model's classes that training and testing do not use.
 
-    The options do what those of 'train' do, without training more models. If DATA has at least 100
-    points, firmware that watches its answers compares them with the model's answers for DATA.
-    """
-    check_output(output)
-    model, steps = load_model(model_file), rules.steps()
-    X = points_for(model, data, table, out, labels="ignorable", one_part=True).X
+def calibrate(given: TrainOptions, model_file: Path, out: Output) -> None:
+    """Adapt a model to the points of DATA, and write it."""
+    for param in click.get_current_context().command.params:
+        if param.name not in _USED and was_given(str(param.name)):
+            raise InputError(f"{param.opts[0]} has no effect with --calibrate; omit it")
+    data, output = given.data, given.output
+    model, steps = load_model(model_file), given.steps()
+    X = points_for(model, data, given.table, out, labels="ignorable", one_part=True).X
     record: dict[str, Any] = {"n": len(X)}
     for step in steps:
         model = step.applied(model, X)

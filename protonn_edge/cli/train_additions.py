@@ -1,0 +1,26 @@
+"""What rules of a policy, or extensions, may add to the command `train`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from protonn_edge.cli.additions import AddedOptions
+
+if TYPE_CHECKING:
+    from protonn_edge.training.targets import Target
+
+
+class TrainAddition(AddedOptions):
+    """The options of a rule for training, or of an extension."""
+
+    def completed(self, target: Target) -> Target:
+        """Return the target of a training, as the options change it."""
+        return target
+
+    def step(self, target: Target | None) -> Any:  # noqa: ARG002
+        """Return what the options ask for, by default what the target does; None for nothing.
+
+        A step has a `flag`; `prepare`, `check` and `after` for a training, `applied` for a trained
+        model, and `to_json`.
+        """
+        return None
