@@ -72,6 +72,19 @@ class Interrupted(ProtoNNEdgeError):
         super().__init__(message)
 
 
+def cannot_read(path: object, error: Exception) -> InputError:
+    """Return the error for a file or a folder that the system does not read."""
+    reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
+    return InputError(f"cannot read {path}: {reason}; check its name and permissions")
+
+
+def cannot_write(
+    path: object, error: Exception | str, remedy: str = "choose another place"
+) -> InputError:
+    """Return the error for a file or a folder that the system does not write."""
+    return InputError(f"cannot write {path}: {getattr(error, 'strerror', None) or error}; {remedy}")
+
+
 def counted(number: int, noun: str) -> str:
     """Return a number of things for a message: "1 take", "2,000 takes"."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

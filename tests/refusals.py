@@ -19,12 +19,13 @@ CHECKS = ("errors", "system.checks")  # these raise for other modules
 
 @contextmanager
 def refused_by(*where: str, kind: type[ProtoNNEdgeError] = InputError) -> Iterator[None]:
-    """Expect an error of a kind from a module, such as "datasets.takes", or about a value.
+    """Expect a sentence of a kind from a module, such as "datasets.takes", or about a value.
 
     If the cases of a test are refused in different places, one of these is enough.
     """
     with pytest.raises(kind) as caught:
         yield
+    assert "\n" not in str(caught.value)
     places = places_of(caught.value)
     assert {*places} & {*where}, f"{caught.value} ({places})"
 

@@ -114,7 +114,8 @@ def load_model(path: Path | str) -> Model:
             _check_version(int(version), path)
             return _model_of({name: archive.read(name) for name in archive.names})
         except InvalidValue as error:
-            raise InputError(f"{path} is damaged ({error}); train the model again") from error
+            reason = str(error).removeprefix(f"{path}: ")
+            raise InputError(f"{path} is damaged ({reason}); train the model again") from error
         except InputError as error:
             message = str(error)
             raise InputError(message if str(path) in message else f"{path}: {message}") from error

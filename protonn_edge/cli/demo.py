@@ -31,6 +31,7 @@ from protonn_edge.verification.agreement import disagreement, verify_host
 _fit_classifier = later("protonn_edge.cli.fitting", "fit_classifier")
 
 _SEED = 0
+# Of the kind that is the default; other kinds take those that they know.
 _SETTINGS: dict[str, Any] = {
     "n_projections": 10,
     "n_prototypes": 40,
@@ -67,7 +68,7 @@ def demo_command(
     emulator = chosen_emulator(out, emulator, board)
     train_n, test_n = len(dataset.y_train), len(dataset.y_test)
     out.say(f"digits: {train_n:,} for training, {test_n:,} for testing, 64 pixels each")
-    classifier = ESTIMATORS["protonn"](random_state=_SEED, **_SETTINGS)
+    classifier = _untrained()
     if stopped := _fit_classifier(classifier, dataset, out):
         raise Interrupted(f"stopped after {stopped}; no model is kept")
     classifier.set_accuracy_floor(dataset.X_test, dataset.y_test)
@@ -108,6 +109,13 @@ def demo_command(
         reports.show_report(report)
     record = measurement.to_json() | {"report": str(report)}
     out.finish(record, disagreement([on_host, measurement.agreement]))
+
+
+def _untrained() -> Any:
+    """Return the default kind of classifier, with the settings that it knows."""
+    kind = ESTIMATORS[next(iter(ESTIMATORS))]
+    settings = {name: value for name, value in _SETTINGS.items() if name in kind.parameters}
+    return kind(random_state=_SEED, **settings)
 
 
 def _reports() -> ModuleType:

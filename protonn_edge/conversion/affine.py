@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.datasets.preparation import IMPUTER, Preparation
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InvalidValue
+from protonn_edge.system.checks import check, check_shape
 from protonn_edge.training.points import Float32, check_finite
 
 Float64 = NDArray[np.float64]
@@ -67,16 +68,12 @@ class AffineMap:
         if wanted and sorted(given) == sorted(wanted):
             X = X[[given[name] for name in wanted]]
         rows = rows_of(X, what)
-        if rows.shape[1] != self.n_features:
-            raise InputError(
-                f"{what} has the shape {rows.shape}, but the pipeline was fitted with "
-                f"{self.n_features:,} features; use points with the same features"
-            )
+        check_shape(what, rows.shape[1:], (self.n_features,))
         x, numbers = np.empty((len(rows), len(self.columns)), np.float32), ~self.has_text
         try:  # unused features may be texts
             x[:, numbers] = rows[:, self.columns[numbers]].astype(np.float32)
         except (TypeError, ValueError) as error:
-            raise InputError(f"{what} must be a table of numbers, one row per point") from error
+            raise InvalidValue(what, "no table of numbers") from error
         for column in np.unique(self.columns[self.has_text]):
             own = self.has_text & (self.columns == column)
             x[:, own] = _indicators(rows[:, column], self.texts[own])
@@ -200,9 +197,7 @@ def points_of(X: Any, what: str) -> NDArray[Any]:
     try:
         return np.asarray(X)
     except ValueError as error:
-        raise InputError(
-            f"{what} has points of different shapes; give all points the same shape"
-        ) from error
+        raise InvalidValue(what, "points of different shapes") from error
 
 
 def raw_names_of(estimator: Any, n_features: int) -> tuple[str, ...]:
@@ -215,10 +210,7 @@ def raw_names_of(estimator: Any, n_features: int) -> tuple[str, ...]:
 def rows_of(X: Any, what: str) -> NDArray[Any]:
     """Return points (n, D) of any type as a dense table, or raise `InputError`."""
     points = points_of(X, what)
-    if points.ndim != 2 or 0 in points.shape:
-        raise InputError(
-            f"{what} has the shape {points.shape}; it must be a table of numbers, one row per point"
-        )
+    check(points.ndim == 2 and 0 not in points.shape, what, points.shape, "a row per point")
     return points
 
 

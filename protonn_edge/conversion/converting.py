@@ -29,6 +29,7 @@ from protonn_edge.datasets.naming import check_names, label_text
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.quantization import check_counts, measure_activity
+from protonn_edge.system.checks import check
 from protonn_edge.system.rounding import one_thread
 from protonn_edge.training.points import Float32, Indices
 
@@ -116,8 +117,7 @@ def from_sklearn(
         ("n_prototypes", n_prototypes, 1),
         ("epochs", epochs, 0),
     ):
-        if number is not None and number < least:
-            raise InputError(f"{name} is {number}; it must be at least {least}")
+        check(number is None or number >= least, name, number, f"at least {least}")
     fitted = estimator
     if not isinstance(estimator, FittedEstimator):
         fitted = read_estimator(estimator, rows_of(X, "X").shape[1])

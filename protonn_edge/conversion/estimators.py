@@ -20,7 +20,8 @@ from protonn_edge.conversion import reading
 from protonn_edge.conversion.affine import AffineMap, raw_names_of
 from protonn_edge.conversion.scaling import affine_map
 from protonn_edge.conversion.search import FittedEstimator, Rule
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, InvalidValue
+from protonn_edge.system.checks import check
 from protonn_edge.training.base import DeviceClassifier
 
 
@@ -76,15 +77,17 @@ def _stored(classifier: Any, k: int) -> reading.StoredClassifier:
             f"{', '.join(sorted(known_ones))}, or a Pipeline that ends in one of these, or export "
             "a neural network as ONNX and pass the file to from_network"
         )
-    reading.check_fitted(classifier)
-    labels = reading.labels_of(classifier)
-    if labels.ndim != 1:
-        raise reading.several_outputs(classifier)
-    if len(labels) < 2:
+    try:
+        reading.check_fitted(classifier)
+        labels = reading.labels_of(classifier)
+        if labels.ndim != 1:
+            raise reading.several_outputs(classifier)
+        check(len(labels) > 1, f"classes of the {name}", len(labels), "at least two")
+        rule = readers[type(classifier)](classifier, k, len(labels))
+    except InvalidValue as error:
         raise InputError(
-            f"the {name} was fitted on fewer than two classes; fit it on at least two classes"
-        )
-    rule = readers[type(classifier)](classifier, k, len(labels))
+            f"the {name} cannot be converted ({error}); fit it again, or with other parameters"
+        ) from error
     names = getattr(classifier, "feature_names_in_", np.array([], str))
     return reading.StoredClassifier(name, rule, k, names, labels)
 
@@ -94,13 +97,9 @@ def _steps(estimator: Any) -> list[tuple[Any, Any]]:
     if type(estimator) is not Pipeline:
         return [("", estimator)]
     steps = getattr(estimator, "steps", None)
-    pairs = isinstance(steps, list) and all(
-        isinstance(step, tuple | list) and len(step) == 2 for step in steps
-    )
-    if not (pairs and steps):
-        raise InputError(
-            "the Pipeline's steps are not pairs of a name and an estimator; fit the Pipeline again"
-        )
+    steps = steps if isinstance(steps, list) else []
+    pairs = all(isinstance(step, tuple | list) and len(step) == 2 for step in steps)
+    check(pairs and bool(steps), "Pipeline.steps", "others", "pairs of a name and a step")
     return [(name, step) for name, step in steps]
 
 
@@ -109,13 +108,9 @@ def _check_features(first: Any, n_features: int) -> None:
     is_stored = isinstance(first, reading.StoredClassifier)
     name = first.name if is_stored else type(first).__name__
     wanted = getattr(first, "n_features_in_", n_features)
-    if not isinstance(wanted, int | np.integer):
-        raise InputError(f"'n_features_in_' of the {name} is not a number; fit the estimator again")
-    if wanted != n_features:
-        raise InputError(
-            f"the {name} was fitted with {wanted:,} features, but the points have {n_features:,}; "
-            "give unscaled points with the features that it was fitted on"
-        )
+    whole = isinstance(wanted, int | np.integer)
+    check(whole, f"{name}.n_features_in_", repr(wanted), "a number")
+    check(wanted == n_features, "features of the points", n_features, f"{wanted:,}, as the {name}")
 
 
 def _readers() -> dict[type, Callable[[Any, int, int], Rule]]:

@@ -16,6 +16,7 @@ from protonn_edge.conversion.search import FittedEstimator
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.accuracy import share_right
+from protonn_edge.system.checks import check_shape
 from protonn_edge.training.deployment import Deployable
 from protonn_edge.training.points import Float32, Indices
 
@@ -135,11 +136,7 @@ class Conversion(Deployable):
 
 def class_indices(estimator: FittedEstimator, y: NDArray[Any], n: int) -> Indices:
     """Return the class index of each of n labels, or refuse labels that are not the estimator's."""
-    if y.shape != (n,):
-        raise InputError(
-            f"the labels have the shape {y.shape}, but there are {n:,} points; give one label per "
-            "point"
-        )
+    check_shape("labels", y.shape, (n,))
     numbers = {label_text(str(label)): index for index, label in enumerate(estimator.labels)}
     texts = [label_text(str(label)) for label in y]
     for row, text in enumerate(texts):

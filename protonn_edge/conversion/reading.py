@@ -26,7 +26,8 @@ from sklearn.tree._tree import NODE_DTYPE
 from sklearn.utils.validation import check_is_fitted
 
 from protonn_edge.datasets.archive import ArrayArchive
-from protonn_edge.errors import InputError, shortened
+from protonn_edge.errors import InputError, InvalidValue, shortened
+from protonn_edge.system.checks import check, check_range
 from protonn_edge.system.lazy import require
 
 LIMIT_BYTES = 2**30
@@ -59,19 +60,16 @@ def check_fitted(estimator: Any) -> None:
     name = type(estimator).__name__
     for parameter in getattr(type(estimator), "_get_param_names", list)():
         if not hasattr(estimator, parameter):
-            raise _unusable(estimator, parameter, "is missing")
+            raise _unusable(estimator, parameter, "missing")
     try:
         if isinstance(estimator, BaseEstimator):
             estimator._validate_params()
     except ValueError as error:  # InvalidParameterError, which lists types
-        raise InputError(
-            f"the {name} has an invalid parameter ({shortened(str(error), 120)}); correct it, and "
-            "fit the estimator again"
-        ) from error
+        raise InvalidValue(name, shortened(str(error), 120)) from error
     try:
         check_is_fitted(estimator)
     except (NotFittedError, TypeError) as error:
-        raise InputError(f"the {name} is not fitted; fit it before you convert it") from error
+        raise InvalidValue(name, "not fitted") from error
 
 
 def numbers_of(estimator: Any, name: str, shape: Shape) -> NDArray[np.float64]:
@@ -167,11 +165,8 @@ def text_of(estimator: Any, name: str) -> str:
 
 def check_text(estimator: Any, name: str, wanted: str) -> None:
     """Refuse an estimator with another value of a parameter that is a text."""
-    if (value := text_of(estimator, name)) != wanted:
-        raise InputError(
-            f"the {type(estimator).__name__} has the {name} {value[:40]!r}, which cannot be "
-            f"converted; fit it with {name}={wanted!r}"
-        )
+    value = text_of(estimator, name)
+    check(value == wanted, f"{type(estimator).__name__}.{name}", repr(value[:40]), repr(wanted))
 
 
 def attribute(estimator: Any, name: str) -> Any:
@@ -180,11 +175,11 @@ def attribute(estimator: Any, name: str) -> Any:
     try:
         return getattr(estimator, name)
     except (AttributeError, TypeError, ValueError, LookupError) as error:  # some are computed
-        raise _unusable(estimator, name, "is missing") from error
+        raise _unusable(estimator, name, "missing") from error
 
 
 def _unusable(estimator: Any, name: str, what: str) -> InputError:
-    return InputError(f"{name!r} of the {type(estimator).__name__} {what}; fit the estimator again")
+    return InvalidValue(f"{type(estimator).__name__}.{name}", what)
 
 
 @contextmanager
@@ -205,10 +200,7 @@ def refusing(what: str, library: str) -> Iterator[None]:
 
 def several_outputs(estimator: Any) -> InputError:
     """Return the error for an estimator that predicts several classes per point."""
-    return InputError(
-        f"the {type(estimator).__name__} has several outputs; convert an estimator that predicts "
-        "one class and was fitted on a vector of labels"
-    )
+    return InvalidValue(type(estimator).__name__, "several outputs, expected one class per point")
 
 
 def load_estimator(path: Path) -> Any:
@@ -241,16 +233,9 @@ def _check_members(path: Path) -> None:
     parts = list(_parts(schema))
     for node in parts:
         a_tree = isinstance(node, dict) and node.get("__loader__") == "TreeNode"
-        if a_tree and not _has_one_output(node):
-            raise InputError(
-                f"{path} contains a tree with several outputs; save an estimator with one output"
-            )
+        check(not a_tree or _has_one_output(node), str(path), "a tree of several outputs", "one")
     total = sum(sizes.get(part, 0) for part in parts if isinstance(part, str))
-    if total > _LIMIT_BYTES:
-        raise InputError(
-            f"{path} would take {total:,} bytes of memory, but the limit is {_LIMIT_BYTES:,}; "
-            "convert the estimator in Python, with from_sklearn"
-        )
+    check_range(f"bytes of {path} in memory", total, 0, _LIMIT_BYTES)
 
 
 def _has_one_output(tree: dict[str, Any]) -> bool:

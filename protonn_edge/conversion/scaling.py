@@ -26,7 +26,8 @@ from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.conversion.affine import AffineMap, Float64, raw_names_of, selected, text_of
 from protonn_edge.conversion.reading import attribute, check_fitted, flag_of, numbers_of
 from protonn_edge.datasets.naming import listed
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, InvalidValue
+from protonn_edge.system.checks import check
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.deployment import Deployable
 from protonn_edge.training.points import Float32, Indices
@@ -44,18 +45,22 @@ def affine_map(affine: AffineMap, transformers: list[tuple[str, Any]]) -> Affine
         then, step = _READERS.get(type(transformer), selects), f"step {str(name)[:40]!r}"
         if then is None:
             readable = ", ".join(sorted(each.__name__ for each in _READERS))
-            raise InputError(
-                f"the pipeline's {step} has the type {type(transformer).__name__}, but each step "
-                f"before the classifier must be a feature selector or one of {readable}; apply "
-                "this step to the data first, and fit a pipeline without it"
-            )
+            found = type(transformer).__name__
+            raise _unusable(step, f"{found}, expected a feature selector or one of {readable}")
         try:
             affine = then(affine, transformer)
         except InputError as error:
-            raise InputError(f"in the pipeline's {step}, {error}") from error
+            raise _unusable(step, str(error)) from error
         except (LookupError, TypeError, ValueError, AttributeError) as error:
-            raise InputError(f"the pipeline's {step} is damaged; fit it again") from error
+            raise _unusable(step, "damaged") from error
     return affine
+
+
+def _unusable(step: str, reason: str) -> InputError:
+    return InputError(
+        f"the pipeline's {step} cannot be converted ({reason}); fit the pipeline again without it, "
+        "or with other parameters"
+    )
 
 
 def _pipeline(before: AffineMap, pipeline: Any) -> AffineMap:
@@ -63,16 +68,14 @@ def _pipeline(before: AffineMap, pipeline: Any) -> AffineMap:
 
 
 def _unchanged(before: AffineMap, transformer: Any) -> AffineMap:
-    if transformer.func is not None:
-        raise InputError("the FunctionTransformer calls a Python function, but must have func=None")
+    check(transformer.func is None, "FunctionTransformer.func", "a function", "None")
     return before
 
 
 def _selected(before: AffineMap, selector: Any) -> AffineMap:
     """Return the map with the features that a selector keeps."""
     kept = np.flatnonzero(attribute(selector, "get_support")())
-    if not kept.size:
-        raise InputError(f"the {type(selector).__name__} selects no features; keep at least one")
+    check(bool(kept.size), type(selector).__name__, "no features", "at least one")
     return selected(before, kept)
 
 
@@ -80,19 +83,13 @@ def _imputer(before: AffineMap, imputer: Any) -> AffineMap:
     """Return the map with gaps filled; features that had no values in training are left out."""
     empty = imputer.missing_values
     is_nan = isinstance(empty, float | np.floating) and np.isnan(empty)
-    if before.axes is not None or not is_nan or flag_of(imputer, "add_indicator"):
-        raise InputError(
-            "the SimpleImputer follows a PCA, adds indicators or replaces values other than NaN; "
-            "fit an imputer before the PCA, with add_indicator=False and missing_values=numpy.nan"
-        )
+    usual = before.axes is None and is_nan and not flag_of(imputer, "add_indicator")
+    check(usual, "SimpleImputer", "indicators, other gaps, or a PCA before it", "NaN filled in")
     statistics = attribute(imputer, "statistics_")
     if any(isinstance(each, str) for each in statistics):
-        raise InputError(
-            "the SimpleImputer fills gaps with texts; fill the gaps of these columns in the data"
-        )
+        raise InvalidValue("SimpleImputer.statistics_", "texts, expected numbers")
     statistics = np.array(statistics, dtype=np.float64)
-    if np.isinf(statistics).any():
-        raise InputError("the SimpleImputer fills in an infinite number; fit it again")
+    check(not np.isinf(statistics).any(), "SimpleImputer.statistics_", "infinity", "numbers")
     raw = (statistics - before.shift) / before.scale + before.offset
     fills = np.where(np.isnan(before.fills), raw, before.fills)
     return selected(replace(before, fills=fills), np.flatnonzero(~np.isnan(statistics)))
@@ -101,25 +98,15 @@ def _imputer(before: AffineMap, imputer: Any) -> AffineMap:
 def _one_hot(before: AffineMap, encoder: Any) -> AffineMap:
     """Return the map with a feature for each category of each column, as ``one-hot`` does."""
     changed = before.scales or before.has_text.any() or not np.isnan(before.fills).all()
-    if changed:
-        raise InputError(
-            "the OneHotEncoder follows a step that changes its columns; encode the columns as they "
-            "are in the data"
-        )
+    check(not changed, "OneHotEncoder", "changed columns", "the columns of the data")
     for name in ("drop", "min_frequency", "max_categories"):
         if (value := attribute(encoder, name)) is not None:
-            raise InputError(
-                f"the OneHotEncoder has {name}={str(value)[:40]}, but a device has one feature for "
-                f"each category; fit it with {name}=None"
-            )
+            raise InvalidValue(f"OneHotEncoder.{name}", f"{str(value)[:40]}, expected None")
     columns, texts = list[int](), list[str]()
     for column, categories in zip(before.columns, attribute(encoder, "categories_"), strict=True):
         of_column = [text_of(each) for each in categories.tolist()]
-        if None in of_column or len({*of_column}) < len(of_column):
-            raise InputError(
-                f"the OneHotEncoder has the categories {listed(map(str, categories))}, of which "
-                "one is a gap or two have the same text; leave out or correct these rows first"
-            )
+        distinct = None not in of_column and len({*of_column}) == len(of_column)
+        check(distinct, "OneHotEncoder", listed(map(str, categories)), "distinct texts")
         columns += [int(column)] * len(of_column)
         texts += [str(text) for text in of_column]
     same = AffineMap.identity(len(columns))
@@ -133,25 +120,21 @@ def _one_hot(before: AffineMap, encoder: Any) -> AffineMap:
 
 def _columns(before: AffineMap, transformer: Any) -> AffineMap:
     """Return the map with the features of all parts of a ColumnTransformer."""
-    if attribute(transformer, "transformer_weights") is not None:
-        raise InputError("the ColumnTransformer has weights; fit it without transformer_weights")
+    weights = attribute(transformer, "transformer_weights")
+    check(weights is None, "ColumnTransformer.transformer_weights", "weights", "None")
     columns, parts = attribute(transformer, "_transformer_to_input_indices"), []
     for name, part, _ in attribute(transformer, "transformers_"):
         indices = np.asarray(columns[name], dtype=np.intp)
         if len(indices) and not (isinstance(part, str) and part == "drop"):
             parts.append(affine_map(selected(before, indices), [(name, part)]))
-    if not parts:
-        raise InputError("the ColumnTransformer drops all features; keep at least one")
-    if any(part.axes is not None for part in parts):
-        raise InputError(
-            "the ColumnTransformer contains a PCA; fit the PCA on all features, after the other "
-            "steps"
-        )
+    check(bool(parts), "ColumnTransformer", "no features", "at least one")
+    turned = any(part.axes is not None for part in parts)
+    check(not turned, "ColumnTransformer", "a PCA", "the PCA after it")
     joined = AffineMap.joined(parts)
     each = {*zip(joined.columns.tolist(), joined.texts, strict=True)}
     of_columns = {(column, text is None) for column, text in each}  # either texts or a number
-    if len(each) < len(joined.columns) or len(of_columns) > len(np.unique(joined.columns)):
-        raise InputError("the ColumnTransformer uses a feature twice; use each feature once")
+    once = len(each) == len(joined.columns) and len(of_columns) <= len(np.unique(joined.columns))
+    check(once, "ColumnTransformer", "a feature twice", "each feature once")
     return joined
 
 
@@ -169,10 +152,7 @@ def _centring(centre: str, centring: str, scaling: str) -> Reader:
 
 
 def _minmax(before: AffineMap, scaler: Any) -> AffineMap:
-    if flag_of(scaler, "clip"):
-        raise InputError(
-            "the MinMaxScaler clips values, which a model cannot do; fit it with clip=False"
-        )
+    check(not flag_of(scaler, "clip"), "MinMaxScaler.clip", True, "False")
     scale = numbers_of(scaler, "scale_", (before.n_outputs,))
     return before.scaled(-numbers_of(scaler, "min_", scale.shape) * _inverse(scale, scaler), scale)
 
@@ -195,11 +175,7 @@ def _pca(before: AffineMap, analysis: Any) -> AffineMap:
 
 
 def _inverse(scale: Float64, scaler: Any) -> Float64:
-    if not (scale != 0).all():
-        raise InputError(
-            f"the {type(scaler).__name__} divides feature {int(np.argmin(scale != 0)):,} by 0; fit "
-            "it again"
-        )
+    check(bool((scale != 0).all()), f"{type(scaler).__name__}.scale_", 0, "other numbers")
     return 1.0 / scale
 
 

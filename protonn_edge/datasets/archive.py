@@ -25,7 +25,8 @@ from typing import IO, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.errors import InputError, shortened
+from protonn_edge.errors import InputError, InvalidValue, cannot_read, shortened
+from protonn_edge.system.checks import check, check_range
 from protonn_edge.system.files import check_file
 
 _MEMBER_LIMIT = 1_000
@@ -72,9 +73,7 @@ class ArrayArchive:
         try:
             self._zip = zipfile.ZipFile(path)
         except PermissionError as error:
-            raise InputError(
-                f"cannot read {path}: {_first_line(error)}; check its permissions"
-            ) from error
+            raise cannot_read(path, error) from error
         except _BROKEN as error:
             raise InputError(
                 f"{path} is damaged or is not an .npz file (no readable zip directory); save it "
@@ -113,17 +112,9 @@ class ArrayArchive:
 
     def _checked_members(self, limit_bytes: int) -> dict[str, zipfile.ZipInfo]:
         members = self._zip.infolist()
-        if len(members) > self._most_members:
-            raise InputError(
-                f"{self.path} contains {len(members):,} arrays, but the limit is "
-                f"{self._most_members:,}; use a file with fewer arrays"
-            )
+        check_range(f"arrays in {self.path}", len(members), 0, self._most_members)
         unpacked = sum(member.file_size for member in members)
-        if unpacked > limit_bytes:
-            raise InputError(
-                f"{self.path} would unpack to {unpacked:,} bytes, but the limit is "
-                f"{limit_bytes:,}; use a file with smaller arrays"
-            )
+        check_range(f"unpacked bytes of {self.path}", unpacked, 0, limit_bytes)
         checked: dict[str, zipfile.ZipInfo] = {}
         for member in members:
             name = member.filename.removesuffix(".npy")
@@ -165,16 +156,10 @@ def read_array(
     """
     dtype, shape, fortran, offset = _read_header(stream, what, records)
     expected = offset + math.prod(shape) * dtype.itemsize
-    if expected != size:
-        raise InputError(
-            f"{what} needs {expected:,} bytes according to its header, but has {size:,}; the file "
-            "is damaged, so save it again"
-        )
+    check(size == expected, what, f"{size:,} bytes", f"the {expected:,} of its header")
     content = stream.read()
-    if len(content) != expected - offset:
-        raise InputError(f"{what} is truncated; save the file again")
-    if dtype.kind == "U" and not _is_unicode(content, dtype):
-        raise InputError(f"{what} has text that is not valid Unicode; save the file again")
+    check(len(content) == expected - offset, what, "fewer bytes", "as many as it declares")
+    check(dtype.kind != "U" or _is_unicode(content, dtype), what, "other bytes", "Unicode")
     flat = np.frombuffer(content, dtype=dtype)
     return flat.reshape(shape, order="F" if fortran else "C")
 
@@ -184,23 +169,19 @@ def _read_header(
 ) -> tuple[np.dtype[Any], tuple[int, ...], bool, int]:
     """Return the type, the shape, whether it is in Fortran's order, and where the values begin."""
     start = stream.read(8)
-    if start[:6] != _MAGIC or len(start) != 8 or start[6] not in (1, 2, 3):
-        raise InputError(f"{what} is not a NumPy array; save the file with NumPy")
+    known = start[:6] == _MAGIC and len(start) == 8 and start[6] in (1, 2, 3)
+    check(known, what, "other content", "a NumPy array")
     width, form = (2, "<H") if start[6] == 1 else (4, "<I")
     size = stream.read(width)
     length = struct.unpack(form, size)[0] if len(size) == width else 0
-    if length > _HEADER_LIMIT_BYTES:
-        raise InputError(
-            f"{what} has a header of {length:,} bytes, but the limit is {_HEADER_LIMIT_BYTES:,}; "
-            "save the file again"
-        )
+    check_range(f"{what}, bytes of the header", length, 0, _HEADER_LIMIT_BYTES)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # on an invalid escape or number, which means damage
             header = ast.literal_eval(stream.read(length).decode("utf-8"))
         described, fortran, shape = header["descr"], header["fortran_order"], header["shape"]
     except (*_DAMAGED, Warning) as error:
-        raise InputError(f"{what} has a damaged header; save the file again") from error
+        raise InvalidValue(what, "damaged header") from error
     if described == "|O":
         raise InputError(
             f"{what} has the type 'object', but pickled objects are not read; save text with "
@@ -215,8 +196,7 @@ def _read_header(
             f"{what} has the type {shortened(str(described), 40)!r}, but only numbers and text are "
             "read (no pickled objects); convert the array, and save the file again"
         )
-    if not _is_shape(shape):
-        raise InputError(f"{what} has a corrupt shape; save the file again")
+    check(_is_shape(shape), what, "another shape", "a tuple of sizes")
     return dtype, shape, bool(fortran), 8 + width + length
 
 

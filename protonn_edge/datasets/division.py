@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets.naming import NO_CLASS
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, cannot_read
 from protonn_edge.system.files import check_file
 
 RECORDED = "file"
@@ -40,7 +40,7 @@ def digest_of(path: Path) -> str:
         with path.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}; check its permissions") from error
+        raise cannot_read(path, error) from error
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Self
 
 from protonn_edge.datasets.naming import Notice, label_text, listed
-from protonn_edge.errors import InputError, counted, shortened
+from protonn_edge.errors import InputError, cannot_read, counted, shortened
 
 WAVES = (".wav",)
 ACQUISITIONS = (".json", ".cbor")
@@ -315,9 +315,7 @@ def _entries(folder: Path, suffixes: Sequence[str]) -> tuple[list[Path], list[Pa
     try:
         entries = sorted(folder.iterdir(), key=order)
     except OSError as error:
-        raise InputError(
-            f"cannot read {folder}: {error.strerror}; check its permissions"
-        ) from error
+        raise cannot_read(folder, error) from error
     visible = shown(entries)
     files = [path for path in visible if path.suffix.lower() in suffixes]
     return files, [path for path in visible if path.is_dir() and path not in files]

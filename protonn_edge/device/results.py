@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
 from protonn_edge.datasets.naming import NO_CLASS, NO_CLASS_NAME, NO_LABEL
-from protonn_edge.errors import InputError, shortened
+from protonn_edge.errors import InputError, cannot_read, shortened
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.files import AppendedFile, check_file, write_atomically
 
@@ -285,7 +285,7 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
         with path.open("rb") as stream:
             yield stream
     except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}; check the file") from error
+        raise cannot_read(path, error) from error
 
 
 def _classes_in(path: Path, stream: BinaryIO) -> tuple[str, ...]:

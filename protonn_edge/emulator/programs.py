@@ -19,8 +19,9 @@ from pathlib import Path
 
 from protonn_edge.avr.program import Names, Symbol, read_program
 from protonn_edge.boards import Board
-from protonn_edge.errors import InputError, ProtoNNEdgeError
+from protonn_edge.errors import InputError, InvalidValue, ProtoNNEdgeError
 from protonn_edge.system import shell
+from protonn_edge.system.checks import check, check_range
 from protonn_edge.system.files import read_file
 from protonn_edge.system.folders import built_once
 from protonn_edge.toolchain.javascript import EMULATOR, script_file
@@ -203,7 +204,7 @@ def load_image(path: Path, flash_bytes: int = FLASH_BYTES, mcu: str = "atmega328
         return FlashImage(flash, program.data_end, program.symbols)
     if content.lstrip().startswith(b":"):
         return FlashImage(_placed(hex_chunks(content, path), path, flash_bytes, mcu))
-    raise InputError(f"{path} is neither an ELF nor an Intel HEX file; give one of these")
+    raise InvalidValue(str(path), "neither an ELF nor an Intel HEX file")
 
 
 def _placed(chunks: Iterable[tuple[int, bytes]], path: Path, flash_bytes: int, mcu: str) -> bytes:
@@ -212,15 +213,10 @@ def _placed(chunks: Iterable[tuple[int, bytes]], path: Path, flash_bytes: int, m
     is_empty = True
     for address, chunk in chunks:
         end = address + len(chunk)
-        if end > flash_bytes:
-            raise InputError(
-                f"{path} needs the flash up to 0x{end:x}, but the flash of an {mcu} ends at "
-                f"0x{flash_bytes:x}; build a smaller program"
-            )
+        check_range(f"end of {path} in the flash of an {mcu}", end, 0, flash_bytes)
         flash[address:end] = chunk
         is_empty = is_empty and not chunk
-    if is_empty:
-        raise InputError(f"{path} contains no program; build the firmware again")
+    check(not is_empty, str(path), "no program", "one")
     return bytes(flash)
 
 
@@ -236,7 +232,7 @@ def hex_chunks(content: bytes, path: Path) -> Iterator[tuple[int, bytes]]:
             base = int.from_bytes(data, "big") << (4 if kind == 0x02 else 16)
         elif kind not in (0x03, 0x05):  # those two name a start address, which an AVR does not have
             raise _damaged(path, number)
-    raise InputError(f"{path} has no end record, so it must be truncated; build the firmware again")
+    raise InvalidValue(str(path), "no end record, so it must be truncated")
 
 
 def _records(content: bytes, path: Path) -> Iterator[tuple[int, int, int, bytes]]:
@@ -256,6 +252,4 @@ def _records(content: bytes, path: Path) -> Iterator[tuple[int, int, int, bytes]
 
 
 def _damaged(path: Path, number: int) -> InputError:
-    return InputError(
-        f"{path}, line {number}, is not an Intel HEX record; build the firmware again"
-    )
+    return InvalidValue(f"{path}:{number}", "no record of Intel HEX")

@@ -16,6 +16,7 @@ from protonn_edge.boards import Board
 from protonn_edge.device.instruments import WRITTEN_BY, BenchReading, reading_type
 from protonn_edge.errors import InputError, ProtoNNEdgeError
 from protonn_edge.report.evidence import Evidence
+from protonn_edge.system.checks import check_range
 from protonn_edge.system.files import read_file
 from protonn_edge.system.schema import Check, list_of, number, record_of, text, whole
 from protonn_edge.toolchain.javascript import PAGE, script_file
@@ -217,8 +218,7 @@ class Battery:
             (self.rate, RATES, "predictions a second"),
             (self.idle_watts or 0.0, IDLE_WATTS, "W between predictions"),
         ):
-            if not low <= value <= high:
-                raise InputError(f"{value:g} {what} is out of range; give {low:g} to {high:g}")
+            check_range(what, value, low, high)
 
     def rests(self, board: Board) -> dict[str, float]:
         """Return how a board may spend the time between predictions, and its power then, in W.

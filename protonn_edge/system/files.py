@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Self
 
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, cannot_read, cannot_write
 from protonn_edge.system.folders import InUse, scratch_folder, try_lock
 
 Content = bytes | str | Callable[[], bytes]
@@ -50,8 +50,7 @@ def check_file(
     except FileNotFoundError as error:
         raise InputError(f"{path} does not exist; {remedy}") from error
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"cannot read {path}: {reason}; check its name") from error
+        raise cannot_read(path, error) from error
     if not stat.S_ISREG(state.st_mode):
         raise InputError(f"{path} is not a regular file; name a file that can be read")
     size = state.st_size
@@ -84,12 +83,12 @@ def write_atomically(path: Path, content: bytes | str) -> None:
     """
     path = resolved(path)  # keeps a link and replaces its target
     if path.exists() and not path.is_file():
-        raise InputError(f"cannot write {path}: it is not a regular file; choose another name")
+        raise cannot_write(path, "not a regular file")
     try:
         with _folders_made(path.parent):
             _replace(path, _bytes(content))
     except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror}; choose another folder") from error
+        raise cannot_write(path, error) from error
 
 
 def _replace(path: Path, content: bytes) -> None:
@@ -111,7 +110,7 @@ def resolved(path: Path) -> Path:
     try:
         return path.resolve()
     except (OSError, RuntimeError) as error:
-        raise InputError(f"cannot write {path}: {error}; choose another name") from error
+        raise cannot_write(path, str(error)) from error
 
 
 class AppendedFile:
@@ -127,9 +126,7 @@ class AppendedFile:
         try:
             self._file = path.open("a+b", buffering=0)
         except OSError as error:
-            raise InputError(
-                f"cannot write {path}: {error.strerror}; choose another file with {flag}"
-            ) from error
+            raise cannot_write(path, error, f"choose another file with {flag}") from error
         try:
             try_lock(self._file.fileno())
         except InUse as error:
@@ -150,10 +147,8 @@ class AppendedFile:
             while content:
                 content = content[self._file.write(content) :]
         except OSError as error:
-            raise InputError(
-                f"cannot write {self._path}: {error.strerror}; check the disk, or choose another "
-                f"file with {self._flag}"
-            ) from error
+            remedy = f"check the disk, or choose another file with {self._flag}"
+            raise cannot_write(self._path, error, remedy) from error
 
 
 def write_together(
@@ -175,9 +170,7 @@ def write_together(
         with _folders_made(folder, files), scratch_folder(folder) as scratch:
             _replace_all(folder, files, scratch)
     except OSError as error:
-        raise InputError(
-            f"cannot write {folder}: {error.strerror or error}; choose another folder"
-        ) from error
+        raise cannot_write(folder, error) from error
     for name in stale:
         _remove(folder, PurePosixPath(name))
 

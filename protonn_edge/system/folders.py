@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from protonn_edge.errors import InputError
+from protonn_edge.errors import cannot_write
 
 try:
     import fcntl
@@ -85,7 +85,7 @@ def _opened(folder: Path) -> int:
             return -1
         return os.open(folder, os.O_RDONLY)
     except OSError as error:
-        raise InputError(f"cannot use {folder}: {error.strerror}; choose another folder") from error
+        raise cannot_write(folder, error) from error
 
 
 @contextmanager
@@ -161,10 +161,8 @@ def built_once(name: str, ingredients: Sequence[bytes], build: Callable[[Path], 
             fresh.replace(product)
     except OSError as error:
         if not product.exists():  # unless another process has built it
-            raise InputError(
-                f"cannot write to the cache {product.parent}: {error.strerror}; "
-                "set XDG_CACHE_HOME to a folder that you can write to"
-            ) from error
+            remedy = "set XDG_CACHE_HOME to a folder that you can write to"
+            raise cannot_write(product.parent, error, remedy) from error
     return product
 
 

@@ -18,12 +18,12 @@ different points. Training lowers all classes' scores at these points, at no cos
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.features import Features
 from protonn_edge.chain.shapes import Shape
 from protonn_edge.chain.statistics import Normalizer
 from protonn_edge.errors import InputError
@@ -44,8 +44,8 @@ _IMAGES_A_GROUP = 16
 class ImageAugmentation:
     """Augments batches of images (n, D) of a height and a width, row by row.
 
-    A share of the groups of images, above 0, is moved; features are then computed, if there is a
-    stage, and normalized.
+    A share of the groups of images, above 0, is moved; features of the images are then computed,
+    and normalized.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class ImageAugmentation:
         images: Float32,
         shape: tuple[int, int],
         normalizer: Normalizer,
-        stage: Features | None = None,
+        features: Callable[[Float32], Float32] = lambda images: images,
         share: float = 1.0,
     ) -> None:
         check_image_shape(shape, images.shape[1])
@@ -61,7 +61,7 @@ class ImageAugmentation:
         self._images = images
         self._constant = np.flatnonzero(images.min(axis=0) == images.max(axis=0))
         self._shape = shape
-        self._stage = stage
+        self._features = features
         self._offset = normalizer.offset.astype(np.float32)
         self._scale = normalizer.scale.astype(np.float32)
 
@@ -71,8 +71,7 @@ class ImageAugmentation:
         move(moved, self._shape, generator, self._share)
         # A constant pixel has no weight and no range; it must stay constant here.
         moved[:, self._constant] = self._images[0, self._constant]
-        if self._stage is not None:
-            moved = self._stage.apply(moved)
+        moved = self._features(moved)
         moved -= self._offset
         moved *= self._scale
         return moved

@@ -16,7 +16,6 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from itertools import chain
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -53,7 +52,7 @@ from protonn_edge.training.given_points import (
 from protonn_edge.training.points import Float32, Targets
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import EpochReport, Learned, Restart, was_stopped
-from protonn_edge.training.refusals import Refusal, TrainingRequest, check_compatible, refusal_of
+from protonn_edge.training.refusals import Row, TrainingRequest, check_compatible
 from protonn_edge.training.searched import FEATURES_SEARCHED, SearchSpec, SearchTask
 
 
@@ -220,7 +219,7 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
     remarks_: tuple[str, ...] = field(init=False)
     n_iter_: int = field(init=False)
 
-    refusals: ClassVar[tuple[Refusal, ...]] = ()
+    refusals: ClassVar[tuple[Row, ...]] = ()
     starts_from: ClassVar[str] = ""  # the kind of models that training can continue
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
 
@@ -373,14 +372,8 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = _takes_label_sets(type(self))
+        tags.classifier_tags.multi_label = self.takes_label_sets
         return tags
-
-
-@cache  # scikit-learn asks for the tags dozens of times in a fit
-def _takes_label_sets(kind: type[DeviceClassifier]) -> bool:
-    case = TrainingRequest(settings=kind().frozen(), multilabel=True)
-    return refusal_of(case, kind.refusals) is None
 
 
 CLASSIFIERS: MutableMapping[str, type[DeviceClassifier]] = ESTIMATORS

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from protonn_edge.chain.features import Features
+from protonn_edge.chain.registry import FEATURE_REQUESTS
 from protonn_edge.chain.shapes import Shape
 from protonn_edge.errors import InputError, shortened
 from protonn_edge.training.augmentation import SignalMovement
 
 if TYPE_CHECKING:
     from protonn_edge.training.points import Float32
-    from protonn_edge.training.refusals import Refusal
+    from protonn_edge.training.refusals import Row
 
 NO_FEATURES = "none"
 """The name of raw points, without features, in a search."""
@@ -45,10 +46,12 @@ class FeatureRequest:
     # the type of its points
     of_samples: ClassVar[bool] = False
     of_images: ClassVar[bool] = False
+    learns_from_classes: ClassVar[bool] = False  # whether its stage is learned from labels
+    can_be_clipped: ClassVar[bool] = False  # whether outliers of its values can be clamped
     # how copies of a signal are moved
     movement: ClassVar[SignalMovement] = SignalMovement(0.05, speed=1.2, gain=1.2, noise=0.1)
     # its conflicts, in addition to the rows of `protonn_edge.training.refusals`
-    refusals: ClassVar[tuple[Refusal, ...]] = ()
+    refusals: ClassVar[tuple[Row, ...]] = ()
 
     @classmethod
     def read(cls, terms: Sequence[str], **image: Any) -> Self:
@@ -106,6 +109,12 @@ class GivenStage(FeatureRequest):
     def kind(self) -> str:  # type: ignore[override]
         """The kind of the stage."""
         return self.stage.kind
+
+    @property
+    def can_be_clipped(self) -> bool:  # type: ignore[override]
+        """Whether outliers of the stage's values can be clamped."""
+        request = FEATURE_REQUESTS.get(self.kind)
+        return request is not None and bool(request.can_be_clipped)
 
     def stage_for(self, _settings: Settings, given: FeatureData) -> Features:
         """Return the stage, for points like its model's."""

@@ -1,13 +1,15 @@
-"""Options that cannot be combined, in one table for Python, the command line and all classifiers.
+"""What cannot be combined in a training: each row is refused by one sentence.
 
-Rows about a single kind of feature or classifier are next to its parameters. In sentences, names of
-parameters are in braces; the command line replaces them by its flags.
+Parts of a training declare what they cannot do, and are asked here: a kind whether it takes sets of
+labels, features whether their values can be clipped. Rows about a single kind of feature or
+classifier are next to its parameters. In sentences, names of parameters are in braces; the command
+line replaces them by its options.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from protonn_edge.chain.model import Model
@@ -22,7 +24,7 @@ class TrainingRequest:
     """A training to check: its settings and properties of its points."""
 
     settings: Any  # settings of the kind of classifier
-    multilabel: bool = False  # whether they have sets of labels
+    multilabel: bool = False  # whether the points have sets of labels
     in_groups: bool = False  # whether the points come in groups
     given: frozenset[str] = frozenset()  # options given on the command line
 
@@ -45,14 +47,16 @@ class TrainingRequest:
         return frozenset(filter(None, of_stages))
 
     @property
-    def clips_on(self) -> bool:
-        """Whether training continues from a model that clips outliers."""
-        return self.model is not None and self.model.clipped
-
-    @property
     def for_floats_alone(self) -> bool:
         """Whether the trained model cannot be converted to integers."""
         return self.multilabel or self.settings.normalizer_kind == "l2"
+
+    def differs(self, name: str) -> bool:
+        """Return whether the kind of classifier has a parameter, and it is not the default."""
+        if not hasattr(self.settings, name):
+            return False
+        value, default = getattr(self.settings, name), getattr(type(self.settings), name, None)
+        return value is not default and not (type(value) is type(default) and value == default)
 
 
 Condition = Callable[[TrainingRequest], bool]
@@ -70,13 +74,60 @@ class Refusal:
     # them
     reads: tuple[str, ...] = ()
 
-    def refuses(self, case: TrainingRequest) -> bool:
-        """Return whether the case is refused."""
-        return all(hasattr(case.settings, name) for name in self.reads) and self.when(case)
+    def refused(self, case: TrainingRequest) -> str | None:
+        """Return the sentence by which the case is refused, if it is."""
+        reads = all(hasattr(case.settings, name) for name in self.reads)
+        return self.sentence if reads and self.when(case) else None
 
-    def said_of(self, case: TrainingRequest, names: Mapping[str, str] | None = None) -> str:
-        """Return the sentence, with these names of parameters in place of Python's."""
-        return self.sentence.format_map(_Names(names or {}, settings=case.settings, case=case))
+
+@dataclass(frozen=True)
+class Apart:
+    """A row for parameters that have a meaning only with some values of another one.
+
+    They are refused if they are given on the command line or, unless they have no effect, if they
+    are not the default.
+    """
+
+    names: str
+    other: str  # the other parameter
+    suits: Callable[[Any], bool]  # whether they have a meaning with its value
+    because: str  # the clause that explains why not
+    has_no_effect: bool = True
+
+    def refused(self, case: TrainingRequest) -> str | None:
+        """Return the sentence by which the case is refused, if it is."""
+        settings = case.settings
+        if not hasattr(settings, self.other) or self.suits(getattr(settings, self.other)):
+            return None
+        for name in self.names.split():
+            if name in case.given or (not self.has_no_effect and case.differs(name)):
+                problem = "has no effect, because" if self.has_no_effect else "is given, but"
+                return f"{{{name}}} {problem} {self.because}; leave {{{name}}} out"
+        return None
+
+
+@dataclass(frozen=True)
+class Needs:
+    """A row for everything that a property of the points or of the model rules out."""
+
+    when: Condition  # whether the case has the property
+    why: str  # the clause that names it
+    ruled_out: Callable[[TrainingRequest], Iterator[tuple[str, bool]]]
+
+    def refused(self, case: TrainingRequest) -> str | None:
+        """Return the sentence by which the case is refused, if it is."""
+        if not self.when(case):
+            return None
+        names = (name for name, is_wanted in self.ruled_out(case) if is_wanted)
+        name = next(names, None)
+        return (
+            None
+            if name is None
+            else f"{name} is not possible, because {self.why}; train without it"
+        )
+
+
+Row = Refusal | Apart | Needs
 
 
 class _Names(dict[str, Any]):
@@ -86,149 +137,65 @@ class _Names(dict[str, Any]):
         return name
 
 
-def refuse_each(wanted: Condition, sentence: str, *hindrances: Refusal) -> tuple[Refusal, ...]:
-    """Return a row for each obstacle; its clause replaces ``<but>``."""
-
-    def row(hindrance: Refusal) -> Refusal:
-        said = sentence.replace("<but>", hindrance.sentence)
-        return Refusal(lambda case: wanted(case) and hindrance.when(case), said, hindrance.reads)
-
-    return tuple(map(row, hindrances))
-
-
-def unclipped(
-    *hindrances: Refusal, why: str = "", to_start: Sequence[Refusal] = ()
-) -> tuple[Refusal, ...]:
-    """Return a row for each of these obstacles to clipping the ranges of features.
-
-    A sentence adds `why` to an obstacle; `to_start` are obstacles of the setting alone, not of a
-    model that clips already.
-    """
-    return (
-        *refuse_each(
-            lambda case: case.settings.clip > 0 and not case.clips_on,
-            f"{{clip}} is {{settings.clip:g}}, but <but>{why}; leave {{clip}} out",
-            *hindrances,
-            *to_start,
-        ),
-        *refuse_each(
-            lambda case: case.clips_on,
-            "the model to start from clips outliers, but <but>; choose another model",
-            *hindrances,
-        ),
-    )
-
-
-def one_label_each(what: str) -> tuple[Refusal, ...]:
-    """Return the row of a kind, such as "a forest", without label sets."""
-    return (
-        Refusal(
-            lambda case: case.multilabel,
-            f"points have sets of labels, but {what} gives each point one class; choose another "
-            "kind of classifier",
-        ),
-    )
-
-
-def unused(names: str, when: Condition, why: str) -> tuple[Refusal, ...]:
-    """Return a row for each parameter that is given on the command line but has no effect."""
-    return tuple(
-        Refusal(
-            lambda case, name=name: name in case.given and when(case),  # type: ignore[misc]
-            f"{{{name}}} has no effect, because {why}; leave {{{name}}} out",
-        )
-        for name in names.split()
-    )
-
-
-LABEL_SETS = Refusal(lambda case: case.multilabel, "points have sets of labels")
-AUGMENTED = Refusal(lambda case: case.settings.augment, "{augment} moves images")
-"""Clauses for `but`."""
-
-
 class Incompatible(InputError):
     """The training is refused by a row of the table."""
 
 
 def check_compatible(
-    case: TrainingRequest, own: Iterable[Refusal] = (), names: Mapping[str, str] | None = None
+    case: TrainingRequest, own: Iterable[Row] = (), names: Mapping[str, str] | None = None
 ) -> None:
-    """Refuse a training by the first row that applies; `own` are the rows of its kind."""
-    refusal = refusal_of(case, own)
-    if refusal is not None:
-        raise Incompatible(refusal.said_of(case, names))
+    """Refuse a training by the first row that applies; `own` are the rows of its kind.
+
+    The sentence has these names of parameters in place of Python's.
+    """
+    sentence = refusal_of(case, own)
+    if sentence is not None:
+        named = _Names(names or {}, settings=case.settings, case=case)
+        raise Incompatible(sentence.format_map(named))
 
 
-def refusal_of(case: TrainingRequest, own: Iterable[Refusal] = ()) -> Refusal | None:
-    """Return the first row that refuses a case, or None."""
+def refusal_of(case: TrainingRequest, own: Iterable[Row] = ()) -> str | None:
+    """Return the sentence of the first row that refuses a case, or None."""
     rows = (*REFUSALS, *_feature_refusals(), *own)
-    return next((each for each in rows if each.refuses(case)), None)
+    return next(filter(None, (each.refused(case) for each in rows)), None)
 
 
-def _in_turn(fault: str) -> Refusal:
-    return Refusal(
-        lambda case: case.settings.optimizer == "alternating",
-        f"the alternating optimizer {fault}",
-        ("optimizer",),
-    )
+def _for_one_label_each(case: TrainingRequest) -> Iterator[tuple[str, bool]]:
+    """Yield what learns from the class of each point, and whether it is wanted."""
+    settings = case.settings
+    yield "this kind of classifier", not settings.takes_label_sets
+    yield "{class_weight}", settings.class_weight is not None
+    yield "{group_shift}", case.in_groups and settings.group_shift > 0
+    yield "{strangers}", settings.strangers > 0
+    yield "{copies}", settings.copies > 0
+    yield "{features}", case.asked is not None and case.asked.learns_from_classes
+    start = getattr(settings, "init_projection", "")
+    yield "{init_projection} 'nca'", isinstance(start, str) and start == "nca"
 
 
-def _decided_by_budget(name: str, given: Condition) -> Refusal:
-    return Refusal(
-        lambda case: case.settings.budget is not None and given(case),
-        f"{{budget}} is {{settings.budget:,}}, which determines the sizes, but {{{name}}} is given "
-        f"too; leave out {{{name}}} or the budget",
-        ("budget", name),
-    )
+def _for_devices(case: TrainingRequest) -> Iterator[tuple[str, bool]]:
+    """Yield what has a meaning only on a device, and whether it is wanted."""
+    yield "{budget}", case.differs("budget")
+    yield "{projection_bits}", case.differs("projection_bits")
+    yield "{teachable}", case.differs("teachable")
+    yield "{solver} 'network'", getattr(case.settings, "solver", "") == "network"
 
 
-OF_OPTIMIZERS = frozenset(
-    (
-        *("optimizer", "loss", "epochs", "iterations", "pass_epochs", "step_sizes", "batch_size"),
-        *("learning_rate", "input_noise", "quantization_aware", "gamma_numerator", "trained"),
-    )
-)
+def _of_other_targets(case: TrainingRequest) -> bool:
+    return case.model is not None and case.model.multilabel != case.multilabel
 
 
-REFUSALS: tuple[Refusal, ...] = (
-    # The points.
-    Refusal(
-        lambda case: case.multilabel and case.settings.class_weight is not None,
-        "{class_weight} is set, but a point with a set of labels has no single class; leave "
-        "{class_weight} out, or give sample_weight",
+REFUSALS: tuple[Row, ...] = (
+    Needs(lambda case: case.multilabel, "points have sets of labels", _for_one_label_each),
+    Needs(
+        lambda case: case.for_floats_alone,
+        "a device supports neither sets of labels nor the {normalization} 'l2'",
+        _for_devices,
     ),
     Refusal(
-        lambda case: "group_shift" in case.given and not case.in_groups,
-        "{group_shift} needs {groups}; give both",
-    ),
-    *refuse_each(
-        lambda case: case.in_groups and case.settings.group_shift > 0,
-        "{group_shift} is {settings.group_shift:g}, but <but>; set {group_shift} to 0, or leave "
-        "the groups out",
-        LABEL_SETS,
-        _in_turn("takes points as they are"),
-    ),
-    *refuse_each(
-        lambda case: case.settings.strangers > 0,
-        "{strangers} is {settings.strangers:g}, but <but>; leave {strangers} out",
-        LABEL_SETS,
-        _in_turn("does not use points without a class"),
-        Refusal(
-            lambda case: case.settings.loss == "neighbour_likelihood",
-            "the likelihood of neighbours is not defined for points without a class",
-            ("loss",),
-        ),
-    ),
-    # The model to start from.
-    Refusal(
-        lambda case: case.model is not None and case.model.multilabel and not case.multilabel,
-        "the model to start from is for sets of labels, but the data has one class per point; "
-        "start from a model of the same kind, or from none",
-    ),
-    Refusal(
-        lambda case: case.model is not None and case.multilabel and not case.model.multilabel,
-        "the model to start from is for one class per point, but the data has sets of labels; "
-        "start from a model of the same kind, or from none",
+        _of_other_targets,
+        "only one of the data and the model to start from has sets of labels; start from a model "
+        "of the same kind, or from none",
     ),
     Refusal(
         lambda case: (
@@ -239,65 +206,27 @@ REFUSALS: tuple[Refusal, ...] = (
         "features are given, but the model to start from has features of its own, or none; leave "
         "{features} out",
     ),
-    # Images.
-    *refuse_each(
-        lambda case: case.settings.augment,
-        "{augment} is {settings.augment}, but <but>",
-        Refusal(
-            lambda case: case.settings.image_shape is None,
-            "{image_shape} is not given; give the height and width of the images",
-        ),
-        _in_turn("takes the points as they are; set {optimizer} to 'joint'"),
-    ),
-    # The ends of ranges.
-    *unclipped(
-        AUGMENTED,
-        to_start=[
-            Refusal(
-                lambda case: case.settings.initial_model is not None,
-                "the model to start from does not clip",
-            )
-        ],
-    ),
-    # Sizes, and where training starts.
-    Refusal(
-        lambda case: case.settings.budget is not None and case.model is not None,
-        "{budget} is {settings.budget:,}, but the model to start from has its own sizes; leave "
-        "out the budget or the model",
-        ("budget",),
+    Apart(
+        "clip budget",
+        "initial_model",
+        lambda model: model is None,
+        "the model to start from has its own sizes and ranges",
+        has_no_effect=False,
     ),
     Refusal(
-        lambda case: case.settings.budget is not None and case.for_floats_alone,
-        "{budget} is {settings.budget:,} B on a device, but a device supports neither sets of "
-        "labels nor the {normalization} 'l2'; give {n_projections} and {n_prototypes} instead",
-        ("budget",),
+        lambda case: "group_shift" in case.given and not case.in_groups,
+        "{group_shift} needs {groups}; give both",
     ),
     Refusal(
-        lambda case: case.settings.projection_bits < 8 and case.for_floats_alone,
-        "{projection_bits} is {settings.projection_bits}, but a device supports neither sets of "
-        "labels nor the {normalization} 'l2'; leave {projection_bits} out",
-        ("projection_bits",),
+        lambda case: bool(case.settings.augment) and case.settings.image_shape is None,
+        "{augment} is {settings.augment}, but {image_shape} is not given; give the height and "
+        "width of the images",
     ),
     Refusal(
         lambda case: (
-            case.settings.projection_bits != case.settings.weight_bits
-            and (case.settings.projection_bits < 8 or "projection_bits" in case.given)
+            case.settings.clip > 0 and case.asked is not None and not case.asked.can_be_clipped
         ),
-        "{projection_bits} is {settings.projection_bits}, but the model to start from keeps its "
-        "{settings.weight_bits} bits per weight; leave {projection_bits} out",
-        ("projection_bits",),
-    ),
-    # There always is a number of projections; only the command line knows whether it was given.
-    _decided_by_budget("n_projections", lambda case: "n_projections" in case.given),
-    _decided_by_budget("n_prototypes", lambda case: case.settings.n_prototypes is not None),
-    *refuse_each(
-        lambda case: (
-            case.model is None
-            and isinstance(case.settings.init_projection, str)
-            and case.settings.init_projection == "nca"
-        ),
-        "{init_projection} 'nca' needs points with one class each, but <but>; "
-        "choose 'sleec', 'gaussian' or 'pca'",
-        replace(LABEL_SETS, reads=("init_projection",)),
+        "{clip} is {settings.clip:g}, but {features} makes values that are not clipped; leave "
+        "{clip} out",
     ),
 )

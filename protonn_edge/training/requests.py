@@ -47,6 +47,14 @@ IMAGES: tuple[rows.Refusal, ...] = (
         "{features} is {settings.features}, but the shape of the image is not given; give its "
         "height and width with {image_shape}",
     ),
+    rows.Refusal(
+        lambda case: (
+            case.settings.image_shape is not None
+            and (case.settings.window_shape is not None or bool(case.kinds & of_samples()))
+        ),
+        "points are either images or windows of samples, but {image_shape} is given with the shape "
+        "or the features of windows; leave one of the two out",
+    ),
 )
 
 
@@ -63,20 +71,15 @@ COPIES: tuple[rows.Refusal, ...] = (
         "{background_noise} is mixed only into copies of windows and clips; set {copies} above 0 "
         "and {features} to features of windows or clips, or leave {background_noise} out",
     ),
-    *rows.refuse_each(
-        lambda case: case.settings.copies > 0,
-        "{copies} is {settings.copies}, but <but>; leave {copies} out",
-        rows.LABEL_SETS,
-        rows.AUGMENTED,
-        rows.Refusal(
-            lambda case: (
-                case.settings.image_shape is None
-                and (case.asked is None or not case.asked.of_samples)
-            ),
-            "copies are moved at random, which is possible only for images, windows of samples and "
-            "clips of sound, and neither {image_shape} nor {features} declares the points as one "
-            "of these",
+    rows.Refusal(
+        lambda case: (
+            case.settings.copies > 0
+            and case.settings.image_shape is None
+            and (case.asked is None or not case.asked.of_samples)
         ),
+        "{copies} is {settings.copies}, but copies are moved at random, which is possible only for "
+        "images, windows of samples and clips of sound; declare the points as one of these with "
+        "{image_shape} or {features}",
     ),
 )
 
@@ -111,7 +114,7 @@ def read_features(given: str | Features) -> features.FeatureRequest:
     return kind.read(terms, **image)
 
 
-def refusals() -> tuple[rows.Refusal, ...]:
+def refusals() -> tuple[rows.Row, ...]:
     """Return the refused combinations of all kinds of features, images first."""
     return (*IMAGES, *COPIES, *chain.from_iterable(each.refusals for each in REQUESTS))
 

@@ -262,26 +262,84 @@ def refusal_of(elf):
     return message
 
 
-def test_recursion_is_refused_with_the_cycle(compile_avr):
-    firmware = f"""
-        {PRELUDE}
-        SEPARATE uint8_t even(uint8_t n);
-        SEPARATE uint8_t odd(uint8_t n) {{ sink++; return n ? even(n - 1) + 1 : 0; }}
-        SEPARATE uint8_t even(uint8_t n) {{ sink++; return n ? odd(n - 1) + 2 : 1; }}
-        int main(void) {{ sink = even(sink); for (;;) {{}} }}
-    """
-    message = refusal_of(compile_avr(firmware))
-    assert "even calls itself (even -> odd -> even)" in message
+NAKED = "__attribute__((naked, noinline)) void work(void)"
+IDLE = "int main(void) { for (;;) {} }"
+WORKS = "int main(void) { work(); for (;;) {} }"
 
 
-def test_a_call_through_a_pointer_is_refused_with_its_function(compile_avr):
+def assembly(code):
+    return f'__asm__("{code.replace("; ", chr(92) + "n")}");'
+
+
+# What has no bound, and the function that is at fault.
+UNBOUNDED = {
+    "recursion": (
+        (
+            "SEPARATE uint8_t even(uint8_t n);"
+            "SEPARATE uint8_t odd(uint8_t n) { sink++; return n ? even(n - 1) + 1 : 0; }"
+            "SEPARATE uint8_t even(uint8_t n) { sink++; return n ? odd(n - 1) + 2 : 1; }"
+            "int main(void) { sink = even(sink); for (;;) {} }"
+        ),
+        "even",
+    ),
+    "a call through a pointer": (
+        f"void (*volatile action)(void);SEPARATE void work(void) {{ action(); sink = 1; }} {WORKS}",
+        "work",
+    ),
+    "a handler that lets others interrupt it": (
+        f"ISR(TIMER0_OVF_vect, ISR_NOBLOCK) {{ sink++; }} {IDLE}",
+        "__vector_16",
+    ),
+    "reti in a function that a handler calls": (
+        f"{NAKED} {{ {assembly('reti')} }} ISR(TIMER0_OVF_vect) {{ work(); }} {IDLE}",
+        "work",
+    ),
+    "a handler whose function enables interrupts": (
+        (
+            "SEPARATE void work(void) { sink++; sei(); sink++; }"
+            f"ISR(TIMER0_OVF_vect) {{ work(); }} {WORKS}"
+        ),
+        "work",
+    ),
+    "pushing in a loop": (f"{NAKED} {{ {assembly('1: push r1; rjmp 1b')} }} {WORKS}", "work"),
+    "writing to SREG through an argument": (
+        (
+            "SEPARATE void set(volatile uint8_t *p, uint8_t bits) { *p |= bits; }"
+            f"ISR(TIMER0_OVF_vect) {{ set(&SREG, 0x80); }} {IDLE}"
+        ),
+        "set",
+    ),
+    "paths that meet with other depths": (
+        f"{NAKED} {{ {assembly('sbrs r24, 0; push r0; nop; 1: rjmp 1b')} }} {WORKS}",
+        "work",
+    ),
+    "returning to a pushed address": (
+        f"{NAKED} {{ {assembly('push r0; push r0; ret')} }} {WORKS}",
+        "work",
+    ),
+    "writing to the return address": (
+        (f"{NAKED} {{ {assembly('in r30, 0x3d; in r31, 0x3e; std Z+2, r24; ret')} }} {WORKS}"),
+        "work",
+    ),
+    "running into no instruction": (f'{NAKED} {{ __asm__(".word 0xffff"); }} {WORKS}', "0x"),
+}
+
+
+@pytest.mark.parametrize("case", UNBOUNDED)
+def test_what_has_no_bound_is_refused_with_its_function(compile_avr, case):
+    code, function = UNBOUNDED[case]
+    assert function in refusal_of(compile_avr(PRELUDE + code))
+
+
+def test_a_pointer_in_a_local_variable_is_unknown(compile_avr):
     firmware = f"""
         {PRELUDE}
-        void (*volatile action)(void);
-        SEPARATE void perform(void) {{ action(); sink = 1; }}
-        int main(void) {{ perform(); for (;;) {{}} }}
+        void one(void) {{ sink = 1; }}
+        SEPARATE void choose(void (**action)(void)) {{ if (sink) *action = one; }}
+        SEPARATE void work(void) {{ void (*action)(void) = one; choose(&action); action(); }}
+        {WORKS}
     """
-    assert "perform calls or jumps through a pointer" in refusal_of(compile_avr(firmware))
+    assert "work" in refusal_of(compile_avr(firmware, "-O0")).split()
 
 
 @pytest.mark.parametrize("way", ["uint8_t array[n];", "volatile uint8_t *array = alloca(n);"])
@@ -294,18 +352,9 @@ def test_an_array_of_variable_size_is_refused_with_its_function(compile_avr, way
         int main(void) {{ work(sink); for (;;) {{}} }}
     """
     elf = compile_avr(firmware)
-    assert re.search("work moves the stack pointer at 0x[0-9a-f]+ by an unknown", refusal_of(elf))
-    with pytest.raises(CheckFailed, match="work moves the stack pointer"):
+    assert "work" in refusal_of(elf).split()
+    with refused_by("avr.flow", kind=CheckFailed):
         worst_case_stack(read_program(elf))  # seen in the code too, without the .su file
-
-
-def test_a_handler_that_lets_others_interrupt_it_is_refused(compile_avr):
-    firmware = (
-        PRELUDE + "ISR(TIMER0_OVF_vect, ISR_NOBLOCK) { sink++; } int main(void) { for (;;) {} }"
-    )
-    assert "__vector_16 enables or may enable interrupts inside an interrupt handler" in refusal_of(
-        compile_avr(firmware)
-    )
 
 
 @pytest.mark.parametrize("level", ["-O2", "-O0"])  # by OUT, and through a pointer
@@ -323,13 +372,7 @@ def test_a_handler_that_lets_others_interrupt_it_is_refused(compile_avr):
 def test_a_handler_that_writes_the_flag_of_interrupts_is_refused(compile_avr, write, level):
     work = f"ISR(TIMER0_OVF_vect) {{ {write}; sink++; }} int main(void) {{ for (;;) {{}} }}"
     elf = compile_avr(PRELUDE + work, level)
-    assert "__vector_16 enables or may enable interrupts inside an interrupt handler" in refusal_of(
-        elf
-    )
-
-
-def assembly(code):
-    return f'__asm__("{code.replace("; ", chr(92) + "n")}");'
+    assert "__vector_16" in refusal_of(elf).split()
 
 
 # Each is followed by RETI in a handler without a prologue.
@@ -356,8 +399,7 @@ def test_a_handler_that_may_set_the_flag_of_interrupts_is_refused(compile_avr, h
         ISR(TIMER0_OVF_vect, ISR_NAKED) {{ {assembly(ENABLING[how] + "; reti")} }}
         int main(void) {{ for (;;) {{}} }}
     """
-    message = refusal_of(compile_avr(firmware))
-    assert re.search("__vector_16 enables or may enable interrupts .* at 0x[0-9a-f]+;", message)
+    assert "__vector_16" in refusal_of(compile_avr(firmware)).split()
 
 
 @pytest.mark.parametrize("level", ["-O2", "-O0"])
@@ -380,47 +422,12 @@ def test_a_handler_may_restore_the_flag_of_interrupts(compile_avr, level, work):
     assert worst_case_stack(read_program(compile_avr(firmware, level))).bytes > 0
 
 
-def test_reti_in_a_function_that_a_handler_calls_is_refused(compile_avr):
-    firmware = f"""
-        {PRELUDE}
-        __attribute__((naked, noinline)) void work(void) {{ __asm__("reti"); }}
-        ISR(TIMER0_OVF_vect) {{ work(); }}
-        int main(void) {{ for (;;) {{}} }}
-    """
-    message = refusal_of(compile_avr(firmware))
-    assert "work enables or may enable interrupts inside an interrupt handler" in message
-
-
 def test_a_vector_that_does_not_jump_is_a_handler(compile_avr):
     firmware = PRELUDE + "int main(void) { for (;;) {} }"
     program = read_program(compile_avr(firmware))
     code = bytearray(program.code)
     code[4:8] = b"\x18\x95\x18\x95"  # reti
     assert worst_case_stack(dataclasses.replace(program, code=bytes(code))).bytes == 2 * CALL
-
-
-def test_a_handler_whose_function_enables_interrupts_is_refused(compile_avr):
-    firmware = f"""
-        {PRELUDE}
-        SEPARATE void work(void) {{ sink++; sei(); sink++; }}
-        ISR(TIMER0_OVF_vect) {{ work(); }}
-        int main(void) {{ work(); for (;;) {{}} }}
-    """
-    assert "work enables or may enable interrupts inside an interrupt handler" in refusal_of(
-        compile_avr(firmware)
-    )
-
-
-def test_pushing_in_a_loop_is_refused(compile_avr):
-    firmware = f"""
-        {PRELUDE}
-        __attribute__((naked, noinline)) void work(void) {{ __asm__("1: push r1\\n rjmp 1b"); }}
-        int main(void) {{ work(); for (;;) {{}} }}
-    """
-    assert re.search(
-        "work reaches 0x.* with 0 B on the stack on one path and 1 B on",
-        refusal_of(compile_avr(firmware)),
-    )
 
 
 @pytest.mark.parametrize(
@@ -440,8 +447,7 @@ def test_a_stack_pointer_that_is_set_by_hand_is_refused(compile_avr, code):
         __attribute__((naked, noinline)) void work(void) {{ {assembly(code)} }}
         int main(void) {{ work(); for (;;) {{}} }}
     """
-    message = refusal_of(compile_avr(firmware))
-    assert re.search("work moves the stack pointer at 0x[0-9a-f]+ by an unknown", message)
+    assert "work" in refusal_of(compile_avr(firmware)).split()
 
 
 @pytest.mark.parametrize("level", ["-O0", "-Os"])
@@ -466,17 +472,6 @@ def test_a_pointer_to_the_stack_pointer_is_followed(compile_avr, code, level):
     assert " moves the stack pointer at 0x" in refusal_of(compile_avr(firmware, level))
 
 
-def test_writing_to_sreg_through_an_argument_is_refused(compile_avr):
-    firmware = f"""
-        {PRELUDE}
-        SEPARATE void set(volatile uint8_t *p, uint8_t bits) {{ *p |= bits; }}
-        ISR(TIMER0_OVF_vect) {{ set(&SREG, 0x80); }}
-        int main(void) {{ for (;;) {{}} }}
-    """
-    message = refusal_of(compile_avr(firmware))
-    assert re.search("set writes to SREG at 0x[0-9a-f]+ through a pointer", message)
-
-
 @pytest.mark.parametrize("level", ["-O0", "-Os"])
 def test_numbers_like_the_address_of_the_stack_pointer_are_allowed(compile_avr, level):
     firmware = f"""
@@ -498,49 +493,6 @@ def test_numbers_like_the_address_of_the_stack_pointer_are_allowed(compile_avr, 
     assert stack_of(compile_avr(firmware, level)).bytes > CALL
 
 
-def test_paths_that_meet_with_other_depths_are_refused(compile_avr):
-    code = "sbrs r24, 0; push r0; nop; 1: rjmp 1b"
-    firmware = f"""
-        {PRELUDE}
-        __attribute__((naked, noinline)) void work(void) {{ {assembly(code)} }}
-        int main(void) {{ work(); for (;;) {{}} }}
-    """
-    message = refusal_of(compile_avr(firmware))
-    assert re.search(
-        "work reaches 0x[0-9a-f]+ with . B on the stack on one path and . B on another", message
-    )
-
-
-def test_a_pointer_in_a_local_variable_is_unknown(compile_avr):
-    firmware = f"""
-        {PRELUDE}
-        void one(void) {{ sink = 1; }}
-        SEPARATE void choose(void (**action)(void)) {{ if (sink) *action = one; }}
-        SEPARATE void work(void) {{ void (*action)(void) = one; choose(&action); action(); }}
-        int main(void) {{ work(); for (;;) {{}} }}
-    """
-    assert "work calls or jumps through a pointer" in refusal_of(compile_avr(firmware, "-O0"))
-
-
-def test_returning_to_a_pushed_address_is_refused(compile_avr):
-    firmware = f"""
-        {PRELUDE}
-        __attribute__((naked, noinline)) void work(void) {{ __asm__("push r0\\n push r0\\n ret"); }}
-        int main(void) {{ work(); for (;;) {{}} }}
-    """
-    assert "work returns with 2 B still on the stack" in refusal_of(compile_avr(firmware))
-
-
-def test_writing_to_the_return_address_is_refused(compile_avr):
-    code = "in r30, 0x3d; in r31, 0x3e; ldi r24, 1; std Z+2, r24; ret"
-    firmware = f"""
-        {PRELUDE}
-        __attribute__((naked, noinline)) void work(void) {{ {assembly(code)} }}
-        int main(void) {{ work(); for (;;) {{}} }}
-    """
-    assert "work overwrites its return address at 0x" in refusal_of(compile_avr(firmware))
-
-
 def test_running_into_the_next_function_counts(compile_avr):
     firmware = f"""
         {PRELUDE}
@@ -558,15 +510,6 @@ def test_a_long_product_of_libgcc_runs_into_its_other_half(compile_avr):
     program = read_program(compile_avr(firmware, "-Os"))
     product = program.names.address_of("__usmulhisi3")
     assert program.names.address_of("__usmulhisi3_tail") in function_at(program, product).addresses
-
-
-def test_running_into_no_instruction_is_refused(compile_avr):
-    firmware = f"""
-        {PRELUDE}
-        __attribute__((naked, noinline)) void work(void) {{ __asm__(".word 0xffff"); }}
-        int main(void) {{ work(); for (;;) {{}} }}
-    """
-    assert "there is no instruction" in refusal_of(compile_avr(firmware))
 
 
 def test_a_firmware_without_symbols_is_refused(compile_avr):

@@ -199,7 +199,10 @@ def test_a_model_of_4_bits_is_built_with_two_weights_a_byte(data: Path) -> None:
         (["--projection-dim", 13], "--projection-dim is 13, but the projection has only 12 inputs"),
         (["--prototypes", 61], "--prototypes is 61, but the data has only 48 training points"),
         (["--projection-bits", 5], "'5' is not one of"),
-        (["--projection-bits", 4, "--normalization", "l2"], "--projection-bits is 4, but a device"),
+        (
+            ["--projection-bits", 4, "--normalization", "l2"],
+            "--projection-bits is not possible",
+        ),
         (["--set", "trained=W,W"], "'W,W' must be one or more of W, B, Z"),
         (["--set", "trained=V"], "'V' must be one or more of W, B, Z"),
         (["--lambda-w", 0], "0"),
@@ -259,12 +262,12 @@ def test_a_budget_is_bytes_of_the_integer_model(data: Path, text: str, limit: in
         (
             "1kB",
             ["--prototypes", 4],
-            "--budget is 1,000, which determines the sizes, but --prototypes is given too; leave",
+            "--prototypes is given, but --budget determines the sizes; leave --prototypes out",
         ),
         (
             "1kB",
             ["--projection-dim", 4],
-            "--budget is 1,000, which determines the sizes, but --projection-dim is given too",
+            "--projection-dim is given, but --budget determines the sizes",
         ),
     ],
 )

@@ -28,7 +28,6 @@ from sklearn.svm import SVC, LinearSVC, NuSVC
 
 from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.estimators import read_estimator
-from protonn_edge.errors import InputError
 
 X, Y = load_wine(return_X_y=True)
 X_TWO, Y_TWO = X[Y < 2], Y[Y < 2]
@@ -111,83 +110,62 @@ def test_decisions_are_scikit_learns():
 
 
 @pytest.mark.parametrize(
-    ("estimator", "words"),
+    "estimator",
     [
-        (SVC(), "the SVC is not fitted"),
-        (make_pipeline(StandardScaler(), SVC()), "the StandardScaler is not fitted"),
-        (make_pipeline(StandardScaler(), SVC().fit(X, Y)), "the StandardScaler is not fitted"),
-        (SVC(kernel="poly").fit(X, Y), "the kernel 'poly', which cannot be converted"),
-        (SVC(kernel="linear").fit(X, Y), "converted; fit a LinearSVC"),
-        (SVC(kernel=lambda a, b: a @ b.T).fit(X, Y), "the kernel 'a function'"),
-        (
-            BaggingClassifier(n_estimators=2).fit(X, Y),
-            "objects of the type BaggingClassifier cannot be converted",
-        ),
-        (
-            OneVsRestClassifier(SVC()).fit(X, Y),
-            "objects of the type OneVsRestClassifier cannot be converted",
-        ),
-        ("model.pkl", "objects of the type str cannot be converted"),
-        (None, "objects of the type NoneType cannot be converted"),
-        (SVC, "objects of the type ABCMeta cannot be converted"),
-        (KNeighborsClassifier(3, p=1).fit(X, Y), "the metric 'manhattan'"),
-        (KNeighborsClassifier(3, metric="chebyshev").fit(X, Y), "the metric 'chebyshev'"),
-        (KNeighborsClassifier(3, weights=np.ones_like).fit(X, Y), "by a function"),
-        (KNeighborsClassifier(3).fit(X, np.stack([Y, Y], 1)), "has several outputs"),
-        (NearestCentroid(metric="manhattan").fit(X, Y), "the metric 'manhattan'"),
-        (
-            make_pipeline(PolynomialFeatures(2), SVC()).fit(X, Y),
-            "step 'polynomialfeatures' has the type PolynomialFeatures",
-        ),
-        (make_pipeline(MinMaxScaler(clip=True), SVC()).fit(X, Y), "the MinMaxScaler clips"),
-        (SVC().fit(X[:, :5], Y), "was fitted with 5 features, but the points have 13"),
-        (
-            make_pipeline(StandardScaler(), SVC()).fit(X[:, :5], Y),
-            "was fitted with 5 features, but the points have 13",
-        ),
+        SVC(),
+        make_pipeline(StandardScaler(), SVC()),
+        make_pipeline(StandardScaler(), SVC().fit(X, Y)),
+        SVC(kernel="poly").fit(X, Y),
+        SVC(kernel="linear").fit(X, Y),
+        SVC(kernel=lambda a, b: a @ b.T).fit(X, Y),
+        BaggingClassifier(n_estimators=2).fit(X, Y),
+        OneVsRestClassifier(SVC()).fit(X, Y),
+        "model.pkl",
+        None,
+        SVC,
+        KNeighborsClassifier(3, p=1).fit(X, Y),
+        KNeighborsClassifier(3, metric="chebyshev").fit(X, Y),
+        KNeighborsClassifier(3, weights=np.ones_like).fit(X, Y),
+        KNeighborsClassifier(3).fit(X, np.stack([Y, Y], 1)),
+        NearestCentroid(metric="manhattan").fit(X, Y),
+        make_pipeline(PolynomialFeatures(2), SVC()).fit(X, Y),
+        make_pipeline(MinMaxScaler(clip=True), SVC()).fit(X, Y),
+        SVC().fit(X[:, :5], Y),
+        make_pipeline(StandardScaler(), SVC()).fit(X[:, :5], Y),
     ],
 )
-def test_what_cannot_be_converted_is_one_sentence(estimator: Any, words: str):
-    with pytest.raises(InputError, match=words) as caught:
+def test_what_cannot_be_converted_is_one_sentence(estimator: Any):
+    with refused_by("conversion.estimators", "conversion.scaling", "kinds.protonn.convert.rules"):
         from_sklearn(estimator, X)
-    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("estimator", "name", "value", "words"),
+    ("estimator", "name", "value"),
     [
-        (SVC(), "support_vectors_", np.ones((3, 2)), "has the shape"),
-        (SVC(), "support_vectors_", "much", "does not contain numbers"),
-        (SVC(), "_gamma", np.nan, "NaN"),
-        (SVC(), "_gamma", -1.0, "does not match its support vectors"),
-        (SVC(), "_intercept_", None, "fit"),
-        (SVC(), "_n_support", np.array([1, 1, 1]), "'n_support_' of the SVC"),
-        (KNeighborsClassifier(), "_y", np.full(len(Y), 9), "do not match"),
-        (KNeighborsClassifier(), "_fit_X", np.full_like(X, np.inf), "NaN or infinite"),
-        (KNeighborsClassifier(), "n_neighbors", 1000, "do not match"),
-        (LogisticRegression(max_iter=9000), "coef_", np.zeros((3, 13, 2)), "has the shape"),
-        (LogisticRegression(max_iter=9000), "coef_", np.zeros((3, 13)), "the same coefficients"),
-        (
-            LogisticRegression(max_iter=9000),
-            "intercept_",
-            np.zeros(5),
-            "but must have the shape .3",
-        ),
-        (NearestCentroid(), "centroids_", np.zeros((3, 13)), "the same coefficients"),
+        (SVC(), "support_vectors_", np.ones((3, 2))),
+        (SVC(), "support_vectors_", "much"),
+        (SVC(), "_gamma", np.nan),
+        (SVC(), "_gamma", -1.0),
+        (SVC(), "_intercept_", None),
+        (SVC(), "_n_support", np.array([1, 1, 1])),
+        (KNeighborsClassifier(), "_y", np.full(len(Y), 9)),
+        (KNeighborsClassifier(), "_fit_X", np.full_like(X, np.inf)),
+        (KNeighborsClassifier(), "n_neighbors", 1000),
+        (LogisticRegression(max_iter=9000), "coef_", np.zeros((3, 13, 2))),
+        (LogisticRegression(max_iter=9000), "coef_", np.zeros((3, 13))),
+        (LogisticRegression(max_iter=9000), "intercept_", np.zeros(5)),
+        (NearestCentroid(), "centroids_", np.zeros((3, 13))),
     ],
 )
-def test_attributes_that_were_changed_are_refused(
-    estimator: Any, name: str, value: Any, words: str
-):
+def test_attributes_that_were_changed_are_refused(estimator: Any, name: str, value: Any):
     scaled = StandardScaler().fit_transform(X)
     estimator.fit(scaled, Y)
     if name == "_intercept_":
         estimator.dual_coef_ = estimator.dual_coef_[:1]
     else:
         setattr(estimator, name, value)
-    with pytest.raises(InputError, match=words) as caught:
+    with refused_by("conversion.reading", "kinds.protonn.convert.rules", "kinds.linear.convert"):
         from_sklearn(estimator, scaled)
-    assert "\n" not in str(caught.value)
 
 
 def test_a_scaler_that_divides_by_zero_is_refused():

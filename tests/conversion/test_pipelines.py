@@ -221,33 +221,22 @@ def test_a_file_of_an_estimator_with_a_selector_is_converted(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("step", "complaint"),
+    "step",
     [
-        (KNNImputer(), "step 'odd' has the type KNNImputer"),
-        (FunctionTransformer(np.log1p), "step 'odd', the FunctionTransformer calls"),
-        (SimpleImputer(missing_values=-1), "step 'odd', the SimpleImputer"),
-        (SimpleImputer(add_indicator=True), "step 'odd', the SimpleImputer"),
-        (make_pipeline(PCA(5), SimpleImputer()), "step 'simpleimputer', the SimpleImputer"),
-        (
-            columns(("a", KNNImputer(), [1, 2])),
-            "step 'odd', the pipeline's step 'a' has the type KNN",
-        ),
-        (columns(("a", PCA(1), [1, 2])), "step 'odd', the ColumnTransformer contains a PCA"),
-        (
-            columns(("a", MinMaxScaler(), [1, 2]), ("b", "passthrough", [2])),
-            "step 'odd', the ColumnTransformer uses a feature twice",
-        ),
-        (
-            columns(("a", MinMaxScaler(), [1, 2]), transformer_weights={"a": 2.0}),
-            "step 'odd', the ColumnTransformer has weights",
-        ),
+        KNNImputer(),
+        FunctionTransformer(np.log1p),
+        SimpleImputer(missing_values=-1),
+        SimpleImputer(add_indicator=True),
+        make_pipeline(PCA(5), SimpleImputer()),
+        columns(("a", KNNImputer(), [1, 2])),
+        columns(("a", PCA(1), [1, 2])),
+        columns(("a", MinMaxScaler(), [1, 2]), ("b", "passthrough", [2])),
+        columns(("a", MinMaxScaler(), [1, 2]), transformer_weights={"a": 2.0}),
     ],
 )
-def test_what_a_model_cannot_take_is_one_sentence_that_names_the_step(
-    step: Any, complaint: str
-) -> None:
+def test_what_a_model_cannot_take_is_one_sentence_that_names_the_step(step: Any) -> None:
     pipeline = Pipeline([("odd", step), ("last", classifier())])
-    with pytest.raises(InputError, match=complaint) as caught:
+    with pytest.raises(InputError, match="step '(odd|simpleimputer)'") as caught:
         from_pipeline(pipeline.fit(X, y))
     assert "\n" not in str(caught.value)
 
@@ -280,7 +269,7 @@ def test_columns_that_are_dropped_may_be_texts() -> None:
             model = from_sklearn(pipeline, mixed[TRAIN], evaluate_on=(mixed[TEST], y[TEST])).model
         answers = model.predict(mixed[TEST][:, 1:4].astype(np.float32))
         assert np.array_equal(answers, pipeline.predict(mixed[TEST]))
-    with pytest.raises(InputError, match="X must be a table of numbers"):
+    with refused_by("X"):
         from_pipeline(
             make_pipeline(columns(("a", "passthrough", [0, 1])), classifier()).fit(X, y),
             mixed[:, :13],

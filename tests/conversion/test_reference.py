@@ -19,7 +19,6 @@ from model_factory import (
     window_features_of,
 )
 from refusals import refused_by
-from scipy.sparse import csr_array
 from sklearn.datasets import make_multilabel_classification
 
 from protonn_edge.chain.model import Model
@@ -92,7 +91,7 @@ def test_it_is_a_model_to_go_on_from():
 
 def test_sets_of_labels_get_a_threshold():
     X, Y = make_multilabel_classification(n_samples=200, n_features=8, n_classes=10, random_state=0)
-    points, sets = csr_array(X.astype(np.float32)), csr_array(Y.astype(np.float32))
+    points, sets = X.astype(np.float32), Y.astype(np.float32)
     run = reference_run(X)
     model = from_reference(run, points, "l2", [str(i) for i in range(10)], label_sets=sets)
     assert model.multilabel

@@ -71,7 +71,7 @@ def test_points_of_one_class_are_enough(folder: Path) -> None:
             "2 classes, 'broken', 'fine'; name the normal class",
         ),
         ("mixed.csv", ["--one-class", "--normal", "new"], "not one of the classes"),
-        ("normal.csv", ["--one-class", "--epochs", 3], "options such as --epochs do not apply"),
+        ("normal.csv", ["--one-class", "--epochs", 3], "--one-class trains without an optimizer"),
         ("normal.csv", ["--one-class", "--rejection-by", "margin"], "has no margin"),
         ("normal.csv", [], "only one class"),
         ("normal.csv", ["--classifier", "linear", "--one-class"], "'linear' has no such parameter"),

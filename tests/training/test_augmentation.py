@@ -120,7 +120,7 @@ def test_augmentation_trains_and_is_repeatable() -> None:
         ({"augment": True}, "image_shape is not given"),
         (
             {"augment": True, "image_shape": (8, 8), "optimizer": "alternating"},
-            "set optimizer to 'joint'",
+            "the alternating optimizer takes points as they are",
         ),
         ({"image_shape": (8, 9)}, "8x9 has 72 pixels, but the points have 64 features"),
         ({"image_shape": (-8, -8)}, "give \\(height, width\\)"),
@@ -136,6 +136,6 @@ def test_it_is_the_whole_image_that_moves_before_it_is_pooled() -> None:
     images = DIGITS.X_train[:40].astype(np.float32)
     halved, rows = average_pooling((8, 8), (8, 8), (4, 4)), np.arange(40)
     whole = ImageAugmentation(images, (8, 8), Normalizer.identity(64))
-    pooled = ImageAugmentation(images, (8, 8), Normalizer.identity(16), halved)
+    pooled = ImageAugmentation(images, (8, 8), Normalizer.identity(16), halved.apply)
     expected = halved.apply(whole(rows, np.random.default_rng(0)))
     np.testing.assert_allclose(pooled(rows, np.random.default_rng(0)), expected, rtol=1e-6)

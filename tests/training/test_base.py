@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import FrozenInstanceError, dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import click
 import numpy as np
@@ -33,7 +33,6 @@ from protonn_edge.training.base import CLASSIFIERS, DeviceClassifier
 from protonn_edge.training.parameters import Number, parameter
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import EpochReport, Learned
-from protonn_edge.training.refusals import Refusal
 
 DIGITS = load_digits_dataset()
 
@@ -43,10 +42,6 @@ class NearestMean(DeviceClassifier):
     """One prototype a class, its mean, in the space of the features."""
 
     width: float = parameter(1.0, Number(float, 1e-3, 1e3), help="Of the kernel.", option="--width")
-
-    refusals: ClassVar[tuple[Refusal, ...]] = (
-        Refusal(lambda case: case.multilabel, "one mean a class is not enough for sets of labels"),
-    )
 
     def _train(self, prepared: PreparedPoints) -> Learned:
         data = prepared.training_set()
@@ -126,9 +121,11 @@ def test_what_it_remarks_is_a_warning_and_in_the_record() -> None:
 
 
 def test_it_refuses_rows_of_its_own_and_of_the_table() -> None:
-    with pytest.raises(InputError, match="one mean a class"):
+    with pytest.raises(InputError, match="this kind of classifier is not possible"):
         NearestMean().fit(DIGITS.X_train, np.eye(10, dtype=int)[DIGITS.y_train])
-    with pytest.raises(InputError, match="clip is 0.1, but images are pooled"):
+    with pytest.raises(
+        InputError, match="clip is 0.1, but features makes values that are not clipped"
+    ):
         fitted(image_shape=(8, 8), features="pool:4x4", clip=0.1)
     with pytest.raises(ValueError, match="'width' parameter of NearestMean"):
         fitted(width=-1.0)

@@ -125,12 +125,12 @@ def test_a_projection_that_is_given_is_kept_within_a_budget() -> None:
 
 
 def test_a_budget_and_a_number_of_prototypes_exclude_each_other() -> None:
-    with pytest.raises(InputError, match="budget is 900, which determines"):
+    with pytest.raises(InputError, match="n_prototypes is given, but budget determines the sizes"):
         fit(budget=900, n_prototypes=20)
 
 
 def test_a_budget_does_not_change_the_sizes_of_a_model_to_go_on_from() -> None:
-    with pytest.raises(InputError, match="budget is 900, but the model to start from"):
+    with pytest.raises(InputError, match="budget is given, but the model to start from"):
         fit(budget=900, initial_model=fit().to_model())
 
 

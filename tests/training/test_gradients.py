@@ -87,9 +87,9 @@ def test_images_are_moved_before_their_gradients_are_taken(
         ),
         (
             {"clip": 0.02},
-            "clip is 0.02, but gradients are summed, and the bytes of their sums are not clipped",
+            "clip is 0.02, but features makes values that are not clipped",
         ),
-        ({"features": "gradients:9x2"}, "8x8 pixels can have at most 8x8 cells, not 9x2"),
+        ({"features": "gradients:9x2"}, "cells: 9x2, expected at most 8x8"),
         ({"features": "gradients:3x3/6"}, "has 6 directions, but must have 8 or 4"),
     ],
 )

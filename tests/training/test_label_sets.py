@@ -138,7 +138,7 @@ def test_labels_of_sets_keep_their_names_and_order() -> None:
         ([{1, "a"}] * 400, {}, "cannot be sorted"),
         ([{1}] * 400, {}, "only one class"),
         (Y_TRAIN[:10], {}, "inconsistent numbers of samples"),
-        (Y_TRAIN, {"class_weight": "balanced"}, "no single class"),
+        (Y_TRAIN, {"class_weight": "balanced"}, "class_weight is not possible"),
         (Y_TRAIN, {"augment": True, "image_shape": (7, 7)}, "features"),
     ],
 )
@@ -230,7 +230,9 @@ def test_training_goes_on_from_a_model_of_the_same_kind_alone() -> None:
     first = fitted(epochs=5)
     further = fitted(initial_model=first.to_model(), epochs=5)
     assert further.history_[0].objective < first.history_[0].objective
-    with pytest.raises(InputError, match="sets of labels, but the data has one class"):
+    with pytest.raises(
+        InputError, match="only one of the data and the model to start from has sets of labels"
+    ):
         fitted(y=np.arange(400) % 6, initial_model=first.to_model())
 
 

@@ -128,7 +128,7 @@ def test_the_same_seed_gives_the_same_model_whatever_the_order_of_the_points() -
     [
         (
             {"optimizer": "alternating"},
-            "the alternating optimizer does not use points without a class",
+            "the alternating optimizer takes points as they are",
         ),
         ({"image_shape": (3, 3)}, "has 9 pixels"),
     ],

@@ -66,14 +66,15 @@ def test_training_goes_on_with_the_ends_of_the_model_it_starts_from() -> None:
     assert np.allclose(second.inputs.upper, first.inputs.upper, rtol=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("settings", "what"),
-    [
-        ({"image_shape": (1, 2), "features": "pool:1x1"}, "images are pooled"),
-        ({"image_shape": (1, 2), "augment": True}, "augment moves images"),
-    ],
-)
-def test_clipping_is_refused_where_it_means_nothing(settings: dict[str, Any], what: str) -> None:
+def test_averages_are_not_clipped() -> None:
     X, y = _clusters_with_jumps(0)
-    with pytest.raises(InputError, match=f"clip is 0.02, but {what}"):
-        ProtoNNClassifier(clip=0.02, **_SMALL, **settings).fit(X, y)
+    pooled = ProtoNNClassifier(clip=0.02, **_SMALL, image_shape=(1, 2), features="pool:1x1")
+    with pytest.raises(InputError, match="clip is 0.02, but features makes values that are not"):
+        pooled.fit(X, y)
+
+
+def test_moved_images_are_clipped_too() -> None:
+    X, y = _clusters_with_jumps(0)
+    moved = ProtoNNClassifier(clip=0.02, **_SMALL, image_shape=(1, 2), augment=True).fit(X, y)
+    assert moved.model_.clipped
+    assert moved.score(X, y) > 0.9

@@ -91,14 +91,14 @@ def test_the_same_seed_gives_the_same_model() -> None:
     ("settings", "sentence"),
     [
         ({"features": "mode"}, "'mode' of the features is not one of mean"),
-        ({"window_shape": (30, 2)}, "windows of 30x2 have 60 samples"),
-        ({"window_shape": None, "features": "bands:7"}, "at most 6 bands"),
-        ({"features": None}, "window_shape is given, but no features"),
+        ({"window_shape": (30, 2)}, "expected windows of 30x2 samples"),
+        ({"window_shape": None, "features": "bands:7"}, "expected 0 to 6"),
+        ({"features": None}, "but no features of windows are requested"),
         (
             {"image_shape": (32, 2), "features": "pool:16x2"},
-            "window_shape is given, but no features of windows",
+            "points are either images or windows of samples",
         ),
-        ({"image_shape": (32, 2), "augment": True}, "because augment moves images"),
+        ({"image_shape": (32, 2), "augment": True}, "points are either images or windows"),
     ],
 )
 def test_what_cannot_be_meant_is_one_sentence(settings: dict[str, Any], sentence: str) -> None:

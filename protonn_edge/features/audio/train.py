@@ -19,9 +19,6 @@ from protonn_edge.training.parameters import FeatureParameters
 
 _ONSET = "onset:"
 _DEFAULT_ONSET = 4
-_HEARD = rows.Refusal(
-    lambda case: IntegerAudio.kind in case.kinds, "energies of sound are computed"
-)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -35,7 +32,7 @@ class AudioRequest(features.FeatureRequest):
     movement: ClassVar[SignalMovement] = SoundMovement(
         0.025, speed=1.35, gain=1.5, noise=0.0, equalizer=4.0
     )
-    refusals: ClassVar[tuple[rows.Refusal, ...]] = (
+    refusals: ClassVar[tuple[rows.Row, ...]] = (
         rows.Refusal(
             lambda case: (
                 case.asked is not None
@@ -47,7 +44,6 @@ class AudioRequest(features.FeatureRequest):
             "{settings.window_shape[0]}x{settings.window_shape[1]}, with several channels; give "
             "clips of one channel",
         ),
-        *rows.unclipped(_HEARD, why=", and energies are not clipped"),
     )
 
     sizes: Shape

@@ -13,11 +13,9 @@ from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.images.train import pixel_scale
 from protonn_edge.training import features
-from protonn_edge.training import refusals as rows
 from protonn_edge.training.parameters import FeatureParameters
 
 _PIXELS_SEARCHED = (2, 3)  # approximate side of an area
-_POOLED = rows.Refusal(lambda case: IntegerAveragePooling.kind in case.kinds, "images are pooled")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -27,7 +25,6 @@ class PoolingRequest(features.ImageRequest):
     kind: ClassVar[str] = IntegerAveragePooling.kind
     word: ClassVar[str] = "pool"
     form: ClassVar[str] = "pool:4x4"
-    refusals: ClassVar[tuple[rows.Refusal, ...]] = (*rows.unclipped(_POOLED),)
 
     shape: Shape
 

@@ -12,11 +12,9 @@ from protonn_edge.features.gradients.integers import DIRECTIONS, IntegerGradient
 from protonn_edge.features.gradients.making import fitted_to, gradient_features
 from protonn_edge.features.images.train import pixel_scale
 from protonn_edge.training import features
-from protonn_edge.training import refusals as rows
 from protonn_edge.training.parameters import FeatureParameters
 
 _CELLS_SEARCHED = (4, 5, 3)  # numbers of cells per side
-_SUMMED = rows.Refusal(lambda case: IntegerGradients.kind in case.kinds, "gradients are summed")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -26,9 +24,6 @@ class GradientRequest(features.ImageRequest):
     kind: ClassVar[str] = IntegerGradients.kind
     word: ClassVar[str] = "gradients"
     form: ClassVar[str] = "gradients:4x4 or gradients:4x4/4"
-    refusals: ClassVar[tuple[rows.Refusal, ...]] = (
-        *rows.unclipped(_SUMMED, why=", and the bytes of their sums are not clipped"),
-    )
 
     cells: Shape
     directions: int = 8

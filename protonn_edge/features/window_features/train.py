@@ -15,7 +15,7 @@ from protonn_edge.training import features
 from protonn_edge.training import refusals as rows
 from protonn_edge.training.parameters import FeatureParameters
 
-_of_samples = later("protonn_edge.training.requests", "of_samples")  # which imports this module
+# which imports this module
 _of_windows = later("protonn_edge.training.requests", "of_windows")
 
 
@@ -27,21 +27,15 @@ class WindowRequest(features.FeatureRequest):
     words: ClassVar[tuple[str, ...]] = KINDS
     form: ClassVar[str] = "mean,max,bands:4"
     of_samples: ClassVar[bool] = True
-    refusals: ClassVar[tuple[rows.Refusal, ...]] = (
+    can_be_clipped: ClassVar[bool] = True
+    refusals: ClassVar[tuple[rows.Row, ...]] = (
         rows.Refusal(
-            lambda case: case.settings.window_shape is not None and not case.kinds & _of_windows(),
-            "{window_shape} is given, but no features of windows are requested; name features "
-            "with {features}, or leave {window_shape} out",
-        ),
-        *rows.unused(
-            "sample_rate",
-            lambda case: case.asked is None or not case.asked.of_samples,
-            "no features of windows are requested with {features}",
-        ),
-        *rows.refuse_each(
-            lambda case: bool(case.kinds & _of_samples()),
-            "features of windows cannot be computed, because <but>; leave {features} out",
-            rows.AUGMENTED,
+            lambda case: (
+                (case.settings.window_shape is not None or "sample_rate" in case.given)
+                and not case.kinds & _of_windows()
+            ),
+            "{window_shape} or {sample_rate} is given, but no features of windows are requested; "
+            "name features with {features}, or leave both out",
         ),
     )
 

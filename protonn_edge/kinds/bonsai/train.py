@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,7 +33,6 @@ from protonn_edge.training.objective import Loss, Matrix, cross_entropy
 from protonn_edge.training.points import Batch, Float32, TrainingSet
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import EpochReport, Learned, shares_right
-from protonn_edge.training.refusals import Refusal, one_label_each
 from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, SearchSpec, SearchTask
 
 _NO_SHARPNESS = np.zeros(1, np.float32)
@@ -220,7 +219,6 @@ class TreeClassifier(LocalDeepKernelParameters, DeviceClassifier):
     """The common base of Bonsai and local deep kernels."""
 
     scores_are_logits = True
-    refusals: ClassVar[tuple[Refusal, ...]] = one_label_each("a tree of gated sums")
 
     def _train(self, prepared: PreparedPoints) -> Learned:
         data, kind = prepared.training_set(), prepared.normalizer.kind

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,6 @@ from protonn_edge.training.objective import Matrix, cross_entropy
 from protonn_edge.training.points import Batch, Float32, TrainingSet
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import DivergedError, Learned, shares_right
-from protonn_edge.training.refusals import Refusal, one_label_each
 from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, SearchSpec, SearchTask
 
 _PRUNING = (0.2, 0.6)
@@ -230,7 +229,6 @@ class DenseClassifier(DenseParameters, DeviceClassifier):
     """
 
     scores_are_logits = True
-    refusals: ClassVar[tuple[Refusal, ...]] = one_label_each("a dense classifier")
 
     @classmethod
     def searched(cls, task: SearchTask) -> SearchSpec:

@@ -32,7 +32,7 @@ from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.mapped_rows import in_memory
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import EpochReport, Learned
-from protonn_edge.training.refusals import Refusal, one_label_each, unused
+from protonn_edge.training.refusals import Apart, Row
 from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, SearchSpec, SearchTask
 
 _OF_NODES = ("features", "thresholds", "values", "risks")
@@ -308,16 +308,17 @@ class ForestClassifier(ForestParameters, DeviceClassifier):
     True
     """
 
-    refusals: ClassVar[tuple[Refusal, ...]] = (
-        *one_label_each("a forest"),
-        *unused(
+    refusals: ClassVar[tuple[Row, ...]] = (
+        Apart(
             "leaves",
-            lambda case: case.settings.ensemble == "boosting",
+            "ensemble",
+            lambda ensemble: ensemble != "boosting",
             "{ensemble} is 'boosting', whose leaves add corrections",
         ),
-        *unused(
+        Apart(
             "shrinkage",
-            lambda case: case.settings.ensemble != "boosting",
+            "ensemble",
+            lambda ensemble: ensemble == "boosting",
             "only {ensemble} 'boosting' uses it",
         ),
     )

@@ -18,7 +18,7 @@ from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.mapped_rows import in_memory
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import Learned, logistic_report
-from protonn_edge.training.refusals import Refusal, one_label_each, unused
+from protonn_edge.training.refusals import Apart, Refusal, Row
 from protonn_edge.training.searched import FEATURES_SEARCHED, Between, SearchSpec, SearchTask
 
 if TYPE_CHECKING:
@@ -53,8 +53,7 @@ class LinearClassifier(LinearParameters, DeviceClassifier):
     network: LearnedNetwork | None = field(init=False, default=None)
 
     scores_are_logits = True
-    refusals: ClassVar[tuple[Refusal, ...]] = (
-        *one_label_each("a linear classifier"),
+    refusals: ClassVar[tuple[Row, ...]] = (
         Refusal(
             lambda case: (
                 case.settings.solver == NETWORK
@@ -64,14 +63,10 @@ class LinearClassifier(LinearParameters, DeviceClassifier):
             "{features} requests no convolutions; request some, such as conv:8x3,max2, or choose "
             "'saga'",
         ),
-        Refusal(
-            lambda case: case.settings.solver == NETWORK and case.for_floats_alone,
-            "{solver} 'network' does not support {normalization} 'l2'; choose another "
-            "{normalization}",
-        ),
-        *unused(
+        Apart(
             "regularization max_iterations tolerance",
-            lambda case: case.settings.solver == NETWORK,
+            "solver",
+            lambda solver: solver != NETWORK,
             "{solver} is 'network', which keeps weights that were learned with convolutions",
         ),
     )

@@ -58,7 +58,7 @@ class ProtoNNParameters(*_ADDED, MiniBatchParameters):  # type: ignore[misc]
     budget : int, default=None
         Maximum size of W, B and Z on the device, in bytes, from which the rules in
         `protonn_edge.kinds.protonn.train.budget_rules` derive the numbers of projections and
-        prototypes; `n_projections` is then ignored.
+        prototypes, instead of `n_projections` and `n_prototypes`.
     sparsity_projection, sparsity_prototypes, sparsity_labels : float in (0, 1], default=1.0
         Largest share of non-zero entries of W, B and Z (lambda in the paper); 1 is dense.
     trained : tuple of {"W", "B", "Z"}, default=("W", "B", "Z")

@@ -151,7 +151,7 @@ REFUSED: dict[str, tuple[list[Any], dict[str, Any], str]] = {
     "no weights": (
         [GEMM, node("MatMul", "a e", "y")],
         {"e": np.zeros((4, 0), np.float32)},
-        r"constant 'e' of shape \(4, 0\), but this constant must have 1 to .* values",
+        r"constant 'e' .* \(4, 0\), expected",
     ),
     "an attribute that is no number": (
         [GEMM, node("BatchNormalization", "a g o m v", "y", epsilon=float("nan"))],
@@ -159,7 +159,7 @@ REFUSED: dict[str, tuple[list[Any], dict[str, Any], str]] = {
         "BatchNormalization. has the attribute 'epsilon' with more than",
     ),
     "a class for each of many inputs": (
-        [node("Identity", "x", "y")], {"shape": (30_000,)}, "the model has 30,000 classes"
+        [node("Identity", "x", "y")], {"shape": (30_000,)}, "classes: 30,000"
     ),
     "a convolution of 125 GiB": (
         [node("Conv", "x k", "y")],

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from avr_tools import needs_avr_gcc
 from model_factory import random_model
+from refusals import refused_by
 
 from protonn_edge.boards import load_board
 from protonn_edge.chain.file import save_model
@@ -53,7 +54,7 @@ def test_a_write_that_fails_leaves_all_files(
 
     monkeypatch.setattr(Path, "open", full_disk)
     monkeypatch.setattr("shutil.copy2", full_copy)
-    with pytest.raises(InputError, match="No space left on device; choose another folder"):
+    with refused_by("system.files"):
         write_together(tmp_path / "folder", {"a": "9", "src/b": "9", "new/c": "9"})
     monkeypatch.undo()
     assert tree(tmp_path) == before

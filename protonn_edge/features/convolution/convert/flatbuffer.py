@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, InvalidValue
+from protonn_edge.system.checks import check, check_range
 
 _MOST_TABLES = 1_000  # in a vector
 
@@ -30,9 +31,7 @@ class FlatTable:
     @classmethod
     def root(cls, content: bytes, identifier: bytes, what: str) -> FlatTable:
         """Return the first table of a file; raises `InputError` if the identifier differs."""
-        if content[4:8] != identifier:
-            text = f"{what} does not have the identifier {identifier.decode()!r}"
-            raise InputError(f"{text}; export the network again")
+        check(content[4:8] == identifier, what, content[4:8], f"the identifier {identifier!r}")
         return cls(content, what, 0)._at(0)
 
     def number(self, field: int, form: str, default: Any = 0) -> Any:
@@ -81,11 +80,7 @@ class FlatTable:
         count = self._read("I", place)
         if count * item_bytes > len(self.content) - place - 4:
             raise self._damaged()
-        if count > most:
-            raise InputError(
-                f"{self.what} has a list of {count:,} entries, but the limit is {most:,}; use a "
-                "smaller network"
-            )
+        check_range(f"entries of a list in {self.what}", count, 0, most)
         return place + 4, count
 
     def _read(self, form: str, place: int) -> Any:
@@ -94,7 +89,7 @@ class FlatTable:
         return struct.unpack_from(f"<{form}", self.content, place)[0]
 
     def _damaged(self) -> InputError:
-        return InputError(f"{self.what} refers to bytes beyond its end; save the file again")
+        return InvalidValue(self.what, "a place beyond its end")
 
 
 _EMPTY = FlatTable(b"\x04\0\x04\0\x04\0\0\0", "", 4)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.conversion.reading import LARGEST
 from protonn_edge.errors import InputError, shortened
+from protonn_edge.system.checks import check
 from protonn_edge.system.lazy import require
 
 MOST_VALUES = 2**24  # of all constants
@@ -197,11 +198,12 @@ def _shape(value: Any, what: str) -> tuple[int, ...]:
     """Return the shape of a point."""
     kind = value.type.tensor_type
     sizes = tuple(int(axis.dim_value) for axis in kind.shape.dim[1 : MOST_AXES + 1])
-    if TYPES.get(kind.elem_type, "text") in ("text", "?"):
-        raise InputError(
-            f"{what} takes points of the ONNX type {kind.elem_type}; export the network with a "
-            "float input"
-        )
+    check(
+        TYPES.get(kind.elem_type, "text") not in ("text", "?"),
+        f"input of {what}",
+        kind.elem_type,
+        "an ONNX type of numbers",
+    )
     return sizes
 
 
@@ -215,32 +217,29 @@ def _array(tensor: Any, what: str, most: int) -> NDArray[Any]:
     from onnx import numpy_helper  # noqa: PLC0415
 
     name = shortened(tensor.name, _MOST_SHOWN)
-    if tensor.data_location or tensor.external_data:
-        raise InputError(
-            f"{what} keeps the constant {name!r} in another file, which is not read; export the "
-            "network with its weights in the same file"
-        )
+    check(
+        not (tensor.data_location or tensor.external_data),
+        name,
+        "another file",
+        "the weights in the same file",
+    )
     kind = TYPES.get(tensor.data_type)
-    if kind is None:
-        raise InputError(
-            f"{what} has the constant {name!r} of the ONNX type {tensor.data_type}; export the "
-            "network with float weights"
-        )
+    check(
+        kind is not None,
+        f"constant {name!r} of {what}",
+        tensor.data_type,
+        "an ONNX type of numbers",
+    )
     sizes = tuple(tensor.dims[: MOST_AXES + 1])
-    if len(sizes) > MOST_AXES or not _fits(sizes, most):
-        raise InputError(
-            f"{what} has the constant {name!r} of shape {shortened(str(sizes), _MOST_SHOWN)}, but "
-            f"this constant must have 1 to {most:,} values in at most {MOST_AXES} axes; export a "
-            "smaller network"
-        )
+    fits = len(sizes) <= MOST_AXES and _fits(sizes, most)
+    check(
+        fits, f"constant {name!r} of {what}", sizes, f"at most {most:,} values in {MOST_AXES} axes"
+    )
     array: NDArray[Any] = np.asarray(numpy_helper.to_array(tensor))
     # A single number may be a limit that a Clip never reaches.
     largest = np.inf if array.size == 1 else LARGEST
-    if array.dtype.kind == "f" and not (np.abs(array) <= largest).all():
-        raise InputError(
-            f"{what} has the constant {name!r} with an infinite or NaN number, or one above "
-            f"{LARGEST:g}; train the network again"
-        )
+    fits = array.dtype.kind != "f" or bool((np.abs(array) <= largest).all())
+    check(fits, f"constant {name!r} of {what}", "others", f"numbers of at most {LARGEST:g}")
     return array
 
 

@@ -24,6 +24,7 @@ from protonn_edge.features.convolution.convert.onnx_file import (
     Node,
     OnnxGraph,
 )
+from protonn_edge.system.checks import check
 
 IDENTIFIER = b"TFL3"
 _INPUT = "input"
@@ -87,11 +88,12 @@ def tflite_graph(content: bytes, what: str) -> OnnxGraph:
     model = FlatTable.root(content, IDENTIFIER, what)
     graphs = list(model.tables(2))
     inputs = _numbers(graphs[0], 1) if graphs else []
-    if len(graphs) != 1 or len(inputs) != 1:
-        raise InputError(
-            f"{what} has {counted(len(graphs), 'graph')} and {counted(len(inputs), 'input')}; give "
-            "a network with one of each"
-        )
+    check(
+        len(graphs) == len(inputs) == 1,
+        what,
+        f"{counted(len(graphs), 'graph')}, {counted(len(inputs), 'input')}",
+        "one of each",
+    )
     tensors = [_Tensor.of(each) for each in graphs[0].tables(0)]
     net = _Translation(tensors, list(model.tables(4)), inputs[0])
     codes = [max(each.number(0, "b"), each.number(3, "i")) for each in model.tables(1)]

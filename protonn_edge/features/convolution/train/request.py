@@ -22,7 +22,6 @@ from protonn_edge.training.features import FeatureData, ImageRequest, unread
 from protonn_edge.training.parameters import FeatureParameters
 
 _BITS = re.compile(r"bits:(\d)(?:/(\d))?")
-_CONVOLVED = rows.Refusal(lambda case: KIND in case.kinds, "convolutions compute the features")
 
 
 def _cropped_alone(case: rows.TrainingRequest) -> bool:
@@ -45,36 +44,23 @@ class ConvolutionRequest(ImageRequest):
     word: ClassVar[str] = "conv"
     form: ClassVar[str] = "conv:8x3,max2"
     of_samples: ClassVar[bool] = True
-    refusals: ClassVar[tuple[rows.Refusal, ...]] = (
+    learns_from_classes: ClassVar[bool] = True
+    refusals: ClassVar[tuple[rows.Row, ...]] = (
         rows.Refusal(
             _cropped_alone,
             "{features} is {settings.features}, but convolutions can use a crop only if they begin "
             "with averages of an image; leave crop out, or, for images, begin with average2",
         ),
         rows.Refusal(
-            lambda case: (
-                KIND in case.kinds
-                and None not in (case.settings.image_shape, case.settings.window_shape)
-            ),
-            "convolutions use either images or windows, but {image_shape} and {window_shape} are "
-            "given; leave out one of the two",
-        ),
-        *rows.refuse_each(
-            lambda case: KIND in case.kinds,
-            "convolutions cannot be learned, because <but>; leave {features} out",
-            rows.LABEL_SETS,
-        ),
-        rows.Refusal(
             lambda case: isinstance(case.asked, ConvolutionRequest) and case.asked.deskew,
             "deskew applies to pool and gradients, but not to convolutions; leave deskew out",
         ),
-        *rows.unused(
+        rows.Apart(
             "network_epochs network_moved_share network_still_epochs",
-            # a teacher is a network, too
-            lambda case: KIND not in case.kinds and not hasattr(case.settings, "teacher_epochs"),
+            "asked",
+            lambda asked: isinstance(asked, ConvolutionRequest),
             "no convolutions are learned",
         ),
-        *rows.unclipped(_CONVOLVED, why=", and their bytes are not clipped"),
     )
 
     layers: str

@@ -22,10 +22,11 @@ from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.conversion import reading
 from protonn_edge.conversion.affine import AffineMap, Float64
 from protonn_edge.conversion.search import Candidate, ModelSearch, Rule
-from protonn_edge.errors import CheckFailed, InputError, counted
+from protonn_edge.errors import CheckFailed, InputError, InvalidValue, counted
 from protonn_edge.kinds.forest.head import ForestHead
 from protonn_edge.kinds.forest.integers import LEAF, Trees, sum_of_leaves
 from protonn_edge.kinds.forest.train import GrownTrees, fitting, preorder
+from protonn_edge.system.checks import check
 from protonn_edge.training.normalization import normalizer_from
 from protonn_edge.training.points import Float32
 
@@ -215,11 +216,8 @@ def _start(classifier: Any, n_classes: int) -> Float64:
     first, together = reading.attribute(classifier, "init_"), 1 if n_classes == 2 else n_classes
     if isinstance(first, str) and first == "zero":
         return np.zeros(together)
-    if type(first) is not DummyClassifier or reading.text_of(first, "strategy") != "prior":
-        raise InputError(
-            "the GradientBoostingClassifier starts from another estimator; fit it with init=None "
-            "or init='zero'"
-        )
+    prior = type(first) is DummyClassifier and reading.text_of(first, "strategy") == "prior"
+    check(prior, "GradientBoostingClassifier.init", "an estimator", "None or 'zero'")
     shares = reading.numbers_of(first, "class_prior_", (n_classes,))
     logs = np.log(np.clip(shares, _LEAST_SHARE, 1 - _LEAST_SHARE))
     return logs[1:] - logs[:1] if n_classes == 2 else logs - logs.mean()
@@ -281,7 +279,7 @@ def check_gaps(what: str, left: NDArray[Any], *usual: NDArray[Any], share: float
 
 
 def _damaged(name: str, what: str) -> InputError:
-    return InputError(f"the trees of the {name} {what}; fit the estimator again")
+    return InvalidValue(f"trees of the {name}", what)
 
 
 def forest_model(rule: TreeRule, features: AffineMap, X: Float32, names: dict[str, Any]) -> Model:

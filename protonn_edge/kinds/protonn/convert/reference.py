@@ -30,8 +30,9 @@ from protonn_edge.chain.model import Model, raw_ends, with_units_of
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.conversion import Features, Layout
 from protonn_edge.datasets.archive import read_array
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.kinds.protonn.head import ProtoNNHead, protonn_head
+from protonn_edge.system.checks import check, check_kind
 from protonn_edge.system.files import MODEL_LIMIT_BYTES, check_file, write_together
 from protonn_edge.training.given_points import best_threshold
 from protonn_edge.training.normalization import normalizer_from
@@ -193,17 +194,11 @@ def read_reference_model(folder: Path) -> ReferenceModel:
         ("B", B, 0, len(W), "rows of W"),
         ("Z", Z, 1, B.shape[1], "columns of B"),
     ):
-        if matrix.shape[axis] != size:
-            raise InputError(
-                f"{folder}: {name} is {matrix.shape[0]:,} x {matrix.shape[1]:,}, which does not "
-                f"match the {size:,} {other}; use four files from the same run"
-            )
+        found = f"{matrix.shape[0]:,} x {matrix.shape[1]:,}"
+        check(matrix.shape[axis] == size, f"{folder}: {name}", found, f"the {size:,} {other}")
     gamma = read(folder / f"gamma{suffix}")
-    if gamma.size != 1 or not np.isfinite(gamma).all() or float(gamma.ravel()[0]) <= 0:
-        raise InputError(
-            f"{folder / ('gamma' + suffix)} must contain one number above 0; write all four files "
-            "again"
-        )
+    usable = gamma.size == 1 and np.isfinite(gamma).all() and float(gamma.ravel()[0]) > 0
+    check(bool(usable), str(folder / f"gamma{suffix}"), gamma.ravel()[:3], "one number above 0")
     return ReferenceModel(W, B, Z, float(gamma.ravel()[0]))
 
 
@@ -261,19 +256,12 @@ def _text_of(matrix: NDArray[Any]) -> str:
 
 
 def _matrix(array: NDArray[Any], path: Path) -> Float32:
-    if array.ndim != 2 or 0 in array.shape:
-        raise InputError(
-            f"{path} has the shape {array.shape}; it must be a matrix with at least one row and "
-            "one column"
-        )
+    check(array.ndim == 2 and 0 not in array.shape, str(path), array.shape, "a matrix")
     with np.errstate(over="ignore"):
         matrix = np.ascontiguousarray(array, dtype=np.float32)
     if not np.isfinite(matrix).all():
         row, column = (int(index) for index in np.argwhere(~np.isfinite(matrix))[0])
-        raise InputError(
-            f"{path} has a NaN or infinite number in row {row:,}, column {column:,}; save the "
-            "file again"
-        )
+        raise InvalidValue(f"{path}, row {row:,}, column {column:,}", "NaN or infinity")
     return matrix
 
 
@@ -288,15 +276,13 @@ def _read_text(path: Path) -> NDArray[np.float64]:
             try:
                 rows.append([float(cell) for cell in cells])
             except ValueError:
-                raise InputError(
-                    f"{path}:{number} has a value that is not a number; write rows of numbers that "
-                    "are separated by tabs or spaces"
-                ) from None
-            if len(cells) != len(rows[0]):
-                raise InputError(
-                    f"{path}:{number} has {len(cells):,} numbers, but the first row has "
-                    f"{len(rows[0]):,}; save the file again"
-                )
+                raise InvalidValue(f"{path}:{number}", "a cell that is not a number") from None
+            check(
+                len(cells) == len(rows[0]),
+                f"{path}:{number}",
+                len(cells),
+                f"{len(rows[0]):,} numbers",
+            )
     return np.array(rows, dtype=np.float64)
 
 
@@ -305,8 +291,5 @@ def _read_npy(path: Path) -> NDArray[Any]:
     check_file(path, limit_bytes=MODEL_LIMIT_BYTES)
     with path.open("rb") as file:
         array = read_array(file, path.stat().st_size, str(path))
-    if array.dtype.kind not in "fiu":
-        raise InputError(
-            f"{path} does not contain numbers; save it as an array of floats or integers"
-        )
+    check_kind(str(path), array, "fiu", array.ndim)
     return array

@@ -12,6 +12,7 @@ from protonn_edge.conversion import reading
 from protonn_edge.conversion.affine import Float64
 from protonn_edge.conversion.search import Rule
 from protonn_edge.errors import InputError
+from protonn_edge.system.checks import check, check_choice
 from protonn_edge.training.points import Indices
 
 _CHUNK_BYTES = 64 * 2**20
@@ -93,10 +94,8 @@ def machine_rule(classifier: Any, k: int, n_classes: int) -> RBFRule:
     intercepts = reading.numbers_of(classifier, "intercept_", (pairs,))
     counts = reading.numbers_of(classifier, "n_support_", (n_classes,)).astype(np.int64)
     gamma = float(reading.numbers_of(classifier, "_gamma", ()))
-    if counts.min() < 0 or counts.sum() != len(support) or gamma <= 0:
-        raise InputError(
-            f"'n_support_' of the {name} does not match its support vectors; fit the {name} again"
-        )
+    fits = counts.min() >= 0 and counts.sum() == len(support) and gamma > 0
+    check(fits, f"{name}.n_support_", counts.tolist(), f"{len(support):,} support vectors in all")
     by_confidence = reading.flag_of(classifier, "break_ties") and n_classes > 2
     if by_confidence and classifier.decision_function_shape != "ovr":
         by_confidence = False
@@ -124,20 +123,12 @@ def neighbour_rule(classifier: Any, k: int, n_classes: int) -> NeighbourRule:
     if reading.flag_of(classifier, "outputs_2d_"):
         raise reading.several_outputs(classifier)
     metric = reading.text_of(classifier, "effective_metric_")
-    if metric not in _EUCLIDEAN:
-        raise InputError(
-            f"the KNeighborsClassifier has the metric {metric[:40]!r}, which cannot be converted; "
-            "fit it with metric='euclidean'"
-        )
+    check_choice("KNeighborsClassifier.metric", metric[:40], _EUCLIDEAN)
     weights = "uniform" if classifier.weights is None else reading.text_of(classifier, "weights")
-    if weights not in ("uniform", "distance"):
-        raise InputError(
-            "the KNeighborsClassifier weights neighbours by a function, which cannot be converted; "
-            "fit it with weights='uniform' or 'distance'"
-        )
+    check_choice("KNeighborsClassifier.weights", weights[:40], ("uniform", "distance"))
     points = reading.numbers_of(classifier, "_fit_X", (None, k))
     classes = reading.numbers_of(classifier, "_y", (len(points),)).astype(np.int64)
     count = int(classifier.n_neighbors)
-    if classes.min() < 0 or classes.max() >= n_classes or not 1 <= count <= len(points):
-        raise InputError("the KNeighborsClassifier's points and classes do not match; fit it again")
+    fits = classes.min() >= 0 and classes.max() < n_classes and 1 <= count <= len(points)
+    check(fits, "KNeighborsClassifier", "classes of other points", "one for each point")
     return NeighbourRule(points, classes, count, weights)

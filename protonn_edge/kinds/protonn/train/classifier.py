@@ -19,18 +19,14 @@ from protonn_edge.extensions import brought
 from protonn_edge.kinds.protonn.head import protonn_head
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.kinds.protonn.train.budget_rules import sizes_within
+from protonn_edge.kinds.protonn.train.combinations import REFUSALS
 from protonn_edge.kinds.protonn.train.fitting import ProtoNNTraining, default_prototypes
 from protonn_edge.quantization import check_counts
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.objective import LABEL_RARITY
 from protonn_edge.training.preparation import PreparedPoints, count_inputs
 from protonn_edge.training.progress import Learned, Trained
-from protonn_edge.training.refusals import (
-    Refusal,
-    TrainingRequest,
-    refusal_of,
-    unused,
-)
+from protonn_edge.training.refusals import Row, TrainingRequest, refusal_of
 from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, SearchSpec, SearchTask
 from protonn_edge.training.targets import nearest_distances
 
@@ -89,39 +85,10 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
     on_device_: Any = field(init=False, default=None)
 
     starts_from: ClassVar[str] = "protonn"
-    refusals: ClassVar[tuple[Refusal, ...]] = (
+    takes_label_sets: ClassVar[bool] = True
+    refusals: ClassVar[tuple[Row, ...]] = (
         *(each for rows in brought("protonn.refusals").values() for each in rows),
-        *unused(
-            "n_projections n_prototypes init_projection init_prototypes gamma gamma_numerator",
-            lambda case: case.model is not None,
-            "the model to start from determines the sizes and the initial values",
-        ),
-        *unused(
-            "normalization",
-            lambda case: case.settings.normalization != case.settings.normalizer_kind,
-            "the model to start from has its own",
-        ),
-        *unused(
-            "iterations pass_epochs step_sizes",
-            lambda case: case.settings.optimizer == "joint",
-            "only the alternating {optimizer} uses it",
-        ),
-        *unused(
-            "epochs learning_rate input_noise quantization_aware",
-            lambda case: case.settings.optimizer == "alternating",
-            "only the joint {optimizer} uses it",
-        ),
-        *unused(
-            "gamma_numerator", lambda case: case.settings.gamma is not None, "{gamma} is given"
-        ),
-        *unused(
-            "n_projections",
-            lambda case: (
-                isinstance(case.settings.init_projection, str)
-                and case.settings.init_projection == "identity"
-            ),
-            "{init_projection} is 'identity', which keeps all features",
-        ),
+        *REFUSALS,
     )
 
     @property

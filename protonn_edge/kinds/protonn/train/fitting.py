@@ -181,9 +181,9 @@ class ProtoNNTraining:
         if settings.augment:
             assert settings.image_shape is not None
             shape, normalizer = settings.image_shape, prepared.normalizer
-            stage, share = prepared.making.stage, float(settings.augment)
+            features, share = prepared.making.apply, float(settings.augment)
             raw = in_memory(prepared.raw, "augment")
-            augment = ImageAugmentation(raw, shape, normalizer, stage, share)
+            augment = ImageAugmentation(raw, shape, normalizer, features, share)
         if prepared.groups is None or self._voters.new_classes:
             return augment
         strength = float(settings.group_shift)

@@ -4,67 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from protonn_edge.training.refusals import (
-    AUGMENTED,
-    LABEL_SETS,
-    OF_OPTIMIZERS,
-    Refusal,
-    refuse_each,
-)
+from protonn_edge.training.refusals import Apart, Refusal, Row
 
-REFUSALS: Sequence[Refusal] = (
-    *refuse_each(
-        lambda case: case.settings.one_class,
-        "{one_class} is set, but <but>; leave {one_class} out, or give points with one label each",
-        LABEL_SETS,
+REFUSALS: Sequence[Row] = (
+    Refusal(
+        lambda case: case.settings.one_class and case.for_floats_alone,
+        "{one_class} is set, but a device supports neither sets of labels nor the {normalization} "
+        "'l2'; leave out one of the two",
     ),
-    *refuse_each(
-        lambda case: case.settings.one_class,
-        "{one_class} is set, but <but>; leave out one of the two",
-        AUGMENTED,
-        Refusal(
-            lambda case: case.settings.initial_model is not None, "there is a model to start from"
-        ),
-        Refusal(lambda case: case.settings.strangers > 0, "{strangers} is {settings.strangers:g}"),
-        Refusal(lambda case: case.settings.clip > 0, "{clip} is {settings.clip:g}"),
-        Refusal(
-            lambda case: "convolutions" in case.kinds, "learning convolutions needs several classes"
-        ),
-        Refusal(
-            lambda case: case.settings.normalizer_kind == "l2",
-            "the {normalization} is l2, which a device cannot compute",
-        ),
-        Refusal(
-            lambda case: case.settings.budget is not None,
-            "{budget} divides bytes among several classes",
-            ("budget",),
-        ),
-        Refusal(
-            lambda case: (
-                isinstance(case.settings.init_projection, str)
-                and case.settings.init_projection in ("nca", "sleec")
-            ),
-            "{init_projection} is {settings.init_projection}, which needs several classes",
-            ("init_projection",),
-        ),
+    Apart(
+        "augment strangers clip initial_model budget new_classes sparsity_projection "
+        "sparsity_prototypes sparsity_labels",
+        "one_class",
+        lambda one_class: not one_class,
+        "{one_class} learns from normal points, without other points or an optimizer",
+        has_no_effect=False,
     ),
-    *refuse_each(
-        lambda case: case.settings.one_class,
-        "{one_class} trains without an optimizer, so <but>; leave out {one_class}, or what needs "
-        "an optimizer",
-        Refusal(
-            lambda case: min(case.settings.sparsity) < 1,
-            "the matrices cannot be sparse",
-            ("sparsity",),
-        ),
-        Refusal(
-            lambda case: not OF_OPTIMIZERS.isdisjoint(case.given),
-            "options such as {epochs} do not apply",
-        ),
+    Apart(
+        "epochs optimizer loss batch_size learning_rate input_noise quantization_aware trained "
+        "iterations pass_epochs step_sizes gamma_numerator",
+        "one_class",
+        lambda one_class: not one_class,
+        "{one_class} trains without an optimizer",
     ),
     Refusal(
-        lambda case: case.settings.one_class and case.settings.new_classes > 0,
-        "{new_classes} is {settings.new_classes}, but {one_class} is set; leave one of the two out",
-        ("new_classes",),
+        lambda case: (
+            case.settings.one_class and case.asked is not None and case.asked.learns_from_classes
+        ),
+        "{features} are learned from several classes, but {one_class} is set; leave out one of the "
+        "two",
+    ),
+    Refusal(
+        lambda case: (
+            case.settings.one_class
+            and isinstance(case.settings.init_projection, str)
+            and case.settings.init_projection in ("nca", "sleec")
+        ),
+        "{init_projection} is {settings.init_projection}, which needs several classes, but "
+        "{one_class} is set; leave out one of the two",
     ),
 )

@@ -13,11 +13,6 @@ from protonn_edge.training.refusals import Refusal
 
 REFUSALS: Sequence[Refusal] = (
     Refusal(
-        lambda case: case.settings.teachable > 0 and case.for_floats_alone,
-        "{teachable} is {settings.teachable}, but a device supports neither sets of labels "
-        "nor the {normalization} 'l2'; leave {teachable} out",
-    ),
-    Refusal(
         lambda case: case.settings.new_classes > 0 and case.settings.teachable == 0,
         "{new_classes} is {settings.new_classes}, but {teachable} is 0; give both",
     ),
