@@ -13,7 +13,7 @@ from protonn_edge.boards import load_board
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.registry import ESTIMATORS
 from protonn_edge.cli.command import OUTPUT, Output, command, option
-from protonn_edge.cli.devices import EMULATOR, chosen_emulator
+from protonn_edge.cli.devices import chosen_emulator
 from protonn_edge.cli.hil import say_agreement, show
 from protonn_edge.cli.options import BOARD, FOLDER
 from protonn_edge.cli.paths import REPORT, RESULTS, check_replaceable
@@ -40,10 +40,9 @@ _SETTINGS: dict[str, Any] = {
 }
 
 
-@command("demo", apart={"--csv": "--board --emulator --open"}, examples=("-o demo",))
+@command("demo", apart={"--csv": "--board --open"}, examples=("-o demo",))
 def demo_command(
     board_name: str = BOARD,
-    emulator: str | None = EMULATOR,
     output: Path = option(
         "Folder for the model, the firmware project, the results and the report.",
         FOLDER,
@@ -65,7 +64,7 @@ def demo_command(
     report = output / "report.html"
     check_replaceable(report, REPORT)
     _check_is_demo(output / "model.npz")
-    emulator = chosen_emulator(out, emulator, board)
+    emulator = chosen_emulator(out, None, board)
     train_n, test_n = len(dataset.y_train), len(dataset.y_test)
     out.say(f"digits: {train_n:,} for training, {test_n:,} for testing, 64 pixels each")
     classifier = _untrained()
