@@ -126,6 +126,12 @@ ROOMS = {
         "one-class learning is not installed",
         kind="protonn",
     ),
+    "paper": Room(
+        "protonn_edge/kinds/protonn/paper tests/paper",
+        "train data.csv -o paper.npz --classifier protonn --optimizer alternating",
+        "the paper's optimizer is not installed",
+        kind="protonn",
+    ),
     "bonsai": Room(
         "protonn_edge/kinds/bonsai templates/c/bonsai_tree tests/bonsai docs/bonsai.md",
         "train data.csv -o bonsai.npz --classifier bonsai",

@@ -9,9 +9,13 @@ import pytest
 from chains import replace
 
 from protonn_edge.errors import InputError
+from protonn_edge.kinds.protonn.paper.train import alternating
+from protonn_edge.kinds.protonn.paper.train.alternating import (
+    alternate,
+    armijo_step,
+    batch_size_for,
+)
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
-from protonn_edge.kinds.protonn.train import alternating
-from protonn_edge.kinds.protonn.train.alternating import alternate, armijo_step, batch_size_for
 from protonn_edge.training.initialization import initial_parameters
 from protonn_edge.training.objective import LOSSES, Parameters, objective, objective_gradient
 from protonn_edge.training.points import TrainingSet
