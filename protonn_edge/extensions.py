@@ -32,13 +32,13 @@ def brought(point: str) -> dict[str, Any]:
     """Return what extensions bring at a point, by their names."""
     return {
         folder.rpartition(".")[2]: _imported(f"{folder}.{place}")
-        for folder in _folders()
+        for folder in extension_packages()
         if (place := import_module(folder).BRINGS.get(point)) is not None
     }
 
 
 @cache
-def _folders() -> tuple[str, ...]:
+def extension_packages() -> tuple[str, ...]:
     """Return the packages of extensions: those with `BRINGS`, in this package and in kinds."""
     packages = folders_of("protonn_edge")
     packages += [part for kind in folders_of("protonn_edge.kinds") for part in folders_of(kind)]

@@ -225,6 +225,8 @@ class Command(click.Command):
         grouped: dict[str, list[tuple[str, str]]] = {}
         for each, _ in shown:
             grouped.setdefault(group_of(each), []).append(row(each, ctx))
+        for title in [title for title, rows in grouped.items() if len(rows) == 1 and title]:
+            grouped.setdefault("", []).extend(grouped.pop(title))  # one row needs no title
         for title in dict.fromkeys((*GROUPS, *GROUP_OF.values(), "")):
             if title in grouped:
                 with formatter.section(title or "Other options"):

@@ -13,7 +13,7 @@ from protonn_edge.boards import load_board
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.registry import ESTIMATORS
 from protonn_edge.cli.command import OUTPUT, Output, command, option
-from protonn_edge.cli.devices import EMULATOR, chosen_emulator
+from protonn_edge.cli.devices import chosen_emulator
 from protonn_edge.cli.hil import say_agreement, show
 from protonn_edge.cli.options import BOARD, FOLDER
 from protonn_edge.cli.paths import REPORT, RESULTS, check_replaceable
@@ -31,6 +31,7 @@ from protonn_edge.verification.agreement import disagreement, verify_host
 _fit_classifier = later("protonn_edge.cli.fitting", "fit_classifier")
 
 _SEED = 0
+# Of the kind that is the default; other kinds take those that they know.
 _SETTINGS: dict[str, Any] = {
     "n_projections": 10,
     "n_prototypes": 40,
@@ -39,10 +40,9 @@ _SETTINGS: dict[str, Any] = {
 }
 
 
-@command("demo", apart={"--csv": "--board --emulator --open"}, examples=("-o demo",))
+@command("demo", apart={"--csv": "--board --open"}, examples=("-o demo",))
 def demo_command(
     board_name: str = BOARD,
-    emulator: str | None = EMULATOR,
     output: Path = option(
         "Folder for the model, the firmware project, the results and the report.",
         FOLDER,
@@ -64,10 +64,10 @@ def demo_command(
     report = output / "report.html"
     check_replaceable(report, REPORT)
     _check_is_demo(output / "model.npz")
-    emulator = chosen_emulator(out, emulator, board)
+    emulator = chosen_emulator(out, None, board)
     train_n, test_n = len(dataset.y_train), len(dataset.y_test)
     out.say(f"digits: {train_n:,} for training, {test_n:,} for testing, 64 pixels each")
-    classifier = ESTIMATORS["protonn"](random_state=_SEED, **_SETTINGS)
+    classifier = _untrained()
     if stopped := _fit_classifier(classifier, dataset, out):
         raise Interrupted(f"stopped after {stopped}; no model is kept")
     classifier.set_accuracy_floor(dataset.X_test, dataset.y_test)
@@ -108,6 +108,13 @@ def demo_command(
         reports.show_report(report)
     record = measurement.to_json() | {"report": str(report)}
     out.finish(record, disagreement([on_host, measurement.agreement]))
+
+
+def _untrained() -> Any:
+    """Return the default kind of classifier, with the settings that it knows."""
+    kind = ESTIMATORS[next(iter(ESTIMATORS))]
+    settings = {name: value for name, value in _SETTINGS.items() if name in kind.parameters}
+    return kind(random_state=_SEED, **settings)
 
 
 def _reports() -> ModuleType:

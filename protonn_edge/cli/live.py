@@ -39,9 +39,8 @@ class LiveOptions:
     """The options as they were given."""
 
     sensors: tuple[str, ...] = option(
-        "Read this sensor: a0 to a5 (repeat the option for more pins), microphone (on A0), "
-        "adxl345, adxl345-spi, bme280, bmi160, hx711, lsm6ds3, max30102, mpu6050, or a .toml file "
-        "that describes another sensor.",
+        "Read this sensor, such as mpu6050, microphone or a0 (repeat the option for more pins), or "
+        "a .toml file that describes one; docs/recording.md lists all.",
         flag="--sensor",
         multiple=True,
         metavar="NAME",
@@ -56,8 +55,8 @@ class LiveOptions:
         metavar="UNIT",
     )
     hop: int | None = option(
-        "With --sensor: samples from the start of a window to the start of the next; windows "
-        "overlap if this is less than a window's length.  [default: a window's length]",
+        "With --sensor: samples from the start of a window to the start of the next.  [default: a "
+        "window's length]",
         click.IntRange(1),
     )
     votes: int | None = option(

@@ -58,8 +58,7 @@ TABLE = together(
     _table_options,
     {
         "read": option(
-            "How to read DATA, such as label=COLUMN or drop=COLUMNS; 'data --help' lists the "
-            "names. Repeat the option for several.",
+            "How to read DATA, such as label=COLUMN; repeatable; 'data --help' lists all names.",
             multiple=True,
             metavar="NAME=VALUE",
         )

@@ -39,16 +39,15 @@ class TrainOptions:
     output: Path = options.MODEL_OUTPUT
     classifier: GivenClassifier = every_classifier()
     start_from: Path | None = option(
-        "A model file to continue training from, or a folder with the reference implementation's "
-        "W, B, Z and gamma.",
+        "Continue from a model file, or from a folder with the reference implementation's W, B, Z "
+        "and gamma.",
         options.MODEL_PATH,
     )
     groups: str | None = options.GROUPS
     added: list[TrainAddition] = additions("train")
     calibrate: Path | None = option(
-        "Train nothing: adapt the answers of this model to DATA, points of its classes that "
-        "training and testing do not use. With at least 100 points, firmware that watches its "
-        "answers expects the model's answers for them.",
+        "Train nothing: adapt MODEL's answers to DATA, points that training and testing do not "
+        "use; see docs/rejection.md and docs/health.md.",
         options.MODEL_PATH,
         metavar="MODEL",
     )
@@ -79,7 +78,6 @@ class TrainOptions:
         "train.csv -o model.npz",
         "train.csv -o small.npz --budget 2kB --groups person",
         "windows.npz -o model.npz --features mean,deviation,min,max,crossings,bands:4",
-        "images.npz -o digits.npz --image-shape 28x28 --features deskew,gradients:4x4",
         "calibration.csv --calibrate model.npz -o calibrated.npz",
     ),
 )

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
+from protonn_edge.chain.registry import KINDS
 from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.errors import InputError
 from protonn_edge.training.base import CLASSIFIERS, DeviceClassifier
@@ -51,7 +52,7 @@ class Points:
     fixed: Mapping[str, Any] = field(default_factory=dict)
     # (n,): the group of each point, such as a person, if points are to be moved between groups
     groups: NDArray[np.int64] | None = None
-    classifier: str = "protonn"  # the kind, as in `chain.registry`, or `ANY` of them
+    classifier: str = next(iter(KINDS))  # the kind, as in `chain.registry`, or `ANY` of them
     metric: Metric = ACCURACY  # the figure to maximize
     left_out: tuple[str, ...] = ()  # kinds that are not searched among any
     # (n, D): which values were gaps, and what filled them; None without gaps

@@ -69,7 +69,7 @@ def test_a_command_that_only_reads_imports_no_more(words: tuple[str, ...], print
 
 def test_the_demo_imports_no_training_for_its_help() -> None:
     text, packages, modules = started("demo", "--help")
-    assert "--emulator" in text
+    assert "--board" in text
     assert not {"sklearn", "scipy", "matplotlib", "optuna"} & packages
     assert "protonn_edge.cli.fitting" not in modules
 

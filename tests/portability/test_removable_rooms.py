@@ -131,6 +131,11 @@ ROOMS = {
         "train data.csv -o paper.npz --classifier protonn --optimizer alternating",
         "the paper's optimizer is not installed",
         kind="protonn",
+    "protonn": Room(
+        "protonn_edge/kinds/protonn templates/c/projection templates/c/prototypes",
+        "train data.csv -o protonn.npz --classifier protonn",
+        "'protonn' is not one of",
+        needed_by=("teaching", "float builds", "one class", "bonsai"),
     ),
     "bonsai": Room(
         "protonn_edge/kinds/bonsai templates/c/bonsai_tree tests/bonsai docs/bonsai.md",
@@ -170,6 +175,12 @@ ROOMS = {
         "protonn_edge/features/window_features templates/c/window_features tests/window_features",
         "train data.csv -o windows.npz --features mean,max --window 2x1",
         "the term 'mean' of the features is not one of",
+        needed_by=("convolutions",),
+    ),
+    "averages": Room(
+        "protonn_edge/features/average_pooling templates/c/average_pooling tests/average_pooling",
+        "train data.csv -o averages.npz --image-shape 1x2 --features pool:1x1",
+        "is not one of",
         needed_by=("convolutions",),
     ),
     "dense": Room(

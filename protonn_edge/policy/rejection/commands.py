@@ -38,8 +38,8 @@ class RejectionOptions(TrainAddition):
         group=_TITLE,
     )
     rejection_by: tuple[str, ...] = option(
-        "Reject by score, distance or margin (the lead over the second-best score); repeat the "
-        "option to divide SHARE among several of them.  [default: score]",
+        "Reject by score, distance or margin (the lead over the second-best score); repeatable, to "
+        "divide SHARE.  [default: score]",
         click.Choice(STATISTICS),
         multiple=True,
         metavar="STATISTIC",

@@ -125,7 +125,9 @@ class ProtoNNTraining:
             if trained := self._settings.target.as_it_starts(start, data.X):
                 return trained
             if (other := self._settings.other_optimizer) is not None:
-                trained = other.minimize(start, data, self._settings, seed=self.prepared.seed)
+                trained: Trained = other.minimize(
+                    start, data, self._settings, seed=self.prepared.seed
+                )
                 return trained
             return self._train_jointly(start, data, augment)
 

@@ -63,7 +63,7 @@ class Alternating:
 
     def planned_epochs(self, settings: ProtoNNParameters) -> int:
         """Return the number of epochs by the last report."""
-        return len(settings.trained) * settings.iterations * settings.pass_epochs
+        return len(settings.trained) * int(settings.iterations * settings.pass_epochs)
 
     def minimize(
         self, start: Parameters, data: TrainingSet, settings: ProtoNNParameters, *, seed: int
