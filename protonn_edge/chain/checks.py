@@ -26,17 +26,6 @@ def check_type(array: NDArray[Any], name: str, wanted: str) -> None:
     check(array.dtype.str[1:] == wanted, name, array.dtype.name, np.dtype(wanted).name)
 
 
-def checked_array(arrays: Arrays, name: str, wanted: str, shape: tuple[int, ...]) -> NDArray[Any]:
-    """Return an array, checked to have the `wanted` type, this shape and only finite floats."""
-    check(name in arrays, name, "nothing", "an array")
-    array = arrays[name]
-    check_type(array, name, wanted)
-    if array.shape != shape:
-        raise unlike(array, name, f"of the shape {shape}")
-    check_finite(array, name)
-    return array
-
-
 def single_value(array: NDArray[Any], name: str, kinds: str) -> Any:
     """Return the only value of an array; its type must be one of NumPy's `kinds`."""
     if array.shape != () or array.dtype.kind not in kinds:
