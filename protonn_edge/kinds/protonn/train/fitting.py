@@ -125,10 +125,10 @@ class ProtoNNTraining:
             if trained := self._settings.target.as_it_starts(start, data.X):
                 return trained
             if (other := self._settings.other_optimizer) is not None:
-                trained: Trained = other.minimize(
+                taught: Trained = other.minimize(
                     start, data, self._settings, seed=self.prepared.seed
                 )
-                return trained
+                return taught
             return self._train_jointly(start, data, augment)
 
     def model(self, trained: Trained) -> Model:
