@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from refusals import refused_by
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from protonn_edge.datasets import load_digits_dataset
-from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 
 DIGITS = load_digits_dataset()
@@ -40,7 +40,7 @@ def test_a_value_that_is_no_number_is_found(value: float, words: str) -> None:
     points = X.copy()
     points[11, 7] = value
     refused(f"row 11 of X {words}.*drop the point", points)
-    with pytest.raises(InputError, match="row 11 of evaluate_on"):
+    with refused_by("training.points"):
         ProtoNNClassifier(epochs=1).fit(X, Y, evaluate_on=(points, Y))
 
 

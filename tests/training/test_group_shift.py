@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import refused_by
 
 from protonn_edge.chain.file import model_bytes
-from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.kinds.protonn.train.fitting import GroupShift
 from protonn_edge.training.points import distinct_points
@@ -143,7 +143,7 @@ def test_what_cannot_be_shifted_is_refused(options: dict[str, Any], sentence: st
 
 def test_sets_of_labels_are_refused() -> None:
     X, y, people = points_of_people(3)
-    with pytest.raises(InputError, match="sets of labels"):
+    with refused_by("training.refusals"):
         fitted(X, np.stack([y, 1 - y], axis=1), groups=people)
 
 

@@ -6,9 +6,9 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from refusals import refused_by
 
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
-from protonn_edge.errors import InputError
 from protonn_edge.training import initialization
 from protonn_edge.training.initialization import (
     clustered_prototypes,
@@ -212,7 +212,7 @@ def test_a_given_projection_is_copied() -> None:
 @pytest.mark.parametrize("given", [np.ones((2, 5)), np.ones(6), np.full((2, 6), np.nan)])
 def test_a_given_projection_that_does_not_fit_is_refused(given: np.ndarray) -> None:
     X, y = blobs()
-    with pytest.raises(InputError, match="one column per feature"):
+    with refused_by("training.initialization"):
         initial_projection(given.astype(np.float32), X, y, 5, None, generator())
 
 

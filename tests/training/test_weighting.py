@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from refusals import refused_by
 
 from protonn_edge.chain.file import model_bytes
 from protonn_edge.datasets import load_digits_dataset
-from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.kinds.protonn.train.fitting import parameters_of
 from protonn_edge.training.given_points import point_weights
@@ -38,7 +38,7 @@ def test_balance_takes_the_points_weights_into_account() -> None:
 
 
 def test_classes_of_no_weight_at_all_are_refused() -> None:
-    with pytest.raises(InputError, match="every point has weight 0"):
+    with refused_by("training.given_points"):
         point_weights(POINTS, LABELS, None, {"a": 0.0, "b": 0.0})
 
 
@@ -118,5 +118,5 @@ def test_a_class_without_weight_is_no_class() -> None:
 
 def test_one_class_with_weight_is_refused() -> None:
     weights = (DIGITS.y_train == 1).astype(float)
-    with pytest.raises(InputError, match="only one class"):
+    with refused_by("training.targets"):
         classifier().fit(DIGITS.X_train, DIGITS.y_train, sample_weight=weights)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from refusals import refused_by
 
-from protonn_edge.errors import InputError
 from protonn_edge.tuning.choice import Choice, candidates, lead_by_chance
 from protonn_edge.tuning.limits import Figures
 from protonn_edge.tuning.store import Record
@@ -157,5 +157,5 @@ def test_a_choice_says_what_it_is_parsed_from(in_groups):
     ],
 )
 def test_no_choice_is_refused(text):
-    with pytest.raises(InputError, match="is not a choice"):
+    with refused_by("tuning.choice"):
         Choice.parse(text)

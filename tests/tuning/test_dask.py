@@ -13,8 +13,8 @@ from dataclasses import replace
 
 import pytest
 from programs import started
+from refusals import refused_by
 
-from protonn_edge.errors import InputError
 from protonn_edge.tuning.cluster import DaskWorkers
 from protonn_edge.tuning.limits import TuningLimits
 from protonn_edge.tuning.workers import Workers
@@ -93,7 +93,7 @@ def test_no_scheduler_is_said(make_objective, monkeypatch):
     monkeypatch.setattr("protonn_edge.tuning.cluster._CONNECT_S", 1)
     address = f"tcp://127.0.0.1:{free_port()}"
     with (
-        pytest.raises(InputError, match="no Dask scheduler answered at tcp://127"),
+        refused_by("tuning.cluster"),
         DaskWorkers(make_objective(), address),
     ):
         pass

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from avr_tools import needs_avr_gcc
 from command_line import run, run_json
+from refusals import refused_by
 
-from protonn_edge.errors import InputError
 from protonn_edge.training.base import CLASSIFIERS
 from protonn_edge.tuning.limits import ACCURACY, Metric
 from protonn_edge.tuning.objective import Job, Objective
@@ -36,18 +36,9 @@ def test_every_metric_is_that_of_the_answers(text: str, figure: float) -> None:
     assert Metric.parse(text, CLASSES).of(FOUND, ACTUAL, 3) == pytest.approx(figure)
 
 
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("recall:fautl", "data's classes, which are 'ok', 'Fault', '1'; did you mean 'Fault'?"),
-        ("recall:zzzzzz", "data's classes, which are 'ok', 'Fault', '1'$"),
-        ("acuracy", "or recall:CLASS; did you mean 'accuracy'?"),
-        ("recall", "is not a metric"),
-        ("", "is not a metric"),
-    ],
-)
-def test_what_is_no_metric_of_the_data_is_refused(text: str, sentence: str) -> None:
-    with pytest.raises(InputError, match=sentence.replace("?", r"\?")):
+@pytest.mark.parametrize("text", ["recall:fautl", "recall:zzzzzz", "acuracy", "recall", ""])
+def test_what_is_no_metric_of_the_data_is_refused(text: str) -> None:
+    with refused_by("tuning.limits"):
         Metric.parse(text, CLASSES)
 
 
@@ -55,7 +46,7 @@ def test_a_class_must_be_in_every_fold() -> None:
     y, folds = np.array([0, 1, 0, 1]), np.array([0, 0, 1, 1])
     recall = Metric.parse("recall:Fault", CLASSES)
     recall.check_folds(y, folds)
-    with pytest.raises(InputError, match="in every fold"):
+    with refused_by("tuning.limits"):
         recall.check_folds(y[[0, 1, 2, 0]], folds)
     ACCURACY.check_folds(y[[0, 0, 0, 0]], folds)
 
