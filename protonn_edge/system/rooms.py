@@ -19,6 +19,7 @@ _PARTS = {
         "kinds.protonn.one_class",
         "--one-class --all-classes --normal",
     ),
+    "the paper's optimizer": ("kinds.protonn.paper", "--optimizer"),
     "meters": ("device.meters", "--meter"),
     "observation": ("observation", "--observe --health"),
     "rejection": ("policy.rejection", "--rejection --rejection-by"),

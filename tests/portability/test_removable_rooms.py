@@ -126,11 +126,17 @@ ROOMS = {
         "one-class learning is not installed",
         kind="protonn",
     ),
+    "paper": Room(
+        "protonn_edge/kinds/protonn/paper tests/paper",
+        "train data.csv -o paper.npz --classifier protonn --optimizer alternating",
+        "the paper's optimizer is not installed",
+        kind="protonn",
+    ),
     "protonn": Room(
         "protonn_edge/kinds/protonn templates/c/projection templates/c/prototypes",
         "train data.csv -o protonn.npz --classifier protonn",
         "'protonn' is not one of",
-        needed_by=("teaching", "float builds", "one class", "bonsai"),
+        needed_by=("teaching", "float builds", "one class", "paper", "bonsai"),
     ),
     "bonsai": Room(
         "protonn_edge/kinds/bonsai templates/c/bonsai_tree tests/bonsai docs/bonsai.md",

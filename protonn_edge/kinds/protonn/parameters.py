@@ -18,7 +18,6 @@ from protonn_edge.training.parameters import (
     N_PROJECTIONS,
     SHARE,
     SPARSITY_PROJECTION,
-    TURNS,
     Choices,
     MiniBatchParameters,
     Number,
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
 MATRICES = ("W", "B", "Z")
 LOSSES = ("cross_entropy", "squared_error", "hinge", "neighbour_likelihood")
-STEP_SIZES = ("inverse", "inverse_sqrt")
 PROJECTIONS = ("lda", "gaussian", "pca", "nca", "identity", "sleec")
 PROTOTYPES = ("per_class", "kmeans", "sample")
 PROTOTYPES_PER_CLASS = 4
@@ -63,9 +61,6 @@ class ProtoNNParameters(*_ADDED, MiniBatchParameters):  # type: ignore[misc]
         Largest share of non-zero entries of W, B and Z (lambda in the paper); 1 is dense.
     trained : tuple of {"W", "B", "Z"}, default=("W", "B", "Z")
         The matrices to train; the others keep their initial values, as in the paper's figure 5.
-    optimizer : {"joint", "alternating"}, default="joint"
-        "joint" trains all three matrices together with Adam; "alternating" is the paper's
-        algorithm, which trains them in turn.
     loss : {"cross_entropy", "squared_error", "hinge", "neighbour_likelihood"}
         The loss to minimize. The paper uses the squared error. The cross-entropy, of a softmax over
         the scores or of a sigmoid for each label of a set (plus its Brier score), generalizes
@@ -89,13 +84,6 @@ class ProtoNNParameters(*_ADDED, MiniBatchParameters):  # type: ignore[misc]
         Whether the second half of the joint training minimizes the loss of the integer model, with
         W, B, Z and the inputs rounded and the RBF read from its table. No effect without an integer
         model: for sets of labels, "l2", and more than 255 classes.
-    iterations : int, default=20
-        Alternating optimizer: number of passes over Z, B and W (T in the paper).
-    pass_epochs : int, default=20
-        Alternating optimizer: epochs of one pass (e in the paper).
-    step_sizes : {"inverse_sqrt", "inverse"}, default="inverse_sqrt"
-        Alternating optimizer: eta_0 / sqrt(t) with Nesterov's acceleration and tail averaging, as
-        on the authors' poster, or eta_0 / t as in the paper.
     init_projection : {"lda", "gaussian", "pca", "nca", "identity", "sleec"} or array, default="lda"
         Initial W: linear discriminants, random numbers, principal components, neighbourhood
         components (slower), no projection (d = D), embeddings of the label sets (as in the paper
@@ -160,12 +148,6 @@ class ProtoNNParameters(*_ADDED, MiniBatchParameters):  # type: ignore[misc]
         help="Matrices to train: W (projection), B (prototypes), Z (labels); the others stay "
         "as they are.",
     )
-    optimizer: str = parameter(
-        "joint",
-        Choices(("joint", "alternating")),
-        help="Train W, B and Z together or, as in the ProtoNN paper, alternately.",
-        option="--optimizer",
-    )
     loss: str = parameter(
         "cross_entropy", Choices(LOSSES), help="The loss to minimize.", option="--loss"
     )
@@ -176,13 +158,6 @@ class ProtoNNParameters(*_ADDED, MiniBatchParameters):  # type: ignore[misc]
         True,
         "boolean",
         help="Joint optimizer: round like the integer model in the second half of training.",
-    )
-    iterations: int = parameter(20, TURNS, help="Alternating optimizer: passes over Z, B and W.")
-    pass_epochs: int = parameter(20, TURNS, help="Alternating optimizer: epochs per pass.")
-    step_sizes: str = parameter(
-        "inverse_sqrt",
-        Choices(STEP_SIZES),
-        help="Alternating optimizer: step size ~ 1/t or, with acceleration, 1/sqrt(t).",
     )
     init_projection: str | ArrayLike = parameter(
         "lda",

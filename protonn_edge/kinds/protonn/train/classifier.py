@@ -182,7 +182,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
 
     def _learned(self, training: ProtoNNTraining, trained: Trained) -> Learned:
         facts = {
-            "trainer": self.optimizer,
+            "trainer": "joint" if self.other_optimizer is None else self.other_optimizer.name,
             "input_noise": training.input_noise,
             "learning_rate": trained.learning_rate,
         }
@@ -220,14 +220,13 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
         """Number of planned epochs in the last report."""
         if not self.target.is_optimized:
             return 1
-        if self.optimizer == "alternating":
-            return len(self.trained) * self.iterations * self.pass_epochs
-        return self.epochs
+        other = self.other_optimizer
+        return self.epochs if other is None else int(other.planned_epochs(self))
 
     @property
     def learns_strangers(self) -> bool:
         """Whether training uses `strangers`."""
-        return self.optimizer == "joint" and self.target.is_optimized
+        return self.other_optimizer is None and self.target.is_optimized
 
     def stand_in_for(self, model: Model) -> Self:
         """Return a classifier that learns again, with the RBF and W of a model of one class."""

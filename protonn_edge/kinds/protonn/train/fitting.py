@@ -20,7 +20,6 @@ from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import ProtoNNHead, check_gamma, protonn_head
 from protonn_edge.kinds.protonn.parameters import PROTOTYPES_PER_CLASS, ProtoNNParameters
 from protonn_edge.kinds.protonn.quantize import widest_spread
-from protonn_edge.kinds.protonn.train.alternating import alternate
 from protonn_edge.kinds.protonn.train.budget_rules import ModelSizes, sizes_within
 from protonn_edge.kinds.protonn.train.joint import Augment, QuantizationAware, minimize
 from protonn_edge.kinds.protonn.train.voters import voters_training
@@ -125,8 +124,11 @@ class ProtoNNTraining:
             start = self._start(data.sample(self.prepared.generator))
             if trained := self._settings.target.as_it_starts(start, data.X):
                 return trained
-            if self._settings.optimizer == "alternating":
-                return alternate(start, data, self._settings, seed=self.prepared.seed)
+            if (other := self._settings.other_optimizer) is not None:
+                taught: Trained = other.minimize(
+                    start, data, self._settings, seed=self.prepared.seed
+                )
+                return taught
             return self._train_jointly(start, data, augment)
 
     def model(self, trained: Trained) -> Model:

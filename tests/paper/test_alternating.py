@@ -9,9 +9,13 @@ import pytest
 from chains import replace
 from refusals import refused_by
 
+from protonn_edge.kinds.protonn.paper.train import alternating
+from protonn_edge.kinds.protonn.paper.train.alternating import (
+    alternate,
+    armijo_step,
+    batch_size_for,
+)
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
-from protonn_edge.kinds.protonn.train import alternating
-from protonn_edge.kinds.protonn.train.alternating import alternate, armijo_step, batch_size_for
 from protonn_edge.training.initialization import initial_parameters
 from protonn_edge.training.objective import LOSSES, Parameters, objective, objective_gradient
 from protonn_edge.training.points import TrainingSet
@@ -118,5 +122,5 @@ def test_many_points_are_taken_in_batches() -> None:
 def test_a_start_out_of_reach_is_refused_in_one_sentence() -> None:
     (V, C, Z, sharpness), data = start()
     far = Parameters(V, C + np.float32(1e3), Z, sharpness)
-    with refused_by("kinds.protonn.train.alternating"):
+    with refused_by("kinds.protonn.paper.train.alternating"):
         alternate(far, data, SETTINGS, seed=0)

@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import chain, product
+from typing import ClassVar
 
 import numpy as np
 
@@ -53,6 +54,22 @@ def batch_size_for(n_points: int, n_classes: int) -> int:
     """Return the number of points if they and their scores are few, else the mini-batch size."""
     few = n_points <= FULL_BATCH_POINTS and n_points * n_classes <= FULL_BATCH_SCORES
     return n_points if few else MINI_BATCH_SIZE
+
+
+class Alternating:
+    """The optimizer, in place of the joint one."""
+
+    name: ClassVar[str] = "alternating"
+
+    def planned_epochs(self, settings: ProtoNNParameters) -> int:
+        """Return the number of epochs by the last report."""
+        return len(settings.trained) * int(settings.iterations * settings.pass_epochs)
+
+    def minimize(
+        self, start: Parameters, data: TrainingSet, settings: ProtoNNParameters, *, seed: int
+    ) -> progress.Trained:
+        """Train from initial values; see `alternate`."""
+        return alternate(start, data, settings, seed=seed)
 
 
 def alternate(

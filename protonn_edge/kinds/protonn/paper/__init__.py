@@ -1,0 +1,11 @@
+"""ProtoNN as in its paper: the optimizer that trains Z, B and W in turn.
+
+See `docs/paper.md`.
+"""
+
+BRINGS = {
+    "options": "parameters:GROUPS",
+    "protonn.parameters": "parameters:PaperParameters",
+    "protonn.refusals": "train.refusals:REFUSALS",
+}
+"""What the rest of the package asks for; see `protonn_edge.extensions`."""

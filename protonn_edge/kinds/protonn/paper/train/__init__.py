@@ -1,0 +1,1 @@
+"""How ProtoNN is trained by the algorithm of its paper."""
