@@ -127,7 +127,7 @@ def _pooling(rng: Rng, side: int, *, deskew: bool) -> tuple[Features, int]:
             made = average_pooling(tuple(image), tuple(cropped), tuple(shape), deskew=deskew)  # type: ignore[arg-type]
         except InputError:
             continue
-        if made.n_features <= 1000 and made.n_outputs <= 400:
+        if made.points.n_features <= 1000 and made.n_outputs <= 400:
             return made, made.n_outputs
 
 
