@@ -28,7 +28,7 @@ SAVED_CYCLES = cycles_of("push") + cycles_of("pop")
 SET_CYCLES = cycles_of("ldi") + cycles_of("sts")
 """Setting a byte of a variable to a constant."""
 
-STAGE_BYTES = 325
+STAGE_BYTES = 300
 """Flash of the C around the listings of a stage."""
 
 # Time of the compiler's loops on a chip without a multiplier, relative to the assembly: of loops
