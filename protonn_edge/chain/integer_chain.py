@@ -224,7 +224,8 @@ def chain_for(
     values.
     """
     last = own_stages[-1]
-    units = Units(score_scale, last.nearest_unit, model.n_classes, last.n_new_classes)
+    ends = last.output.ends
+    units = Units(score_scale, last.nearest_unit, model.n_classes, last.n_new_classes, ends)
     return IntegerChain(
         head=type(model.head),
         inputs=inputs,

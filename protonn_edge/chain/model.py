@@ -113,7 +113,8 @@ class Model(FactsRepr):
         if self.feature_names:
             check_count(self.feature_names, "feature_names", self.n_features)
             check_names(self.feature_names, "array 'feature_names'", distinct=False)
-        if self.threshold is None and self.n_classes < self.head.LEAST_CLASSES:
+        least = min((self.head.LEAST_CLASSES, *(each.least_classes for each in self.policy.rules)))
+        if self.threshold is None and self.n_classes < least:
             raise InputError(
                 "the model has one class, but a classifier needs at least 2; train the model again"
             )

@@ -46,6 +46,7 @@ class Units(NamedTuple):
     nearest: int  # the integer for a nearness of 1
     n_classes: int
     n_new_classes: int  # number of last classes that score 0 until a device has learned them
+    scores: tuple[int, int]  # the smallest and the largest integer score
 
 
 class RuleCost(NamedTuple):
@@ -61,6 +62,7 @@ class PolicyRule(ABC):
 
     name: ClassVar[str]
     other_answers: ClassVar[tuple[OtherAnswer, ...]] = ()
+    least_classes: ClassVar[int] = 2  # the least number of scores of which it makes an answer
     c_functions: ClassVar[tuple[str, ...]] = ()  # public ones, without prefix
     # words for scores that this rule does not judge, which begin with "without"
     without: ClassVar[str] = ""
@@ -76,6 +78,11 @@ class PolicyRule(ABC):
         The nearness (n,) measures how near the nearest known point is; see `Head`.
         """
         return answers
+
+
+    def values(self, scores: NDArray[Any]) -> NDArray[Any] | None:  # noqa: ARG002
+        """Return the numbers (n,) that scores (n, L) stand for; None if they are of classes."""
+        return None
 
 
 class FloatRule(PolicyRule):
@@ -192,6 +199,11 @@ class Policy(Generic[AnyRule]):
         for rule in self.rules:
             answers = rule.judged(answers, scores, nearest)
         return answers
+
+    def values(self, scores: NDArray[Any]) -> NDArray[Any] | None:
+        """Return the numbers (n,) that scores (n, L) stand for; None if they are of classes."""
+        found = (rule.values(scores) for rule in self.rules)
+        return next((each for each in found if each is not None), None)
 
     def facts(self, head: Head) -> Facts:
         """Return rows that describe the rules of a float model with this head."""

@@ -18,7 +18,8 @@ class LinearHead(Head):
     """A trained linear classifier, such as a logistic regression.
 
     The scores of a point x are ``t = W x + b``; for two classes, with one row of weights, they are
-    -t/2 and t/2. Their softmax then is the logistic regression's probability.
+    -t/2 and t/2. Their softmax then is the logistic regression's probability. A row that is `alone`
+    has one score, t.
 
     Raises `InputError` if shapes, values or names disagree; the sentence names the array.
     """
@@ -35,11 +36,12 @@ class LinearHead(Head):
     # W, for normalized features: a row per class, or one row for the second of two classes
     weights: NDArray[np.float32] = member("W", "f4", "L", "D")
     bias: Float64 = member("b", "f8", "L")
+    alone: bool = member("alone", "b", optional=True, default=False)
 
     @property
     def n_classes(self) -> int:
-        """L: 2, if there is one row of weights."""
-        return max(2, len(self.weights))
+        """L: 2, if there is one row of weights that is not alone."""
+        return 1 if self.alone else max(2, len(self.weights))
 
     @property
     def values_a_point(self) -> int:
@@ -48,4 +50,5 @@ class LinearHead(Head):
 
     def scores(self, X: Any) -> Float64:
         """Return the scores (n, L) of normalized points X (n, D), dense or sparse."""
-        return scores_of_sums(X @ self.weights.astype(np.float64).T + self.bias)
+        sums = X @ self.weights.astype(np.float64).T + self.bias
+        return sums if self.alone else scores_of_sums(sums)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -22,11 +22,13 @@ class IntegerLinear(IntegerMatvec):
         a_k = bias_k + sum_i W_ki q_i
         s_l = a_l; of two classes, with one row of weights: s_0 = -a_0, s_1 = a_0
 
-    It has the attributes of an `IntegerMatvec`.
+    It has the attributes of an `IntegerMatvec`; a row that is `alone` has one score.
     """
 
     kind: ClassVar[str] = "linear"
     widths: ClassVar[tuple[int, ...]] = (16, 24, 32)
+
+    alone: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         """Refuse numbers with which a sum or a score could overflow."""
@@ -36,7 +38,7 @@ class IntegerLinear(IntegerMatvec):
     @property
     def n_outputs(self) -> int:
         """L."""
-        return max(2, self.n_sums)
+        return self.n_sums if self.alone else max(2, self.n_sums)
 
     @property
     def output_bits(self) -> int:
@@ -47,9 +49,9 @@ class IntegerLinear(IntegerMatvec):
     def output(self) -> Range:
         """The range of each score."""
         sums = self.accumulators
-        return sums if self.n_sums > 1 else sums.with_either_sign
+        return sums if self.n_outputs == self.n_sums else sums.with_either_sign
 
     def run(self, x: NDArray[Any]) -> IntArray:
         """Return the scores (n, L) of bytes (n, D)."""
         sums = products(self.weights, self.bias, x)
-        return sums if self.n_sums > 1 else np.concatenate([-sums, sums], axis=1)
+        return sums if self.n_outputs == self.n_sums else np.concatenate([-sums, sums], axis=1)

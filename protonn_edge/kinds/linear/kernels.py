@@ -47,7 +47,8 @@ class LinearKernel(MatvecKernel):
     @property
     def listings(self) -> tuple[Listing, ...]:
         """The loop behind the product."""
-        return (self.widening,) if self.from_sums and self.stage.n_sums > 1 else ()
+        widens = self.from_sums and self.stage.n_sums == self.stage.n_outputs
+        return (self.widening,) if widens else ()
 
     def cost(self, feed: Feed | None, _: Calls, activity: Activity, /) -> Cost:
         """Return its cost."""
@@ -59,7 +60,7 @@ class LinearKernel(MatvecKernel):
     def _scores(self) -> Step:
         """Return the step from sums to scores."""
         stage = self.stage
-        if stage.n_sums == 1:
+        if stage.n_sums < stage.n_outputs:
             mean = compiled.TURN_CYCLES * stage.accumulator_bits // 8
             return Step("scores", "negate", 0, mean)
         mean = self.widening.path("sum", ["sum"], {"sum": 1}) * stage.n_sums

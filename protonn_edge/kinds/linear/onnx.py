@@ -9,4 +9,4 @@ from protonn_edge.kinds.linear.integers import IntegerLinear
 def formula(x: Values, stage: IntegerLinear) -> Values:
     """Return the values of linear scores, as `run` does."""
     sums = x.product(stage.weights) + stage.bias
-    return sums if stage.n_sums > 1 else sums @ [[-1, 1]]
+    return sums if stage.n_outputs == stage.n_sums else sums @ [[-1, 1]]

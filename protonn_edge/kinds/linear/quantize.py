@@ -39,8 +39,9 @@ def quantize(model: Model) -> IntegerChain:
         )
     inputs, best = _best(model, head)
     # With two classes a score is half the sum of the only row.
-    score_scale = best.unit * (1.0 if len(head.weights) > 1 else 0.5)
-    stage = IntegerLinear(best.residuals, best.bias, best.accumulator_bits, inputs.maximum)
+    score_scale = best.unit * (1.0 if head.n_classes == len(head.weights) else 0.5)
+    sums = best.residuals, best.bias, best.accumulator_bits
+    stage = IntegerLinear(*sums, inputs.maximum, alone=head.alone)
     return chain_for(model, inputs, (stage,), score_scale)
 
 

@@ -1,0 +1,152 @@
+"""The value that a model's only score stands for, such as a temperature.
+
+In floats, it is ``offset + scale * score``. In integers, as ``pnn_value`` returns it, it is a whole
+number of units of ``10**-decimals``::
+
+    value = base + (((score >> dropped) * multiplier + half) >> shift)
+
+which fits 32 bits for every score; half is ``2**(shift - 1)``, so that the result is rounded.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.chain import checks
+from protonn_edge.chain.policy import FloatRule, IntegerRule, Units
+from protonn_edge.system.checks import check, check_range
+
+MOST_DECIMALS = 6
+_SCORE_BITS, _FACTOR_BITS = 16, 15  # of a factor of the product, with the sign and without one
+_MOST_SHIFT = 30
+_LIMIT = 2**31 - 1  # of a value on the device, in its unit
+COVERED = 0.9
+"""The share of new points whose values the interval should contain."""
+
+
+@dataclass(frozen=True)
+class Value(FloatRule):
+    """How the score of a float model becomes a value in the label's unit."""
+
+    name: ClassVar[str] = "value"
+    array: ClassVar[str] = "value"
+    least_classes: ClassVar[int] = 1
+    ABSENT: ClassVar[dict[str, Any]] = {"value": None}
+
+    scale: float  # by which a score of 1 exceeds a score of 0, above 0
+    offset: float  # the value for a score of 0, the mean of the training points
+    decimals: int  # that a device distinguishes, 0..`MOST_DECIMALS`
+    # half the width of the interval around a value in which `COVERED` of new points lie
+    half_width: float | None = None
+
+    def __post_init__(self) -> None:
+        check(0 < self.scale < np.inf, "value.scale", self.scale, "above 0, and finite")
+        check(math.isfinite(self.offset), "value.offset", self.offset, "finite")
+        check_range("value.decimals", self.decimals, 0, MOST_DECIMALS)
+        largest = _LIMIT / 10**self.decimals / 2
+        check(
+            abs(self.offset) <= largest, "value.offset", self.offset, f"within {largest:g} of 0"
+        )
+        if self.half_width is not None:
+            fits = 0 <= self.half_width <= largest
+            check(fits, "value.half_width", self.half_width, f"0 to {largest:g}")
+
+    @classmethod
+    def of_array(cls, array: NDArray[Any]) -> Self:
+        """Return the rule that a model file stores."""
+        if array.shape not in ((3,), (4,)) or array.dtype.kind != "f" or array[2] % 1:
+            raise checks.unlike(array, "value", "scale, offset, decimals and perhaps half a width")
+        scale, offset, decimals, *half_width = array.tolist()
+        return cls(scale, offset, int(decimals), *half_width)
+
+    def to_array(self) -> NDArray[np.float64]:
+        """Return its numbers."""
+        known = [] if self.half_width is None else [self.half_width]
+        return np.array([self.scale, self.offset, self.decimals, *known], np.float64)
+
+    def check(self, n_classes: int, *, multilabel: bool) -> None:
+        """Refuse a model of classes or label sets."""
+        fits = n_classes == 1 and not multilabel
+        check(fits, "value", f"a model of {n_classes:,} scores", "one score")
+
+    def values(self, scores: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the values (n,) for scores (n, 1)."""
+        values: NDArray[np.float64] = self.offset + self.scale * scores[:, 0].astype(np.float64)
+        return values
+
+    def in_integers(self, units: Units) -> IntegerValue:
+        """Return the computation from integer scores."""
+        return IntegerValue.of(self, units)
+
+    def facts(self, head: Any) -> list[tuple[str, str]]:  # noqa: ARG002
+        """Return how it is given, and the width of its interval."""
+        rows = [("value", f"in steps of {10.0**-self.decimals:g}")]
+        if self.half_width is not None:
+            text = f"about {100 * COVERED:g} % of new points within {self.half_width:.4g}"
+            rows.append(("interval", text))
+        return rows
+
+    def described(self) -> dict[str, Any]:
+        """Return its numbers for JSON."""
+        names = ("scale", "offset", "decimals", "half_width")
+        return {"value": {name: getattr(self, name) for name in names}}
+
+
+RULE = Value
+
+
+@dataclass(frozen=True)
+class IntegerValue(IntegerRule):
+    """Computes the value in units of ``10**-decimals``."""
+
+    name: ClassVar[str] = "value"
+    c_functions: ClassVar[tuple[str, ...]] = ("value", "value_float")
+    hashed: ClassVar[bool] = True
+
+    multiplier: int  # 0..32,767
+    dropped: int  # last bits of a score that are not used
+    shift: int  # 1..30
+    base: int
+    decimals: int
+    half_width: int | None  # in the same unit
+    lowest: int  # of all values
+    highest: int
+
+    @classmethod
+    def of(cls, value: Value, units: Units) -> Self:
+        """Return the finest computation for which no product overflows."""
+        low, high = units.scores
+        unit = 10.0**value.decimals
+        dropped = max(0, max(-low - 1, high).bit_length() - (_SCORE_BITS - 1))
+        step = value.scale * units.score * unit * 2.0**dropped  # of a score without these bits
+        most = (1 << _FACTOR_BITS) - 1
+        check(step <= most / 2, "value", f"a step of {step:g}", f"at most {most / 2:g} in its unit")
+        shift = int(np.clip(math.floor(math.log2(most / step)), 1, _MOST_SHIFT))
+        while (multiplier := round(step * 2**shift)) > most:
+            shift -= 1
+        base = round(value.offset * unit)
+        width = None if value.half_width is None else math.ceil(value.half_width * unit)
+        made = cls(multiplier, dropped, shift, base, value.decimals, width, 0, 0)
+        ends = made.values(np.array([[low], [high]]))
+        largest = int(np.abs(ends).max())
+        check(largest <= _LIMIT, "value", f"up to {largest:,}", f"at most {_LIMIT:,} in its unit")
+        return cls(
+            multiplier, dropped, shift, base, value.decimals, width, int(ends[0]), int(ends[1])
+        )
+
+    @property
+    def unit(self) -> float:
+        """The value of 1."""
+        return float(f"1e-{self.decimals}")
+
+    def values(self, scores: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the values (n,), in units of ``10**-decimals``, for integer scores (n, 1)."""
+        score = scores[:, 0].astype(np.int64) >> self.dropped
+        half = 1 << (self.shift - 1)
+        values: NDArray[np.int64] = self.base + ((score * self.multiplier + half) >> self.shift)
+        return values
