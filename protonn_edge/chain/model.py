@@ -257,7 +257,13 @@ def expected_by(model: Model) -> Expected:
     signal = signal_of(model.features)
     rate = None if signal is None else signal.rate
     division = Division.of_record(model.record)
-    return Expected(*facts, preparation=preparation, division=division, sample_rate=rate)
+    return Expected(
+        *facts,
+        preparation=preparation,
+        division=division,
+        sample_rate=rate,
+        of_values=model.policy.of_values,
+    )
 
 
 def known_image_shape(model: Model) -> Shape | None:

@@ -63,6 +63,7 @@ class PolicyRule(ABC):
     name: ClassVar[str]
     other_answers: ClassVar[tuple[OtherAnswer, ...]] = ()
     least_classes: ClassVar[int] = 2  # the least number of scores of which it makes an answer
+    of_values: ClassVar[bool] = False  # whether a score stands for a number, not for a class
     c_functions: ClassVar[tuple[str, ...]] = ()  # public ones, without prefix
     # words for scores that this rule does not judge, which begin with "without"
     without: ClassVar[str] = ""
@@ -78,7 +79,6 @@ class PolicyRule(ABC):
         The nearness (n,) measures how near the nearest known point is; see `Head`.
         """
         return answers
-
 
     def values(self, scores: NDArray[Any]) -> NDArray[Any] | None:  # noqa: ARG002
         """Return the numbers (n,) that scores (n, L) stand for; None if they are of classes."""
@@ -199,6 +199,11 @@ class Policy(Generic[AnyRule]):
         for rule in self.rules:
             answers = rule.judged(answers, scores, nearest)
         return answers
+
+    @property
+    def of_values(self) -> bool:
+        """Whether scores stand for numbers, not for classes."""
+        return any(each.of_values for each in self.rules)
 
     def values(self, scores: NDArray[Any]) -> NDArray[Any] | None:
         """Return the numbers (n,) that scores (n, L) stand for; None if they are of classes."""

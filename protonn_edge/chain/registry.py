@@ -16,6 +16,7 @@ By convention, the folder of a kind of classifier has in
               steps, ``scores_by_step(model, integers, X)``, as `scores_in_two_steps`
 ``parameters``  ``<Prefix>Parameters``, its parameters, declared without heavy imports
 ``train``     ``<Prefix>Classifier``, the estimator, of which they are a base
+``value.train``  ``<Prefix>Regressor``, the estimator that predicts a number, if there is one
 ``convert``   what other programs' classifiers become models of the kind: ``READERS`` of fitted
               estimators, by their types, and ``LOADERS`` of files; absent in most kinds
 
@@ -95,6 +96,15 @@ ESTIMATORS = Imported(
 )
 """The estimators; `training.base` has them with their type."""
 
+REGRESSORS = Imported(
+    {
+        name: _place(name, "value.train", "Regressor")
+        for name, folder in _FOLDER_OF.items()
+        if f"protonn_edge.{folder}.value" in folders_of(f"protonn_edge.{folder}")
+    }
+)
+"""The estimators that predict a number, of the kinds that can."""
+
 PARAMETERS = Imported({name: _place(name, "parameters", "Parameters") for name in KINDS})
 """The parameters of the estimators, which are imported at once."""
 
@@ -113,14 +123,21 @@ STAGES = Imported(
 PLANS = tuple(dict.fromkeys(plan for kind in KINDS.values() for plan in kind.plans))
 """Names of plans that kinds bring."""
 
-EXPORTS: Mapping[str, str] = {
-    name: f"protonn_edge.{folder}.{module}"
-    for folder, each in _FOLDERS.items()
-    for name, module in getattr(each, "EXPORTS", {}).items()
-} | {
-    f"{kind.prefix}Classifier": f"protonn_edge.{folder}.{kind.training}"
-    for kind, folder in _IN_ORDER
-}
+EXPORTS: Mapping[str, str] = (
+    {
+        name: f"protonn_edge.{folder}.{module}"
+        for folder, each in _FOLDERS.items()
+        for name, module in getattr(each, "EXPORTS", {}).items()
+    }
+    | {
+        f"{kind.prefix}Classifier": f"protonn_edge.{folder}.{kind.training}"
+        for kind, folder in _IN_ORDER
+    }
+    | {
+        f"{KINDS[name].prefix}Regressor": f"protonn_edge.{_FOLDER_OF[name]}.value.train"
+        for name in REGRESSORS
+    }
+)
 """The modules of what `protonn_edge` offers of them, by name."""
 
 

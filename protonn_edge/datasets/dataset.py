@@ -183,6 +183,7 @@ class Dataset(Provenance):
     """
 
     matrices = ("X_train", "X_test")
+    estimator: ClassVar[str] = "Classifier"  # how the names of what learns from them end
 
     X_train: Float32
     y_train: Indices
@@ -202,6 +203,11 @@ class Dataset(Provenance):
         """L, the number of classes."""
         return len(self.classes)
 
+    @property
+    def label_facts(self) -> tuple[str, str] | None:
+        """What the labels are, and their values, if they are no classes to count."""
+        return None
+
 
 def dataset_from(
     train: Table,
@@ -210,7 +216,7 @@ def dataset_from(
     *,
     least_classes: Literal[1, 2] = 2,
 ) -> Dataset:
-    """Combine the parts of a data set and number its labels.
+    """Combine the parts of a data set of classes and number its labels.
 
     A missing test part becomes one without rows. Classes keep the file's order if it names them;
     otherwise they are the training labels. If one class is allowed and the training part has one,
@@ -222,12 +228,6 @@ def dataset_from(
     alone = least_classes == 1 == len(labels)
     names = tuple(labels) if alone else classes or in_order(labels)
     check_class_names(names, train.source)
-    if not classes and (measured := measurements_in(labels, train.X.shape[0])):
-        raise InputError(
-            f"{train.source} has {len(labels):,} different labels, and some, such as "
-            f"{min(measured):g}, are measurements instead of classes; divide them into classes, "
-            "because regression is not supported, or name another column with --read label=NAME"
-        )
     if len(labels) < least_classes:
         raise InputError(
             f"{train.source} has only one class, {next(iter(labels))!r}, but a classifier needs at "
@@ -251,6 +251,17 @@ def dataset_from(
         **train.provenance()
         | {"notices": (*train.notices, *(n for n in tested.notices if n not in train.notices))},
     )
+
+
+def refuse_measurements(table: Table) -> None:
+    """Raise `InputError` if the labels of a table are probably measurements."""
+    labels = set(table.labels)
+    if measured := measurements_in(labels, table.X.shape[0]):
+        raise InputError(
+            f"{table.source} has {len(labels):,} different labels, and some, such as "
+            f"{min(measured):g}, are measurements instead of classes; divide them into classes, "
+            "or name another column with --read label=NAME"
+        )
 
 
 def measurements_in(labels: Collection[str], n: int) -> list[float]:

@@ -31,6 +31,7 @@ from protonn_edge.datasets.dataset import (
     check_feature_count,
     class_indices,
     dataset_from,
+    measurements_in,
     widened,
 )
 from protonn_edge.datasets.division import digest_of
@@ -66,6 +67,7 @@ from protonn_edge.datasets.summary import remarks
 from protonn_edge.datasets.tables import opened_table
 from protonn_edge.datasets.takes import WAVES
 from protonn_edge.datasets.text import TEXT_LIMIT_BYTES, check_is_text
+from protonn_edge.datasets.values import ValueDataset, Values, numbers_of, value_dataset
 from protonn_edge.datasets.vectors import (
     has_tables,
     read_class_files,
@@ -99,6 +101,7 @@ def load_dataset(
     *,
     test: Path | str | None = None,
     least_classes: Literal[1, 2] = 2,
+    target: Literal["class", "value"] | None = None,
     **keywords: Any,
 ) -> Dataset:
     """Read labelled data; without a test part, all of it is training data (see `holdout`).
@@ -113,6 +116,9 @@ def load_dataset(
         values for gaps of the training part.
     least_classes : {2, 1}
         Minimum number of classes, see `dataset_from`.
+    target : {"class", "value"}, optional
+        What labels are: classes, or numbers to predict. By default, they are numbers if many of
+        them have decimals.
     **keywords
         Fields of `TableOptions`, such as ``label="kind"``, ``missing="median"``, ``drop=["when"]``,
         or ``size=(28, 28)`` for images; they replace the fields of `options`.
@@ -120,8 +126,8 @@ def load_dataset(
     Returns
     -------
     Dataset
-        A `MultiLabelDataset` if points have sets of labels. Its `notices` report how a table was
-        read, and probable mistakes.
+        A `MultiLabelDataset` if points have sets of labels, a `ValueDataset` for numbers. Its
+        `notices` report how a table was read, and probable mistakes.
 
     Raises
     ------
@@ -130,7 +136,7 @@ def load_dataset(
     """
     chosen = with_keywords(options, keywords)
     try:
-        dataset = _dataset(as_path(path), chosen, least_classes)
+        dataset = _dataset(as_path(path), chosen, least_classes, target)
         return dataset if test is None else _with_test(dataset, as_path(test), chosen)
     except InputError as error:
         flags = () if options is not None else dict.fromkeys(_FLAGS.findall(str(error)))
@@ -140,14 +146,25 @@ def load_dataset(
         raise InputError(f"{error} (in Python: load_dataset(..., {arguments}))") from error
 
 
-def _dataset(path: Path, options: TableOptions | None, least_classes: Literal[1, 2]) -> Dataset:
+def _dataset(
+    path: Path,
+    options: TableOptions | None,
+    least_classes: Literal[1, 2],
+    target: Literal["class", "value"] | None,
+) -> Dataset:
     train, test, names = read_parts(path, options)
     if isinstance(train, LabelSetTable) or isinstance(test, LabelSetTable):
         tested = None if test is None else as_label_sets(test)
         dataset: Dataset = label_set_dataset(as_label_sets(train), tested, names)
+    elif target == "value" or (target is None and not names and _are_measurements(train)):
+        dataset = value_dataset(train, test)
     else:
         dataset = dataset_from(train, test, names, least_classes=least_classes)
     return replace(dataset, notices=(*dataset.notices, *remarks(dataset)))
+
+
+def _are_measurements(train: Table) -> bool:
+    return bool(measurements_in(set(train.labels), train.X.shape[0]))
 
 
 def _with_test(dataset: Dataset, path: Path, options: TableOptions | None) -> Dataset:
@@ -155,10 +172,16 @@ def _with_test(dataset: Dataset, path: Path, options: TableOptions | None) -> Da
         raise InputError(f"the data has a test part, but test={path} is given; omit 'test'")
     given = options and replace(options, missing=None, one_hot=())  # as in the training part
     facts = dataset.n_features, dataset.feature_names, dataset.classes, dataset.instrument
-    expected = Expected(*facts, preparation=dataset.preparation, sample_rate=dataset.sample_rate)
+    expected = Expected(
+        *facts,
+        preparation=dataset.preparation,
+        sample_rate=dataset.sample_rate,
+        of_values=isinstance(dataset, ValueDataset),
+    )
     points = read_points(path, expected, given)
     notices = (*dataset.notices, *points.notices)
-    return replace(dataset, X_test=points.X, y_test=points.y, notices=notices)
+    y = points.y if points.values is None else points.values[:, None]
+    return replace(dataset, X_test=points.X, y_test=y, notices=notices)
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,6 +196,7 @@ class ModelPoints:
     table: Table  # as it was read, without labels and values
     notices: tuple[Notice, ...]
     options: TableOptions = field(default_factory=TableOptions)  # with which it was read
+    values: Values | None = None  # (n,): numbers to predict, if labels are such; `y` is `NO_LABEL`
 
     @property
     def labelled(self) -> tuple[Float32, Indices]:
@@ -283,11 +307,10 @@ def _held_out(
         )
         notice = Notice("training_rows", text, warning=True)
         return replace(table, notices=(*table.notices, notice))
-    # One class was the only one to train on; others are in the order of a data set.
-    order = classes or in_order(set(table.labels))
-    order = tuple(expected.classes) if len(expected.classes) == 1 else order
-    number = {name: index for index, name in enumerate(order)}
-    y = np.array([number.get(label, NO_CLASS) for label in table.labels])
+    if expected.of_values:
+        y = np.zeros((len(table.labels), 1))
+    else:
+        y = _numbered_labels(table, classes, expected)
     chosen = division.chosen_again(y, groups_of_division(division, table, path, options))
     if chosen is None:
         raise InputError(
@@ -299,6 +322,15 @@ def _held_out(
         "the held-out points are used"
     )
     return table.of_rows(chosen, Notice("held_out", text))
+
+
+def _numbered_labels(table: Table, classes: tuple[str, ...], expected: Expected) -> Indices:
+    """Return the labels (n,) of a table by their numbers in training, or `NO_CLASS`."""
+    order = classes or in_order(set(table.labels))
+    # One class was the only one to train on; others are in the order of a data set.
+    order = tuple(expected.classes) if len(expected.classes) == 1 else order
+    number = {name: index for index, name in enumerate(order)}
+    return np.array([number.get(label, NO_CLASS) for label in table.labels])
 
 
 def read_parts(
@@ -323,7 +355,8 @@ def _points_of(table: Table, expected: Expected, labels: Labels) -> ModelPoints:
         raise InputError(f"{table.source} has no points; add at least one")
     X = table.X
     y = np.full(len(X), NO_LABEL)
-    if expected.labelled:
+    values = numbers_of(table) if expected.labelled and expected.of_values else None
+    if expected.labelled and not expected.of_values:
         alone = len(expected.classes) == 1
         known = np.array([label != _UNLABELLED for label in table.labels])
         given = replace(table, labels=[label for label in table.labels if label != _UNLABELLED])
@@ -346,7 +379,7 @@ def _points_of(table: Table, expected: Expected, labels: Labels) -> ModelPoints:
             f"{table.source} was sampled at {table.sample_rate:g} Hz, but the model was trained on "
             f"data sampled at {expected.sample_rate:g} Hz; use recordings at this rate"
         )
-    return ModelPoints(X, y, rows, replace(table, X=X[:0], labels=()), table.notices)
+    return ModelPoints(X, y, rows, replace(table, X=X[:0], labels=()), table.notices, values=values)
 
 
 def _refuse_options(path: Path, options: TableOptions | None, kind: str = "") -> None:

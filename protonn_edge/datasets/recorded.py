@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets.acquisitions import read_acquisition
-from protonn_edge.datasets.dataset import Dataset, Table, dataset_from
+from protonn_edge.datasets.dataset import Dataset, Table, dataset_from, refuse_measurements
 from protonn_edge.datasets.joined import in_order, joined, of_rows, options_of, seams_of
 from protonn_edge.datasets.label_sets import LabelSetTable
 from protonn_edge.datasets.naming import Notice, listed, split_unit
@@ -305,6 +305,8 @@ def _recording(
     groups: Sequence[str] | None,
     classes: tuple[str, ...] = (),
 ) -> Recording:
+    if not classes:
+        refuse_measurements(table)
     dataset = dataset_from(table, None, classes, least_classes=1)
     dataset = replace(dataset, notices=(*dataset.notices, *remarks(dataset)))
     return Recording(dataset, seams_of(table), take_of, tested, groups)

@@ -82,6 +82,7 @@ class Expected:
     preparation: Preparation | None = None
     division: Division | None = None
     sample_rate: float | None = None
+    of_values: bool = False  # whether labels are numbers to predict, not classes
 
     @property
     def label(self) -> str:
@@ -420,7 +421,7 @@ def label_refusal(
     likely = [each.flag_value for each in may_be]
     hint = f", such as --read label={likely[0]}" if likely else ""
     others = f" (or {', '.join(likely[1:6])})" if likely[1:] else ""
-    other = "divide the numbers into classes, because regression is not supported"
+    other = f"predict these numbers with --read label={label.flag_value}"
     if recorded:
         other = "put the file into a folder with a file for each class, called like the class"
     return InputError(

@@ -43,17 +43,14 @@ from protonn_edge.system.rounding import one_thread
 from protonn_edge.training import parameters as declared
 from protonn_edge.training.answers import Answers
 from protonn_edge.training.given_points import (
-    are_label_sets,
-    given_label_sets,
-    given_points,
     labels_are_classes,
-    points_to_report_on,
 )
 from protonn_edge.training.points import Float32, Targets
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import EpochReport, Learned, Restart, was_stopped
 from protonn_edge.training.refusals import Row, TrainingRequest, check_compatible
 from protonn_edge.training.searched import FEATURES_SEARCHED, SearchSpec, SearchTask
+from protonn_edge.training.targets import LabelSets
 
 
 class _Number(Interval):
@@ -318,9 +315,9 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
         self.__dict__.pop("model_", None)  # if training is stopped, the old one has other classes
         target = settings.target
         y = target.labels_of(X) if y is None else y
-        self.multilabel_ = are_label_sets(y)
-        take = given_label_sets if self.multilabel_ else given_points
-        given = take(self, X, y, sample_weight)
+        target = target.of(y)
+        self.multilabel_ = isinstance(target, LabelSets)
+        given = target.given(self, X, y, sample_weight)
         self.classes_ = given.classes
         numbers = None if groups is None else group_numbers(groups, given.X.shape[0])
         case = TrainingRequest(
@@ -331,13 +328,14 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         with labels_are_classes(), one_thread():  # faster for small products, and reproducible
             moved = numbers if settings.group_shift > 0 else None
-            prepared = PreparedPoints.of(settings, given, seed=seed, groups=moved)
+            prepared = PreparedPoints.of(settings, given, target=target, seed=seed, groups=moved)
             if evaluate_on is not None:
-                prepared.test = points_to_report_on(self, *evaluate_on, given)
+                prepared.test = target.reported(self, *evaluate_on, given)
             self._name(prepared)
             learned = self._train(prepared)
         self._keep(learned, prepared, n_train=int(given.X.shape[0]))
-        self._fit_rules(*prepared.calibration)
+        if target.of_classes:
+            self._fit_rules(*prepared.calibration)
         return self
 
     def _fit_rules(self, points: Float32, targets: Targets) -> None:

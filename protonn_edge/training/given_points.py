@@ -7,7 +7,7 @@ import math
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_array, validate_data
 
+from protonn_edge.chain.policy import FloatPolicy
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.errors import InputError
 from protonn_edge.training.mapped_rows import MappedRows, Rows, are_mapped
@@ -37,6 +38,7 @@ class GivenPoints:
     # (n,): weight of each point; a class is dropped if all of its points have weight 0
     weights: NDArray[np.float64] | None
     classes: NDArray[Any]  # (L,): labels, in the order of the scores
+    policy: FloatPolicy = field(default_factory=FloatPolicy)  # which the targets determine
 
     def digest(self, groups: Indices | None) -> str:
         """Return the SHA-256 of all data that training depends on."""
@@ -44,7 +46,7 @@ class GivenPoints:
         chunks = self.X.chunks() if isinstance(self.X, MappedRows) else [(None, self.X)]
         for _, rows in chunks:
             _digest_matrix(digest, rows, "<f4")
-        _digest_matrix(digest, self.y, "<i8")
+        _digest_matrix(digest, self.y, "<f8" if self.policy.rules else "<i8")
         if self.weights is not None:
             _digest_matrix(digest, self.weights, "<f8")
         if groups is not None:
@@ -152,7 +154,7 @@ def points_to_report_on(
 ) -> tuple[Float32, Targets]:
     """Return raw points and class indices, or label sets, to report on."""
     points = checked_points(estimator, X, "evaluate_on", reset=False)
-    if given.y.ndim == 2:
+    if given.y.dtype == np.float32:
         sets, _ = label_matrix(y, given.classes)
         check_consistent_length(points, sets)
         return points, sets

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +19,14 @@ from numpy.typing import NDArray
 from protonn_edge.errors import InputError
 from protonn_edge.training.mapped_rows import MappedRows, Rows, column_range
 
+if TYPE_CHECKING:
+    from protonn_edge.training.targets import Target
+
 Float32 = NDArray[np.float32]
 Indices = NDArray[np.int64]
 Targets = NDArray[Any]
-"""Class indices (n,), L for a point of no class; or label sets (n, L), 1 where a point has one."""
+"""Class indices (n,), L for a point of no class; or a matrix (n, L): label sets, 1 where a point has
+a label, or normalized numbers."""
 
 _EVALUATED_POINTS = 10_000
 _SAMPLED_POINTS = 20_000
@@ -45,7 +49,8 @@ class TrainingSet:
 
     X: Rows  # (n, D): normalized points
     y: Targets
-    Y: Float32  # (n, L): targets: 1 at the point's class or labels, else 0
+    Y: Float32  # (n, L): targets: 1 at the point's class or labels, else 0; or numbers
+    target: Target  # what the points teach
     weights: Float32 | None = None  # (n,): weight of each point, 1 on average; None is 1 for all
     # normalized points, with classes or label sets, used only in reports
     test: tuple[Float32, Targets] | None = None
@@ -53,11 +58,6 @@ class TrainingSet:
 
     def __len__(self) -> int:
         return int(self.X.shape[0])
-
-    @property
-    def multilabel(self) -> bool:
-        """Whether the targets are sets of labels."""
-        return self.y.ndim == 2
 
     def sample(self, generator: np.random.Generator) -> TrainingSet:
         """Return all points if they are in memory, else some of a mapped file."""
@@ -69,13 +69,19 @@ class TrainingSet:
 
     @classmethod
     def of_targets(
-        cls, X: Rows, y: Targets, weights: Float32 | None = None, *, strange: bool = False
+        cls,
+        X: Rows,
+        y: Targets,
+        weights: Float32 | None = None,
+        *,
+        target: Target,
+        strange: bool = False,
     ) -> TrainingSet:
-        """Return the set with classes as targets, the last one perhaps of none, or label sets."""
+        """Return the set with classes as targets, the last one perhaps of none, or a matrix."""
         if y.ndim == 2:
-            return cls(X, y, y, weights)
+            return cls(X, y, y, target, weights)
         Y = np.eye(int(y.max()) + 1, dtype=np.float32)[y]
-        return cls(X, y, Y[:, :-1] if strange else Y, weights, outlier_exposure=strange)
+        return cls(X, y, Y[:, :-1] if strange else Y, target, weights, outlier_exposure=strange)
 
     @cached_property
     def changing(self) -> NDArray[np.bool_]:

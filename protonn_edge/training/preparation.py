@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.features import Features
 from protonn_edge.chain.model import Model, with_units_of
+from protonn_edge.chain.policy import FloatPolicy
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import measure_activity, quantize
@@ -31,6 +32,9 @@ from protonn_edge.training.points import (
     distinct_points,
     sample_with_all_classes,
 )
+
+if TYPE_CHECKING:
+    from protonn_edge.training.targets import Target
 
 
 def check_sizes(sizes: tuple[int, int], n_features: int, n_classes: int) -> None:
@@ -201,16 +205,18 @@ class PreparedPoints:
         weights: Float32 | None,
         *,
         seed: int,
+        target: Target | None = None,
         groups: Indices | None = None,
         n_given: int | None = None,
     ) -> None:
         self.settings, self.seed, self.groups = settings, seed, groups
+        self.target = target or settings.target
+        self.policy = FloatPolicy()
         self.generator = np.random.default_rng(seed)
         self.raw, self._y, self._weights = points, y, weights
         self.n_rows = self._known = int(points.shape[0])
         self._given = n_given or self._known  # the others are copies
-        self.multilabel = y.ndim == 2
-        self.n_classes = n_classes = y.shape[1] if self.multilabel else len(np.unique(y))
+        self.n_classes = n_classes = y.shape[1] if y.ndim == 2 else len(np.unique(y))
         self.test: tuple[Float32, Targets] | None = None
         self.classes: tuple[str, ...] = ()
         self.feature_names: tuple[str, ...] = ()
@@ -232,7 +238,13 @@ class PreparedPoints:
 
     @classmethod
     def of(
-        cls, settings: SharedParameters, given: GivenPoints, *, seed: int, groups: Indices | None
+        cls,
+        settings: SharedParameters,
+        given: GivenPoints,
+        *,
+        target: Target,
+        seed: int,
+        groups: Indices | None,
     ) -> Self:
         """Return the points, distinct unless they are a mapped file."""
         X, y, weights, kept = _as_they_are(given, groups)
@@ -247,7 +259,10 @@ class PreparedPoints:
                 None if each is None else np.concatenate([each] * (1 + settings.copies))
                 for each in (weights, kept)
             )
-        prepared = cls(settings, X, y, weights, seed=seed, groups=kept, n_given=n_given)
+        prepared = cls(
+            settings, X, y, weights, seed=seed, target=target, groups=kept, n_given=n_given
+        )
+        prepared.policy = given.policy
         counted = given.weights
         prepared.n_rows = given.y.shape[0] if counted is None else int(np.count_nonzero(counted))
         prepared.data_sha256 = given.digest(groups)
@@ -257,7 +272,9 @@ class PreparedPoints:
         """Return the normalized points, and those to report on."""
         X = self.normalized_features(self._features)
         strange = self.raw.shape[0] > self._known
-        data = TrainingSet.of_targets(X, self._y, self._weights, strange=strange)
+        data = TrainingSet.of_targets(
+            X, self._y, self._weights, target=self.target, strange=strange
+        )
         if self.test is None:
             return data
         points, y = self.test
@@ -291,7 +308,7 @@ class PreparedPoints:
     @property
     def for_device(self) -> bool:
         """Whether the model can be converted to integers, which training then considers."""
-        return not self.multilabel and self.normalizer.kind != "l2"
+        return self.target.for_devices and self.normalizer.kind != "l2"
 
     @property
     def parts(self) -> dict[str, Any]:
@@ -303,7 +320,8 @@ class PreparedPoints:
             "feature_names": self.feature_names,
             "features": self.making.stage,
             "clipped": self.making.ends is not None,
-            "threshold": 0.0 if self.multilabel else None,
+            "threshold": None if self.target.for_devices else 0.0,
+            "policy": self.policy,
         }
 
     def measured(self, model: Model) -> Model:

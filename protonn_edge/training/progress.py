@@ -15,7 +15,7 @@ from scipy.special import logsumexp
 from protonn_edge.chain.model import Model
 from protonn_edge.training.mapped_rows import in_memory
 from protonn_edge.training.objective import Matrix, Parameters, rbf_values
-from protonn_edge.training.points import Targets, TrainingSet
+from protonn_edge.training.points import TrainingSet
 
 _EVALUATED_SCORES = 2**28  # products of a prototype and a label, of at least 1,000 points
 _VANISHED = 1e-6
@@ -170,7 +170,7 @@ def shares_right(
     """Return the shares of training and test points that these scores classify correctly."""
 
     def share(X: Any, y: Any) -> float:
-        return float(np.mean(scores(X).argmax(axis=1) == y))
+        return data.target.quality(scores(X), y)
 
     return share(*data.evaluated), None if data.test is None else share(*data.test)
 
@@ -205,20 +205,17 @@ def accuracies(
         raise DivergedError(
             f"{100 * (1.0 - within_reach):.0f} % of the points are out of reach of every prototype"
         )
-    accuracy = _share_right(rbf, parameters, y[::step], cutoff)
+    accuracy = data.target.quality(_scores(rbf, parameters, cutoff), y[::step])
     if data.test is None:
         return accuracy, None
     X, y = data.test
-    return accuracy, _share_right(_rbf(parameters, X), parameters, y, cutoff)
+    return accuracy, data.target.quality(_scores(_rbf(parameters, X), parameters, cutoff), y)
 
 
 def _rbf(parameters: Parameters, X: Matrix) -> Matrix:
     return rbf_values(parameters, X @ parameters.projection.T)
 
 
-def _share_right(rbf: Matrix, parameters: Parameters, y: Targets, cutoff: float) -> float:
+def _scores(rbf: Matrix, parameters: Parameters, cutoff: float) -> Matrix:
     rbf[rbf < cutoff] = 0.0
-    predicted = (rbf @ parameters.labels.T).argmax(axis=1)
-    if y.ndim == 2:
-        return float(y[np.arange(len(predicted)), predicted].mean())
-    return float(np.mean(predicted == y))
+    return rbf @ parameters.labels.T

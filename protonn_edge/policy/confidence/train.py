@@ -15,12 +15,8 @@ if TYPE_CHECKING:
     from protonn_edge.training.base import DeviceClassifier
 
 
-def fitted(
-    classifier: DeviceClassifier, points: Any, targets: NDArray[np.int64]
-) -> Sharpness | None:
+def fitted(classifier: DeviceClassifier, points: Any, targets: NDArray[np.int64]) -> Sharpness:
     """Return the factor on scores before the softmax; see `predict_proba`."""
-    if classifier.multilabel_:
-        return None
     with one_thread():  # reproducible
         scores = classifier.model_.scores(points)[:, : len(classifier.classes_)]
         sharpness = fitted_sharpness(scores, targets, certain=False)

@@ -35,6 +35,7 @@ class Value(FloatRule):
 
     name: ClassVar[str] = "value"
     array: ClassVar[str] = "value"
+    of_values: ClassVar[bool] = True
     least_classes: ClassVar[int] = 1
     ABSENT: ClassVar[dict[str, Any]] = {"value": None}
 
@@ -49,9 +50,7 @@ class Value(FloatRule):
         check(math.isfinite(self.offset), "value.offset", self.offset, "finite")
         check_range("value.decimals", self.decimals, 0, MOST_DECIMALS)
         largest = _LIMIT / 10**self.decimals / 2
-        check(
-            abs(self.offset) <= largest, "value.offset", self.offset, f"within {largest:g} of 0"
-        )
+        check(abs(self.offset) <= largest, "value.offset", self.offset, f"within {largest:g} of 0")
         if self.half_width is not None:
             fits = 0 <= self.half_width <= largest
             check(fits, "value.half_width", self.half_width, f"0 to {largest:g}")
@@ -106,6 +105,7 @@ class IntegerValue(IntegerRule):
 
     name: ClassVar[str] = "value"
     c_functions: ClassVar[tuple[str, ...]] = ("value", "value_float")
+    of_values: ClassVar[bool] = True
     hashed: ClassVar[bool] = True
 
     multiplier: int  # 0..32,767

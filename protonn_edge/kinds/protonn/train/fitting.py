@@ -259,7 +259,7 @@ class ProtoNNTraining:
     def _prototype_count(self) -> int:
         count, n_classes = self._settings.n_prototypes, self.prepared.n_classes
         if count is None:
-            return default_prototypes(n_classes, multilabel=self.prepared.multilabel)
+            return default_prototypes(n_classes, multilabel=not self.prepared.target.for_devices)
         if count > self.prepared.n_rows:
             raise InputError(
                 f"the number of prototypes is {count:,}, but the training data has "

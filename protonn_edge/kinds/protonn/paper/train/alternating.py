@@ -23,8 +23,6 @@ from protonn_edge.training import progress
 from protonn_edge.training.loop import hard_threshold
 from protonn_edge.training.mapped_rows import in_memory
 from protonn_edge.training.objective import (
-    LABEL_LOSSES,
-    LOSSES,
     MATRICES,
     Loss,
     Matrix,
@@ -256,7 +254,7 @@ def _through_rbf(
 
 
 def _loss_for(settings: ProtoNNParameters, data: TrainingSet) -> Loss:
-    return (LABEL_LOSSES if data.multilabel else LOSSES)[settings.loss]
+    return data.target.losses()[settings.loss]
 
 
 def _mean_loss(parameters: Parameters, data: TrainingSet, loss: Loss) -> float:

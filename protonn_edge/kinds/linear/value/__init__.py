@@ -1,0 +1,1 @@
+"""Linear models that predict a number."""

@@ -1,0 +1,77 @@
+"""Linear regression as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import Lasso
+
+from protonn_edge.chain.model import Model
+from protonn_edge.kinds.linear.head import LinearHead
+from protonn_edge.kinds.linear.train import LinearClassifier
+from protonn_edge.policy.value.train import DeviceRegressor
+from protonn_edge.training.mapped_rows import in_memory
+from protonn_edge.training.parameters import Choices, parameter
+from protonn_edge.training.preparation import PreparedPoints
+from protonn_edge.training.progress import EpochReport, Learned
+
+_PASSES = 10  # of coordinate descent, for one of the solvers of classification
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LinearRegressor(DeviceRegressor, LinearClassifier):
+    """L1-regularized linear regression (lasso), trained by scikit-learn.
+
+    The prediction is ``offset + scale * (W x + b)``. Training minimizes half the mean squared error
+    of normalized numbers plus `regularization` times the sum of the weights' magnitudes.
+
+    Parameters
+    ----------
+    solver : {"auto"}, default="auto"
+        scikit-learn's coordinate descent.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from protonn_edge.kinds.linear.value.train import LinearRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> bool(LinearRegressor().fit(X[:300], y[:300]).score(X[300:], y[300:]) > 0.4)
+    True
+    """
+
+    solver: str = parameter("auto", Choices(("auto",)))
+
+    def _train(self, prepared: PreparedPoints) -> Learned:
+        settings, data = prepared.settings, prepared.training_set()
+        assert isinstance(settings, LinearRegressor)
+        X = in_memory(data.X, "a linear regressor").astype(np.float64)
+        lasso = Lasso(
+            alpha=settings.regularization,
+            max_iter=_PASSES * settings.max_iterations,
+            tol=settings.tolerance / _PASSES,
+            random_state=prepared.seed,
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # a remark reports it
+            lasso.fit(X, data.y[:, 0].astype(np.float64), sample_weight=data.weights)
+        head = LinearHead(
+            lasso.coef_[None].astype(np.float32), np.array([lasso.intercept_]), alone=True
+        )
+        model = Model(head=head, **prepared.parts)
+        errors = np.square(head.scores(X) - data.y)[:, 0]
+        penalty = settings.regularization * float(np.abs(lasso.coef_).sum())
+        loss = float(np.average(errors, weights=data.weights)) / 2 + penalty
+        tested = None
+        if data.test is not None:
+            tested = data.target.quality(head.scores(data.test[0]), data.test[1])
+        report = EpochReport(1, 1, loss, data.target.quality(head.scores(X), data.y), tested)
+        not_converged = (
+            f"training did not converge within the limit of {lasso.n_iter_:,} passes over the "
+            "points; allow more passes, or choose a larger tolerance or regularization"
+        )
+        remarks = () if lasso.n_iter_ < lasso.max_iter else (not_converged,)
+        facts = {"trainer": "lasso", "passes": int(lasso.n_iter_)}
+        return Learned.at_once(model, report, self.callback, remarks=remarks, facts=facts)

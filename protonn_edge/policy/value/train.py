@@ -1,0 +1,148 @@
+"""What points with a number as label teach: to predict it.
+
+Training sees the numbers minus their mean, in units of their standard deviation; the rule `Value`
+of the model maps scores back. To choose directions that matter, the numbers are divided into slices
+of equally many points, which the first projection separates like classes (sliced inverse
+regression: K.-C. Li, 1991).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import RegressorMixin
+from sklearn.utils import RegressorTags, check_consistent_length, column_or_1d
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from protonn_edge.chain.policy import FloatPolicy
+from protonn_edge.errors import InputError
+from protonn_edge.policy.value.rule import MOST_DECIMALS, Value
+from protonn_edge.training.given_points import GivenPoints, checked_points, point_weights
+from protonn_edge.training.objective import LOSSES, Loss
+from protonn_edge.training.points import Float32, Indices, Targets
+from protonn_edge.training.targets import Target
+
+_SLICES = 8
+_DIGITS = 4  # significant ones of a standard deviation that decimals distinguish
+
+
+@dataclass(frozen=True)
+class Values(Target):
+    """Numbers."""
+
+    measure: ClassVar[str] = "R2"
+    of_classes: ClassVar[bool] = False
+    least_classes: ClassVar[Literal[1, 2]] = 1
+    labels: ClassVar[Literal["class", "value"] | None] = "value"
+
+    def of(self, y: Any) -> Target:  # noqa: ARG002
+        """Return this target."""
+        return self
+
+    def given(self, estimator: Any, X: Any, y: Any, sample_weight: Any) -> GivenPoints:
+        """Return points and normalized numbers (n, 1), checked."""
+        points, numbers = _numbered(estimator, X, y, "X", reset=True)
+        weights = point_weights(points, np.zeros(len(numbers)), sample_weight, None)
+        mean = float(np.average(numbers, weights=weights))
+        deviation = float(np.sqrt(np.average(np.square(numbers - mean), weights=weights)))
+        if not deviation > 1e-12 * abs(mean):
+            raise InputError(
+                f"all targets are {numbers[0]:g}, so there is nothing to predict; give points with "
+                "other values"
+            )
+        value = Value(deviation, mean, decimals_for(deviation, mean))
+        targets = ((numbers - mean) / deviation).astype(np.float32)[:, None]
+        names = np.array(["value"])
+        return GivenPoints(points, targets, weights, names, FloatPolicy((value,)))
+
+    def check(self, classes: Sequence[Any] | NDArray[Any]) -> None:
+        """There are no classes to check."""
+
+    def reported(
+        self, estimator: Any, X: Any, y: Any, given: GivenPoints
+    ) -> tuple[Float32, Targets]:
+        """Return points to report on, with normalized numbers (n, 1)."""
+        points, numbers = _numbered(estimator, X, y, "evaluate_on", reset=False)
+        value = given.policy.find(Value)
+        assert value is not None
+        return points, ((numbers - value.offset) / value.scale).astype(np.float32)[:, None]
+
+    def losses(self, *, outliers: bool = False) -> Mapping[str, Loss]:  # noqa: ARG002
+        """Return the squared error."""
+        return {"squared_error": LOSSES["squared_error"]}
+
+    def quality(self, scores: NDArray[Any], y: Targets) -> float:
+        """Return R2, the share of the variance of y (n, 1) that scores (n, 1) explain."""
+        spread = float(np.square(y - y.mean()).sum())
+        return 1.0 - float(np.square(scores - y).sum()) / spread if spread else 0.0
+
+    def told_apart(
+        self,
+        X: Float32,  # noqa: ARG002
+        y: Targets,
+        weights: Float32 | None,  # noqa: ARG002
+        generator: np.random.Generator,  # noqa: ARG002
+    ) -> Indices:
+        """Return slices (n,) of the numbers, of about equally many points."""
+        ends = np.quantile(y[:, 0], np.arange(1, _SLICES) / _SLICES)
+        slices: Indices = np.unique(np.searchsorted(ends, y[:, 0]), return_inverse=True)[1]
+        return slices
+
+
+def decimals_for(deviation: float, mean: float, most: int = MOST_DECIMALS) -> int:
+    """Return the decimals of values on a device: those that matter, as far as they fit 32 bits."""
+    wanted = int(np.clip(_DIGITS - 1 - np.floor(np.log10(deviation)), 0, most))
+    fitting = int(np.floor(np.log10(2**30 / (abs(mean) + 20 * deviation + 1e-300))))
+    return max(0, min(wanted, fitting))
+
+
+def _numbered(
+    estimator: Any, X: Any, y: Any, what: str, *, reset: bool
+) -> tuple[Any, NDArray[np.float64]]:
+    """Return points (n, D) and finite numbers (n,)."""
+    if y is None:
+        raise ValueError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None"
+        )
+    points = checked_points(estimator, X, what, reset=reset)
+    numbers = column_or_1d(y, warn=True)
+    check_consistent_length(points, numbers)
+    try:
+        with np.errstate(over="ignore"):
+            numbers = numbers.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"the targets are not numbers ({error}); give one number per point") from (
+            error
+        )
+    if not np.isfinite(numbers).all():
+        row = int(np.argmin(np.isfinite(numbers)))
+        raise InputError(f"target {row:,} is NaN or infinity; correct or drop the point")
+    return points, numbers
+
+
+class DeviceRegressor(RegressorMixin):
+    """The methods of an estimator that predicts a number; a base before the classifier's."""
+
+    model_: Any
+
+    @property
+    def target(self) -> Values:
+        """What the points of a training teach."""
+        return Values()
+
+    def predict(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return the number (n,) that is predicted for each of the points X (n, D)."""
+        check_is_fitted(self)
+        points = validate_data(self, X, reset=False, dtype=np.float32)
+        values = self.model_.policy.values(self.model_.scores(points))
+        return np.asarray(values)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
+        tags.classifier_tags = None
+        return tags
