@@ -238,6 +238,12 @@ def rule_modules(name: str) -> tuple[ModuleType, ...]:
     return tuple(module for module in modules if module)
 
 
+def modules_of(policy: FloatPolicy, name: str) -> tuple[ModuleType, ...]:
+    """Return the modules of this name of the rules that a policy has."""
+    modules = (optional(f"{ROOM}.{rule.name}.{name}") for rule in policy.rules)
+    return tuple(module for module in modules if module)
+
+
 def rule_kinds() -> tuple[type[FloatRule], ...]:
     """Return the kinds of rules: `RULE` of each module `rule`."""
     return tuple(module.RULE for module in rule_modules("rule"))

@@ -122,9 +122,10 @@ def data_facts(summary: DataSummary, dataset: Dataset) -> list[tuple[str, str]]:
         for each in summary.classes[:_CLASSES_SHOWN]
     ]
     more = ", ..." if len(summary.classes) > _CLASSES_SHOWN else ""
+    of_classes = (f"{len(summary.classes):,} classes", ", ".join(shown) + more)
     return [
         ("points", f"{summary.n_train:,}{tested}"),
-        (f"{len(summary.classes):,} classes", ", ".join(shown) + more),
+        dataset.label_facts or of_classes,
         *_feature_facts(summary, dataset),
     ]
 

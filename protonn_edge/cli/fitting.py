@@ -58,7 +58,9 @@ def load_divided(given: TrainOptions | TuneOptions, target: Target | None = None
     data, groups, share = given.data, given.groups, given.test_share
     table = with_group_column(given.table, groups)
     target = target or Target()
-    dataset = load_dataset(data, table, least_classes=target.least_classes)
+    dataset = load_dataset(
+        data, table, least_classes=target.least_classes, target=target.labels
+    )
     if groups is None:
         dataset, groups = with_own_groups(dataset, data)
     else:
@@ -239,7 +241,7 @@ def fit_classifier(
     Returns how far the training got before Ctrl-C, such as "3 of 9 epochs"; empty without Ctrl-C.
     """
     tested = verbose and len(dataset.y_test) > 0
-    test = (dataset.X_test, dataset.y_test) if tested else None
+    test = (dataset.X_test, dataset.as_targets(dataset.y_test)) if tested else None
     with warnings.catch_warnings(), ExitStack() as stack:
         warnings.simplefilter("ignore", ConvergenceWarning)  # reported below, without a stack trace
         request = stack.enter_context(stopped_by_ctrl_c())
@@ -262,7 +264,8 @@ def fit_classifier(
                 raise TrainingStopped
 
         classifier.callback = classifier.network_callback = on_report
-        classifier.fit(dataset.X_train, dataset.y_train, groups=dataset.groups, evaluate_on=test)
+        y = dataset.as_targets(dataset.y_train)
+        classifier.fit(dataset.X_train, y, groups=dataset.groups, evaluate_on=test)
     for remark in classifier.remarks_:
         out.say(remark)
     if was_stopped(classifier.history_):

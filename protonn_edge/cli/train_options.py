@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 from protonn_edge.chain.features import Features
-from protonn_edge.chain.registry import ESTIMATORS, PARAMETERS
+from protonn_edge.chain.registry import ESTIMATORS, PARAMETERS, REGRESSORS
 from protonn_edge.cli.command import Command, option, together
 from protonn_edge.cli.option_groups import row
 from protonn_edge.cli.options import BYTES, FiniteRange, shape, some_of
@@ -125,9 +125,15 @@ class GivenClassifier(NamedTuple):
         """Return the parameters that are given; raises the errors of `given_parameters`."""
         return given_parameters(self.name, self.options)
 
-    def untrained(self, seed: int) -> DeviceClassifier:
-        """Return a classifier of this kind with these parameters, and a seed."""
-        made: DeviceClassifier = ESTIMATORS[self.name](random_state=seed, **self.parameters())
+    def untrained(self, seed: int, estimator: str = "Classifier") -> DeviceClassifier:
+        """Return a classifier or a regressor of this kind with these parameters, and a seed."""
+        estimators = ESTIMATORS if estimator == "Classifier" else REGRESSORS
+        if self.name not in estimators:
+            raise InputError(
+                f"the kind {self.name!r} cannot predict a number, but the labels are numbers; "
+                f"choose --classifier {' or '.join(estimators)}, or train with --target class"
+            )
+        made: DeviceClassifier = estimators[self.name](random_state=seed, **self.parameters())
         return made
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rich.console import RenderableType
 
 from protonn_edge.chain.model import Model
-from protonn_edge.chain.policy import described
+from protonn_edge.chain.policy import described, modules_of
 from protonn_edge.cli.command import Output
 from protonn_edge.datasets import Dataset, Notice
 from protonn_edge.datasets.dataset import Float32
@@ -36,6 +36,9 @@ def describe(
     These are the JSON object, with accuracies 0 to 1 or None, and the parts to print that put the
     accuracy into proportion.
     """
+    for module in modules_of(model.policy, "steps"):
+        if hasattr(module, "describe"):
+            return module.describe(model, dataset), []
     if model.multilabel:
         return _describe_ranking(model, dataset), []
     X, y = dataset.X_test, dataset.y_test
@@ -245,6 +248,8 @@ def _ranking_sentence(record: dict[str, Any]) -> str:
 
 def sentence_of(record: dict[str, Any]) -> str:
     """Return the facts from `describe` as a sentence: first the accuracy on points held out."""
+    if "sentence" in record:
+        return str(record["sentence"])
     if "precision_at_1" in record:
         return _ranking_sentence(record)
     if "no_device" in record:

@@ -29,9 +29,17 @@ def train_model(given: TrainOptions, out: Output) -> None:
     for added in given.added:
         target = added.completed(target)
     dataset = fitting.load_divided(given, target)
+    if dataset.estimator != Dataset.estimator:
+        learner = given.classifier.untrained(given.seed, dataset.estimator)
+        target = learner.frozen().target
     if given.groups is None:  # the file's own groups are not for moving points between them
         dataset = replace(dataset, groups=None)
     steps = given.steps(target)
+    for step in steps:
+        if not target.of_classes and getattr(step, "of_classes", True):
+            raise InputError(
+                f"{step.flag} is for classes, but the labels are numbers; omit {step.flag}"
+            )
     if given.start_from is not None and learner.starts_from:
         start = _start_model(learner, given.start_from, dataset)
         learner.set_params(initial_model=start)

@@ -203,6 +203,11 @@ class Dataset(Provenance):
         """L, the number of classes."""
         return len(self.classes)
 
+    @staticmethod
+    def as_targets(y: Any) -> Any:
+        """Return labels of points as the estimator takes them."""
+        return y
+
     @property
     def label_facts(self) -> tuple[str, str] | None:
         """What the labels are, and their values, if they are no classes to count."""

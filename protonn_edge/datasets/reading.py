@@ -180,7 +180,7 @@ def _with_test(dataset: Dataset, path: Path, options: TableOptions | None) -> Da
     )
     points = read_points(path, expected, given)
     notices = (*dataset.notices, *points.notices)
-    y = points.y if points.values is None else points.values[:, None]
+    y: Any = points.y if points.values is None else points.values[:, None]
     return replace(dataset, X_test=points.X, y_test=y, notices=notices)
 
 
@@ -307,9 +307,8 @@ def _held_out(
         )
         notice = Notice("training_rows", text, warning=True)
         return replace(table, notices=(*table.notices, notice))
-    if expected.of_values:
-        y = np.zeros((len(table.labels), 1))
-    else:
+    y: Any = np.zeros((len(table.labels), 1))
+    if not expected.of_values:
         y = _numbered_labels(table, classes, expected)
     chosen = division.chosen_again(y, groups_of_division(division, table, path, options))
     if chosen is None:

@@ -101,6 +101,8 @@ def _features(X: NDArray[np.float32], names: Sequence[str]) -> tuple[FeatureSumm
 
 def _counts(y: Any, n_classes: int) -> list[int]:
     """Return the number of points with each label, without points of no class."""
+    if y.dtype == np.float64:
+        return [len(y)]
     counts = y.sum(axis=0) if y.ndim == 2 else np.bincount(y, minlength=n_classes)[:n_classes]
     return [int(count) for count in counts]
 
@@ -163,11 +165,8 @@ def _about_classes(dataset: Dataset) -> list[Notice]:
         text = f"there are {classes:,} classes for {n:,} points; the labels may be measurements"
         return [Notice("many_classes", text, warning=True)]
     if classes > _MANY_NUMBERS and all(map(_WHOLE.fullmatch, dataset.classes)):
-        text = (
-            f"there are {classes:,} whole numbers as classes; if they are a quantity, divide them "
-            "into classes such as low and high, because regression is not supported"
-        )
-        return [Notice("many_classes", text, warning=True)]
+        text = f"there are {classes:,} whole numbers as labels, which may be a quantity or classes"
+        return [Notice("quantity", text, warning=True)]
     counts = np.bincount(dataset.y_train, minlength=classes)
     single = [dataset.classes[index] for index in np.flatnonzero(counts == 1)]
     text = f"{len(single)} classes have only 1 point each ({listed(single)}); these may be typos"

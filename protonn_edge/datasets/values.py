@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,9 +28,14 @@ class ValueDataset(Dataset):
 
     estimator: ClassVar[str] = "Regressor"
 
-    y_train: Values
-    y_test: Values
+    y_train: Any
+    y_test: Any
     decimals: int = 0  # the most decimals of a label
+
+    @staticmethod
+    def as_targets(y: Any) -> Values:
+        """Return numbers (n, 1) in the shape (n,)."""
+        return np.asarray(y[:, 0])
 
     @property
     def label_facts(self) -> tuple[str, str]:

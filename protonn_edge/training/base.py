@@ -340,7 +340,8 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
 
     def _fit_rules(self, points: Float32, targets: Targets) -> None:
         """Add the rules that every training fits; see `protonn_edge.policy`."""
-        rules = (module.fitted(self, points, targets) for module in rule_modules("train"))
+        fitting = (getattr(each, "fitted", None) for each in rule_modules("train"))
+        rules = (fitted(self, points, targets) for fitted in fitting if fitted)
         self.model_ = with_rules(self.model_, *(rule for rule in rules if rule is not None))
 
     def __sklearn_is_fitted__(self) -> bool:

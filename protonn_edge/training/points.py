@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 Float32 = NDArray[np.float32]
 Indices = NDArray[np.int64]
 Targets = NDArray[Any]
-"""Class indices (n,), L for a point of no class; or a matrix (n, L): label sets, 1 where a point has
-a label, or normalized numbers."""
+"""Class indices (n,), L for a point of no class; or a matrix (n, L): label sets, 1 where a point
+has a label, or normalized numbers."""
 
 _EVALUATED_POINTS = 10_000
 _SAMPLED_POINTS = 20_000

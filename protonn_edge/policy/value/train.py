@@ -134,9 +134,17 @@ class DeviceRegressor(RegressorMixin):
         """What the points of a training teach."""
         return Values()
 
-    def predict(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Return the number (n,) that is predicted for each of the points X (n, D)."""
+    def predict(self, X: ArrayLike, *, unknown: Any = None) -> NDArray[np.float64]:
+        """Return the number (n,) that is predicted for each of the points X (n, D).
+
+        Raises `InputError` if `unknown` is given: a number is never unknown.
+        """
         check_is_fitted(self)
+        if unknown is not None:
+            raise InputError(
+                f"predict was called with unknown={unknown!r}, but a regressor always predicts a "
+                "number; omit it"
+            )
         points = validate_data(self, X, reset=False, dtype=np.float32)
         values = self.model_.policy.values(self.model_.scores(points))
         return np.asarray(values)
@@ -146,3 +154,9 @@ class DeviceRegressor(RegressorMixin):
         tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
         tags.classifier_tags = None
         return tags
+
+
+class NamedClasses(Target):
+    """Classes, also if their names are numbers with decimals."""
+
+    labels: ClassVar[Literal["class", "value"] | None] = "class"

@@ -1,0 +1,52 @@
+"""The options that numbers bring to commands; imports little, so that help is fast."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import click
+
+from protonn_edge.cli.command import option
+from protonn_edge.cli.train_additions import TrainAddition
+from protonn_edge.system.lazy import later
+from protonn_edge.training.searched import BEST
+
+if TYPE_CHECKING:
+    from protonn_edge.training.targets import Target
+
+_values = later("protonn_edge.policy.value.train", "Values")
+_classes = later("protonn_edge.policy.value.train", "NamedClasses")
+_value_step = later("protonn_edge.policy.value.steps", "ValueStep")
+
+
+@dataclass(frozen=True)
+class ValueOptions(TrainAddition):
+    """The options as they were given."""
+
+    APART: ClassVar[Mapping[str, str]] = {"--target=value": f"--classifier={BEST}"}
+
+    predicted: str | None = option(
+        "What labels are: classes, or values of a quantity.  [default: values if they have "
+        "decimals]",
+        click.Choice(("class", "value")),
+        flag="--target",
+    )
+
+    def completed(self, target: Target) -> Target:
+        """Return the target that is asked for."""
+        if self.predicted is None:
+            return target
+        if target.least_classes < 2:
+            raise click.UsageError("--one-class learns no labels; omit --target")
+        asked: Target = _values() if self.predicted == "value" else _classes()
+        return asked
+
+    def step(self, target: Target | None) -> Any:
+        """Return what follows a training; nothing for classes."""
+        return None if target is None else _value_step(target, is_given=self.predicted is not None)
+
+
+COMMANDS = {"train": ValueOptions}
+"""What this rule adds to commands."""

@@ -1,0 +1,96 @@
+"""What `train` does for a model that predicts a number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from protonn_edge.chain.model import Model
+from protonn_edge.chain.policy import with_rules
+from protonn_edge.cli.command import Output
+from protonn_edge.datasets import Dataset
+from protonn_edge.errors import InputError
+from protonn_edge.policy.value.figures import ValueFigures, half_width_of
+from protonn_edge.policy.value.rule import Value
+from protonn_edge.quantization import quantize, why_floats_alone
+from protonn_edge.training.base import DeviceClassifier
+from protonn_edge.training.targets import Target
+
+
+@dataclass(frozen=True)
+class ValueStep:
+    """The questions before a training, and the interval after it."""
+
+    flag: ClassVar[str] = "the interval"
+    of_classes: ClassVar[bool | None] = None  # for both
+
+    target: Target
+    is_given: bool  # whether --target is given
+
+    def prepare(self, learner: DeviceClassifier, dataset: Dataset) -> None:  # noqa: ARG002
+        """Ask what whole numbers are if they look like a quantity."""
+        asked = [each.text for each in dataset.notices if each.kind == "quantity"]
+        if asked and not self.is_given:
+            raise InputError(f"{asked[0]}; say which with --target value or --target class")
+
+    def check(self, dataset: Dataset, *, floats_alone: bool) -> None:
+        """There is nothing that could fail after the training."""
+
+    def after(self, learner: DeviceClassifier, dataset: Dataset, out: Output) -> None:  # noqa: ARG002
+        """Measure the interval on points that are held out."""
+        if not self.target.of_classes:
+            learner.model_ = with_interval(learner.model_, dataset)
+
+
+def with_interval(model: Model, dataset: Dataset) -> Model:
+    """Return a model with its interval, if enough points are held out."""
+    value = model.policy.find(Value)
+    if value is None or not len(dataset.y_test):
+        return model
+    residuals = predicted_by(model, dataset.X_test) - dataset.y_test[:, 0]
+    return with_rules(model, replace(value, half_width=half_width_of(residuals)))
+
+
+def predicted_by(model: Model, X: Any) -> Any:
+    """Return the numbers (n,) that integers, or else floats, predict for raw points (n, D)."""
+    if why_floats_alone(model) is not None:
+        return model.policy.values(model.scores(X))
+    integers = quantize(model)
+    values = integers.policy.values(integers.scores(integers.quantize(X)))
+    return values * unit_of(model)
+
+
+def unit_of(model: Model) -> float:
+    """Return the value of 1 on a device."""
+    value = model.policy.find(Value)
+    return 1.0 if value is None else float(f"1e-{value.decimals}")
+
+
+def describe(model: Model, dataset: Dataset) -> dict[str, Any]:
+    """Return the facts about a trained model for JSON, with a sentence."""
+    value = model.policy.find(Value)
+    assert value is not None
+    record: dict[str, Any] = {"n": len(dataset.y_test)}
+    said = []
+    for name, X, y in (
+        ("test", dataset.X_test, dataset.y_test),
+        ("train", dataset.X_train, dataset.y_train),
+    ):
+        if len(y):
+            figures = ValueFigures.of(predicted_by(model, X), y[:, 0], value.offset)
+            record[name] = figures.to_json()
+            said.append(f"{figures.sentence} on {len(y):,} {name} points")
+    in_floats = model.policy.values(model.scores(dataset.X_test))
+    if in_floats is not None and len(dataset.y_test):
+        of_floats = ValueFigures.of(in_floats, dataset.y_test[:, 0], value.offset)
+        record["float"] = of_floats.to_json()
+    reason = why_floats_alone(model)
+    sizes = {} if reason else _sizes(model)
+    record |= {"value": value.described()["value"], "no_device": reason, **sizes}
+    said += [f"{sizes['model_bytes']:,} B of int8 parameters"] if sizes else []
+    return record | {"sentence": "; ".join(said)}
+
+
+def _sizes(model: Model) -> dict[str, Any]:
+    integers = quantize(model)
+    return {"model_bytes": integers.model_bytes, "model_sha256": integers.model_sha256}
