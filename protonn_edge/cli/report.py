@@ -128,6 +128,7 @@ def report_command(
     board = load_board(board_name)
     if watts is not None:
         board = replace(board, power_watts=watts)
+    readers = [_reader_of(path) for path in measured]
     for path in results:
         if not path.is_file():
             raise InputError(f"{path} is not a file; name a results file that 'hil -o' wrote")
@@ -155,8 +156,7 @@ def report_command(
     evidence = _named(evidence, names) if names else _named_apart(evidence, results)
     known_sha256 = evidence[0].reference.model_sha256
     sections = list[content.Section]()
-    for path in measured:
-        kind, read = _reader_of(path)
+    for path, (kind, read) in zip(measured, readers, strict=True):
         if kind == "power":
             evidence[0] = replace(evidence[0], power=read(path, known_sha256))
         else:

@@ -287,8 +287,9 @@ def read_power(path: Path, model_sha256: str) -> BenchReading:
 
 def keys_in(path: Path) -> set[str]:
     """Return the keys of the JSON object in a file; none if it has no object."""
+    content = read_file(path, limit_bytes=_LARGEST_FILE)
     try:
-        record = json.loads(read_file(path, limit_bytes=_LARGEST_FILE))
+        record = json.loads(content)
     except (ValueError, RecursionError):
         return set()
     return set(record) if isinstance(record, dict) else set()
