@@ -21,6 +21,8 @@ from generated_programs import write_c
 from protonn_edge.codegen import Plan
 from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.emulator import EmulatedUno
+from protonn_edge.policy.confidence.rule import Confidence
+from protonn_edge.policy.rejection.rule import IntegerRejection
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.toolchain.process import build_host_executable
 
@@ -88,7 +90,7 @@ def random_calls(rng: np.random.Generator, model: IntegerChain, count: int) -> I
     """Yield calls in any order, some with features beyond their maximum."""
     n, maximum = model.n_features, model.quantizer.maximum
     names = "bbbppmmmmffffxnqrhu"
-    names += "c" * (getattr(model, "confidence", None) is not None)
+    names += "c" * _is_confident(model)
     names += "o" * _hears(model)
 
     def features(number: int) -> bytes:
@@ -139,30 +141,33 @@ def _answer(model: IntegerChain, pushed: bytes) -> bytes | None:
     """Return class and scores of pushed features; None if the reference does not have them."""
     n = model.n_features
     Q = np.frombuffer(pushed[:n].ljust(n, b"\0"), np.uint8)[None]
-    if not isinstance(model, IntegerChain) or Q.max() > model.quantizer.maximum:
+    if model.score_tolerance or Q.max() > model.quantizer.maximum:  # floats are rounded when sent
         return None
     classes, scores = model.answers(Q)
     return bytes([int(classes[0])]) + scores[0].astype(f"<i{_score_bytes(model)}").tobytes()
 
 
 def _name(model: IntegerChain, label: int, size: int) -> bytes:
-    rejects = getattr(model, "rejection", None) is not None
+    rejects = model.policy.find(IntegerRejection) is not None
     name = "unknown" if rejects and label == NO_CLASS else model.classes[label % model.n_classes]
     cut = name.encode()[: max(0, size - 1)].decode(errors="ignore").encode()
     return (cut + b"\0")[:size].ljust(size, b"?")
 
 
 def _score_bytes(model: IntegerChain) -> int:
-    return model.own_stages[-1].output_bits // 8 if isinstance(model, IntegerChain) else 4
+    return 4 if model.score_tolerance else model.own_stages[-1].output_bits // 8
 
 
 def _hears(model: IntegerChain) -> bool:
-    return isinstance(model, IntegerChain) and model.stages[0].kind == "audio"
+    return model.stages[0].kind == "audio"
+
+
+def _is_confident(model: IntegerChain) -> bool:
+    return model.policy.find(Confidence) is not None
 
 
 def _macros(model: IntegerChain) -> list[str]:
-    confident = getattr(model, "confidence", None) is not None
-    return ["-DCONFIDENCE"] * confident + ["-DONSET"] * _hears(model)
+    return ["-DCONFIDENCE"] * _is_confident(model) + ["-DONSET"] * _hears(model)
 
 
 def build_on_host(model: IntegerChain, plan: Plan | None, folder: Path) -> Path:

@@ -109,27 +109,25 @@ def _plain(rng: Rng) -> tuple[None, int]:
 
 
 def _average_pooling(rng: Rng) -> tuple[Features, int]:
-    return _pooling(rng, 40, None)
+    return _pooling(rng, 40, deskew=False)
 
 
 def _deskew(rng: Rng) -> tuple[Features, int]:
     return _pooling(rng, 32, deskew=True)
 
 
-def _pooling(rng: Rng, side: int, deskewed: object) -> tuple[Features, int]:
+def _pooling(rng: Rng, side: int, *, deskew: bool) -> tuple[Features, int]:
     while True:
         image = [int(rng.integers(1, side + 1)) for _ in range(2)]
-        if deskewed is None and rng.random() < 0.2:
+        if not deskew and rng.random() < 0.2:
             image = [1, int(rng.integers(2, 400))]
         cropped = [int(rng.integers(max(1, s - 6), s + 1)) for s in image]
         shape = [_outputs(rng, pixels) for pixels in cropped]
         try:
-            made = average_pooling(
-                tuple(image), tuple(cropped), tuple(shape), deskew=deskewed is not None
-            )  # type: ignore[arg-type]
+            made = average_pooling(tuple(image), tuple(cropped), tuple(shape), deskew=deskew)  # type: ignore[arg-type]
         except InputError:
             continue
-        if made.n_features <= 1000 and made.n_outputs <= 400:
+        if made.points.n_features <= 1000 and made.n_outputs <= 400:
             return made, made.n_outputs
 
 

@@ -169,7 +169,7 @@ class _Reading:
             return given
         if (isinstance(of, type) and is_dataclass(of)) or of in self.families:
             return self._fields(of, given, place)
-        if of is float and type(given) is int:
+        if of is float and type(given) is int and abs(given) < 2**53:
             given = float(given)
         if type(given) is not of or (of is float and not math.isfinite(given)):
             raise _wrong(place, f"of the type {getattr(of, '__name__', of)}")

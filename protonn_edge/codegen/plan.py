@@ -26,7 +26,7 @@ from protonn_edge.system.facts_repr import FactsRepr
 
 # Flash of the firmware besides the stages, and SRAM besides their variables, including the stack;
 # measured on linked programs.
-_CODE_BYTES = 2_300
+_CODE_BYTES = 3_300
 _FIRMWARE_SRAM_BYTES = 200
 
 PLANS = (*matvec.KERNELS, *registry.PLANS)

@@ -54,7 +54,7 @@ def rate_of(times: NDArray[np.float64], seams: NDArray[np.bool_]) -> float | Non
     """
     steps, inside = np.diff(times), ~seams[1:]
     step = usual_step(times)
-    if not step:
+    if not step or not inside.any():
         return None
     if (steps[inside] == 0).mean() <= _COARSE:
         # The mean step of whole milliseconds may be fractional.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import logging
 import socket
+import warnings
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, Self
@@ -47,7 +48,7 @@ class DaskWorkers(Workers):
             ) from error
         try:
             self._client.wait_for_workers(1, timeout=_CONNECT_S)
-            self._shared = self._client.scatter(self.objective, broadcast=True, hash=False)
+            self._shared = self._submitted_objective()
         except TimeoutError as error:
             self._client.close()
             raise InputError(
@@ -55,10 +56,20 @@ class DaskWorkers(Workers):
                 f"worker {self.address}'"
             ) from error
         self._executor = self._client.get_executor(pure=False, retries=2)
+        self.lost = (*self.lost, distributed.KilledWorker)
         return self
 
     def __exit__(self, *_: object) -> None:
         self._client.close()
+
+    def _submitted_objective(self) -> Any:
+        """Return the objective as the result of a task, which Dask repeats if a worker is lost.
+
+        Scattered data would be lost with the last worker that has it.
+        """
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Sending large graph")
+            return self._client.submit(_itself, self.objective, pure=False)
 
     def submit(self, job: Job) -> Future[Record]:
         """Submit a trial; Dask runs it again if its worker is lost."""
@@ -72,6 +83,10 @@ class DaskWorkers(Workers):
                 ) from error
             raise
         return future
+
+
+def _itself(objective: Objective) -> Objective:
+    return objective
 
 
 def _check_scheduler(address: str) -> None:

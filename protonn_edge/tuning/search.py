@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import BrokenExecutor, CancelledError, Future
+from concurrent.futures import Future
 from dataclasses import asdict, dataclass
 from itertools import takewhile
 from typing import Any
@@ -128,7 +128,7 @@ class Search:
             record = self._running[0].result(patience)
         except TimeoutError:
             return
-        except (BrokenExecutor, CancelledError) as error:
+        except self._workers.lost as error:
             raise CheckFailed(
                 f"trial {len(self._file.records)} was lost with its worker; check the memory and "
                 "the workers, then repeat the command to continue"

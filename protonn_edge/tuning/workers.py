@@ -7,8 +7,8 @@ import os
 import signal
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, ProcessPoolExecutor
-from dataclasses import dataclass
+from concurrent.futures import BrokenExecutor, CancelledError, Future, ProcessPoolExecutor
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Self
 
@@ -34,6 +34,9 @@ class Workers:
     """Runs trials in this process; a context manager."""
 
     objective: Objective
+    lost: tuple[type[BaseException], ...] = field(
+        default=(BrokenExecutor, CancelledError), init=False
+    )  # what the result of a trial raises if its worker was lost
 
     def __enter__(self) -> Self:
         """Start."""

@@ -13,6 +13,7 @@ from model_factory import random_window_model, window_features_of
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import load_board
 from protonn_edge.codegen import make_plan
+from protonn_edge.codegen.planner import Limits
 from protonn_edge.device.listener import AnswerStream
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.projects.response import response_of
@@ -98,7 +99,7 @@ def test_windows_are_classified_within_the_bound(tmp_path: Path, name: str) -> N
     on, kind = load_board(name), sensor_kind("adxl345")
     model = random_window_model(window_features_of("mean,max", 20, 3))
     windows = windowing_of(quantize(model), (), Sampling.of([kind], 200.0, on))
-    for file, text in live_files(windows, make_plan(windows.model)).items():
+    for file, text in live_files(windows, make_plan(windows.model, Limits.of(on))).items():
         write_atomically(tmp_path / file, text.replace("-Wall -Wextra", "-Wall -Wextra -Werror"))
     elf = build_firmware(tmp_path, on.environment)
     assert 0 < response_of(read_program(elf), windows).cycles < 20 * on.clock_hz / 200

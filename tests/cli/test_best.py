@@ -89,7 +89,7 @@ def test_ctrl_c_before_there_is_a_model_writes_nothing(
         (["--metric", "macro-f1"], "--metric works only with --classifier=best"),
         (
             ["--classifier", "best", "--rejection", "1%"],
-            "=best and --rejection cannot be used together",
+            "--rejection and --classifier=best cannot be used together",
         ),
         (["--classifier", "best", "--epochs", 3], "has no such parameter"),
         (["--classifier", "best", "--metric", "recall:falt"], "did you mean 'fault'?"),

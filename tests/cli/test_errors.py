@@ -144,7 +144,7 @@ def test_more_classes_than_generated_code_counts_are_refused_before_training(
 ) -> None:
     data = tmp_path / "many.csv"
     data.write_text("label,a\n" + "".join(f"class{i % 300},{7 * i % 11}\n" for i in range(600)))
-    assert_one_sentence(run("train", data, "-o", tmp_path / "m.npz"), "300 classes", "255")
+    assert_one_sentence(run("train", data, "-o", tmp_path / "m.npz"), "classes: 300", "255")
 
 
 @pytest.mark.parametrize("name", ["good.csv/m.npz", "x" * 300 + ".npz"])

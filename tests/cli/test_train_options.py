@@ -343,4 +343,4 @@ def test_training_goes_on_from_the_reference_implementations_files(data: Path) -
     (folder / "Z").write_text("1\t2\n3\n")
     result = run_train(data, "--start-from", folder)
     assert result.exit_code == 2
-    assert "Z:2 has 1 numbers" in result.stderr
+    assert "Z:2: 1, expected 2 numbers" in result.stderr

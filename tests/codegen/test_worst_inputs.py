@@ -40,8 +40,8 @@ def large_model() -> IntegerChain:
     [
         (large_model, 0.1, "53eee9a3e484874f", 4_549),
         (deskewing_model, 0.02, "3bbd4a40b5ef8d6a", 1_126),
-        (tiny_windows_model, 0.02, "b8a1ecfe78e359a2", 206),
-        (tiny_gradients_model, 0.02, "99cf7b6a55907ade", 206),
+        (tiny_windows_model, 0.02, "265efa84ecb25f44", 206),
+        (tiny_gradients_model, 0.02, "f631a2b568583e4d", 206),
         (tiny_pooling_model, 0.02, "64b0db9f6319a12c", 102),
     ],
 )

@@ -442,9 +442,9 @@ def test_with_the_libraries():
     stopped.fit(X[::2], y[::2], eval_set=[(X[1::2], y[1::2])], verbose=False)
     found = from_sklearn(stopped, X, y)
     assert np.array_equal(found.source.answers(X), stopped.predict(X))
-    with pytest.raises(InputError, match="the XGBClassifier is not fitted"):
+    with pytest.raises(InputError, match="XGBClassifier: not fitted"):
         from_sklearn(xgboost.XGBClassifier(), X)
-    with pytest.raises(InputError, match="the LGBMClassifier is not fitted"):
+    with pytest.raises(InputError, match="LGBMClassifier: not fitted"):
         from_sklearn(lightgbm.LGBMClassifier(), X)
     with pytest.raises(InputError, match=r"the XGBRegressor predicts numbers \(regression\)"):
         from_sklearn(xgboost.XGBRegressor(n_estimators=1).fit(X, y), X)

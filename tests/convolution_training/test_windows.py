@@ -152,4 +152,4 @@ def test_data_says_what_its_points_are(tmp_path: Path) -> None:
     assert shapes == [((32, 1, 3), 50.0), ((32, 3, 1), None), ((32, 1, 3), None)]
     shape = ["--image-shape", "32x3", "--window", "32x3", "-o", tmp_path / "both.npz"]
     both = refusal(run("train", tmp_path / "windows.npz", *words, *shape))
-    assert "--image-shape and --window are given" in both
+    assert "--image-shape is given with the shape or the features of windows" in both

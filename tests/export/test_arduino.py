@@ -102,7 +102,9 @@ def test_streamed_samples_of_a_window_get_the_integer_models_answer(
     arduino_core: Path, tmp_path: Path
 ):
     made = window_features_of("mean,deviation,crossings,bands:2", 20, 3)
-    scale = replace(made.scale, zero=np.array([-500.0, 0.0, 100.0]), step=np.array([4.0, 1.5, 0.7]))
+    scale = replace(
+        made.points.scale, zero=np.array([-500.0, 0.0, 100.0]), step=np.array([4.0, 1.5, 0.7])
+    )
     window_features = replace(made, points=replace(made.points, scale=scale, rate=200.0))
     model = random_window_model(window_features)
     export_for_uno(model, "arduino", tmp_path / "motion")

@@ -561,7 +561,7 @@ def test_a_zip_bomb_is_refused_without_unpacking_it(tmp_path: Path) -> None:
         archive.writestr("head.projection.npy", bytes(200 * 2**20))
     assert path.stat().st_size < 2**20
     tracemalloc.start()
-    with pytest.raises(InputError, match="would unpack to 209,715,200 bytes"):
+    with pytest.raises(InputError, match="unpacked bytes of .*: 209,715,200"):
         load_model(path)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()

@@ -42,17 +42,20 @@ def started_dask(*arguments):
     )
 
 
+def started_worker(address):
+    return started_dask("worker", address, "--nthreads", 1, "--no-nanny")
+
+
 @pytest.fixture
 def cluster():
-    """A scheduler and two workers of one thread; yields its address and the workers."""
+    """A scheduler and a worker of one thread; yields their address and process."""
     port = free_port()
     address = f"tcp://127.0.0.1:{port}"
     with (
         started_dask("scheduler", "--host", "127.0.0.1", "--port", port),
-        started_dask("worker", address, "--nthreads", 1, "--no-nanny") as first,
-        started_dask("worker", address, "--nthreads", 1, "--no-nanny") as second,
+        started_worker(address) as worker,
     ):
-        yield address, (first, second)
+        yield address, worker
 
 
 def connected(objective, address):
@@ -73,19 +76,28 @@ def essence(found):
     return [replace(record, seconds=0) for record in found.records]
 
 
-def test_the_loss_of_a_worker_changes_nothing(cluster, make_objective, search, tmp_path):
-    address, workers = cluster
+def test_the_loss_of_the_only_worker_changes_nothing_if_another_comes(
+    cluster, make_objective, search, tmp_path
+):
+    address, worker = cluster
     objective = make_objective(limits=LIMITS)
     reference = search(Workers(objective), tmp_path / "here", trials=TRIALS)
 
-    def kill_one(progress):
-        if progress.running and len(progress.records) >= 3:
-            workers[0].kill()
+    with contextlib.ExitStack() as others:
 
-    found = search(
-        connected(objective, address), tmp_path / "there", trials=TRIALS, on_change=kill_one
-    )
-    assert workers[0].wait() != 0
+        def replace_worker(progress):
+            if progress.running and len(progress.records) >= 3 and worker.poll() is None:
+                worker.kill()
+                worker.wait()
+                others.enter_context(started_worker(address))
+
+        found = search(
+            connected(objective, address),
+            tmp_path / "there",
+            trials=TRIALS,
+            on_change=replace_worker,
+        )
+    assert worker.wait() != 0
     assert essence(found) == essence(reference)
 
 

@@ -168,6 +168,7 @@ class IntegerAveragePooling(IntegerStage):
         """Refuse areas if their largest average would not be `maximum`."""
         if self.maximum is None:
             return
+        check_range("largest average", self.maximum, 1, BYTE_MAXIMUM)
         largest = self.pooling.area * BYTE_MAXIMUM * self.multiplier
         made, most = (largest + self.half) >> 16, _MULTIPLIER_MAXIMUM
         fits = made == self.maximum and self.multiplier <= most

@@ -172,7 +172,7 @@ class LocalDeepKernelHead(TreeHead):
     @property
     def n_inputs(self) -> int:
         """D."""
-        return int(np.shape(self.weights)[-1]) - 1
+        return int(np.shape(self.weights)[-1]) - 1 if np.ndim(self.weights) else 0
 
     @property
     def n_coordinates(self) -> int:

@@ -80,7 +80,8 @@ def quantize(model: Model) -> IntegerChain:
     inputs = byte_inputs(model.inputs)
     leaves, bias, unit = quantized_leaves(head.trees, head.leaves, head.bias)
     asked, normalizer = head.features[head.trees.inner], model.normalizer
-    raw = head.thresholds / normalizer.scale[asked] + normalizer.offset[asked]
+    with np.errstate(divide="ignore", invalid="ignore"):  # refused below
+        raw = head.thresholds / normalizer.scale[asked] + normalizer.offset[asked]
     steps = (raw - inputs.zero[asked]) / inputs.step[asked]
     check_computable(steps)
     # the largest byte whose feature is at most the threshold

@@ -83,8 +83,7 @@ def test_files_that_belong_together_are_written_where_they_are_named(tmp_path: P
     [
         "export model.npz --c",
         "export model.npz --arduino",
-        "logger --sensor a0 --rate 10 --arduino -o",
-        "meter -o",
+        "export --meter",
     ],
 )
 def test_links_that_point_at_each_other_are_no_folder(

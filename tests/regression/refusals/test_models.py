@@ -10,15 +10,28 @@ import pytest
 from chains import replace
 from command_line import refusal, run
 from evidence_factory import evidence_of
-from model_factory import random_model, random_points, random_window_model, window_features_of
+from model_factory import (
+    random_model,
+    random_points,
+    random_pooling_model,
+    random_window_model,
+    window_features_of,
+)
 from refusals import refused_by, refuses
 
 from protonn_edge.chain.file import load_model, save_model
+from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.deskew.integers import PixelScale
+from protonn_edge.kinds.bonsai.train import LocalDeepKernelClassifier
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.report.content import Battery
 from protonn_edge.report.gathering import known_image_shape
 from protonn_edge.report.panels import energy_panels
+
+
+def _stored(path, name):
+    with np.load(path) as archive:
+        return archive[name].tobytes()
 
 
 @pytest.fixture
@@ -57,8 +70,26 @@ def test_an_extreme_offset_is_refused(changed):
 
 @pytest.mark.parametrize("background", [1e39, -1e300])
 def test_a_background_of_slants_that_no_pixel_has_is_refused(changed, background):
-    path = changed(random_model(), deskewed=np.array([background, 1.0]))
-    refuses(run("inspect", path), "features.deskew.integers")
+    model = random_pooling_model(average_pooling((6, 6), (6, 6), (3, 3), deskew=True))
+    path = changed(model, **{"features.points.scale.zero": np.array([background])})
+    refuses(run("inspect", path), "chain.features")
+
+
+@pytest.mark.parametrize("maximum", [-1, 0, 256, 10**400])
+def test_averages_beyond_a_byte_are_refused(changed, maximum):
+    model = random_pooling_model(average_pooling((6, 6), (6, 6), (3, 3)))
+    path = changed(model)
+    features = json.loads(_stored(path, "features"))
+    features["stages"][-1]["maximum"] = maximum
+    text = np.frombuffer(json.dumps(features).encode(), np.uint8)
+    refuses(run("inspect", changed(model, features=text)), "largest average", "chain.stored")
+
+
+def test_weights_without_dimensions_are_refused(changed):
+    rng = np.random.default_rng(0)
+    classifier = LocalDeepKernelClassifier(depth=1, epochs=1, random_state=0)
+    model = classifier.fit(rng.normal(size=(20, 3)), np.arange(20) % 2).to_model()
+    refuses(run("inspect", changed(model, W=np.float32(1))), "chain.file")
 
 
 @pytest.mark.parametrize("gamma", [1e-15, 1e15])

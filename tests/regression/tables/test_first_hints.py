@@ -60,7 +60,7 @@ def test_one_hot_is_not_proposed_for_a_column_with_too_many_texts(write: Write) 
     rows = [[f"text {row}", row % 7, "ab"[row % 2]] for row in range(101)]
     left_out = "left out: column 'note', text"
     few = succeed("data", write(rows[:100], ["note", "y", "label"])).stderr
-    assert f"{left_out}; --read one-hot=colour turns" in few
+    assert f"{left_out}; --read one-hot=note turns" in few
     many = succeed("data", write(rows, ["note", "y", "label"])).stderr
     assert f"{left_out}, with 101 different values, too many for --read one-hot" in many
 

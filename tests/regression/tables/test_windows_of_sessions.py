@@ -95,7 +95,7 @@ def test_a_class_without_a_window_is_left_out_with_a_word(write: Write) -> None:
 def test_a_window_that_train_refuses_is_refused(write: Write) -> None:
     path = recording(write)
     done = run("windows", path, "-o", path.with_name("w.npz"), "--window", 300)
-    assert "a window has 300 samples, but the generated code supports" in refusal(done)
+    assert "samples of a window: 300, expected 1 to 256" in refusal(done)
     assert not path.with_name("w.npz").exists()
 
 
