@@ -7,8 +7,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
+from protonn_edge.datasets.units import split_unit
 from protonn_edge.errors import InputError
-from protonn_edge.sensors.kinds import split_unit as split_unit  # noqa: PLC0414 - for others
+
+LABEL_NAMES = ("label", "class", "target")
+TIME = re.compile(
+    r"s|ms|[uµμ]s|ns|sec(ond)?s?|milli(second)?s?|micro(second)?s?|times?|epoch|"
+    r"(t|time|date|time_?stamp|date_?time|unix_?time)(_?(s|ms|us|ns))?"
+)
+ID = "[_ -]?(id|nr|no|number|nummer)"
+PERSON = re.compile(rf"(subject|person|user|participant|patient)({ID})?")
+SESSION = re.compile(rf"{PERSON.pattern}|(session|recording|take|group)({ID})?")
+"""Usual names, in lower case, of columns that are not measured."""
 
 NAME_LIMIT = 100
 NAME_SHOWN = 40

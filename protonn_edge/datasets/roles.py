@@ -34,16 +34,25 @@ from protonn_edge.datasets.columns import Column
 from protonn_edge.datasets.indicators import codes_of, exclusive
 from protonn_edge.datasets.inside_texts import numbers_inside
 from protonn_edge.datasets.named import NamedColumns
-from protonn_edge.datasets.naming import Notice, listed, quoted
+from protonn_edge.datasets.naming import (
+    ID,
+    LABEL_NAMES,
+    PERSON,
+    SESSION,
+    TIME,
+    Notice,
+    listed,
+    quoted,
+)
 from protonn_edge.datasets.options import SHOWN, TableOptions
 from protonn_edge.datasets.preparation import ONE_HOT_LIMIT
+from protonn_edge.datasets.units import split_unit
 from protonn_edge.errors import InputError
-from protonn_edge.sensors.played import ID, LABEL_NAMES, PERSON, SESSION, TIME
 
 if TYPE_CHECKING:
     from protonn_edge.datasets.division import Division
+    from protonn_edge.datasets.instruments import Instrument
     from protonn_edge.datasets.preparation import Preparation
-    from protonn_edge.sensors import Instrument
 
 _DEVICES = ("machine", "maschine", "device", "gerät")
 _DEVICE = re.compile(rf"({'|'.join(_DEVICES)})({ID})?|(maschinen|geräte|sensor|unit|asset){ID}")
@@ -183,7 +192,7 @@ class _Judge:
 
     def certainly(self, column: Column) -> Reason | None:
         """Return why a column is no feature and no label, if it is beyond doubt."""
-        name = naming.split_unit(column.name.lower())[0]
+        name = split_unit(column.name.lower())[0]
         if column.kind == "number":
             return self.certainly_no_measurement(column, name)
         if column.kind == "date":
@@ -370,8 +379,8 @@ class _Judge:
 
 def _with_unit(name: str, of: str) -> str:
     """Return a new name with the unit of the old one."""
-    unit = naming.split_unit(of)[1]
-    return f"{name} ({unit})" if unit and not naming.split_unit(name)[1] else name
+    unit = split_unit(of)[1]
+    return f"{name} ({unit})" if unit and not split_unit(name)[1] else name
 
 
 def _changes(labels: NDArray[np.int64] | None) -> NDArray[np.bool_] | np.bool_:
@@ -388,7 +397,7 @@ def _is_person(column: Column) -> bool:
 
 def is_called_as_time(name: str) -> bool:
     """Return whether a name is usual for a time."""
-    bare, unit = naming.split_unit(name.lower())
+    bare, unit = split_unit(name.lower())
     # ``t (s)`` is a time, ``t (C)`` a temperature
     return TIME.fullmatch(unit if unit and len(bare) == 1 else bare) is not None
 
