@@ -10,16 +10,6 @@ from difflib import get_close_matches
 from protonn_edge.datasets.units import split_unit
 from protonn_edge.errors import InputError
 
-LABEL_NAMES = ("label", "class", "target")
-TIME = re.compile(
-    r"s|ms|[uµμ]s|ns|sec(ond)?s?|milli(second)?s?|micro(second)?s?|times?|epoch|"
-    r"(t|time|date|time_?stamp|date_?time|unix_?time)(_?(s|ms|us|ns))?"
-)
-ID = "[_ -]?(id|nr|no|number|nummer)"
-PERSON = re.compile(rf"(subject|person|user|participant|patient)({ID})?")
-SESSION = re.compile(rf"{PERSON.pattern}|(session|recording|take|group)({ID})?")
-"""Usual names, in lower case, of columns that are not measured."""
-
 NAME_LIMIT = 100
 NAME_SHOWN = 40
 

@@ -15,7 +15,6 @@ A model's own columns are found by name and not judged.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
@@ -34,19 +33,19 @@ from protonn_edge.datasets.columns import Column
 from protonn_edge.datasets.indicators import codes_of, exclusive
 from protonn_edge.datasets.inside_texts import numbers_inside
 from protonn_edge.datasets.named import NamedColumns
-from protonn_edge.datasets.naming import (
-    ID,
+from protonn_edge.datasets.naming import Notice, listed, quoted
+from protonn_edge.datasets.options import SHOWN, TableOptions
+from protonn_edge.datasets.preparation import ONE_HOT_LIMIT
+from protonn_edge.datasets.units import split_unit
+from protonn_edge.datasets.usual_names import (
+    DEVICE,
+    DEVICES,
+    INDEX,
     LABEL_NAMES,
     PERSON,
     SESSION,
     TIME,
-    Notice,
-    listed,
-    quoted,
 )
-from protonn_edge.datasets.options import SHOWN, TableOptions
-from protonn_edge.datasets.preparation import ONE_HOT_LIMIT
-from protonn_edge.datasets.units import split_unit
 from protonn_edge.errors import InputError
 
 if TYPE_CHECKING:
@@ -54,12 +53,6 @@ if TYPE_CHECKING:
     from protonn_edge.datasets.instruments import Instrument
     from protonn_edge.datasets.preparation import Preparation
 
-_DEVICES = ("machine", "maschine", "device", "gerät")
-_DEVICE = re.compile(rf"({'|'.join(_DEVICES)})({ID})?|(maschinen|geräte|sensor|unit|asset){ID}")
-_INDEX = re.compile(
-    r"|unnamed(: ?\d+)?|index|idx|.*(#|\bid|_id|nr|no|num|number|nummer|count|counter)\.?|"
-    r"(n|row|sample|point|instance)s?|id"
-)
 _NAMED = 5  # maximum columns in a sentence
 _FEW = 20  # different sessions or devices
 _SELDOM = 8  # rows per change of a label that marks takes
@@ -197,7 +190,7 @@ class _Judge:
             return self.certainly_no_measurement(column, name)
         if column.kind == "date":
             column.evidence = "it has dates or times of day"
-        is_session = SESSION.fullmatch(name) or _DEVICE.fullmatch(name)
+        is_session = SESSION.fullmatch(name) or DEVICE.fullmatch(name)
         of_text: Reason | None = "session" if is_session else None
         return {"empty": "empty", "date": "time"}.get(column.kind, of_text)  # type: ignore[return-value]
 
@@ -211,7 +204,7 @@ class _Judge:
             return "index" if called == "index" else "time"
         if behaviour.kind and called:
             return called
-        if not column.is_whole or (column is self.columns[-1] and name in _DEVICES):
+        if not column.is_whole or (column is self.columns[-1] and name in DEVICES):
             return None
         distinct = len(np.unique(column.values))
         groups = called == "session" and distinct <= max(_FEW, len(column.values) / _SELDOM)
@@ -223,9 +216,9 @@ class _Judge:
         """Return the role that is usual for a column's name."""
         if is_called_as_time(column.name):
             return "time"
-        if SESSION.fullmatch(name) or _DEVICE.fullmatch(name):
+        if SESSION.fullmatch(name) or DEVICE.fullmatch(name):
             return "session"
-        return "index" if self.header and _INDEX.fullmatch(name) else None
+        return "index" if self.header and INDEX.fullmatch(name) else None
 
     # --- the label --------------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from protonn_edge.datasets.blocks import add_block
 from protonn_edge.datasets.cells import ColumnCells, Form, Notation, form_of, is_number, stamped
 from protonn_edge.datasets.columns import Column
-from protonn_edge.datasets.naming import LABEL_NAMES, Notice, listed, quoted
+from protonn_edge.datasets.naming import Notice, listed, quoted
 from protonn_edge.datasets.options import USUAL_DELIMITERS, TableOptions
 from protonn_edge.datasets.text import (
     TEXT_LIMIT_BYTES,
@@ -33,6 +33,7 @@ from protonn_edge.datasets.text import (
     text_of,
     uncommented,
 )
+from protonn_edge.datasets.usual_names import LABEL_NAMES
 from protonn_edge.errors import InputError, counted
 from protonn_edge.system.files import check_file
 

@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.datasets.naming import LABEL_NAMES, SESSION, TIME
 from protonn_edge.datasets.units import KNOWN_QUANTITIES, split_unit, unit_of
+from protonn_edge.datasets.usual_names import LABEL_NAMES, SESSION, TIME
 from protonn_edge.datasets.waves import read_wave
 from protonn_edge.errors import InputError, counted, shortened
 from protonn_edge.sensors.described import sensor_kind
