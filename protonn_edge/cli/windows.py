@@ -19,6 +19,7 @@ from protonn_edge.cli.options import LEVEL, PATH, FiniteRange, Qualified
 from protonn_edge.cli.paths import WINDOWS, OutputFile
 from protonn_edge.cli.tables import TABLE
 from protonn_edge.datasets import Notice, TableOptions, recordings
+from protonn_edge.datasets.instruments import to_arrays
 from protonn_edge.datasets.naming import check_names, label_text, listed, title
 from protonn_edge.datasets.onset import THRESHOLDS
 from protonn_edge.datasets.recorded import Recording, followed_by, read_noise, read_recording
@@ -26,7 +27,6 @@ from protonn_edge.datasets.roles import is_called_as_time
 from protonn_edge.errors import InputError, counted
 from protonn_edge.evaluation.terminal import fact_table
 from protonn_edge.sensors import MICROPHONE
-from protonn_edge.sensors.instruments import to_arrays
 from protonn_edge.sensors.kinds import ANALOG_RATE
 from protonn_edge.system.files import write_atomically
 

@@ -170,7 +170,7 @@ def test_recordings_of_two_sensors_make_no_windows(tmp_path: Path) -> None:
 
 def test_a_head_without_a_unit_is_refused(tmp_path: Path) -> None:
     source = recording(tmp_path / "r.csv", HEAD.format("adxl345", "256"), 256)
-    refuses(run("windows", source, "-o", tmp_path / "w.npz", "--window", 20), "sensors.kinds")
+    refuses(run("windows", source, "-o", tmp_path / "w.npz", "--window", 20), "datasets.units")
 
 
 def test_windows_with_too_many_units_are_refused(tmp_path: Path) -> None:
