@@ -34,9 +34,9 @@ class LinearHead(Head):
     )
 
     # W, for normalized features: a row per class, or one row for the second of two classes
-    weights: NDArray[np.float32] = member("W", "f4", "L", "D")
-    bias: Float64 = member("b", "f8", "L")
-    alone: bool = member("alone", "b", optional=True, default=False)
+    weights: NDArray[np.float32] = member("W", "L", "D")
+    bias: Float64 = member("b", "L")
+    alone: bool = False  # whether the only row is the score itself
 
     @property
     def n_classes(self) -> int:
