@@ -146,6 +146,18 @@ class IntegerRule(PolicyRule):
         """Return what it adds to each answer to scores (n, L), by name."""
         return {}
 
+    def words(self, scores: NDArray[Any]) -> list[str] | None:  # noqa: ARG002
+        """Return answers to scores (n, L) as text, if they are not the names of classes."""
+        return None
+
+    def measured(
+        self,
+        scores: NDArray[Any],  # noqa: ARG002
+        values: NDArray[np.float64],  # noqa: ARG002
+    ) -> tuple[Facts, dict[str, Any]]:
+        """Return rows and JSON about scores (n, L) of points with these numbers as labels (n,)."""
+        return [], {}
+
     def cost(self) -> RuleCost | None:
         """Return what it costs in a prediction; None if nothing."""
         return None
@@ -220,6 +232,23 @@ class Policy(Generic[AnyRule]):
         for rule in self.rules:
             scores = rule.logits(scores) if isinstance(rule, FloatRule) else scores
         return scores
+
+    def words(self, scores: NDArray[Any]) -> list[str] | None:
+        """Return answers to integer scores (n, L) as text, if they are not names of classes."""
+        found = (rule.words(scores) for rule in self.rules if isinstance(rule, IntegerRule))
+        return next((each for each in found if each is not None), None)
+
+    def measured(
+        self, scores: NDArray[Any], values: NDArray[np.float64] | None
+    ) -> tuple[Facts, dict[str, Any]]:
+        """Return rows and JSON about integer scores of points with numbers as labels, if any."""
+        facts, figures = list[tuple[str, str]](), dict[str, Any]()
+        for rule in self.rules:
+            if isinstance(rule, IntegerRule) and values is not None:
+                own, measured = rule.measured(scores, values)
+                facts += own
+                figures |= measured
+        return facts, figures
 
     def labels(self, classes: Sequence[str]) -> dict[int, str]:
         """Return the names of all answers, by index."""

@@ -118,6 +118,7 @@ def hil_command(
                 emulator=emulator,
                 on_result=lambda _: bar.advance(),
                 rows=given.rows.tolist(),
+                values=given.values,
             )
         except KeyboardInterrupt:
             raise _interrupted(bar.done, output) from None
@@ -159,6 +160,7 @@ def show(measurement: Measurement, out: Output, model: Model) -> None:
     board, classes = measurement.board, measurement.reference.classes
     quality = measurement.quality
     facts = [*terminal.run_facts(measurement.summary, board), *terminal.quality_facts(quality)]
+    facts += measurement.judged[0]
     facts += terminal.budget_facts(measurement.usage, board)
     values = measurement.summary.n * measurement.reference.n_features
     facts.append(terminal.saturation_fact(measurement.saturations, values, why_clamped(model)))

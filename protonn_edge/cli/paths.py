@@ -27,7 +27,7 @@ from protonn_edge.system.files import check_file
 
 _HEAD_BYTES = 4096
 _LIMIT_BYTES = 1 << 30
-PREDICTED = "predicted_class"
+PREDICTED, PREDICTED_VALUE = "predicted_class", "predicted_value"
 """A column of a file written by 'predict'."""
 
 DRAWINGS = (".svg", ".png", ".pdf")
@@ -115,7 +115,10 @@ RESULTS = FileKind(
     "a results file", _begins("index,label,predicted,cycles,mismatch,"), "'hil -o' writes"
 )
 PREDICTIONS = FileKind(
-    "a file of predictions", lambda path: PREDICTED.encode() in _head(path).partition(b"\n")[0]
+    "a file of predictions",
+    lambda path: any(
+        name.encode() in _head(path).partition(b"\n")[0] for name in (PREDICTED, PREDICTED_VALUE)
+    ),
 )
 SEARCH = FileKind("a search file", _is_search)
 CERTIFICATE = FileKind("a certificate", _has_key("claims"))

@@ -14,7 +14,7 @@ from protonn_edge.chain.file import load_model
 from protonn_edge.chain.model import Model, why_clamped
 from protonn_edge.cli.command import OUTPUT, Output, command, option
 from protonn_edge.cli.options import MODEL_FILE, POINTS, of_room
-from protonn_edge.cli.paths import PREDICTED, PREDICTIONS, OutputFile
+from protonn_edge.cli.paths import PREDICTED, PREDICTED_VALUE, PREDICTIONS, OutputFile
 from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.datasets import TableOptions
 from protonn_edge.datasets.images import has_images, image_names
@@ -70,18 +70,22 @@ def predict_command(
     X, y = points.labelled
     of_rules: dict[str, list[int]] = {}
     figures: dict[str, Any] = {}
+    facts, words = list[tuple[str, str]](), None
     if why_floats_alone(model) is None:
         integers = quantize(model)
         answers, scores = integers.answers(integers.quantize(X))
         figures["saturations"] = integers.quantizer.saturations(X)
         for rule in integers.policy.rules:
             of_rules |= rule.figures(scores)
+        words = integers.policy.words(scores)
+        facts, measured = integers.policy.measured(scores, points.values)
+        figures |= measured
     else:
         answers = model.predict(X)
-    names = [answer_name(model.classes, answer) for answer in answers.tolist()]
-    answered, counts = np.unique(names, return_counts=True)
+    names = words or [answer_name(model.classes, answer) for answer in answers.tolist()]
+    answered, counts = np.unique([] if words else names, return_counts=True)
     record = dict(zip(answered.tolist(), counts.tolist(), strict=True))
-    labelled, facts = y != NO_LABEL, []
+    labelled = y != NO_LABEL
     if labelled.any():
         figures["accuracy"] = share = share_right(answers[labelled], y[labelled])
         n = int(labelled.sum())
@@ -91,7 +95,8 @@ def predict_command(
         files = image_names(data, points.options) if has_images(data) else []
         files = [files[row] for row in points.rows] if files else []
         write_atomically(output, _table(model, points, data, names, of_rules, files))
-        facts += [(name, counted(n, "point")) for name, n in record.items()]
+        if words is None:
+            facts += [(name, counted(n, "point")) for name, n in record.items()]
         out.say(fact_table(facts), f"wrote {output}")
     else:
         out.say(*names)
@@ -130,7 +135,7 @@ def _table(
             [*row, answer_name(model.classes, label)]
             for row, label in zip(cells, points.y.tolist(), strict=True)
         ]
-    added = {PREDICTED: names}
+    added = {PREDICTED_VALUE if model.policy.of_values else PREDICTED: names}
     added |= {name: [*map(str, figures)] for name, figures in of_rules.items()}
     text = io.StringIO(newline="")
     lines = csv.writer(text, delimiter=delimiter, lineterminator="\n")

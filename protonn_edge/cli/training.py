@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.model import Model
@@ -20,26 +21,13 @@ from protonn_edge.errors import InputError, Interrupted
 from protonn_edge.quantization import quantize, why_floats_alone
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.calibration import with_accuracy_floor
+from protonn_edge.training.targets import Target
 
 
 def train_model(given: TrainOptions, out: Output) -> None:
     """Train a model, as the options of `train` say, and write it."""
-    learner = given.classifier.untrained(given.seed)
-    target = learner.frozen().target
-    for added in given.added:
-        target = added.completed(target)
-    dataset = fitting.load_divided(given, target)
-    if dataset.estimator != Dataset.estimator:
-        learner = given.classifier.untrained(given.seed, dataset.estimator)
-        target = learner.frozen().target
-    if given.groups is None:  # the file's own groups are not for moving points between them
-        dataset = replace(dataset, groups=None)
-    steps = given.steps(target)
-    for step in steps:
-        if not target.of_classes and getattr(step, "of_classes", True):
-            raise InputError(
-                f"{step.flag} is for classes, but the labels are numbers; omit {step.flag}"
-            )
+    learner, target, dataset = _learner_and_data(given)
+    steps = _steps(given, target)
     if given.start_from is not None and learner.starts_from:
         start = _start_model(learner, given.start_from, dataset)
         learner.set_params(initial_model=start)
@@ -76,6 +64,30 @@ def train_model(given: TrainOptions, out: Output) -> None:
     out.say(*said, f"wrote {given.output}")
     kept = f"stopped after {stopped}; the best model so far is kept in {given.output}"
     out.finish(record, Interrupted(kept) if stopped else None)
+
+
+def _learner_and_data(given: TrainOptions) -> tuple[DeviceClassifier, Target, Dataset]:
+    """Return what learns, the target of its training, and the data set."""
+    learner = given.classifier.untrained(given.seed)
+    target = learner.frozen().target
+    for added in given.added:
+        target = added.completed(target)
+    dataset = fitting.load_divided(given, target)
+    if dataset.estimator != Dataset.estimator:
+        learner = given.classifier.untrained(given.seed, dataset.estimator)
+        target = learner.frozen().target
+    if given.groups is None:  # the file's own groups are not for moving points between them
+        dataset = replace(dataset, groups=None)
+    return learner, target, dataset
+
+
+def _steps(given: TrainOptions, target: Target) -> list[Any]:
+    """Return what the options of rules ask for; refuse what needs classes if there are none."""
+    steps = given.steps(target)
+    for step in steps:
+        if not target.has_classes and step.needs_classes:
+            raise InputError(f"{step.flag} needs classes, but the labels are numbers; omit it")
+    return steps
 
 
 def _save(model: Model, path: Path) -> None:

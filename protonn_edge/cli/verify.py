@@ -99,7 +99,8 @@ def verify_command(
     model, board = load_model(path), load_board(board_name)
     names = [name for each in added for name in each.extensions]
     reference = extended(quantize(model), model, names)
-    X, y = points_for(model, data, table, out, labels="optional").labelled
+    points = points_for(model, data, table, out, labels="optional")
+    X, y = points.labelled
     Q = reference.quantize(X)
 
     emulator = _emulator(out, emulator, board)
@@ -132,6 +133,7 @@ def verify_command(
             "executions": [asdict(agreement) for agreement in agreements],
             "model_sha256": reference.model_sha256,
             "accuracy": share_right(reference.predict(Q), y) if is_labelled(y) else None,
+            **reference.policy.measured(reference.scores(Q), points.values)[1],
         },
         failure=compared.disagreement(agreements),
     )

@@ -84,6 +84,7 @@ class Measurement(FactsRepr):
     )  # differences between several devices on the same points
     repetition: Repetition | None  # one prediction computed many times, if requested
     more: Mapping[str, Any]  # what the first device reports to extensions, by names
+    judged: tuple[list[tuple[str, str]], dict[str, Any]]  # see `Policy.measured`
 
     def facts(self) -> dict[str, str]:
         """Return the figures of the run."""
@@ -204,6 +205,7 @@ class Measurement(FactsRepr):
             ],
             "comparison": None if self.comparison is None else asdict(self.comparison),
             **{name: each and each.to_json() for name, each in self.more.items()},
+            **self.judged[1],
             "repetition": repeated and {"n": repeated.n, "cycles": repeated.cycles},
             "power": power and power.to_json(self.latency_ms.mean),
         }
@@ -223,6 +225,7 @@ def measure(
     on_result: Callable[[device.Result], None] = lambda _: None,
     host: device.Host | None = None,
     rows: Sequence[int] = (),
+    values: NDArray[np.float64] | None = None,
 ) -> Measurement:
     """Run points on the firmware of a built project, compare every score, and summarize.
 
@@ -237,6 +240,7 @@ def measure(
     - `instrument`: what measures the first board during batches of such repetitions.
     - `host`: opens the lines, by default this computer.
     - `rows`: the n rows of the points in their file, which number the results; by default from 0.
+    - `values`: numbers (n,) that the model should predict, if its labels are numbers.
 
     Raises `InputError` if there are no points, or files are of other points or in use,
     `CheckFailed` if the firmware is over budget or violates a check (see `checks`), or a device
@@ -286,7 +290,19 @@ def measure(
         comparison=comparison,
         repetition=repetition,
         more=more,
+        judged=_judged(reference, everything, dict(zip(asked[3], values, strict=True)))
+        if values is not None
+        else ([], {}),
     )
+
+
+def _judged(
+    reference: IntegerChain, results: Sequence[device.Result], values: Mapping[int, float]
+) -> tuple[list[tuple[str, str]], dict[str, Any]]:
+    """Return what the policy measures of the device's scores, given the numbers of rows."""
+    answered = [each for each in results if each.scores is not None]
+    scores = np.array([each.scores for each in answered], np.int64)
+    return reference.policy.measured(scores, np.array([values[each.index] for each in answered]))
 
 
 def _stack_peak(shares: Sequence[device.DeviceShare]) -> int | None:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_consistent_length
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protonn_edge.chain.model import Model, labels_of
@@ -29,6 +30,10 @@ def with_new_names(classes: Sequence[str], count: int) -> tuple[str, ...]:
     return (*classes, *itertools.islice((name for name in names if name not in classes), count))
 
 
+def _has_classes(estimator: Any) -> bool:
+    return bool(estimator.target.has_classes)
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
 class Answers(Deployable, ClassifierMixin, BaseEstimator):
     """The half of a classifier that reads `model_`; see `DeviceClassifier`."""
@@ -42,6 +47,7 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
         """The factor on scores before the softmax of `predict_proba`."""
         return float(self.model_.policy.logits(np.ones(1))[0])
 
+    @available_if(_has_classes)  # type: ignore[untyped-decorator]
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return the scores of points X (n, D).
 
@@ -81,6 +87,7 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
         labels: NDArray[Any] = self.classes_[scores.argmax(axis=1)]
         return labels
 
+    @available_if(_has_classes)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return the probabilities, shape (n, L), of the classes for points X (n, D).
 

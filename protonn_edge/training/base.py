@@ -334,7 +334,7 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
             self._name(prepared)
             learned = self._train(prepared)
         self._keep(learned, prepared, n_train=int(given.X.shape[0]))
-        if target.of_classes:
+        if target.has_classes:
             self._fit_rules(*prepared.calibration)
         return self
 

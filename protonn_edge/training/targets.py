@@ -36,7 +36,7 @@ class Target:
 
     measure: ClassVar[str] = "accuracy"  # what `quality` returns
     for_devices: ClassVar[bool] = True  # whether integers can compute the answers
-    of_classes: ClassVar[bool] = True  # whether each point has one class
+    has_classes: ClassVar[bool] = True  # whether each point has one class
     labels: ClassVar[Literal["class", "value"] | None] = None  # what they are, see `load_dataset`
     least_classes: ClassVar[Literal[1, 2]] = 2
     starts: ClassVar[int] = 1  # runs of k-means
@@ -133,7 +133,7 @@ class LabelSets(Target):
     """Points with sets of labels, which a model ranks."""
 
     for_devices: ClassVar[bool] = False
-    of_classes: ClassVar[bool] = False
+    has_classes: ClassVar[bool] = False
 
     def given(self, estimator: Any, X: Any, y: Any, sample_weight: Any) -> GivenPoints:
         """Return points and sets of labels, checked."""

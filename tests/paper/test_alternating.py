@@ -20,6 +20,7 @@ from protonn_edge.training.initialization import initial_parameters
 from protonn_edge.training.objective import LOSSES, Parameters, objective, objective_gradient
 from protonn_edge.training.points import TrainingSet
 from protonn_edge.training.progress import EpochReport
+from protonn_edge.training.targets import Target
 
 SETTINGS = ProtoNNParameters(
     loss="squared_error", iterations=4, pass_epochs=5, batch_size=1000, step_sizes="inverse_sqrt"
@@ -33,7 +34,7 @@ def start(seed: int = 0) -> tuple[Parameters, TrainingSet]:
     parameters, _ = initial_parameters(
         X, y, n_projections=4, n_prototypes=6, gamma_numerator=1.5, generator=rng
     )
-    return parameters, TrainingSet.of_targets(X, y)
+    return parameters, TrainingSet.of_targets(X, y, target=Target())
 
 
 @pytest.mark.parametrize("loss", LOSSES)

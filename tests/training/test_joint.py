@@ -13,6 +13,7 @@ from protonn_edge.training.initialization import initial_parameters
 from protonn_edge.training.objective import LOSSES, Parameters, objective
 from protonn_edge.training.points import TrainingSet
 from protonn_edge.training.progress import EpochReport
+from protonn_edge.training.targets import Target
 
 SETTINGS = ProtoNNParameters(epochs=20, batch_size=32, learning_rate=0.01, input_noise=0.1)
 
@@ -24,7 +25,7 @@ def start() -> tuple[Parameters, TrainingSet]:
     parameters, _ = initial_parameters(
         X, y, n_projections=4, n_prototypes=6, gamma_numerator=1.5, generator=rng
     )
-    return parameters, TrainingSet.of_targets(X, y)
+    return parameters, TrainingSet.of_targets(X, y, target=Target())
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -132,7 +133,7 @@ def test_rounding_that_does_not_fit_is_left_out() -> None:
 
 def test_prototypes_that_a_device_cannot_see_have_no_vote_from_the_first_step_on() -> None:
     X = np.random.default_rng(0).normal(scale=0.1, size=(60, 2)).astype(np.float32)
-    data = TrainingSet.of_targets(X, (X[:, 0] > 0).astype(np.int64))
+    data = TrainingSet.of_targets(X, (X[:, 0] > 0).astype(np.int64), target=Target())
     here_and_beyond = np.array([[0.0, 2.5], [0.0, 0.0]], dtype=np.float32)  # exp(-6.25) < 1/128
     alike = np.ones((2, 2), dtype=np.float32)
     parameters = Parameters(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from protonn_edge.training.points import TrainingSet, distinct_points
+from protonn_edge.training.targets import Target
 
 
 def test_weights_are_repetitions_in_any_order() -> None:
@@ -51,5 +52,5 @@ def test_equal_weights_are_none() -> None:
 
 
 def test_targets_of_classes_are_one_at_the_class() -> None:
-    data = TrainingSet.of_targets(np.zeros((2, 1), np.float32), np.array([2, 0]))
+    data = TrainingSet.of_targets(np.zeros((2, 1), np.float32), np.array([2, 0]), target=Target())
     assert data.Y.tolist() == [[0, 0, 1], [1, 0, 0]]

@@ -33,6 +33,7 @@ class ThresholdChoice:
     """The choice of thresholds for a rate of false alarms."""
 
     flag: ClassVar[str] = "--rejection"
+    needs_classes: ClassVar[bool] = True
 
     rate: float
     by: tuple[Statistic, ...]

@@ -9,9 +9,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.policy.value.rule import COVERED
+Values = NDArray[Any]
 
-Values = NDArray[np.float64]
+COVERED = 0.9
+"""The share of new points whose values the interval should contain."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,16 @@ class ValueFigures:
     def to_json(self) -> dict[str, Any]:
         """Return the figures as a JSON object."""
         return asdict(self)
+
+    @property
+    def facts(self) -> list[tuple[str, str]]:
+        """The figures as rows."""
+        rows = [
+            ("mean absolute error", f"{self.mae:.4g}"),
+            ("always the mean", f"{self.mean_mae:.4g}"),
+            ("RMSE", f"{self.rmse:.4g}"),
+        ]
+        return rows if self.r2 is None else [*rows, ("R2", f"{self.r2:.3f}")]
 
     @property
     def sentence(self) -> str:

@@ -19,14 +19,13 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain import checks
 from protonn_edge.chain.policy import FloatRule, IntegerRule, Units
+from protonn_edge.policy.value.figures import COVERED, ValueFigures
 from protonn_edge.system.checks import check, check_range
 
 MOST_DECIMALS = 6
 _SCORE_BITS, _FACTOR_BITS = 16, 15  # of a factor of the product, with the sign and without one
 _MOST_SHIFT = 30
 _LIMIT = 2**31 - 1  # of a value on the device, in its unit
-COVERED = 0.9
-"""The share of new points whose values the interval should contain."""
 
 
 @dataclass(frozen=True)
@@ -121,28 +120,41 @@ class IntegerValue(IntegerRule):
     def of(cls, value: Value, units: Units) -> Self:
         """Return the finest computation for which no product overflows."""
         low, high = units.scores
-        unit = 10.0**value.decimals
         dropped = max(0, max(-low - 1, high).bit_length() - (_SCORE_BITS - 1))
-        step = value.scale * units.score * unit * 2.0**dropped  # of a score without these bits
+        step = value.scale * units.score * 2.0**dropped  # of a score without these bits
         most = (1 << _FACTOR_BITS) - 1
-        check(step <= most / 2, "value", f"a step of {step:g}", f"at most {most / 2:g} in its unit")
+        fits = step <= most / 2
+        check(fits, "value", f"steps of {step:g} for few scores", f"at most {most / 2:g}")
+        # Decimals that steps are too coarse for are left out.
+        decimals = min(value.decimals, math.floor(math.log10(most / 2 / step)))
+        unit = 10.0**decimals
+        step *= unit
         shift = int(np.clip(math.floor(math.log2(most / step)), 1, _MOST_SHIFT))
         while (multiplier := round(step * 2**shift)) > most:
             shift -= 1
         base = round(value.offset * unit)
         width = None if value.half_width is None else math.ceil(value.half_width * unit)
-        made = cls(multiplier, dropped, shift, base, value.decimals, width, 0, 0)
+        made = cls(multiplier, dropped, shift, base, decimals, width, 0, 0)
         ends = made.values(np.array([[low], [high]]))
         largest = int(np.abs(ends).max())
         check(largest <= _LIMIT, "value", f"up to {largest:,}", f"at most {_LIMIT:,} in its unit")
-        return cls(
-            multiplier, dropped, shift, base, value.decimals, width, int(ends[0]), int(ends[1])
-        )
+        return cls(multiplier, dropped, shift, base, decimals, width, int(ends[0]), int(ends[1]))
 
     @property
     def unit(self) -> float:
         """The value of 1."""
         return float(f"1e-{self.decimals}")
+
+    def words(self, scores: NDArray[Any]) -> list[str]:
+        """Return the values, with their decimals."""
+        return [f"{each:.{self.decimals}f}" for each in (self.values(scores) * self.unit).tolist()]
+
+    def measured(
+        self, scores: NDArray[Any], values: NDArray[np.float64]
+    ) -> tuple[list[tuple[str, str]], dict[str, Any]]:
+        """Return how near the predicted values are to these ones (n,)."""
+        figures = ValueFigures.of(self.values(scores) * self.unit, values, self.base * self.unit)
+        return figures.facts, {"errors": figures.to_json()}
 
     def values(self, scores: NDArray[Any]) -> NDArray[np.int64]:
         """Return the values (n,), in units of ``10**-decimals``, for integer scores (n, 1)."""

@@ -5,16 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from numpy.typing import NDArray
+
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import with_rules
 from protonn_edge.cli.command import Output
 from protonn_edge.datasets import Dataset
 from protonn_edge.errors import InputError
 from protonn_edge.policy.value.figures import ValueFigures, half_width_of
-from protonn_edge.policy.value.rule import Value
-from protonn_edge.quantization import quantize, why_floats_alone
+from protonn_edge.policy.value.rule import IntegerValue, Value
+from protonn_edge.quantization import IntegerChain, quantize, why_floats_alone
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.targets import Target
+
+Float64 = NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -22,7 +26,7 @@ class ValueStep:
     """The questions before a training, and the interval after it."""
 
     flag: ClassVar[str] = "the interval"
-    of_classes: ClassVar[bool | None] = None  # for both
+    needs_classes: ClassVar[bool] = False
 
     target: Target
     is_given: bool  # whether --target is given
@@ -38,7 +42,7 @@ class ValueStep:
 
     def after(self, learner: DeviceClassifier, dataset: Dataset, out: Output) -> None:  # noqa: ARG002
         """Measure the interval on points that are held out."""
-        if not self.target.of_classes:
+        if not self.target.has_classes:
             learner.model_ = with_interval(learner.model_, dataset)
 
 
@@ -48,30 +52,37 @@ def with_interval(model: Model, dataset: Dataset) -> Model:
     if value is None or not len(dataset.y_test):
         return model
     residuals = predicted_by(model, dataset.X_test) - dataset.y_test[:, 0]
-    return with_rules(model, replace(value, half_width=half_width_of(residuals)))
+    measured: Model = with_rules(model, replace(value, half_width=half_width_of(residuals)))
+    return measured
 
 
-def predicted_by(model: Model, X: Any) -> Any:
+def predicted_by(model: Model, X: NDArray[Any]) -> Float64:
     """Return the numbers (n,) that integers, or else floats, predict for raw points (n, D)."""
     if why_floats_alone(model) is not None:
-        return model.policy.values(model.scores(X))
+        return value_of(model).values(model.scores(X))
     integers = quantize(model)
-    values = integers.policy.values(integers.scores(integers.quantize(X)))
-    return values * unit_of(model)
+    return numbers_of(integers, integers.scores(integers.quantize(X)))
 
 
-def unit_of(model: Model) -> float:
-    """Return the value of 1 on a device."""
+def numbers_of(integers: IntegerChain, scores: NDArray[Any]) -> Float64:
+    """Return the numbers (n,) of integer scores (n, 1), in the label's unit."""
+    value = integers.policy.find(IntegerValue)
+    assert value is not None
+    return value.values(scores) * value.unit
+
+
+def value_of(model: Model) -> Value:
+    """Return the rule of a model that predicts a number."""
     value = model.policy.find(Value)
-    return 1.0 if value is None else float(f"1e-{value.decimals}")
+    assert value is not None
+    return value
 
 
 def describe(model: Model, dataset: Dataset) -> dict[str, Any]:
     """Return the facts about a trained model for JSON, with a sentence."""
-    value = model.policy.find(Value)
-    assert value is not None
+    value = value_of(model)
     record: dict[str, Any] = {"n": len(dataset.y_test)}
-    said = []
+    said = list[str]()
     for name, X, y in (
         ("test", dataset.X_test, dataset.y_test),
         ("train", dataset.X_train, dataset.y_train),
@@ -80,8 +91,8 @@ def describe(model: Model, dataset: Dataset) -> dict[str, Any]:
             figures = ValueFigures.of(predicted_by(model, X), y[:, 0], value.offset)
             record[name] = figures.to_json()
             said.append(f"{figures.sentence} on {len(y):,} {name} points")
-    in_floats = model.policy.values(model.scores(dataset.X_test))
-    if in_floats is not None and len(dataset.y_test):
+    if len(dataset.y_test):
+        in_floats = value.values(model.scores(dataset.X_test))
         of_floats = ValueFigures.of(in_floats, dataset.y_test[:, 0], value.offset)
         record["float"] = of_floats.to_json()
     reason = why_floats_alone(model)

@@ -35,7 +35,7 @@ class Values(Target):
     """Numbers."""
 
     measure: ClassVar[str] = "R2"
-    of_classes: ClassVar[bool] = False
+    has_classes: ClassVar[bool] = False
     least_classes: ClassVar[Literal[1, 2]] = 1
     labels: ClassVar[Literal["class", "value"] | None] = "value"
 
@@ -109,6 +109,8 @@ def _numbered(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None"
         )
     points = checked_points(estimator, X, what, reset=reset)
+    if reset and len(points) == 1:
+        raise InputError("there is only 1 sample, from which nothing can be learned; give more")
     numbers = column_or_1d(y, warn=True)
     check_consistent_length(points, numbers)
     try:

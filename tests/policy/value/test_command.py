@@ -1,0 +1,132 @@
+"""From a table whose labels are numbers to values on the emulated Uno, and wrong ways."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from avr_tools import needs_emulated_avr
+from command_line import assert_one_sentence, run, run_json, succeed
+from policy.value.numbers import write_table
+
+from protonn_edge.chain.file import load_model
+from protonn_edge.policy.value.figures import half_width_of
+from protonn_edge.policy.value.rule import Value
+
+NAMED = ("--read", "label=temperature")
+SMALL = ("--epochs", "20", "--prototypes", "12")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("values")
+    write_table(place / "data.csv")
+    return place
+
+
+@pytest.fixture(scope="module")
+def trained(folder: Path) -> dict[str, Any]:
+    return run_json("train", folder / "data.csv", *NAMED, *SMALL, "-o", folder / "model.npz")
+
+
+def test_labels_with_decimals_become_a_number_to_predict(
+    trained: dict[str, Any], folder: Path
+) -> None:
+    assert trained["n"] == 60
+    assert trained["test"]["r2"] > 0.8
+    assert trained["test"]["mae"] < trained["test"]["mean_mae"] / 2
+    model = load_model(folder / "model.npz")
+    assert model.classes == ("temperature",)
+    value = model.policy.find(Value)
+    assert value is not None
+    assert value.half_width is not None
+
+
+def test_predictions_are_in_the_labels_unit(trained: dict[str, Any], folder: Path) -> None:
+    output = folder / "predicted.csv"
+    told = run_json("predict", folder / "model.npz", folder / "data.csv", "-o", output)
+    assert told["errors"]["mae"] == pytest.approx(trained["test"]["mae"])
+    rows = list(csv.DictReader(output.read_text().splitlines()))
+    errors = [float(row["predicted_value"]) - float(row["temperature"]) for row in rows]
+    assert np.abs(errors).mean() == pytest.approx(trained["test"]["mae"])
+
+
+@needs_emulated_avr
+@pytest.mark.parametrize("kind", ["protonn", "linear"])
+def test_the_device_gives_the_same_scores(folder: Path, kind: str, tmp_path: Path) -> None:
+    model = tmp_path / "model.npz"
+    options = SMALL if kind == "protonn" else ()
+    data = folder / "data.csv"
+    run_json("train", data, *NAMED, "--classifier", kind, *options, "-o", model)
+    assert run_json("verify", model, data)["mismatches"] == 0
+    succeed("build", model, "-o", tmp_path / "project")
+    told = run_json("hil", data, "--project", tmp_path / "project", "--emulate")
+    assert told["mismatches"] == 0
+    assert told["errors"] == run_json("predict", model, data)["errors"]
+
+
+def test_whole_numbers_that_may_be_a_quantity_are_asked_about(tmp_path: Path) -> None:
+    table = write_table(tmp_path / "data.csv", n=2_000, decimals=0)
+    told = run("train", table, *NAMED, "-o", tmp_path / "model.npz")
+    assert "--target value or --target class" in assert_one_sentence(told)
+    succeed("train", table, *NAMED, *SMALL, "--target", "value", "-o", tmp_path / "model.npz")
+    assert load_model(tmp_path / "model.npz").policy.of_values
+
+
+def test_numbers_may_be_classes(tmp_path: Path) -> None:
+    table = write_table(tmp_path / "data.csv", n=400, decimals=0)
+    model = tmp_path / "model.npz"
+    succeed("train", table, *NAMED, *SMALL, "--target", "class", "-o", model)
+    assert load_model(model).n_classes > 10
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--rejection", "1%"),
+        ("--classifier", "forest"),
+        ("--one-class",),
+        ("--set", "class_weight=balanced"),
+        ("--outlier-exposure", "0.5"),
+    ],
+)
+def test_what_needs_classes_is_refused(folder: Path, tmp_path: Path, options: Any) -> None:
+    told = run("train", folder / "data.csv", *NAMED, *options, "-o", tmp_path / "model.npz")
+    assert_one_sentence(told)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["1.5", "2.5", "warm", "3.25"],
+        ["1.5", "nan", "2.5", "3.25"],
+        ["1.5", "inf", "2.5", "3.25"],
+        ["2.5", "2.5", "2.5", "2.5"],
+        ["1e400", "2.5", "3.5", "1.25"],
+    ],
+)
+def test_other_labels_are_refused(tmp_path: Path, labels: list[str]) -> None:
+    table = tmp_path / "data.csv"
+    rows = [f"{row % 7},{labels[row % 4]}" for row in range(80)]
+    table.write_text("\n".join(["x,y", *rows]) + "\n")
+    told = run("train", table, "--read", "label=y", "--target", "value", "-o", tmp_path / "m.npz")
+    assert_one_sentence(told)
+
+
+def test_the_interval_covers_new_points() -> None:
+    rng = np.random.default_rng(0)
+    covered = []
+    for _ in range(300):
+        width = half_width_of(rng.normal(size=50))
+        assert width is not None
+        covered.append((np.abs(rng.normal(size=400)) <= width).mean())
+    assert 0.895 <= np.mean(covered) < 0.93  # 0.902 is expected
+
+
+def test_too_few_points_give_no_interval() -> None:
+    assert half_width_of(np.ones(8)) is None
+    assert half_width_of(np.ones(9)) == 1.0

@@ -1,0 +1,51 @@
+"""Regressors follow scikit-learn's conventions, and predict what they learned."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from policy.value.numbers import REGRESSORS, fitted, points
+from refusals import refused_by
+from sklearn.base import clone, is_regressor
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import protonn_edge
+
+
+@parametrize_with_checks(list(REGRESSORS.values()))
+def test_scikit_learns_conventions_hold(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.mark.parametrize(("kind", "least"), [("protonn", 0.9), ("linear", 0.7)])
+def test_new_points_are_predicted(kind: str, least: float) -> None:
+    assert fitted(kind).score(*points(seed=1)) > least
+
+
+def test_the_package_offers_them() -> None:
+    assert is_regressor(protonn_edge.ProtoNNRegressor())
+    assert is_regressor(protonn_edge.LinearRegressor())
+
+
+@pytest.mark.parametrize("kind", REGRESSORS)
+def test_the_unit_of_the_label_does_not_matter(kind: str) -> None:
+    X, y = points()
+    other = clone(REGRESSORS[kind]).fit(X, 1000 * y - 7)
+    np.testing.assert_allclose(other.predict(X), 1000 * fitted(kind).predict(X) - 7, rtol=1e-3)
+
+
+@pytest.mark.parametrize("kind", REGRESSORS)
+def test_a_point_of_weight_2_is_two_points(kind: str) -> None:
+    X, y = points(n=60)
+    weights = np.where(np.arange(60) < 20, 2, 1)
+    weighted = clone(REGRESSORS[kind]).fit(X, y, weights)
+    repeated = clone(REGRESSORS[kind]).fit(np.repeat(X, weights, 0), np.repeat(y, weights))
+    np.testing.assert_allclose(weighted.predict(X), repeated.predict(X), rtol=1e-3)
+
+
+def test_a_constant_label_is_refused() -> None:
+    X, y = points()
+    with refused_by("policy.value.train"):
+        clone(REGRESSORS["linear"]).fit(X, np.full_like(y, 3.0))

@@ -1,0 +1,140 @@
+"""A value in integers is near the one in floats, and the same in NumPy, host C and on the Uno."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from avr_tools import needs_emulated_avr
+from generated_programs import write_c
+from hypothesis import given
+from hypothesis import strategies as st
+from policy.value.numbers import fitted, points
+from refusals import refused_by
+
+from protonn_edge.chain.file import load_model, save_model
+from protonn_edge.chain.policy import Units
+from protonn_edge.emulator import EmulatedUno
+from protonn_edge.policy.value.rule import IntegerValue, Value
+from protonn_edge.quantization import IntegerChain, quantize
+from protonn_edge.system.files import resource
+from protonn_edge.toolchain.process import build_host_executable
+
+MAIN = Path(__file__).with_name("value_main.c")
+DEADLINE_S = 60.0
+
+
+def units(step: float, low: int, high: int) -> Units:
+    return Units(step, 255, 1, 0, (low, high))
+
+
+@given(
+    low=st.integers(-(2**31), 2**31 - 2),
+    width=st.integers(1, 2**32),
+    spread=st.floats(1e-3, 1e3),
+    offset=st.floats(-1e3, 1e3),
+    decimals=st.integers(0, 4),
+    data=st.data(),
+)
+def test_integers_are_near_the_value_and_no_product_overflows(
+    low: int, width: int, spread: float, offset: float, decimals: int, data: st.DataObject
+) -> None:
+    high = min(low + width, 2**31 - 1)
+    largest = max(abs(low), abs(high))
+    step = spread / largest  # of an integer score of 1
+    value = Value(1.0, offset, decimals)
+    of_device = IntegerValue.of(value, units(step, low, high))
+    score = data.draw(st.integers(low, high))
+    [found] = of_device.values(np.array([[score]]))
+    assert of_device.lowest <= found <= of_device.highest
+    assert abs(found) < 2**31
+    kept = score >> of_device.dropped
+    assert -(2**15) <= kept < 2**15
+    assert abs(kept * of_device.multiplier) + (1 << (of_device.shift - 1)) < 2**31
+    # Dropped bits lose up to a step of 16 bits, the factor half of its last digit.
+    slack = spread * (2**-15 + 2**-14) + of_device.unit
+    assert abs(found * of_device.unit - (offset + step * score)) <= slack
+
+
+def test_a_step_beyond_the_factor_is_refused() -> None:
+    with refused_by("value"):
+        IntegerValue.of(Value(1.0, 0.0, 0), units(1e6, -100, 100))
+
+
+def test_an_offset_beyond_32_bits_is_refused() -> None:
+    with refused_by("value.offset"):
+        Value(1.0, 3e9, 1)
+
+
+def chain_of(kind: str) -> IntegerChain:
+    return quantize(fitted(kind).model_)
+
+
+def points_of(chain: IntegerChain) -> np.ndarray:
+    rng = np.random.default_rng(0)
+    return rng.integers(0, chain.quantizer.maximum + 1, (60, chain.n_features)).astype(np.uint8)
+
+
+def expected(chain: IntegerChain, Q: np.ndarray) -> bytes:
+    values = chain.policy.values(chain.scores(Q))
+    assert values is not None
+    return values.astype("<i4").tobytes()
+
+
+@pytest.mark.parametrize("kind", ["protonn", "linear"])
+def test_host_c_gives_the_value_of_numpy_under_sanitizers(tmp_path: Path, kind: str) -> None:
+    chain = chain_of(kind)
+    write_c(chain, tmp_path)
+    sources = [MAIN, tmp_path / "pnn_model.c"]
+    program = build_host_executable(sources, tmp_path, tmp_path / "value", sanitize=True)
+    Q = points_of(chain)
+    done = subprocess.run(
+        [program], input=Q.tobytes(), capture_output=True, check=True, timeout=DEADLINE_S
+    )
+    assert done.stdout == expected(chain, Q)
+    assert len(np.unique(np.frombuffer(done.stdout, "<i4"))) > 10
+
+
+@needs_emulated_avr
+@pytest.mark.parametrize("kind", ["protonn", "linear"])
+def test_the_uno_gives_the_value_of_numpy(tmp_path: Path, kind: str) -> None:
+    chain = chain_of(kind)
+    write_c(chain, tmp_path)
+    firmware = resource("firmware")
+    sources = [MAIN, tmp_path / "pnn_model.c", firmware / "uart.c", firmware / "cycle_counter.c"]
+    program = tmp_path / "value.elf"
+    command = ["avr-gcc", "-mmcu=atmega328p", "-DF_CPU=16000000L", "-std=gnu99", "-O2", "-Wall"]
+    command += ["-Wextra", "-Werror", f"-I{tmp_path}", f"-I{firmware}", "-o", program]
+    subprocess.run([*command, *sources], check=True, timeout=DEADLINE_S)
+    Q, received = points_of(chain)[:20], b""
+    with EmulatedUno(program) as uno:
+        with socket.create_connection(("127.0.0.1", uno.port), timeout=20.0) as line:
+            for point in Q:
+                line.sendall(point.tobytes())
+                for _ in range(4):
+                    received += line.recv(1)
+        assert uno.stats().faults == ()
+    assert received == expected(chain, Q)
+
+
+@pytest.mark.parametrize("kind", ["protonn", "linear"])
+def test_integers_predict_almost_as_well_as_floats(kind: str) -> None:
+    regressor = fitted(kind)
+    X, y = points(seed=1)
+    chain = quantize(regressor.model_)
+    rule = chain.policy.find(IntegerValue)
+    assert rule is not None
+    in_integers = rule.values(chain.scores(chain.quantize(X))) * rule.unit
+    lost = np.square(in_integers - y).sum() / np.square(y - y.mean()).sum()
+    assert regressor.score(X, y) - (1 - lost) < 0.005
+
+
+def test_a_model_file_keeps_the_value(tmp_path: Path) -> None:
+    model = fitted("protonn").model_
+    save_model(model, tmp_path / "model.npz")
+    loaded = load_model(tmp_path / "model.npz")
+    assert loaded.policy == model.policy
+    assert quantize(loaded).model_sha256 == quantize(model).model_sha256
