@@ -155,8 +155,8 @@ def _one_hot(y: Targets, n_classes: int) -> Float32:
 class Transform:
     """Something that changes points, or moves them at random.
 
-    It is fitted once, to all points as those before it leave them. Then it is applied to all
-    points or, if it `moves`, to the points of each step anew, and so is everything after it.
+    It is fitted once, to all points as those before it leave them. Then it is applied once to all
+    points or, if it `moves`, to the points of each step, and so is everything after it.
     """
 
     moves: ClassVar[bool] = False

@@ -65,7 +65,7 @@ def test_the_objective_never_rises(steps: str, batch_size: int, loss: str) -> No
 def test_each_matrix_is_reported_after_its_turn() -> None:
     seen: list[EpochReport] = []
     parameters, data = start()
-    data = replace(data, test=(data.X[:30], data.y[:30]))
+    data = replace(data, test=data.part(slice(30)))
     trained = alternate(parameters, data, replace(SETTINGS, callback=seen.append), seed=0)
     assert tuple(seen) == trained.history
     assert [report.parameter for report in seen] == ["Z", "B", "W"] * 4
