@@ -201,7 +201,8 @@ def _search(
 ) -> SearchResult:
     """Run a search, with a live table on standard error if that is a terminal."""
     objective = Objective(space, given.seed)
-    known_by = identity(objective, given.in_flight)
+    in_flight = given.jobs[1].get("in-flight", IN_FLIGHT)
+    known_by = identity(objective, in_flight)
     workers = _workers(objective, given)
     columns, seen = space.searched.columns, Progress((), 0, None)
     with (
@@ -217,9 +218,7 @@ def _search(
 
         try:
             with workers:
-                search = Search(
-                    file, workers, in_flight=given.in_flight, choice=choice, on_change=note
-                )
+                search = Search(file, workers, in_flight=in_flight, choice=choice, on_change=note)
                 return search.run(trials=given.trials, deadline=deadline)
         except KeyboardInterrupt:
             if keeps_best and choices.candidates(seen.records):
@@ -248,9 +247,10 @@ def _live(
 
 
 def _workers(objective: Objective, given: TuneOptions) -> Workers:
-    if given.scheduler is not None:
-        return DaskWorkers(objective, given.scheduler)
-    count = given.jobs or joblib.cpu_count()
+    jobs, _ = given.jobs
+    if isinstance(jobs, str):
+        return DaskWorkers(objective, jobs)
+    count = jobs or joblib.cpu_count()
     if count == 1 and given.timeout is None:  # a trial in this process could not be stopped then
         return Workers(objective)
     return Processes(objective, count)
@@ -386,7 +386,7 @@ def _search_of(given: TrainOptions, folder: Path) -> TuneOptions:
         "classifier": GivenClassifier(ANY, given.classifier.options),
         "trials": _TRIALS,
         "timeout": 60 * given.minutes,
-        "in_flight": IN_FLIGHT,
+        "jobs": (None, {}),
         "search_path": folder / "search.jsonl",
     }
     return TuneOptions(**options)

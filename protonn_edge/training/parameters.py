@@ -240,8 +240,6 @@ class FeatureParameters(Parameterized):
         Number(float, *SAMPLE_RATES),
         None,
         help="Sampling rate in Hz, for generated sketches.",
-        option="--sample-rate",
-        common=True,
     )
     copies: int = parameter(
         0,
@@ -318,8 +316,6 @@ class SharedParameters(FeatureParameters):
         "standard",
         Choices(NORMALIZER_KINDS),
         help="Normalization of the features; takes no time on devices, but they do not support l2.",
-        option="--normalization",
-        common=True,
     )
     clip: float = parameter(
         0.0,
@@ -333,8 +329,6 @@ class SharedParameters(FeatureParameters):
         Choices(("balanced",)),
         None,
         help="Give every class the same weight.",
-        option="--class-weight",
-        common=True,
     )
     random_state: int | np.random.RandomState | None = parameter(None, "random_state")
     callback: Callback | None = parameter(None, callable, None)
