@@ -51,7 +51,7 @@ from protonn_edge.training.given_points import (
 )
 from protonn_edge.training.learner import Learner
 from protonn_edge.training.points import Float32, Points, Targets
-from protonn_edge.training.preparation import Prepared
+from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import EpochReport, Learned, Restart, was_stopped
 from protonn_edge.training.refusals import Row, TrainingRequest, check_compatible
 from protonn_edge.training.searched import FEATURES_SEARCHED, SearchSpec, SearchTask
@@ -332,7 +332,7 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
             test = None
             if evaluate_on is not None:
                 test = points_to_report_on(self, *evaluate_on, self.classes_, sets=self.multilabel_)
-            prepared = Prepared.of(settings, given, seed=seed, test=test)
+            prepared = PreparedPoints.of(settings, given, seed=seed, test=test)
             learned = self._learned(settings, prepared.points, seed)
         self._keep(learned, prepared, n_train=len(given))
         self._fit_rules(*prepared.calibration)
@@ -346,7 +346,7 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
 
-    def _keep(self, learned: Learned, prepared: Prepared, *, n_train: int) -> None:
+    def _keep(self, learned: Learned, prepared: PreparedPoints, *, n_train: int) -> None:
         """Store the results, and warn about the remarks."""
         self.history_, self.restarts_ = learned.history, learned.restarts
         self.n_iter_ = learned.history[-1].epoch

@@ -64,7 +64,7 @@ def _distinct(given: Points) -> Points:
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
+class PreparedPoints:
     """Points for a learner, and the parts of a model that they determine."""
 
     points: Points  # distinct, normalized, with copies and strangers after them

@@ -19,7 +19,7 @@ from protonn_edge.training.augmentation import (
     smooth_fields,
 )
 from protonn_edge.training.points import Points
-from protonn_edge.training.preparation import Prepared
+from protonn_edge.training.preparation import PreparedPoints
 
 DIGITS = load_digits_dataset()
 
@@ -138,7 +138,7 @@ def test_shapes_that_do_not_fit_are_refused(settings: dict[str, Any], message: s
 def test_it_is_the_whole_image_that_moves_before_it_is_pooled_and_normalized() -> None:
     settings = ProtoNNParameters(image_shape=(8, 8), features="pool:4x4", augment=True)
     given = Points(DIGITS.X_train[:40], DIGITS.y_train[:40], n_classes=10)
-    points = Prepared.of(settings, given, seed=0).points
+    points = PreparedPoints.of(settings, given, seed=0).points
     rows = np.arange(40)
     step = points.step(rows, np.random.default_rng(0)).array
     assert points.space is not None
