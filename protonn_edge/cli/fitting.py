@@ -213,6 +213,7 @@ def check_options(classifier: DeviceClassifier, dataset: Dataset) -> TrainingReq
     case = TrainingRequest(
         settings=classifier.frozen(),
         multilabel=isinstance(dataset, MultiLabelDataset),
+        of_values=dataset.estimator != Dataset.estimator,
         in_groups=dataset.groups is not None,
         given=frozenset(filter(was_given, flags())),
     )

@@ -25,6 +25,7 @@ class TrainingRequest:
 
     settings: Any  # settings of the kind of classifier
     multilabel: bool = False  # whether the points have sets of labels
+    of_values: bool = False  # whether labels are numbers to predict
     in_groups: bool = False  # whether the points come in groups
     given: frozenset[str] = frozenset()  # options given on the command line
 
@@ -163,7 +164,7 @@ def refusal_of(case: TrainingRequest, own: Iterable[Row] = ()) -> str | None:
 def _for_one_label_each(case: TrainingRequest) -> Iterator[tuple[str, bool]]:
     """Yield what learns from the class of each point, and whether it is wanted."""
     settings = case.settings
-    yield "this kind of classifier", not settings.takes_label_sets
+    yield "this kind of classifier", case.multilabel and not settings.takes_label_sets
     yield "{class_weight}", settings.class_weight is not None
     yield "{group_shift}", case.in_groups and settings.group_shift > 0
     yield "{strangers}", settings.strangers > 0
@@ -182,11 +183,14 @@ def _for_devices(case: TrainingRequest) -> Iterator[tuple[str, bool]]:
 
 
 def _of_other_targets(case: TrainingRequest) -> bool:
-    return case.model is not None and case.model.multilabel != case.multilabel
+    model = case.model
+    asked = case.multilabel, case.of_values
+    return model is not None and (model.multilabel, model.policy.of_values) != asked
 
 
 REFUSALS: tuple[Row, ...] = (
     Needs(lambda case: case.multilabel, "points have sets of labels", _for_one_label_each),
+    Needs(lambda case: case.of_values, "labels are numbers", _for_one_label_each),
     Needs(
         lambda case: case.for_floats_alone,
         "a device supports neither sets of labels nor the {normalization} 'l2'",
@@ -194,8 +198,8 @@ REFUSALS: tuple[Row, ...] = (
     ),
     Refusal(
         _of_other_targets,
-        "only one of the data and the model to start from has sets of labels; start from a model "
-        "of the same kind, or from none",
+        "the data and the model to start from differ in what they predict: classes, sets of labels "
+        "or numbers; start from a model of the same kind, or from none",
     ),
     Refusal(
         lambda case: (

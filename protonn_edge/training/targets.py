@@ -8,12 +8,12 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.chain.policy import FloatPolicy
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.datasets.dataset import Dataset
 from protonn_edge.datasets.splits import holdout
 from protonn_edge.errors import InputError
 from protonn_edge.training.given_points import (
-    GivenPoints,
     are_label_sets,
     given_label_sets,
     given_points,
@@ -27,7 +27,7 @@ from protonn_edge.training.objective import (
     Loss,
     Parameters,
 )
-from protonn_edge.training.points import Float32, Targets
+from protonn_edge.training.points import Float32, Points, Targets
 from protonn_edge.training.progress import Trained
 
 
@@ -37,6 +37,7 @@ class Target:
     measure: ClassVar[str] = "accuracy"  # what `quality` returns
     for_devices: ClassVar[bool] = True  # whether integers can compute the answers
     has_classes: ClassVar[bool] = True  # whether each point has one class
+    digested: ClassVar[str] = "<i8"  # the type of targets in the digest of the points
     labels: ClassVar[Literal["class", "value"] | None] = None  # what they are, see `load_dataset`
     least_classes: ClassVar[Literal[1, 2]] = 2
     starts: ClassVar[int] = 1  # runs of k-means
@@ -57,15 +58,17 @@ class Target:
         """Return the target of points with labels y: sets of labels have one of their own."""
         return LabelSets() if are_label_sets(y) else self
 
-    def given(self, estimator: Any, X: Any, y: Any, sample_weight: Any) -> GivenPoints:
-        """Return the arguments of `fit`, checked, with labels as targets of the training."""
+    def given(
+        self, estimator: Any, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Points, NDArray[Any]]:
+        """Return the arguments of `fit`, checked, and the labels (L,) in the order of scores."""
         return given_points(estimator, X, y, sample_weight)
 
     def reported(
-        self, estimator: Any, X: Any, y: Any, given: GivenPoints
-    ) -> tuple[Float32, Targets]:
-        """Return points to report on, and their targets like those of the given points."""
-        return points_to_report_on(estimator, X, y, given)
+        self, estimator: Any, X: Any, y: Any, given: Points, classes: NDArray[Any]
+    ) -> Points:
+        """Return points to report on, with targets like those of the given points."""
+        return points_to_report_on(estimator, X, y, classes, sets=given.y.ndim == 2)
 
     def losses(self, *, outliers: bool = False) -> Mapping[str, Loss]:
         """Return the losses, by name; with `outliers`, some points are of no class."""
@@ -74,6 +77,11 @@ class Target:
     def quality(self, scores: NDArray[Any], y: Targets) -> float:
         """Return the share of scores (n, L) by which points of targets y are classified right."""
         return float(np.mean(scores.argmax(axis=1) == y))
+
+    @property
+    def policy(self) -> FloatPolicy:
+        """The policy of the answer that the targets determine."""
+        return FloatPolicy()
 
     # --- data sets ---
 
@@ -135,8 +143,10 @@ class LabelSets(Target):
     for_devices: ClassVar[bool] = False
     has_classes: ClassVar[bool] = False
 
-    def given(self, estimator: Any, X: Any, y: Any, sample_weight: Any) -> GivenPoints:
-        """Return points and sets of labels, checked."""
+    def given(
+        self, estimator: Any, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Points, NDArray[Any]]:
+        """Return points and sets of labels, checked, and their labels (L,)."""
         return given_label_sets(estimator, X, y, sample_weight)
 
     def losses(self, *, outliers: bool = False) -> Mapping[str, Loss]:  # noqa: ARG002

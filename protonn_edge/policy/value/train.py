@@ -21,9 +21,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from protonn_edge.chain.policy import FloatPolicy
 from protonn_edge.errors import InputError
 from protonn_edge.policy.value.rule import MOST_DECIMALS, Value
-from protonn_edge.training.given_points import GivenPoints, checked_points, point_weights
+from protonn_edge.training.given_points import checked_points, point_weights
 from protonn_edge.training.objective import LOSSES, Loss
-from protonn_edge.training.points import Float32, Indices, Targets
+from protonn_edge.training.points import Float32, Indices, Points, Targets
 from protonn_edge.training.targets import Target
 
 _SLICES = 8
@@ -36,6 +36,7 @@ class Values(Target):
 
     measure: ClassVar[str] = "R2"
     has_classes: ClassVar[bool] = False
+    digested: ClassVar[str] = "<f8"
     least_classes: ClassVar[Literal[1, 2]] = 1
     labels: ClassVar[Literal["class", "value"] | None] = "value"
 
@@ -43,8 +44,17 @@ class Values(Target):
         """Return this target."""
         return self
 
-    def given(self, estimator: Any, X: Any, y: Any, sample_weight: Any) -> GivenPoints:
-        """Return points and normalized numbers (n, 1), checked."""
+    value: Value | None = None  # of the numbers, once they are known
+
+    @property
+    def policy(self) -> FloatPolicy:
+        """The value that scores stand for."""
+        return FloatPolicy(() if self.value is None else (self.value,))
+
+    def given(
+        self, estimator: Any, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Points, NDArray[Any]]:
+        """Return points and normalized numbers (n, 1), checked, and the name of the number."""
         points, numbers = _numbered(estimator, X, y, "X", reset=True)
         weights = point_weights(points, np.zeros(len(numbers)), sample_weight, None)
         mean = float(np.average(numbers, weights=weights))
@@ -54,22 +64,27 @@ class Values(Target):
                 f"all targets are {numbers[0]:g}, so there is nothing to predict; give points with "
                 "other values"
             )
-        value = Value(deviation, mean, decimals_for(deviation, mean))
+        target = Values(Value(deviation, mean, decimals_for(deviation, mean)))
         targets = ((numbers - mean) / deviation).astype(np.float32)[:, None]
-        names = np.array(["value"])
-        return GivenPoints(points, targets, weights, names, FloatPolicy((value,)))
+        return Points(points, targets, weights, target=target), np.array(["value"])
 
     def check(self, classes: Sequence[Any] | NDArray[Any]) -> None:
         """There are no classes to check."""
 
     def reported(
-        self, estimator: Any, X: Any, y: Any, given: GivenPoints
-    ) -> tuple[Float32, Targets]:
+        self,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        given: Points,
+        classes: NDArray[Any],  # noqa: ARG002
+    ) -> Points:
         """Return points to report on, with normalized numbers (n, 1)."""
         points, numbers = _numbered(estimator, X, y, "evaluate_on", reset=False)
-        value = given.policy.find(Value)
+        value = given.target.policy.find(Value)
         assert value is not None
-        return points, ((numbers - value.offset) / value.scale).astype(np.float32)[:, None]
+        targets = ((numbers - value.offset) / value.scale).astype(np.float32)[:, None]
+        return Points(points, targets, target=given.target)
 
     def losses(self, *, outliers: bool = False) -> Mapping[str, Loss]:  # noqa: ARG002
         """Return the squared error."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
-from command_line import assert_one_sentence, run, run_json, succeed
+from command_line import assert_one_sentence, refusal, run, run_json, succeed
 from policy.value.numbers import write_table
 
 from protonn_edge.chain.file import load_model
@@ -71,7 +71,7 @@ def test_the_device_gives_the_same_scores(folder: Path, kind: str, tmp_path: Pat
 def test_whole_numbers_that_may_be_a_quantity_are_asked_about(tmp_path: Path) -> None:
     table = write_table(tmp_path / "data.csv", n=2_000, decimals=0)
     told = run("train", table, *NAMED, "-o", tmp_path / "model.npz")
-    assert "--target value or --target class" in assert_one_sentence(told)
+    assert "--target value or --target class" in refusal(told)
     succeed("train", table, *NAMED, *SMALL, "--target", "value", "-o", tmp_path / "model.npz")
     assert load_model(tmp_path / "model.npz").policy.of_values
 

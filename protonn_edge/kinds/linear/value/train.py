@@ -9,16 +9,49 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Lasso
 
-from protonn_edge.chain.model import Model
 from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.kinds.linear.train import LinearClassifier
 from protonn_edge.policy.value.train import DeviceRegressor
+from protonn_edge.training.learner import Learner
 from protonn_edge.training.mapped_rows import in_memory
 from protonn_edge.training.parameters import Choices, parameter
-from protonn_edge.training.preparation import PreparedPoints
-from protonn_edge.training.progress import EpochReport, Learned
+from protonn_edge.training.points import Points
+from protonn_edge.training.progress import EpochReport, Learned, shares_right
 
 _PASSES = 10  # of coordinate descent, for one of the solvers of classification
+
+
+class LassoLearner(Learner):
+    """Learns with scikit-learn's coordinate descent."""
+
+    settings: LinearRegressor
+
+    def fit(self, points: Points) -> Learned:
+        """Learn a weight per feature; see `Learner.fit`."""
+        settings = self.settings
+        X = in_memory(points.X, "a linear regressor").astype(np.float64)
+        lasso = Lasso(
+            alpha=settings.regularization,
+            max_iter=_PASSES * settings.max_iterations,
+            tol=settings.tolerance / _PASSES,
+            random_state=self.seed,
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # a remark reports it
+            lasso.fit(X, points.y[:, 0].astype(np.float64), sample_weight=points.weight)
+        weights, bias = lasso.coef_[None].astype(np.float32), np.array([lasso.intercept_])
+        head = LinearHead(weights, bias, alone=True)
+        errors = np.square(head.scores(X) - points.y)[:, 0]
+        penalty = settings.regularization * float(np.abs(lasso.coef_).sum())
+        loss = float(np.average(errors, weights=points.weight)) / 2 + penalty
+        report = EpochReport(1, 1, loss, *shares_right(head.scores, points))
+        not_converged = (
+            f"training did not converge within the limit of {lasso.n_iter_:,} passes over the "
+            "points; allow more passes, or choose a larger tolerance or regularization"
+        )
+        remarks = () if lasso.n_iter_ < lasso.max_iter else (not_converged,)
+        facts = {"trainer": "lasso", "passes": int(lasso.n_iter_)}
+        return Learned.at_once(head, report, settings.callback, remarks=remarks, facts=facts)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -42,36 +75,6 @@ class LinearRegressor(DeviceRegressor, LinearClassifier):
     True
     """
 
-    solver: str = parameter("auto", Choices(("auto",)))
+    learner = LassoLearner
 
-    def _train(self, prepared: PreparedPoints) -> Learned:
-        settings, data = prepared.settings, prepared.training_set()
-        assert isinstance(settings, LinearRegressor)
-        X = in_memory(data.X, "a linear regressor").astype(np.float64)
-        lasso = Lasso(
-            alpha=settings.regularization,
-            max_iter=_PASSES * settings.max_iterations,
-            tol=settings.tolerance / _PASSES,
-            random_state=prepared.seed,
-        )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # a remark reports it
-            lasso.fit(X, data.y[:, 0].astype(np.float64), sample_weight=data.weights)
-        head = LinearHead(
-            lasso.coef_[None].astype(np.float32), np.array([lasso.intercept_]), alone=True
-        )
-        model = Model(head=head, **prepared.parts)
-        errors = np.square(head.scores(X) - data.y)[:, 0]
-        penalty = settings.regularization * float(np.abs(lasso.coef_).sum())
-        loss = float(np.average(errors, weights=data.weights)) / 2 + penalty
-        tested = None
-        if data.test is not None:
-            tested = data.target.quality(head.scores(data.test[0]), data.test[1])
-        report = EpochReport(1, 1, loss, data.target.quality(head.scores(X), data.y), tested)
-        not_converged = (
-            f"training did not converge within the limit of {lasso.n_iter_:,} passes over the "
-            "points; allow more passes, or choose a larger tolerance or regularization"
-        )
-        remarks = () if lasso.n_iter_ < lasso.max_iter else (not_converged,)
-        facts = {"trainer": "lasso", "passes": int(lasso.n_iter_)}
-        return Learned.at_once(model, report, self.callback, remarks=remarks, facts=facts)
+    solver: str = parameter("auto", Choices(("auto",)))
