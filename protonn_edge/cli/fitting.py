@@ -58,7 +58,7 @@ def load_divided(given: TrainOptions | TuneOptions, target: Target | None = None
     data, groups, share = given.data, given.groups, given.test_share
     table = with_group_column(given.table, groups)
     target = target or Target()
-    dataset = load_dataset(data, table, least_classes=target.least_classes, target=target.labels)
+    dataset = load_dataset(data, table, least_classes=target.least_classes, target=target.read_as)
     if groups is None:
         dataset, groups = with_own_groups(dataset, data)
     else:

@@ -30,7 +30,7 @@ from protonn_edge.evaluation.terminal import fact_table, stage_parts
 from protonn_edge.quantization import quantize, why_floats_alone
 
 if TYPE_CHECKING:
-    from protonn_edge.datasets.reading import ModelPoints
+    from protonn_edge.datasets.model_points import ModelPoints
 
 
 class InspectAddition(Protocol):

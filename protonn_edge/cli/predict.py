@@ -18,8 +18,8 @@ from protonn_edge.cli.paths import PREDICTED, PREDICTED_VALUE, PREDICTIONS, Outp
 from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.datasets import TableOptions
 from protonn_edge.datasets.images import has_images, image_names
+from protonn_edge.datasets.model_points import ModelPoints
 from protonn_edge.datasets.naming import NO_LABEL, answer_name
-from protonn_edge.datasets.reading import ModelPoints
 from protonn_edge.datasets.tables import opened_table
 from protonn_edge.errors import InputError, counted
 from protonn_edge.evaluation.accuracy import share_right, wilson_interval

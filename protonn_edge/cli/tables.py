@@ -20,7 +20,8 @@ from protonn_edge.errors import InputError
 from protonn_edge.system.lazy import later
 
 if TYPE_CHECKING:
-    from protonn_edge.datasets.reading import Labels, ModelPoints
+    from protonn_edge.datasets.model_points import ModelPoints
+    from protonn_edge.datasets.reading import Labels
 
 _read_points = later("protonn_edge.datasets", "read_points")
 _quantize = later("protonn_edge.quantization", "quantize")

@@ -16,6 +16,7 @@ from protonn_edge.cli.option_groups import row
 from protonn_edge.cli.options import BYTES, FiniteRange, shape, some_of
 from protonn_edge.errors import InputError, shortened
 from protonn_edge.system.lazy import later
+from protonn_edge.system.rooms import not_installed
 from protonn_edge.training.parameters import (
     ByteCount,
     Choices,
@@ -128,6 +129,9 @@ class GivenClassifier(NamedTuple):
     def untrained(self, seed: int, estimator: str = "Classifier") -> DeviceClassifier:
         """Return a classifier or a regressor of this kind with these parameters, and a seed."""
         estimators = ESTIMATORS if estimator == "Classifier" else REGRESSORS
+        if not estimators:
+            reason = not_installed("numeric prediction")
+            raise InputError(f"the labels are numbers, and {reason}")
         if self.name not in estimators:
             raise InputError(
                 f"the kind {self.name!r} cannot predict a number, but the labels are numbers; "

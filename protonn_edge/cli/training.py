@@ -85,7 +85,7 @@ def _steps(given: TrainOptions, target: Target) -> list[Any]:
     """Return what the options of rules ask for; refuse what needs classes if there are none."""
     steps = given.steps(target)
     for step in steps:
-        if not target.has_classes and step.needs_classes:
+        if not target.labels.are_classes and step.needs_classes:
             raise InputError(f"{step.flag} needs classes, but the labels are numbers; omit it")
     return steps
 

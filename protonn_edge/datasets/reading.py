@@ -16,7 +16,7 @@ a folder                    ``train.txt`` and, if it is there, ``test.txt`` (ref
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -31,7 +31,6 @@ from protonn_edge.datasets.dataset import (
     check_feature_count,
     class_indices,
     dataset_from,
-    measurements_in,
     widened,
 )
 from protonn_edge.datasets.division import digest_of
@@ -45,6 +44,7 @@ from protonn_edge.datasets.learned import (
     with_label,
 )
 from protonn_edge.datasets.libsvm import LIBSVM_SUFFIXES, looks_like_libsvm, read_libsvm
+from protonn_edge.datasets.model_points import ModelPoints
 from protonn_edge.datasets.naming import (
     NO_CLASS,
     NO_LABEL,
@@ -67,7 +67,7 @@ from protonn_edge.datasets.summary import remarks
 from protonn_edge.datasets.tables import opened_table
 from protonn_edge.datasets.takes import WAVES
 from protonn_edge.datasets.text import TEXT_LIMIT_BYTES, check_is_text
-from protonn_edge.datasets.values import ValueDataset, Values, numbers_of, value_dataset
+from protonn_edge.datasets.values import ValueDataset, has_values, numbers_of, value_dataset
 from protonn_edge.datasets.vectors import (
     has_tables,
     read_class_files,
@@ -156,15 +156,11 @@ def _dataset(
     if isinstance(train, LabelSetTable) or isinstance(test, LabelSetTable):
         tested = None if test is None else as_label_sets(test)
         dataset: Dataset = label_set_dataset(as_label_sets(train), tested, names)
-    elif target == "value" or (target is None and not names and _are_measurements(train)):
+    elif has_values(train, target, names):
         dataset = value_dataset(train, test)
     else:
         dataset = dataset_from(train, test, names, least_classes=least_classes)
     return replace(dataset, notices=(*dataset.notices, *remarks(dataset)))
-
-
-def _are_measurements(train: Table) -> bool:
-    return bool(measurements_in(set(train.labels), train.X.shape[0]))
 
 
 def _with_test(dataset: Dataset, path: Path, options: TableOptions | None) -> Dataset:
@@ -182,31 +178,6 @@ def _with_test(dataset: Dataset, path: Path, options: TableOptions | None) -> Da
     notices = (*dataset.notices, *points.notices)
     y: Any = points.y if points.values is None else points.values[:, None]
     return replace(dataset, X_test=points.X, y_test=y, notices=notices)
-
-
-@dataclass(frozen=True, eq=False)
-class ModelPoints:
-    """Points of a file for a model."""
-
-    X: Float32  # (n, D)
-    # (n,): indices into the model's classes; `NO_CLASS` for other classes than the only one,
-    # `NO_LABEL` for unknown ones
-    y: Indices
-    rows: Indices  # (n,): the row of each point in its file, from 0
-    table: Table  # as it was read, without labels and values
-    notices: tuple[Notice, ...]
-    options: TableOptions = field(default_factory=TableOptions)  # with which it was read
-    values: Values | None = None  # (n,): numbers to predict, if labels are such; `y` is `NO_LABEL`
-
-    @property
-    def labelled(self) -> tuple[Float32, Indices]:
-        """The points and their labels."""
-        return self.X, self.y
-
-    @property
-    def trained_on(self) -> bool:
-        """Whether the model was trained on all of these rows."""
-        return any(notice.kind == "training_rows" for notice in self.notices)
 
 
 def load_points(

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.datasets.dataset import Dataset, Table, check_feature_count
+from protonn_edge.datasets.dataset import Dataset, Table, check_feature_count, measurements_in
 from protonn_edge.datasets.naming import check_names, label_text, quoted
 from protonn_edge.errors import InputError
 
@@ -43,6 +43,13 @@ class ValueDataset(Dataset):
         y = self.y_train
         ends = f"{y.min():g} to {y.max():g}, mean {y.mean():.4g}"
         return self.classes[0], f"{ends}, standard deviation {y.std():.4g}"
+
+
+def has_values(train: Table, target: str | None, names: Sequence[str]) -> bool:
+    """Return whether labels are numbers: by a target that is given, or by the labels themselves."""
+    if target is not None or names:
+        return target == "value"
+    return bool(measurements_in(set(train.labels), train.X.shape[0]))
 
 
 def value_dataset(train: Table, test: Table | None) -> ValueDataset:
@@ -93,8 +100,3 @@ def as_number(label: str, *, comma: bool = False) -> float | None:
     except ValueError:
         return None
     return number if np.isfinite(number) else None
-
-
-def are_numbers(labels: Sequence[str]) -> bool:
-    """Return whether all labels are finite numbers."""
-    return all(as_number(label) is not None for label in labels)

@@ -246,10 +246,8 @@ def measure(
     `CheckFailed` if the firmware is over budget or violates a check (see `checks`), or a device
     does not answer, has another model, or differs from another one.
     """
-    board.check_is_chip("cycles or serial line")
+    _check_measurable(board, points[0])
     X, y = points
-    if len(X) == 0:
-        raise InputError("the data has no points to measure on; give a file with points")
     reference, plan = project.generated(board)
     Q = reference.quantize(X)
     expected = device.ReferenceAnswers.of(reference, Q)
@@ -290,19 +288,29 @@ def measure(
         comparison=comparison,
         repetition=repetition,
         more=more,
-        judged=_judged(reference, everything, dict(zip(asked[3], values, strict=True)))
-        if values is not None
-        else ([], {}),
+        judged=_judged(reference, everything, asked[3], values),
     )
 
 
+def _check_measurable(board: Board, X: NDArray[np.float32]) -> None:
+    board.check_is_chip("cycles or serial line")
+    if len(X) == 0:
+        raise InputError("the data has no points to measure on; give a file with points")
+
+
 def _judged(
-    reference: IntegerChain, results: Sequence[device.Result], values: Mapping[int, float]
+    reference: IntegerChain,
+    results: Sequence[device.Result],
+    rows: Sequence[int],
+    values: NDArray[np.float64] | None,
 ) -> tuple[list[tuple[str, str]], dict[str, Any]]:
-    """Return what the policy measures of the device's scores, given the numbers of rows."""
+    """Return what the policy measures of the device's scores, given the numbers of rows, if any."""
+    if values is None:
+        return [], {}
+    value_of = dict(zip(rows, values.tolist(), strict=True))
     answered = [each for each in results if each.scores is not None]
     scores = np.array([each.scores for each in answered], np.int64)
-    return reference.policy.measured(scores, np.array([values[each.index] for each in answered]))
+    return reference.policy.measured(scores, np.array([value_of[each.index] for each in answered]))
 
 
 def _stack_peak(shares: Sequence[device.DeviceShare]) -> int | None:

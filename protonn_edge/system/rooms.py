@@ -22,6 +22,7 @@ _PARTS = {
     "the paper's optimizer": ("kinds.protonn.paper", "--optimizer"),
     "meters": ("device.meters", "--meter"),
     "observation": ("observation", "--observe --health"),
+    "numeric prediction": ("policy.value", "--target"),
     "rejection": ("policy.rejection", "--rejection --rejection-by"),
     "reports": ("report", "report"),
     "searches": ("tuning", "tune"),

@@ -20,7 +20,7 @@ from protonn_edge.evaluation.terminal import fact_table
 from protonn_edge.quantization import quantize
 
 if TYPE_CHECKING:
-    from protonn_edge.datasets.reading import ModelPoints
+    from protonn_edge.datasets.model_points import ModelPoints
 
 _TEACH_GROUPS = option(
     "With --groups: teach up to N examples of each class from each group, and report the "

@@ -31,7 +31,7 @@ def with_new_names(classes: Sequence[str], count: int) -> tuple[str, ...]:
 
 
 def _has_classes(estimator: Any) -> bool:
-    return bool(estimator.target.has_classes)
+    return bool(estimator.target.labels.are_classes)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -45,13 +45,13 @@ from protonn_edge.training.answers import Answers, with_new_names
 from protonn_edge.training.given_points import (
     labels_are_classes,
 )
+from protonn_edge.training.labels import LabelSets
 from protonn_edge.training.learner import Learner
 from protonn_edge.training.points import Float32, Points, Targets
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import EpochReport, Learned, Restart, was_stopped
 from protonn_edge.training.refusals import Row, TrainingRequest, check_compatible
 from protonn_edge.training.searched import FEATURES_SEARCHED, SearchSpec, SearchTask
-from protonn_edge.training.targets import LabelSets
 
 
 class _Number(Interval):
@@ -287,7 +287,7 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
             mmap_mode="r")``) of more than 256 MiB as float32 is never copied whole; see
             `protonn_edge.training.mapped_rows`.
         y : array of shape (n,), matrix of shape (n, L) or sequence of n collections
-            Labels of any type, at least two different ones, or sets of labels: a dense or sparse
+            ClassLabels of any type, at least two different ones, or sets of labels: a dense or sparse
             matrix of zeros and ones, or a set, list or tuple of labels for each point. May be
             omitted if all points are normal, for classifiers that learn one class.
         sample_weight : array of shape (n,), optional
@@ -313,14 +313,14 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
         self.__dict__.pop("model_", None)  # if training is stopped, the old one has other classes
         target = settings.target
         y = target.labels_of(X) if y is None else y
-        target = target.of(y)
-        self.multilabel_ = isinstance(target, LabelSets)
-        given, self.classes_ = target.given(self, X, y, sample_weight)
+        labels = target.labels.of(y)
+        self.multilabel_ = isinstance(labels, LabelSets)
+        given, self.classes_ = labels.given(self, X, y, sample_weight)
         numbers = None if groups is None else group_numbers(groups, len(given))
         case = TrainingRequest(
             settings=settings,
             multilabel=self.multilabel_,
-            of_values=not (target.has_classes or self.multilabel_),
+            of_values=not (labels.are_classes or self.multilabel_),
             in_groups=groups is not None,
         )
         check_compatible(case, self.refusals)
@@ -331,11 +331,11 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
                 given = replace(given, group=numbers)
             test = None
             if evaluate_on is not None:
-                test = target.reported(self, *evaluate_on, given, self.classes_)
+                test = labels.reported(self, *evaluate_on, given, self.classes_)
             prepared = PreparedPoints.of(settings, given, seed=seed, test=test)
             learned = self._learned(settings, prepared.points, seed)
         self._keep(learned, prepared, n_train=len(given))
-        if target.has_classes:
+        if labels.are_classes:
             self._fit_rules(*prepared.calibration)
         return self
 

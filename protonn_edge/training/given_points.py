@@ -34,7 +34,7 @@ def digest_of(points: Points) -> str:
     chunks = X.chunks() if isinstance(X, MappedRows) else [(None, X)]
     for _, rows in chunks:
         _digest_matrix(digest, rows, "<f4")
-    _digest_matrix(digest, points.y, points.target.digested)
+    _digest_matrix(digest, points.y, points.labels.digested)
     if points.weight is not None:
         _digest_matrix(digest, points.weight, "<f8")
     if points.group is not None:

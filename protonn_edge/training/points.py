@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,17 +22,14 @@ from protonn_edge.errors import InputError
 from protonn_edge.system.lazy import later
 from protonn_edge.training.mapped_rows import MappedRows, Rows, column_range, in_memory
 
-if TYPE_CHECKING:
-    from protonn_edge.training.targets import Target
-
 Float32 = NDArray[np.float32]
 Indices = NDArray[np.int64]
 Targets = NDArray[Any]
 """Class indices (n,), L for a point of no class; or a matrix (n, L): label sets, 1 where a point
 has one, which may also be shares of classes, or normalized numbers."""
 
-_classes = later("protonn_edge.training.targets", "Target")
-_label_sets = later("protonn_edge.training.targets", "LabelSets")
+_classes = later("protonn_edge.training.labels", "ClassLabels")
+_label_sets = later("protonn_edge.training.labels", "LabelSets")
 
 _EVALUATED_POINTS = 10_000
 _SAMPLED_POINTS = 20_000
@@ -69,13 +66,12 @@ class Points:
     unmoved: Rows | None = None
     n_rows: int = 0  # points before equal ones were merged; 0 for as many as these
     test: Points | None = None  # normalized points that are used only in reports
-    # what they teach; by default, classes or, of a matrix, sets of labels
-    target: Target = None  # type: ignore[assignment]
+    labels: Any = None  # their `ClassLabels`; by default, classes or, of a matrix, sets of labels
 
     def __post_init__(self) -> None:
         y, count = self.y, self.n_classes
-        if self.target is None:
-            object.__setattr__(self, "target", _label_sets() if y.ndim == 2 else _classes())
+        if self.labels is None:
+            object.__setattr__(self, "labels", _label_sets() if y.ndim == 2 else _classes())
         if not count:
             count = y.shape[1] if y.ndim == 2 else int(y.max()) + 1
             object.__setattr__(self, "n_classes", count)
@@ -96,12 +92,12 @@ class Points:
     def for_device(self) -> bool:
         """Whether what is learned can be converted to integers, which training then considers."""
         space = self.space
-        return self.target.for_devices and space is not None and space.normalizer.kind != "l2"
+        return self.labels.for_devices and space is not None and space.normalizer.kind != "l2"
 
     @cached_property
     def has_strangers(self) -> bool:
         """Whether some points are of no class."""
-        return self.target.has_classes and int(self.y.max()) == self.n_classes
+        return self.labels.are_classes and int(self.y.max()) == self.n_classes
 
     def part(self, rows: Any) -> Self:
         """Return some of the points."""
@@ -143,7 +139,7 @@ class Points:
         X = self.X if self.unmoved is None else self.unmoved
         weight, group = (None if each is None else each[rows] for each in (self.weight, self.group))
         y, Y = self.y[rows], self.Y[rows]
-        step = Points(X[rows], y, weight, group, self.n_classes, Y, rows, target=self.target)
+        step = Points(X[rows], y, weight, group, self.n_classes, Y, rows, labels=self.labels)
         for each in self.moved_by:
             step = each.apply(step, generator)
         return step
@@ -225,8 +221,8 @@ def distinct_points(points: Points) -> Points:
     equal = np.ptp(total) <= 1e-9
     weight = None if equal else total.astype(np.float32)
     group = None if groups is None else groups[first]
-    n_classes, target = points.n_classes, points.target
-    return Points(X[first], y[first], weight, group, n_classes, target=target)
+    n_classes, labels = points.n_classes, points.labels
+    return Points(X[first], y[first], weight, group, n_classes, labels=labels)
 
 
 def check_finite(X: Float32, what: str = "X", first_row: int = 0) -> None:

@@ -137,8 +137,8 @@ class PreparedPoints:
             "inputs": space.inputs,
             "features": space.stage,
             "clipped": self.clipped,
-            "threshold": None if self.points.target.for_devices else 0.0,
-            "policy": self.points.target.policy,
+            "threshold": None if self.points.labels.for_devices else 0.0,
+            "policy": self.points.labels.policy,
         }
 
     def measured(self, model: Model) -> Model:

@@ -170,7 +170,7 @@ def shares_right(scores: Callable[[Any], NDArray[Any]], data: Points) -> tuple[f
     """Return the shares of training and test points that these scores classify correctly."""
 
     def share(X: Any, y: Any) -> float:
-        return data.target.quality(scores(X), y)
+        return float(data.labels.quality(scores(X), y))
 
     return share(*data.evaluated), None if data.test is None else share(data.test.X, data.test.y)
 
@@ -205,11 +205,11 @@ def accuracies(
         raise DivergedError(
             f"{100 * (1.0 - within_reach):.0f} % of the points are out of reach of every prototype"
         )
-    accuracy = data.target.quality(_scores(rbf, parameters, cutoff), y[::step])
+    accuracy = data.labels.quality(_scores(rbf, parameters, cutoff), y[::step])
     if data.test is None:
         return accuracy, None
     X, y = data.test.array, data.test.y
-    return accuracy, data.target.quality(_scores(_rbf(parameters, X), parameters, cutoff), y)
+    return accuracy, data.labels.quality(_scores(_rbf(parameters, X), parameters, cutoff), y)
 
 
 def _rbf(parameters: Parameters, X: Matrix) -> Matrix:

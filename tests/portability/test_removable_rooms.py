@@ -51,9 +51,17 @@ ROOMS = {
         "protonn_edge/policy/confidence templates/c/policy/confidence.j2 "
         "templates/export/policy/confidence.md.j2 tests/policy/confidence"
     ),
+    "values": Room(
+        "protonn_edge/policy/value protonn_edge/kinds/protonn/value "
+        "protonn_edge/kinds/linear/value templates/c/policy/value.j2 "
+        "templates/export/policy/value.md.j2 tests/policy/value docs/values.md",
+        "train data.csv -o other.npz --target value",
+        "numeric prediction is not installed",
+    ),
     "policies": Room(
         "protonn_edge/policy templates/c/policy templates/export/policy tests/policy "
-        "docs/policy.md docs/rejection.md"
+        "docs/policy.md docs/rejection.md",
+        needed_by=("values",),
     ),
     "certificate": Room(
         "protonn_edge/certificate protonn_edge/cli/certify.py protonn_edge/export/certificate.py "

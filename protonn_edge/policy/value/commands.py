@@ -16,7 +16,7 @@ from protonn_edge.training.searched import BEST
 if TYPE_CHECKING:
     from protonn_edge.training.targets import Target
 
-_values = later("protonn_edge.policy.value.train", "Values")
+_values = later("protonn_edge.policy.value.train", "ValueTarget")
 _classes = later("protonn_edge.policy.value.train", "NamedClasses")
 _value_step = later("protonn_edge.policy.value.steps", "ValueStep")
 
@@ -44,7 +44,7 @@ class ValueOptions(TrainAddition):
         return asked
 
     def step(self, target: Target | None) -> Any:
-        """Return what follows a training; nothing for classes."""
+        """Return the questions before a training, and the interval after it."""
         return None if target is None else _value_step(target, is_given=self.predicted is not None)
 
 

@@ -42,7 +42,7 @@ class ValueStep:
 
     def after(self, learner: DeviceClassifier, dataset: Dataset, out: Output) -> None:  # noqa: ARG002
         """Measure the interval on points that are held out."""
-        if not self.target.has_classes:
+        if not self.target.labels.are_classes:
             learner.model_ = with_interval(learner.model_, dataset)
 
 

@@ -22,6 +22,7 @@ from protonn_edge.chain.policy import FloatPolicy
 from protonn_edge.errors import InputError
 from protonn_edge.policy.value.rule import MOST_DECIMALS, Value
 from protonn_edge.training.given_points import checked_points, point_weights
+from protonn_edge.training.labels import ClassLabels
 from protonn_edge.training.objective import LOSSES, Loss
 from protonn_edge.training.points import Float32, Indices, Points, Targets
 from protonn_edge.training.targets import Target
@@ -31,20 +32,18 @@ _DIGITS = 4  # significant ones of a standard deviation that decimals distinguis
 
 
 @dataclass(frozen=True)
-class Values(Target):
+class NumberLabels(ClassLabels):
     """Numbers."""
 
     measure: ClassVar[str] = "R2"
-    has_classes: ClassVar[bool] = False
+    are_classes: ClassVar[bool] = False
     digested: ClassVar[str] = "<f8"
-    least_classes: ClassVar[Literal[1, 2]] = 1
-    labels: ClassVar[Literal["class", "value"] | None] = "value"
 
-    def of(self, y: Any) -> Target:  # noqa: ARG002
-        """Return this target."""
+    value: Value | None = None  # that scores stand for, once the numbers are known
+
+    def of(self, y: Any) -> ClassLabels:  # noqa: ARG002
+        """Return the same."""
         return self
-
-    value: Value | None = None  # of the numbers, once they are known
 
     @property
     def policy(self) -> FloatPolicy:
@@ -64,12 +63,9 @@ class Values(Target):
                 f"all targets are {numbers[0]:g}, so there is nothing to predict; give points with "
                 "other values"
             )
-        target = Values(Value(deviation, mean, decimals_for(deviation, mean)))
+        labels = NumberLabels(Value(deviation, mean, decimals_for(deviation, mean)))
         targets = ((numbers - mean) / deviation).astype(np.float32)[:, None]
-        return Points(points, targets, weights, target=target), np.array(["value"])
-
-    def check(self, classes: Sequence[Any] | NDArray[Any]) -> None:
-        """There are no classes to check."""
+        return Points(points, targets, weights, labels=labels), np.array(["value"])
 
     def reported(
         self,
@@ -77,14 +73,14 @@ class Values(Target):
         X: Any,
         y: Any,
         given: Points,
-        classes: NDArray[Any],  # noqa: ARG002
+        labels: NDArray[Any],  # noqa: ARG002
     ) -> Points:
         """Return points to report on, with normalized numbers (n, 1)."""
         points, numbers = _numbered(estimator, X, y, "evaluate_on", reset=False)
-        value = given.target.policy.find(Value)
+        value = given.labels.policy.find(Value)
         assert value is not None
         targets = ((numbers - value.offset) / value.scale).astype(np.float32)[:, None]
-        return Points(points, targets, target=given.target)
+        return Points(points, targets, labels=given.labels)
 
     def losses(self, *, outliers: bool = False) -> Mapping[str, Loss]:  # noqa: ARG002
         """Return the squared error."""
@@ -94,6 +90,17 @@ class Values(Target):
         """Return R2, the share of the variance of y (n, 1) that scores (n, 1) explain."""
         spread = float(np.square(y - y.mean()).sum())
         return 1.0 - float(np.square(scores - y).sum()) / spread if spread else 0.0
+
+
+class ValueTarget(Target):
+    """Numbers to predict."""
+
+    labels: ClassVar[ClassLabels] = NumberLabels()
+    read_as: ClassVar[Literal["class", "value"] | None] = "value"
+    least_classes: ClassVar[Literal[1, 2]] = 1
+
+    def check(self, classes: Sequence[Any] | NDArray[Any]) -> None:
+        """There are no classes to check."""
 
     def told_apart(
         self,
@@ -147,9 +154,9 @@ class DeviceRegressor(RegressorMixin):
     model_: Any
 
     @property
-    def target(self) -> Values:
+    def target(self) -> ValueTarget:
         """What the points of a training teach."""
-        return Values()
+        return ValueTarget()
 
     def predict(self, X: ArrayLike, *, unknown: Any = None) -> NDArray[np.float64]:
         """Return the number (n,) that is predicted for each of the points X (n, D).
@@ -176,4 +183,4 @@ class DeviceRegressor(RegressorMixin):
 class NamedClasses(Target):
     """Classes, also if their names are numbers with decimals."""
 
-    labels: ClassVar[Literal["class", "value"] | None] = "class"
+    read_as: ClassVar[Literal["class", "value"] | None] = "class"

@@ -165,7 +165,7 @@ class ProtoNNLearner(Learner):
     def _prototype_count(self, data: Points) -> int:
         count, n_classes = self.settings.n_prototypes, data.n_classes
         if count is None:
-            return default_prototypes(n_classes, multilabel=not data.target.for_devices)
+            return default_prototypes(n_classes, multilabel=not data.labels.for_devices)
         if count > data.n_rows:
             raise InputError(
                 f"the number of prototypes is {count:,}, but the training data has "

@@ -51,7 +51,7 @@ class OneClass(Target):
     """Normal points alone."""
 
     least_classes: ClassVar[Literal[1, 2]] = 1
-    labels: ClassVar[Literal["class", "value"] | None] = "class"
+    read_as: ClassVar[Literal["class", "value"] | None] = "class"
     # With 5 runs of k-means, clusters are stable when some points are held out: the rate of false
     # alarms was within 1.2 times its binomial error, but only within twice the error with one run.
     starts: ClassVar[int] = 5

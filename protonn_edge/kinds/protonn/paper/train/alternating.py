@@ -10,7 +10,7 @@ the result is the mean of the last half of the iterates (the authors' poster).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain, product
 from typing import ClassVar
@@ -254,7 +254,8 @@ def _through_rbf(
 
 
 def _loss_for(settings: ProtoNNParameters, data: Points) -> Loss:
-    return data.target.losses()[settings.loss]
+    losses: Mapping[str, Loss] = data.labels.losses()
+    return losses[settings.loss]
 
 
 def _mean_loss(parameters: Parameters, data: Points, loss: Loss) -> float:
