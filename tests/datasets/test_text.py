@@ -1,4 +1,4 @@
-"""Limits of text files; any table comes back as it was written, and any bytes are read or refused."""
+"""Limits of text files; tables come back as they were written; any bytes are read or refused."""
 
 from __future__ import annotations
 
