@@ -16,7 +16,7 @@ from protonn_edge.codegen.plan import DevicePlan
 from protonn_edge.datasets import Dataset
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.projects.project import BuildOptions, Trial, trial_build
-from protonn_edge.quantization import DeviceModel, IntegerChain, measure_activity
+from protonn_edge.quantization import DeviceModel, IntegerChain, measure_activity, with_integers
 from protonn_edge.verification.agreement import verify_host
 
 CHECKED: Columns = [
@@ -96,7 +96,7 @@ def run_on_uno(
         If it does not fit, or the emulated Uno does not answer.
     """
     options, board = options or BuildOptions(), load_board("uno")
-    device_model = DeviceModel.of(model)
+    device_model = with_integers(model)
     reference = device_model.chain
     Q = reference.quantize(np.asarray(dataset.X_test))
     if not reference.score_tolerance:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from protonn_edge.boards import Board, load_board
+from protonn_edge.chain.head import Remedies
 from protonn_edge.cli import options
 from protonn_edge.cli.command import OUTPUT, Output, additions, command, option
 from protonn_edge.cli.paths import LIVE_FOLDER, there
@@ -19,7 +20,7 @@ from protonn_edge.cli.trying import refused_wrong_answers, say_tried
 from protonn_edge.cli.upload import upload, upload_line
 from protonn_edge.codegen.plan import PLANS
 from protonn_edge.datasets import TableOptions
-from protonn_edge.errors import InputError, counted
+from protonn_edge.errors import CheckFailed, InputError, counted
 from protonn_edge.evaluation.comparison import Comparison
 from protonn_edge.evaluation.terminal import (
     bound_facts,
@@ -32,7 +33,7 @@ from protonn_edge.export.folder import LIVE, LOGGER, written_in
 from protonn_edge.projects.checks import OverBudget
 from protonn_edge.projects.folder import check_folder
 from protonn_edge.projects.project import Build, BuildOptions, HostBuild, build, build_for_host
-from protonn_edge.quantization import load_device_model
+from protonn_edge.quantization.device_model import load_device_model
 from protonn_edge.system.lazy import optional
 from protonn_edge.system.shell import command_line
 
@@ -137,13 +138,10 @@ def build_command(
     if data is not None:
         points = points_for(source.floats, data, table, out)
         compared = Comparison.of(source, *points.labelled)
-        if compared.losses:
-            without = source.floats.policy.without_words
-            out.say(*stage_parts(compared.losses, compared.n, without=without))
         facts, activity = compared.facts(), compared.activity
         record |= compared.to_json()
-        if failure := compared.too_large(max_drop, source.floats.head.remedies):
-            out.finish(record, failure)
+        _show_losses(out, compared, source.floats.policy.without_words)
+        _check_drop(out, record, compared, max_drop, source.floats.head.remedies)
     settings = BuildOptions(max_flash, max_sram, kernel, activity, tries=tries)
     try:
         target = board.name if board.is_chip else "this computer"
@@ -230,3 +228,26 @@ def _check_kind(folder: Path) -> None:
             f"{folder} contains {kind}, which 'build' does not replace; remove this folder, or "
             "choose another one with -o"
         )
+
+
+def _show_losses(out: Output, compared: Comparison, without: str) -> None:
+    """Print the accuracy after each step of quantization, if there are any."""
+    if compared.losses:
+        out.say(*stage_parts(compared.losses, compared.n, without=without))
+
+
+def _check_drop(
+    out: Output,
+    record: Mapping[str, Any],
+    compared: Comparison,
+    max_drop: float | None,
+    remedies: Remedies,
+) -> None:
+    """Fail if the build is less accurate than the float model by more percentage points."""
+    if max_drop is not None and compared.drop > max_drop:
+        failure = CheckFailed(
+            f"the integer model loses {compared.drop:.2f} percentage points of accuracy "
+            f"({100 * compared.in_float:.2f} % to {100 * compared.in_build:.2f} %), but --max-drop "
+            f"allows only {max_drop:g}; train with {remedies.accuracy}"
+        )
+        out.finish(record, failure)

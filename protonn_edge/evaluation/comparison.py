@@ -10,8 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.activity import Activity
-from protonn_edge.chain.head import Remedies
-from protonn_edge.errors import CheckFailed
 from protonn_edge.evaluation.accuracy import share_of, share_right
 from protonn_edge.quantization import DeviceModel, StageLoss, measure_activity, stage_losses
 
@@ -66,13 +64,7 @@ class Comparison:
             record["stages"] = [asdict(loss) for loss in self.losses]
         return record | {f"{name}_share": share for name, share in self.others.items()}
 
-    def too_large(self, max_drop: float | None, remedies: Remedies) -> CheckFailed | None:
-        """Return the failure of a build that loses more than these percentage points, if given."""
-        lost = 100 * (self.in_float - self.in_build)
-        if max_drop is None or lost <= max_drop:
-            return None
-        return CheckFailed(
-            f"the integer model loses {lost:.2f} percentage points of "
-            f"accuracy ({100 * self.in_float:.2f} % to {100 * self.in_build:.2f} %), but "
-            f"--max-drop allows only {max_drop:g}; train with {remedies.accuracy}"
-        )
+    @property
+    def drop(self) -> float:
+        """The percentage points by which the build is less accurate."""
+        return 100 * (self.in_float - self.in_build)

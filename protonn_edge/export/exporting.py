@@ -21,7 +21,7 @@ from protonn_edge.export import rendering, self_test
 from protonn_edge.export.folder import check_folder, write_folder
 from protonn_edge.export.rendering import Imprint, Kind, Library
 from protonn_edge.export.self_test import KnownAnswers
-from protonn_edge.quantization import DeviceModel, IntegerChain
+from protonn_edge.quantization import DeviceModel, IntegerChain, with_integers
 from protonn_edge.system.files import resolved
 from protonn_edge.system.lazy import optional
 from protonn_edge.verification.tryout import NOT_TRIED, Tried
@@ -117,23 +117,22 @@ def export(
     chip = board
     if flash_bytes is not None:
         board = replace(board, flash_bytes=min(flash_bytes, board.flash_bytes))
-    device_model = DeviceModel.of(model, extensions)
+    device_model = with_integers(model, extensions)
+    floats = device_model.floats
     if windowing is not None:
         windowing = replace(windowing, model=device_model.chain)
     vectors = _vectors(device_model, Limits.of(board), points)
     beside = max(vectors.flash_bytes, _raw_bytes(device_model.chain))
     plan = _planned(device_model, kind, Limits.of(board).beside(beside))
-    _check_memories(device_model.floats, windowing, plan, board)
+    _check_memories(floats, windowing, plan, board)
     library = Library(
         rendering.library_name(name or place.name, prefix),
         device_model.chain,
         plan,
         vectors,
         from_data=points is not None,
-        feature_names=device_model.floats.feature_names,
-        preparation=Preparation.of_record(
-            device_model.floats.record, device_model.floats.n_features
-        ),
+        feature_names=floats.feature_names,
+        preparation=Preparation.of_record(floats.record, floats.n_features),
         prefix=prefix,
         windowing=windowing,
         imprint=imprint or Imprint(),

@@ -34,7 +34,7 @@ from protonn_edge.projects.folder import (
     write_over,
     write_scratch,
 )
-from protonn_edge.quantization import DeviceModel
+from protonn_edge.quantization import DeviceModel, with_integers
 from protonn_edge.system.facts_repr import FactsRepr
 from protonn_edge.system.folders import scratch_folder
 from protonn_edge.verification.agreement import PossibleCycles
@@ -125,7 +125,7 @@ def build_for_host(
     if options.flash_bytes is not None or options.sram_bytes is not None:
         board.check_is_chip("flash or SRAM")
     check_folder(folder, board)
-    device_model = DeviceModel.of(model)
+    device_model = with_integers(model)
     plan = device_plans(device_model.chain, kernel=options.kernel)[0]
     with exclusive(folder), scratch_folder() as scratch:
         contents = project_files(device_model, plan, board, own_files(folder))
@@ -193,7 +193,7 @@ def trial_build(
     plan is only known after linking. Raises the errors of `build`.
     """
     board.check_is_chip("flash or SRAM")
-    options, device_model = options or BuildOptions(), DeviceModel.of(model)
+    options, device_model = options or BuildOptions(), with_integers(model)
     device_model.floats.head.check_eeprom(board)
     own, failures = {} if folder is None else own_files(folder), list[OverBudget]()
     board = options.within(board)

@@ -25,22 +25,24 @@ class DeviceModel:
     floats: Model
     chain: IntegerChain  # in integers or, for comparison, in floats
 
-    @classmethod
-    def of(cls, model: Model | DeviceModel, extensions: Iterable[str] = ()) -> DeviceModel:
-        """Return a model with its integers, as firmware with some extensions needs them.
-
-        A `DeviceModel` is returned as it is. Raises `InputError` if there are no such integers.
-        """
-        if isinstance(model, DeviceModel):
-            return model
-        return cls(model, extended(quantize(model), model, extensions))
-
     @property
     def remedies(self) -> Remedies:
         """What to try if it does not fit a board."""
         return remedies_of(self.floats)
 
 
+def with_integers(model: Model | DeviceModel, extensions: Iterable[str] = ()) -> DeviceModel:
+    """Return a model with its integers, as firmware with some extensions needs them.
+
+    A `DeviceModel` is returned as it is. Raises `InputError` if there are no such integers.
+    """
+    if isinstance(model, DeviceModel):
+        return model
+    chain = quantize(model)
+    return DeviceModel(model, extended(chain, model, extensions))
+
+
 def load_device_model(path: Path | str, extensions: Iterable[str] = ()) -> DeviceModel:
-    """Read a model file, and return it with its integers; see `load_model`, `DeviceModel.of`."""
-    return DeviceModel.of(load_model(path), extensions)
+    """Read a model file, and return it with its integers; see `load_model`, `with_integers`."""
+    model = load_model(path)
+    return with_integers(model, extensions)

@@ -30,7 +30,7 @@ from protonn_edge.device import ReferenceAnswers
 from protonn_edge.device.protocol import BITS_PER_BYTE
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed, InputError
-from protonn_edge.quantization import DeviceModel, IntegerChain
+from protonn_edge.quantization import DeviceModel, IntegerChain, with_integers
 from protonn_edge.verification.agreement import Agreement, compare, open_session, verify_device
 from protonn_edge.verification.drawn_points import drawn_points
 
@@ -127,7 +127,7 @@ def try_on_host(model: DeviceModel, program: Path) -> Tried:
 
 def trial_points(model: DeviceModel, count: int) -> NDArray[np.uint8]:
     """Return `count` points, at least 8, as bytes for the device, (count, features)."""
-    integers = DeviceModel.of(model.floats) if model.chain.score_tolerance else model
+    integers = with_integers(model.floats) if model.chain.score_tolerance else model
     ends = extremes(integers.chain, count)
     return np.concatenate([ends, examples(integers, count - len(ends))])
 
