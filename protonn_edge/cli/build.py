@@ -33,7 +33,7 @@ from protonn_edge.export.folder import LIVE, LOGGER, written_in
 from protonn_edge.projects.checks import OverBudget
 from protonn_edge.projects.folder import check_folder
 from protonn_edge.projects.project import Build, BuildOptions, HostBuild, build, build_for_host
-from protonn_edge.quantization.device_model import load_device_model
+from protonn_edge.quantization import load_device_model
 from protonn_edge.system.lazy import optional
 from protonn_edge.system.shell import command_line
 
@@ -140,8 +140,10 @@ def build_command(
         compared = Comparison.of(source, *points.labelled)
         facts, activity = compared.facts(), compared.activity
         record |= compared.to_json()
-        _show_losses(out, compared, source.floats.policy.without_words)
-        _check_drop(out, record, compared, max_drop, source.floats.head.remedies)
+        if compared.losses:
+            without = source.floats.policy.without_words
+            out.say(*stage_parts(compared.losses, compared.n, without=without))
+        _check_drop(out, record, max_drop, source.floats.head.remedies)
     settings = BuildOptions(max_flash, max_sram, kernel, activity, tries=tries)
     try:
         target = board.name if board.is_chip else "this computer"
@@ -230,24 +232,15 @@ def _check_kind(folder: Path) -> None:
         )
 
 
-def _show_losses(out: Output, compared: Comparison, without: str) -> None:
-    """Print the accuracy after each step of quantization, if there are any."""
-    if compared.losses:
-        out.say(*stage_parts(compared.losses, compared.n, without=without))
-
-
 def _check_drop(
-    out: Output,
-    record: Mapping[str, Any],
-    compared: Comparison,
-    max_drop: float | None,
-    remedies: Remedies,
+    out: Output, record: Mapping[str, Any], max_drop: float | None, remedies: Remedies
 ) -> None:
     """Fail if the build is less accurate than the float model by more percentage points."""
-    if max_drop is not None and compared.drop > max_drop:
+    in_float, in_built = record["float_accuracy"], record["accuracy"]
+    if max_drop is not None and 100 * (in_float - in_built) > max_drop:
         failure = CheckFailed(
-            f"the integer model loses {compared.drop:.2f} percentage points of accuracy "
-            f"({100 * compared.in_float:.2f} % to {100 * compared.in_build:.2f} %), but --max-drop "
-            f"allows only {max_drop:g}; train with {remedies.accuracy}"
+            f"the integer model loses {100 * (in_float - in_built):.2f} percentage points of "
+            f"accuracy ({100 * in_float:.2f} % to {100 * in_built:.2f} %), but --max-drop allows "
+            f"only {max_drop:g}; train with {remedies.accuracy}"
         )
         out.finish(record, failure)

@@ -26,7 +26,7 @@ from protonn_edge.codegen import PREFIX, check_prefix
 from protonn_edge.datasets import TableOptions
 from protonn_edge.evaluation.terminal import fact_table
 from protonn_edge.export import Imprint, Kind, check_folder, export
-from protonn_edge.quantization.device_model import load_device_model
+from protonn_edge.quantization import load_device_model
 
 if TYPE_CHECKING:
     from protonn_edge.cli.live import LiveOptions

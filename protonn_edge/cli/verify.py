@@ -35,8 +35,7 @@ from protonn_edge.evaluation.terminal import row_table, saturation_fact
 from protonn_edge.export.folder import check_project
 from protonn_edge.projects.folder import Project
 from protonn_edge.projects.project import trial_build
-from protonn_edge.quantization import DeviceModel, IntegerChain
-from protonn_edge.quantization.device_model import load_device_model
+from protonn_edge.quantization import DeviceModel, IntegerChain, load_device_model
 from protonn_edge.system import shell
 from protonn_edge.system.rooms import not_installed
 from protonn_edge.verification import agreement as compared

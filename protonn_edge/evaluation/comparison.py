@@ -63,8 +63,3 @@ class Comparison:
         if self.losses is not None:
             record["stages"] = [asdict(loss) for loss in self.losses]
         return record | {f"{name}_share": share for name, share in self.others.items()}
-
-    @property
-    def drop(self) -> float:
-        """The percentage points by which the build is less accurate."""
-        return 100 * (self.in_float - self.in_build)
