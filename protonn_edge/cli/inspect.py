@@ -13,7 +13,7 @@ import numpy as np
 from protonn_edge.boards import board_names
 from protonn_edge.chain import stored
 from protonn_edge.chain.file import load_model
-from protonn_edge.chain.head import title_of
+from protonn_edge.chain.head import paper_bytes, title_of
 from protonn_edge.chain.integer_stage import IntegerStage, stage_names
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import described
@@ -129,7 +129,7 @@ def _describe(model: Model) -> dict[str, Any]:
             name: np.count_nonzero(matrix) / matrix.size
             for name, matrix in model.head.matrices.items()
         },
-        "paper_bytes": model.head.paper_bytes,
+        "paper_bytes": paper_bytes(model.head.matrices.values()),
         "record": dict(model.record),
     }
     return record | ({"no_device": reason} if reason else _describe_integers(model))

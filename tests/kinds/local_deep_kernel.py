@@ -25,8 +25,8 @@ KIND = replace(
     random_model=random_kernel_model,
     drawn=_drawn,
     damages=(
-        ("T", np.ones((1, 14), np.float32)),
-        ("Z", np.ones((5, 12), np.float32)),
+        ("head.branches", np.ones((1, 14), np.float32)),
+        ("head.projection", np.ones((5, 12), np.float32)),
     ),
     variants={"local deep kernel": BONSAI.variants["bonsai"]},
     steps=("float", "inputs", "tree"),
