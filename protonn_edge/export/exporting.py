@@ -106,14 +106,7 @@ def export(
     if windowing is not None and kind == "c":
         raise InputError("plain C cannot read a sensor; omit --sensor, or use --arduino")
     folder, board = Path(folder), board_of(board)
-    check_folder(folder)
-    check_prefix(prefix)
-    place = resolved(folder)
-    if kind == "arduino" and not _FOLDER_NAME.fullmatch(place.name):
-        raise InputError(
-            f"the Arduino tools refuse a library in a folder called {place.name!r}; choose a name "
-            "of up to 63 letters, digits, '_', '-' and '.' that does not begin with '-' or '.'"
-        )
+    _check_place(kind, folder, prefix)
     chip = board
     if flash_bytes is not None:
         board = replace(board, flash_bytes=min(flash_bytes, board.flash_bytes))
@@ -126,7 +119,7 @@ def export(
     plan = _planned(device_model, kind, Limits.of(board).beside(beside))
     _check_memories(floats, windowing, plan, board)
     library = Library(
-        rendering.library_name(name or place.name, prefix),
+        rendering.library_name(name or resolved(folder).name, prefix),
         device_model.chain,
         plan,
         vectors,
@@ -151,6 +144,18 @@ def export(
         model_sha256=device_model.chain.model_sha256,
         tried=tried,
     )
+
+
+def _check_place(kind: Kind, folder: Path, prefix: str) -> None:
+    """Raise `InputError` if a folder or a prefix cannot be used."""
+    check_folder(folder)
+    check_prefix(prefix)
+    name = resolved(folder).name
+    if kind == "arduino" and not _FOLDER_NAME.fullmatch(name):
+        raise InputError(
+            f"the Arduino tools refuse a library in a folder called {name!r}; choose a name of up "
+            "to 63 letters, digits, '_', '-' and '.' that does not begin with '-' or '.'"
+        )
 
 
 def _tried(kind: Kind, library: Library, files: Mapping[str, str], board: Board) -> Tried:
