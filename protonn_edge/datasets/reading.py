@@ -39,6 +39,7 @@ from protonn_edge.datasets.images import has_images, read_images
 from protonn_edge.datasets.label_sets import LabelSetTable, as_label_sets, label_set_dataset
 from protonn_edge.datasets.learned import (
     as_in_training,
+    clamped,
     has_label_names,
     is_table,
     with_label,
@@ -90,7 +91,6 @@ _FOLDERS = (
     ("class files", has_tables, read_class_files),
 )
 _UNLABELLED = "(no label)"
-_JUDGED_POINTS = 5  # some values of fewer points, though not all, may be out of range by chance
 _FLAGS = re.compile(f"--read ({'|'.join(READ_NAMES)})(?![a-z-])")
 
 
@@ -223,25 +223,8 @@ def read_points(
     """
     read = as_in_training(path, options or TableOptions(), expected)
     points = _read_points(path, expected, read, labels, one_part=one_part)
-    notices = (*points.notices, *_clamped(points.X, expected))
+    notices = (*points.notices, *clamped(points.X, expected))
     return replace(points, options=read, notices=notices)
-
-
-def _clamped(X: Float32, expected: Expected) -> list[Notice]:
-    """Return a warning if most values of a feature of points (n, D) are clamped by mistake."""
-    if expected.outside is None:
-        return []
-    n, outside = len(X), expected.outside(X)
-    if n < _JUDGED_POINTS and (outside < n).any():
-        return []
-    clamped, known = np.flatnonzero(2 * outside > n).tolist(), expected.feature_names
-    names = tuple(known[i] if known else str(i + 1) for i in clamped)
-    text = (
-        f"most values of {len(names):,} of {expected.n_features:,} features are outside the range "
-        f"of the training data and are clamped: {listed(names)}; check the units and the order of "
-        "the columns"
-    )
-    return [Notice("clamped", text, warning=True, columns=names)] if names else []
 
 
 def _read_points(
