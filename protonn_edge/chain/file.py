@@ -34,10 +34,10 @@ from protonn_edge.chain.policy import policy_arrays, policy_of, rule_kinds
 from protonn_edge.chain.registry import HEADS, stage_class
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.chain.watch import statistics_in, watchable_inputs
+from protonn_edge.datasets import instruments
 from protonn_edge.datasets.archive import ArrayArchive, packed
 from protonn_edge.datasets.naming import NAME_LIMIT
 from protonn_edge.errors import InputError, InvalidValue
-from protonn_edge.sensors import instruments
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.rooms import missing as missing_part
 

@@ -19,6 +19,7 @@ from protonn_edge.cli.options import (
     POINTS_PATH,
     TRY,
     FirmwareAddition,
+    named_values,
     of_room,
 )
 from protonn_edge.cli.tables import TABLE, points_for
@@ -72,19 +73,11 @@ def export_command(
         "Points to choose the 20 test vectors from.  [default: points generated from the model]",
         POINTS_PATH,
     ),
-    name: str | None = option("The library's name.  [default: the folder's name]"),
-    prefix: str = option(
-        "Prefix of C names and files; each model in a program needs a different one.  [default: "
-        f"{PREFIX}]",
-        default=PREFIX,
-        metavar="NAME",
-    ),
-    author: str = option("The library's author.", default=Imprint.author),
-    url: str = option("The address of the library's web page.", default=Imprint.url),
-    library_version: str = option(
-        "The library's version.  [default: protonn-edge's]",
-        default=Imprint.version,
-        metavar="X.Y.Z",
+    library: dict[str, str] = named_values(
+        "name, author, url (of its web page) or version (such as 1.0.0) of the library, or the "
+        "prefix of its C names and files, by which several models in a program must differ; "
+        f"repeatable.  [default: the folder's name, protonn-edge's version, prefix={PREFIX}]",
+        **dict.fromkeys(("name", "author", "url", "version", "prefix"), click.STRING),
     ),
     board_name: str = BOARD,
     max_flash: int | None = option(
@@ -123,8 +116,9 @@ def export_command(
         out.finish(logger.write_logger(out, live, board_name, folder, as_sketch=True))
         return
     check_folder(folder)
+    name, prefix = library.pop("name", None), library.pop("prefix", PREFIX)
     check_prefix(prefix)
-    imprint = Imprint(author, url, library_version)
+    imprint = Imprint(**library)
     model, board = load_model(model_file), load_board(board_name)
     points = None if data is None else points_for(model, data, table, out, measured=False).X
     windowing = None if live is None else live.windowing(model, board)

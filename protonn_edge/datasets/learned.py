@@ -10,7 +10,7 @@ from protonn_edge.datasets.naming import label_text
 from protonn_edge.datasets.options import USUAL_DELIMITERS, TableOptions, options_of_texts
 from protonn_edge.datasets.roles import Expected
 from protonn_edge.datasets.tables import TableFile, opened_table
-from protonn_edge.sensors.played import LABEL_NAMES
+from protonn_edge.datasets.usual_names import LABEL_NAMES
 
 
 def is_table(path: Path) -> bool:
