@@ -92,6 +92,43 @@ def test_averages_beyond_a_byte_are_refused(changed, maximum):
     refuses(run("inspect", changed(model, features=text)), "largest average", "chain.stored")
 
 
+def _features_with(path, change):
+    """Return the JSON of a file's features after a change."""
+    features = json.loads(_stored(path, "features"))
+    change(features)
+    return np.frombuffer(json.dumps(features).encode(), np.uint8)
+
+
+def _deskewed(first):
+    return {"kind": "deskew", "image": {"image_shape": first, "cropped_shape": [6, 4]}}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda f: f["stages"].insert(0, _deskewed([6, 4])),
+        lambda f: f["stages"].insert(1, _deskewed([6, 4])),
+        lambda f: f["stages"].pop(0),
+        lambda f: f["stages"].pop(),
+        lambda f: f["points"].update(shape=[6, 8]),
+        lambda f: f["points"].update(shape=[4, 12]),
+        lambda f: f["points"].update(shape=[48]),
+        lambda f: f["points"].update(is_signal=True),
+        lambda f: f["points"].update(from_onset=True),
+        lambda f: f["stages"][1].update(by_rows=False),
+        lambda f: f["stages"][1]["pooling"].update(image_shape=[4, 6], cropped_shape=[4, 6]),
+        lambda f: f["stages"][1]["pooling"].update(cropped_shape=[6, 2], shape=[3, 2]),
+        lambda f: f["stages"][1].update(maximum=255),
+        lambda f: f.update(kind="gradients"),
+    ],
+)
+def test_stages_that_do_not_fit_their_points_or_each_other_are_refused(changed, change):
+    model = random_pooling_model(average_pooling((8, 6), (6, 4), (3, 2), deskew=True))
+    text = _features_with(changed(model), change)
+    done = run("inspect", changed(model, features=text))
+    assert "the model again" in refusal(done)
+
+
 def test_weights_without_dimensions_are_refused(changed):
     rng = np.random.default_rng(0)
     classifier = LocalDeepKernelClassifier(depth=1, epochs=1, random_state=0)
