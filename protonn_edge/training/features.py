@@ -14,7 +14,7 @@ from protonn_edge.training.augmentation import SignalMovement
 
 if TYPE_CHECKING:
     from protonn_edge.training.points import Float32
-    from protonn_edge.training.refusals import Row
+    from protonn_edge.training.refusals import Refusal
 
 NO_FEATURES = "none"
 """The name of raw points, without features, in a search."""
@@ -50,7 +50,7 @@ class FeatureRequest:
     # how copies of a signal are moved
     movement: ClassVar[SignalMovement] = SignalMovement(0.05, speed=1.2, gain=1.2, noise=0.1)
     # its conflicts, in addition to the rows of `protonn_edge.training.refusals`
-    refusals: ClassVar[tuple[Row, ...]] = ()
+    refusals: ClassVar[tuple[Refusal, ...]] = ()
 
     @classmethod
     def read(cls, terms: Sequence[str], **image: Any) -> Self:

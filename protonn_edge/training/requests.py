@@ -123,7 +123,7 @@ def read_features(given: str | Features) -> features.FeatureRequest:
     return kind.read(terms, **image)
 
 
-def refusals() -> tuple[rows.Row, ...]:
+def refusals() -> tuple[rows.Refusal, ...]:
     """Return the refused combinations of all kinds of features, images first."""
     return (*IMAGES, *COPIES, *chain.from_iterable(each.refusals for each in REQUESTS))
 

@@ -28,7 +28,7 @@ class WindowRequest(features.FeatureRequest):
     form: ClassVar[str] = "mean,max,bands:4"
     of_samples: ClassVar[bool] = True
     can_be_clipped: ClassVar[bool] = True
-    refusals: ClassVar[tuple[rows.Row, ...]] = (
+    refusals: ClassVar[tuple[rows.Refusal, ...]] = (
         rows.Refusal(
             lambda case: (
                 (case.settings.window_shape is not None or "sample_rate" in case.given)

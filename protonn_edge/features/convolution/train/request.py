@@ -44,7 +44,7 @@ class ConvolutionRequest(ImageRequest):
     form: ClassVar[str] = "conv:8x3,max2"
     of_samples: ClassVar[bool] = True
     learns_from_classes: ClassVar[bool] = True
-    refusals: ClassVar[tuple[rows.Row, ...]] = (
+    refusals: ClassVar[tuple[rows.Refusal, ...]] = (
         rows.Refusal(
             _cropped_alone,
             "{features} is {settings.features}, but convolutions can use a crop only if they begin "
@@ -54,11 +54,12 @@ class ConvolutionRequest(ImageRequest):
             lambda case: isinstance(case.asked, ConvolutionRequest) and case.asked.deskew,
             "deskew applies to pool and gradients, but not to convolutions; leave deskew out",
         ),
-        rows.Apart(
-            "network_epochs network_moved_share network_still_epochs",
-            "asked",
-            lambda asked: isinstance(asked, ConvolutionRequest),
-            "no convolutions are learned",
+        rows.Refusal(
+            lambda case: (
+                not isinstance(case.asked, ConvolutionRequest)
+                and case.first_given("network_epochs network_moved_share network_still_epochs")
+            ),
+            "{it} has no effect, because no convolutions are learned; leave {it} out",
         ),
     )
 
