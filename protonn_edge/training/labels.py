@@ -25,6 +25,7 @@ class ClassLabels:
     measure: ClassVar[str] = "accuracy"  # what `quality` returns
     for_devices: ClassVar[bool] = True  # whether integers can compute the answers
     are_classes: ClassVar[bool] = True
+    are_numbers: ClassVar[bool] = False
     digested: ClassVar[str] = "<i8"  # the type of targets in the digest of the points
 
     def of(self, y: Any) -> ClassLabels:

@@ -37,6 +37,7 @@ class NumberLabels(ClassLabels):
 
     measure: ClassVar[str] = "R2"
     are_classes: ClassVar[bool] = False
+    are_numbers: ClassVar[bool] = True
     digested: ClassVar[str] = "<f8"
 
     value: Value | None = None  # that scores stand for, once the numbers are known
