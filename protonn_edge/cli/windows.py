@@ -134,7 +134,7 @@ def windows_command(
 
 def _check_window(window: int, channels: int) -> None:
     """Refuse windows that no features can be computed from; one channel may be audio."""
-    for module in modules_named("cutting"):
+    for module in modules_named("onset"):
         module.check_cut(window, channels)
 
 
@@ -177,7 +177,7 @@ def _trigger(
 
 
 def _at_onsets(recorded: Recording, window: int, onset: int) -> recordings.SegmentDetector:
-    for module in modules_named("cutting"):
+    for module in modules_named("onset"):
         if hasattr(module, "at_onsets"):
             clips: recordings.SegmentDetector = module.at_onsets(recorded.samples, window, onset)
             return clips
