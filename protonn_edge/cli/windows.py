@@ -134,7 +134,7 @@ def windows_command(
 
 def _check_window(window: int, channels: int) -> None:
     """Refuse windows that no features can be computed from; one channel may be audio."""
-    for module in modules_named("onset"):
+    for module in modules_named("cutting"):
         module.check_cut(window, channels)
 
 
@@ -178,9 +178,8 @@ def _trigger(
 
 def _at_onsets(recorded: Recording, window: int, onset: int) -> recordings.SegmentDetector:
     for module in modules_named("onset"):
-        if hasattr(module, "at_onsets"):
-            clips: recordings.SegmentDetector = module.at_onsets(recorded.samples, window, onset)
-            return clips
+        clips: recordings.SegmentDetector = module.at_onsets(recorded.samples, window, onset)
+        return clips
     raise InputError("features of sound are not installed; omit --onset")
 
 

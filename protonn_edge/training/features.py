@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from protonn_edge.chain.features import Features
-from protonn_edge.chain.registry import FEATURE_REQUESTS
 from protonn_edge.chain.shapes import Shape
 from protonn_edge.errors import InputError, shortened
 from protonn_edge.training.augmentation import SignalMovement
@@ -40,7 +39,7 @@ class FeatureData(NamedTuple):
 class FeatureRequest:
     """A kind of feature, with the numbers of its text."""
 
-    kind: ClassVar[str] = ""  # of its stage, in the registry
+    kind: ClassVar[str] = ""  # its name; empty if it computes nothing
     word: ClassVar[str] = ""  # the word at the beginning of its first term
     words: ClassVar[tuple[str, ...]] = ()  # the words that its first term may be, instead
     form: ClassVar[str] = ""  # the form of that term, with an example
@@ -103,18 +102,9 @@ class ImageRequest(FeatureRequest):
 class GivenStage(FeatureRequest):
     """The stage of another model."""
 
+    kind: ClassVar[str] = "given"
+
     stage: Features
-
-    @property
-    def kind(self) -> str:  # type: ignore[override]
-        """The kind of the stage."""
-        return self.stage.kind
-
-    @property
-    def can_be_clipped(self) -> bool:  # type: ignore[override]
-        """Whether outliers of the stage's values can be clamped."""
-        request = FEATURE_REQUESTS.get(self.kind)
-        return request is not None and bool(request.can_be_clipped)
 
     def stage_for(self, _settings: Settings, given: FeatureData) -> Features:
         """Return the stage, for points like its model's."""

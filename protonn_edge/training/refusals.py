@@ -39,13 +39,6 @@ class TrainingRequest:
         return self.settings.asked
 
     @property
-    def kinds(self) -> frozenset[str]:
-        """The kinds of features in the settings, or in the model to start from."""
-        stage = None if self.model is None else self.model.features
-        of_stages = (each.kind for each in (self.asked, stage) if each is not None)
-        return frozenset(filter(None, of_stages))
-
-    @property
     def for_floats_alone(self) -> bool:
         """Whether the trained model cannot be converted to integers."""
         return self.multilabel or self.settings.normalizer_kind == "l2"

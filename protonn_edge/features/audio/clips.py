@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.features import Features, PointFormat
+from protonn_edge.chain.features import Features
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
+from protonn_edge.chain.point_format import PointFormat
 from protonn_edge.errors import InputError
 from protonn_edge.features.audio.frames import Frames, mel_bands
 from protonn_edge.features.audio.integers import IntegerAudio
@@ -43,7 +44,7 @@ def audio_features(
     check_rate(rate)
     scale = InputQuantizer(np.array([zero]), np.array([step]), BYTE_MAXIMUM)
     points = PointFormat(scale, (clip.n_features, 1), True, float(rate), True)
-    return Features("audio", points, (IntegerAudio(clip, level),))
+    return Features(points, (IntegerAudio(clip, level),))
 
 
 def fitted_to(

@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, saturated_steps
 from protonn_edge.datasets.onset import onsets_of
 from protonn_edge.datasets.recordings import SegmentDetector
-from protonn_edge.errors import InputError
 from protonn_edge.features.audio.clips import full_scale
-from protonn_edge.features.audio.frames import SAMPLE_LIMIT
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,15 +39,6 @@ class Clips(SegmentDetector):
         """Yield where clips begin in the part first..end - 1 of a run."""
         for begin in onsets_of(self.heard[first:end], self.window, self.onset):
             yield first + begin
-
-
-def check_cut(window: int, channels: int) -> None:
-    """Refuse windows of one channel that are too long for a device."""
-    if channels == 1 and window > SAMPLE_LIMIT:
-        raise InputError(
-            f"--window is {window:,}, but a device supports windows of at most {SAMPLE_LIMIT:,} "
-            "samples; give a smaller --window"
-        )
 
 
 def at_onsets(samples: NDArray[np.float32], window: int, onset: int) -> Clips:

@@ -11,7 +11,6 @@ from protonn_edge.chain.features import Features
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.features.average_pooling.integers import Areas, IntegerAveragePooling
 from protonn_edge.features.convolution.integers import WEIGHT_BITS
-from protonn_edge.features.convolution.making import KIND
 from protonn_edge.features.convolution.train import learning
 from protonn_edge.features.convolution.train.notation import read_network
 from protonn_edge.features.convolution.train.rounding import ACTIVATION_BITS, Bits
@@ -40,7 +39,7 @@ class ConvolutionRequest(ImageRequest):
     Its points are windows of samples if `window_shape` is given, otherwise images.
     """
 
-    kind: ClassVar[str] = KIND
+    kind: ClassVar[str] = "convolutions"
     word: ClassVar[str] = "conv"
     form: ClassVar[str] = "conv:8x3,max2"
     of_samples: ClassVar[bool] = True
