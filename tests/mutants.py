@@ -197,7 +197,7 @@ NEAREST |= {
         ("features/int8_layer", "int8_layer", "tests/conversion/test_tflite.py"),
         ("kinds/linear", "linear", "tests/linear/test_quantizer.py"),
         ("features/pooling", "pooling", "tests/convolution"),
-        ("kinds/protonn/projection", "projection", "tests/quantization"),
+        ("kinds/projection", "projection", "tests/quantization"),
         (
             "kinds/protonn/prototypes",
             "prototypes",
