@@ -227,9 +227,7 @@ def test_training_goes_on_from_a_model_of_the_same_kind_alone() -> None:
     first = fitted(epochs=5)
     further = fitted(initial_model=first.to_model(), epochs=5)
     assert further.history_[0].objective < first.history_[0].objective
-    with pytest.raises(
-        InputError, match="differ in what they predict"
-    ):
+    with pytest.raises(InputError, match="differ in what they predict"):
         fitted(y=np.arange(400) % 6, initial_model=first.to_model())
 
 

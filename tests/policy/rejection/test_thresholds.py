@@ -17,6 +17,10 @@ SCORES = np.array([[9, 5, -3], [4, 4, 0], [0, 0, 0], [-2, -9, -1]])
 NEAREST = np.array([100, 60, 0, 5])
 
 
+def units(scale: float) -> Units:
+    return Units(scale, 127, 2, 0, (-9, 9))
+
+
 @pytest.mark.parametrize(
     ("thresholds", "rejected"),
     [
@@ -46,11 +50,11 @@ def test_whole_thresholds_survive_the_way_through_floats(
 ) -> None:
     assume(score or rbf or margin)
     floats = Rejection(score * scale, rbf / 127, margin * scale)
-    assert floats.in_integers(Units(scale, 127, 2, 0, (-9, 9))) == IntegerRejection(score, rbf, margin)
+    assert floats.in_integers(units(scale)) == IntegerRejection(score, rbf, margin)
 
 
 def test_a_threshold_that_is_less_than_a_unit_stays_one() -> None:
-    assert Rejection(score=1e-6).in_integers(Units(1.0, 127, 2, 0, (-9, 9))) == IntegerRejection(score=1)
+    assert Rejection(score=1e-6).in_integers(units(1.0)) == IntegerRejection(score=1)
 
 
 def test_the_distance_is_in_rbf_widths() -> None:
