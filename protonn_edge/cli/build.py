@@ -49,10 +49,10 @@ from protonn_edge.system.lazy import optional
 from protonn_edge.system.shell import command_line
 
 if TYPE_CHECKING:
-    from protonn_edge.cli.live import LiveOptions
+    from protonn_edge.sensors.commands.live import LiveOptions
 
-_LIVE = "protonn_edge.cli.live"
-_LOGGER = "protonn_edge.cli.logger"
+_LIVE = "protonn_edge.sensors.commands.live"
+_LOGGER = "protonn_edge.sensors.commands.logger"
 
 
 @command(

@@ -30,8 +30,8 @@ from protonn_edge.evaluation.terminal import fact_table
 from protonn_edge.export import Imprint, Kind, check_folder, export
 
 if TYPE_CHECKING:
-    from protonn_edge.cli.live import LiveOptions
     from protonn_edge.cli.meter import MeterOptions
+    from protonn_edge.sensors.commands.live import LiveOptions
 
 _NEXT: dict[Kind, str] = {
     "arduino": "put the folder into 'libraries' in your sketchbook, and run examples/SelfTest",
@@ -87,7 +87,7 @@ def export_command(
     ),
     added: list[FirmwareAddition] = additions("export"),
     tries: bool = TRY,
-    live: LiveOptions | None = of_room("protonn_edge.cli.live", "LIVE_OPTIONS"),
+    live: LiveOptions | None = of_room("protonn_edge.sensors.commands.live", "LIVE_OPTIONS"),
     meter: MeterOptions | None = of_room("protonn_edge.cli.meter", "METER_OPTIONS"),
     table: TableOptions = TABLE,
     out: Output = OUTPUT,
@@ -112,7 +112,7 @@ def export_command(
     if model_file is None:
         if live is None or not live.sensors:
             raise click.UsageError("name a model file or, to record samples, give --sensor")
-        logger = import_module("protonn_edge.cli.logger")
+        logger = import_module("protonn_edge.sensors.commands.logger")
         out.finish(logger.write_logger(out, live, board_name, folder, as_sketch=True))
         return
     check_folder(folder)

@@ -28,7 +28,7 @@ from protonn_edge.quantization import quantize, why_floats_alone
 from protonn_edge.system.files import write_atomically
 
 if TYPE_CHECKING:
-    from protonn_edge.cli.stream import StreamOptions
+    from protonn_edge.sensors.commands.stream import StreamOptions
 
 
 @command(
@@ -45,7 +45,9 @@ def predict_command(
         "it is.  [default: print the classes]",
         OutputFile(PREDICTIONS),
     ),
-    stream: StreamOptions | None = of_room("protonn_edge.cli.stream", "STREAM_OPTIONS"),
+    stream: StreamOptions | None = of_room(
+        "protonn_edge.sensors.commands.stream", "STREAM_OPTIONS"
+    ),
     table: TableOptions = TABLE,
     out: Output = OUTPUT,
 ) -> None:

@@ -25,6 +25,7 @@ _PARTS = {
     "rejection": ("policy.rejection", "--rejection --rejection-by"),
     "reports": ("report", "report"),
     "searches": ("tuning", "tune"),
+    "sensors": ("sensors", "record windows monitor --sensor"),
     "teaching": ("teaching", "--teachable --new-classes --teach"),
 }
 

@@ -12,9 +12,9 @@ from protonn_edge.cli.command import Output, option, options_of
 from protonn_edge.cli.options import FiniteRange
 from protonn_edge.datasets import TableOptions
 from protonn_edge.datasets.recorded import read_recording
-from protonn_edge.evaluation.live import live_figures
 from protonn_edge.evaluation.terminal import fact_table
-from protonn_edge.projects.windowing import SAMPLES_LIMIT, VOTES_LIMIT
+from protonn_edge.sensors.live import live_figures
+from protonn_edge.sensors.windowing import SAMPLES_LIMIT, VOTES_LIMIT
 
 
 @dataclass(frozen=True)

@@ -21,12 +21,12 @@ from protonn_edge.evaluation.terminal import budget_facts, fact_table
 from protonn_edge.export.folder import LIVE, check_folder, write_folder
 from protonn_edge.extensions import extended
 from protonn_edge.projects.project import try_plan
-from protonn_edge.projects.sampling import Sampling
-from protonn_edge.projects.sensor_projects import LiveBuild, build_live
-from protonn_edge.projects.windowing import VOTES_LIMIT, Windowing, windowing_of
 from protonn_edge.quantization import quantize
 from protonn_edge.sensors import MICROPHONE, sensor_kind
 from protonn_edge.sensors.kinds import ANALOG_PINS
+from protonn_edge.sensors.sampling import Sampling
+from protonn_edge.sensors.sensor_projects import LiveBuild, build_live
+from protonn_edge.sensors.windowing import VOTES_LIMIT, Windowing, windowing_of
 from protonn_edge.system.shell import command_line
 from protonn_edge.verification.agreement import PROVEN
 from protonn_edge.verification.tryout import NOT_TRIED
