@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,7 @@ import click
 
 from protonn_edge.boards import Board, load_board
 from protonn_edge.chain.file import load_model
-from protonn_edge.cli.command import OUTPUT, Output, additions, command, option
+from protonn_edge.cli.command import OUTPUT, Output, additions, command, of_extension, option
 from protonn_edge.cli.options import (
     BOARD,
     BYTES,
@@ -19,6 +18,7 @@ from protonn_edge.cli.options import (
     POINTS_PATH,
     TRY,
     FirmwareAddition,
+    SensorFirmware,
     named_values,
     of_room,
 )
@@ -31,7 +31,6 @@ from protonn_edge.export import Imprint, Kind, check_folder, export
 
 if TYPE_CHECKING:
     from protonn_edge.cli.meter import MeterOptions
-    from protonn_edge.sensors.commands.live import LiveOptions
 
 _NEXT: dict[Kind, str] = {
     "arduino": "put the folder into 'libraries' in your sketchbook, and run examples/SelfTest",
@@ -87,7 +86,7 @@ def export_command(
     ),
     added: list[FirmwareAddition] = additions("export"),
     tries: bool = TRY,
-    live: LiveOptions | None = of_room("protonn_edge.sensors.commands.live", "LIVE_OPTIONS"),
+    live: SensorFirmware | None = of_extension("sensor firmware"),
     meter: MeterOptions | None = of_room("protonn_edge.cli.meter", "METER_OPTIONS"),
     table: TableOptions = TABLE,
     out: Output = OUTPUT,
@@ -110,10 +109,9 @@ def export_command(
         raise click.UsageError("give --arduino, --platformio or --c, with a folder")
     kind, folder = given[0]
     if model_file is None:
-        if live is None or not live.sensors:
+        if live is None or not live.is_given:
             raise click.UsageError("name a model file or, to record samples, give --sensor")
-        logger = import_module("protonn_edge.sensors.commands.logger")
-        out.finish(logger.write_logger(out, live, board_name, folder, as_sketch=True))
+        out.finish(live.write_logger(out, board_name, folder, as_sketch=True)[0])
         return
     check_folder(folder)
     name, prefix = library.pop("name", None), library.pop("prefix", PREFIX)

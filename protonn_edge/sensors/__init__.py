@@ -10,6 +10,8 @@ from protonn_edge.system.lazy import lazy_names
 BRINGS = {
     "channels": "described:channels_of",
     "command emulate": "commands.played:PlayedOptions",
+    "command predict": "commands.stream:StreamOptions",
+    "sensor firmware": "commands.live:LiveOptions",
 }
 """What the rest of the package asks for; see `protonn_edge.extensions`."""
 
