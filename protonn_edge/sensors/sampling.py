@@ -167,7 +167,7 @@ class Sampling:
 
     def project(self, program: str, context: dict[str, object]) -> dict[str, str]:
         """Return a PlatformIO project's files by name, with a program of ``templates/sensors``."""
-        environment = template_environment("device")
+        environment = template_environment("sensors")
         return {
             "platformio.ini": environment.get_template("platformio.ini.j2").render(context),
             "src/main.c": environment.get_template(f"{program}.c.j2").render(context),

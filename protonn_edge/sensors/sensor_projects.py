@@ -80,7 +80,7 @@ class Logger:
 
     def sketch(self, name: str) -> dict[str, str]:
         """Return the only file of an Arduino sketch, by its name."""
-        template = template_environment("device").get_template("logger.ino.j2")
+        template = template_environment("sensors").get_template("logger.ino.j2")
         return {f"{name}.ino": template.render(self.context())}
 
 

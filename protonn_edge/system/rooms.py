@@ -51,8 +51,8 @@ def missing(words: Iterable[str]) -> str | None:
     return None
 
 
-def missing_of_arrays(names: Iterable[str]) -> str | None:
-    """Return a sentence if an array of a model's file, "part.array", is of an absent part."""
+def missing_of_file(names: Iterable[str]) -> str | None:
+    """Return a sentence if a part that a model's file names, or an array's, is absent."""
     for name in names:
         part = name.partition(".")[0]
         if part in _PARTS and not exists(_PARTS[part][0]):

@@ -69,4 +69,4 @@ def test_no_other_template_has_assembly() -> None:
         for path in templates.rglob("*.j2")
         if _ASSEMBLY.search(path.read_text())
     }
-    assert found == {"c", "device", "observation", "teaching"}
+    assert found == {"c", "sensors", "observation", "teaching"}
