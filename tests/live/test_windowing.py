@@ -272,7 +272,7 @@ def test_no_window_spans_a_gap_and_every_lost_sample_is_counted(tmp_path: Path, 
         "windowing": replace(windows, hop=hop),
         "ring_samples": 32 if hop < 32 else 2,
     }
-    text = template_environment("device").get_template("live.c.j2").render(context)
+    text = template_environment("sensors").get_template("live.c.j2").render(context)
     elf = compiled(tmp_path, live_files(windows, plan) | {"src/main.c": text})
     played = noise(401, 6, -300, 300)
     answers = answers_of(elf, played, rate, 12)

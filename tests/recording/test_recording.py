@@ -124,7 +124,7 @@ def test_the_file_that_is_played_is_not_written_to(tmp_path: Path) -> None:
     with RecordingFile(path, DESCRIPTION, "s") as file:
         file.append("rest", np.zeros(1), PLAYED[:1])
     words = ["--label", "x", "--seconds", 1, "--emulate", "--sensor", f"mpu6050={path}"]
-    refuses(run("record", "-o", path, *words), "cli.devices")
+    refuses(run("record", "-o", path, *words), "sensors.commands.played")
 
 
 # --- what goes wrong ------------------------------------------------------------------------------
