@@ -19,9 +19,8 @@ from protonn_edge.cli.trying import refused_wrong_answers, say_tried
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.terminal import budget_facts, fact_table
 from protonn_edge.export.folder import LIVE, check_folder, write_folder
-from protonn_edge.extensions import extended
 from protonn_edge.projects.project import try_plan
-from protonn_edge.quantization import quantize
+from protonn_edge.quantization import DeviceModel, quantize
 from protonn_edge.sensors import MICROPHONE, sensor_kind
 from protonn_edge.sensors.commands.logger import LOGGER_FOLDER, write_logger
 from protonn_edge.sensors.kinds import ANALOG_PINS
@@ -131,11 +130,10 @@ class LiveOptions:
 
 def _build(
     out: Output,
-    model: Model,
+    model: DeviceModel,
     board: Board,
     folder: Path,
     live: LiveOptions,
-    extensions: Sequence[str],
     *,
     tries: bool,
 ) -> dict[str, Any]:
@@ -144,17 +142,17 @@ def _build(
     Its classifier is tried in the serial firmware, with inputs from the host.
     """
     check_folder(folder, LIVE)
-    windowing = live.windowing(model, board)
+    windowing = live.windowing(model.floats, board)
     assert windowing is not None, "a sensor was given"
-    windowing = replace(windowing, model=extended(windowing.model, model, extensions))
+    windowing = replace(windowing, model=model.chain)
     out.notice(windowing.notices)
     with out.status(f"building for {board.name}"):
-        built = build_live(model, windowing)
+        built = build_live(model.floats, windowing)
         plan, tried = built.plan, NOT_TRIED
         record = {"board": board.name, "folder": str(folder)}
         if tries:
             with refused_wrong_answers(out, record):
-                tried = try_plan(model, windowing.model, plan, board)
+                tried = try_plan(model, plan, board)
     write_folder(folder, built.files, LIVE)
     facts = [
         ("sensor", windowing.sampling.name),
