@@ -32,17 +32,7 @@ from protonn_edge.export.folder import LIVE, LOGGER, written_in
 from protonn_edge.projects.checks import OverBudget
 from protonn_edge.projects.folder import check_folder
 from protonn_edge.projects.project import Build, BuildOptions, HostBuild, build, build_for_host
-<<<<<<< HEAD
-from protonn_edge.quantization import (
-    IntegerChain,
-    measure_activity,
-    quantize,
-    stage_losses,
-)
-=======
 from protonn_edge.quantization import load_device_model
-from protonn_edge.system.lazy import optional
->>>>>>> main
 from protonn_edge.system.shell import command_line
 
 
@@ -117,19 +107,9 @@ def build_command(
         done, output = live.write_logger(out, board_name, output, as_sketch=False)
         out.finish(done | _uploaded(out, output, board, uploads, port))
         return
-<<<<<<< HEAD
-    model, names = load_model(model_file), [name for each in added for name in each.extensions]
-    if live is not None and live.is_given:
-        done, output, line = live.build(out, model, board, output, names, tries=tries)
-=======
     source = load_device_model(model_file, [name for each in added for name in each.extensions])
-    if live is not None and live.sensors:
-        room = optional(_LIVE)
-        assert room is not None, "its options are given"
-        output = output or LIVE_FOLDER
-        done = room.build_with_sensor(out, source, board, output, live, tries=tries)
-        line = room.monitor_line(output, live.sensors)
->>>>>>> main
+    if live is not None and live.is_given:
+        done, output, line = live.build(out, source, board, output, tries=tries)
         out.finish(done | _uploaded(out, output, board, uploads, port, line))
         return
     output = output or Path()

@@ -8,12 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from protonn_edge.boards import Board, load_board
-<<<<<<< HEAD
-from protonn_edge.chain.file import load_model
 from protonn_edge.cli.command import OUTPUT, Output, additions, command, of_extension, option
-=======
-from protonn_edge.cli.command import OUTPUT, Output, additions, command, option
->>>>>>> main
 from protonn_edge.cli.options import (
     BOARD,
     BYTES,

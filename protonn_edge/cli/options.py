@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from protonn_edge.boards import Board
     from protonn_edge.chain.model import Model
     from protonn_edge.cli.command import Output
+    from protonn_edge.quantization import DeviceModel
 
 
 def of_room(module: str, name: str) -> Any:
@@ -249,10 +250,9 @@ class SensorFirmware(Protocol):
     def build(
         self,
         out: Output,
-        model: Model,
+        model: DeviceModel,
         board: Board,
         folder: Path | None,
-        extensions: Sequence[str],
         *,
         tries: bool,
     ) -> tuple[dict[str, Any], Path, str]:

@@ -102,16 +102,15 @@ class LiveOptions:
     def build(
         self,
         out: Output,
-        model: Model,
+        model: DeviceModel,
         board: Board,
         folder: Path | None,
-        extensions: Sequence[str],
         *,
         tries: bool,
     ) -> tuple[dict[str, Any], Path, str]:
         """Build firmware that classifies the samples; see `SensorFirmware`."""
         folder = folder or LIVE_FOLDER
-        done = _build(out, model, board, folder, self, extensions, tries=tries)
+        done = _build(out, model, board, folder, self, tries=tries)
         return done, folder, _monitor_line(folder, self.sensors)
 
     def _rate_for(self, model: Model) -> float:
