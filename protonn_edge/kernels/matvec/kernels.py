@@ -125,11 +125,17 @@ class Matvec:
     def _add(self) -> float:
         """Cycles of adding to all sums, without the inputs: of a call, and one for each pass."""
         around = sum(each.around for each in self.passes)
-        functions = 1 + len(self.passes)
+        around += compiled.SAVED_CYCLES * self._saved
+        functions = len(self.passes)
         if self.kernel == "unrolled":  # two more choose the groups
             around += self.core.tablejump_cycles * len(self.passes)
             functions += 2
         return around + compiled.calls(functions + self.splits, self.core)
+
+    @property
+    def _saved(self) -> int:
+        """The number of registers of a caller that hold sums."""
+        return min(max(each.block.bytes for each in self.passes), len(KEPT_BY_CALLEE))
 
     def called(self, feed: base.Feed) -> float:
         """Return the cycles of the calls that push all inputs, without the inputs' cycles."""
@@ -148,11 +154,6 @@ class Matvec:
         waiting = min(feed.values, GROUP * feed.calls)
         adding = self._add * (feed.calls + waiting / GROUP)
         return adding + 2 * compiled.TURN_CYCLES * waiting
-
-    def fed(self, feed: base.Feed) -> float:
-        """Return the cycles of the firmware's calls, which save the registers of its caller."""
-        saved = min(max(each.block.bytes for each in self.passes), len(KEPT_BY_CALLEE))
-        return self.called(feed) + compiled.SAVED_CYCLES * saved * feed.calls
 
     @property
     def begin(self) -> int:
@@ -229,7 +230,7 @@ class MatvecKernel(base.Kernel):
     def _product(self, feed: base.Feed | None, activity: Activity) -> base.Step:
         """Return the step from ``pnn_begin`` to the last input; see `Kernel.cost`."""
         product = self.matvec
-        mean = product.mean(activity.inputs) + (0 if feed is None else product.fed(feed))
+        mean = product.mean(activity.inputs) + (0 if feed is None else product.called(feed))
         step = base.Step(self.kind, self.name, sum(product.bytes), mean)
         return step.on(self.core, product.listings)
 

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from protonn_edge.chain.activity import Activity
+from protonn_edge.kernels import compiled
 from protonn_edge.kernels.kernel import Calls, Cost, Feed, Step
 from protonn_edge.kernels.listing import Listing
 from protonn_edge.kernels.matvec.kernels import MatvecKernel
@@ -77,6 +78,7 @@ class DenseKernel(MatvecKernel):
         # Few units reach the limit.
         odds = {"rest": 1 - float(shares.mean()), "store": 1.0, "sum": 1.0}
         mean = units * self.rectifying.mean("sum", ["sum"], odds) + following(Feed.at_once(units))
+        mean += compiled.calls(1, self.core)
         return Step("rectify", "loop", self.rectifying.code_bytes, mean)
 
 

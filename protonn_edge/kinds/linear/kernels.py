@@ -62,7 +62,8 @@ class LinearKernel(MatvecKernel):
         if stage.n_sums == 1:
             mean = compiled.TURN_CYCLES * stage.accumulator_bits // 8
             return Step("scores", "negate", 0, mean)
-        mean = self.widening.path("sum", ["sum"], {"sum": 1}) * stage.n_sums
+        mean: float = self.widening.path("sum", ["sum"], {"sum": 1}) * stage.n_sums
+        mean += compiled.calls(1, self.core)
         return Step("scores", "widen", 0, mean).on(self.core, self.listings)
 
 
