@@ -227,7 +227,7 @@ class PartialPlan:
         values = first.stage.n_inputs
         feed = Feed(values, values if held else min(values, chunk or first.chunk))
         whole = self.behind(first, activity, feed)
-        costs = (_with_entry(whole.costs[0], feed), *self.costs)
+        costs = (_with_entry(whole.costs[0], feed, first.core), *self.costs)
         plan = Plan(feed, costs, first.core, whole.kernels)
         return replace(plan, costs=tuple(map(_with_number, plan.named, whole.kernels, costs)))
 
@@ -279,7 +279,7 @@ def plan_with(
     return end.completed(kernels[0], activities[0], held=held, chunk=chunk)
 
 
-def _with_entry(cost: Cost, feed: Feed) -> Cost:
+def _with_entry(cost: Cost, feed: Feed, core: Core) -> Cost:
     """Return the cost of the first stage and of the public functions, which feed it.
 
     There is one function for all if the stage reads the firmware's array. Otherwise, others begin
@@ -287,7 +287,7 @@ def _with_entry(cost: Cost, feed: Feed) -> Cost:
     """
     step, *others = cost.steps
     calls, pushes = (1, 0) if cost.buffer else (2 + feed.whole, feed.calls)
-    entry = _CALLED_CYCLES * calls + _ENTRY_CYCLES * (calls + pushes)
+    entry = (_CALLED_CYCLES + core.call_cycles) * calls + _ENTRY_CYCLES * (calls + pushes)
     return replace(cost, steps=(replace(step, mean=step.mean + entry), *others))
 
 

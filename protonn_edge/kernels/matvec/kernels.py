@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Literal
 
@@ -23,6 +23,12 @@ from protonn_edge.kernels.matvec.unrolled import GROUP, GROUP_CYCLES, Unrolled
 KernelName = Literal["columns", "masked", "unrolled", "packed"]
 KERNELS: tuple[KernelName, ...] = ("columns", "masked", "unrolled", "packed")
 _LOOPS = {"columns": loops.columns, "masked": loops.masked, "packed": loops.packed}
+
+
+# In C, weights behind masks are the multipliers, with signs of 16 bits. A bit of a mask takes
+# turns: it is tested and shifted, and its weight is looked up within the table.
+_BITS_OF_MASKED = (compiled.PRODUCT_BITS + 16) / 2
+_TURNS_OF_A_BIT = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,6 +178,10 @@ class Matvec:
         zeros, others = self.cycles
         return self.begin + self._groups + float(zeros @ (1 - share) + others @ share)
 
+    def products(self, share: NDArray[np.float64]) -> float:
+        """Return the mean number of products that are not 0; each input is not with this share."""
+        return float(share @ np.count_nonzero(self.weights, axis=0))
+
     @cached_property
     def bytes(self) -> tuple[int, int]:
         """Flash of the weights, and of the code that reads them."""
@@ -229,10 +239,15 @@ class MatvecKernel(base.Kernel):
 
     def _product(self, feed: base.Feed | None, activity: Activity) -> base.Step:
         """Return the step from ``pnn_begin`` to the last input; see `Kernel.cost`."""
-        product = self.matvec
-        mean = product.mean(activity.inputs) + (0 if feed is None else product.called(feed))
-        step = base.Step(self.kind, self.name, sum(product.bytes), mean)
-        return step.on(self.core, product.listings)
+        product, inputs = self.matvec, activity.inputs
+        compiled_c = 0.0 if feed is None else product.called(feed)
+        bits = compiled.PRODUCT_BITS
+        if self.name == "masked" and not self.core.multiplies:
+            turns = _TURNS_OF_A_BIT * self.stage.n_sums * float(inputs.sum())
+            compiled_c, bits = compiled_c + compiled.TURN_CYCLES * turns, _BITS_OF_MASKED
+        step = base.Step(self.kind, self.name, sum(product.bytes), product.mean(inputs))
+        step = step.on(self.core, product.products(inputs), bits)
+        return replace(step, mean=step.mean + compiled_c)
 
     @property
     def facts(self) -> Facts:

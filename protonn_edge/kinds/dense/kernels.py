@@ -68,7 +68,7 @@ class DenseKernel(MatvecKernel):
 
     def cost(self, feed: Feed | None, following: Calls, activity: Activity, /) -> Cost:
         """Return its cost."""
-        rectify = self._rectify(following, activity).on(self.core, self.listings)
+        rectify = self._rectify(following, activity).on(self.core)
         return self._cost(feed, activity, rectify)
 
     def _rectify(self, following: Calls, activity: Activity) -> Step:
