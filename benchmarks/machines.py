@@ -6,11 +6,11 @@ writes the table of `tests/messy_table.py` (40 columns, 40 % of the rows with ga
 two columns of text, units in headers, decimal commas, 13 % of faults in three classes) and calls
 
     protonn-edge data machines.csv
-    protonn-edge train machines.csv -o model.npz --read missing=median --class-weight balanced
+    protonn-edge train machines.csv -o model.npz --read missing=median --set class_weight=balanced
     protonn-edge build model.npz
 
 It prints one row a kind of classifier: accuracy and recall of each class on rows of another seed,
-which `hil` classifies on the emulated Uno. The first row is trained without --class-weight.
+which `hil` classifies on the emulated Uno. The first row has no class weights.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from messy_table import write_table
 from printing import Columns, Record, print_table
 
 _PROGRAM = (sys.executable, "-c", "from protonn_edge.cli import main; main()")
-_BALANCED = ("--class-weight", "balanced")
+_BALANCED = ("--set", "class_weight=balanced")
 _ROWS = {
     "protonn, no weights": (),
     "protonn": _BALANCED,

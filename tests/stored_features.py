@@ -6,6 +6,7 @@ import numpy as np
 
 from protonn_edge.chain import stored
 from protonn_edge.chain.features import Features
+from protonn_edge.chain.integer_stage import IntegerStage
 from protonn_edge.chain.registry import stage_class
 
 
@@ -16,4 +17,4 @@ def to_arrays(features: Features) -> dict[str, np.ndarray]:
 
 def from_arrays(arrays: dict[str, np.ndarray]) -> Features:
     """Return the features in arrays."""
-    return stored.from_arrays(Features, arrays, "features", stage_class)
+    return stored.from_arrays(Features, arrays, "features", {IntegerStage: stage_class})

@@ -6,8 +6,8 @@ The file holds everything that the quantizer needs from the trainer: `save_model
 Raising the format version
 --------------------------
 1. Add one to `FORMAT_VERSION`; files of other versions are refused.
-2. Write and read the new arrays in `_arrays_of` and `_model_of`, and list them in `_ARRAYS`. Arrays
-   of one kind of classifier or feature are declared in its own module.
+2. Write and read the new arrays in `_arrays_of` and `_model_of`, and list them in `_ARRAYS`. The
+   fields of a kind of classifier or feature are declared in its own module.
 3. Replace the tests' file of the old format by one of the new format.
 """
 
@@ -26,17 +26,18 @@ from protonn_edge.chain import checks, stored
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.checks import Arrays, check_type, single_value
 from protonn_edge.chain.features import Features
-from protonn_edge.chain.head import Head, additions_to, members_of
+from protonn_edge.chain.head import Head
+from protonn_edge.chain.integer_stage import IntegerStage
 from protonn_edge.chain.model import Model, activity_sizes
-from protonn_edge.chain.other_files import other_file
+from protonn_edge.chain.other_files import others_refused
 from protonn_edge.chain.policy import policy_arrays, policy_of, rule_kinds
 from protonn_edge.chain.registry import HEADS, stage_class
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.chain.watch import statistics_in, watchable_inputs
+from protonn_edge.datasets import instruments
 from protonn_edge.datasets.archive import ArrayArchive, packed
 from protonn_edge.datasets.naming import NAME_LIMIT
 from protonn_edge.errors import InputError, InvalidValue
-from protonn_edge.sensors import instruments
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.rooms import missing as missing_part
 
@@ -46,9 +47,10 @@ FILE_LIMIT_BYTES = 16 * 2**20
 # The features decide whether features are whole numbers.
 _STATISTICS = tuple(field.name for field in fields(InputStatistics) if field.name != "whole")
 _FEATURES = "features"  # the JSON of features; names of their arrays begin with it, too
+_HEAD = "head"  # likewise
 _FLOATS = ("normalizer_offset", "normalizer_scale", *(f"inputs_{name}" for name in _STATISTICS))
 _ARRAYS = (
-    *("format_version", "classifier", "normalizer_kind", *_FLOATS, "classes"),
+    *("format_version", _HEAD, "normalizer_kind", *_FLOATS, "classes"),
     *("feature_names", "record", "threshold", "clipped", "raw_exponents"),
 )
 _OPTIONAL_ARRAYS = (
@@ -65,6 +67,16 @@ def save_model(model: Model, path: Path | str) -> None:
     InputError
         If the file would be larger than `load_model` takes, or an array is one that it refuses.
     """
+    write_atomically(Path(path), checked_bytes(model, path))
+
+
+def model_bytes(model: Model) -> bytes:
+    """Return the content of a model file: an .npz without times, the same on every system."""
+    return packed(_arrays_of(model))
+
+
+def checked_bytes(model: Model, path: Path | str) -> bytes:
+    """Return the content of the model file at `path`; raises the errors of `save_model`."""
     arrays = _arrays_of(model)
     try:
         _model_of(arrays)
@@ -76,12 +88,7 @@ def save_model(model: Model, path: Path | str) -> None:
             f"{path} would have {len(content):,} bytes, but the limit is {FILE_LIMIT_BYTES:,}; "
             "train a smaller model"
         )
-    write_atomically(Path(path), content)
-
-
-def model_bytes(model: Model) -> bytes:
-    """Return the content of a model file: an .npz without times, the same on every system."""
-    return packed(_arrays_of(model))
+    return content
 
 
 def load_model(path: Path | str) -> Model:
@@ -95,23 +102,10 @@ def load_model(path: Path | str) -> Model:
         file and the array.
     """
     path = Path(path)
-    try:
-        archive = ArrayArchive(path, limit_bytes=FILE_LIMIT_BYTES)
-    except InputError as error:
-        if (other := other_file(path)) is None:
-            raise
-        raise other.in_place_of_a_model(path) from error
-    with archive:
-        if "format_version" not in archive.names:
-            if (other := other_file(path)) is not None:
-                raise other.in_place_of_a_model(path)
-            raise InputError(
-                f"{path} has no array 'format_version', so it is not a protonn-edge model; "
-                "create one with protonn-edge train"
-            )
+    with others_refused(path), ArrayArchive(path, limit_bytes=FILE_LIMIT_BYTES) as archive:
         try:
-            version = single_value(archive.read("format_version"), "format_version", "iu")
-            _check_version(int(version), path)
+            if sentence := _why_unlike(archive):
+                raise InputError(f"{path} {sentence}")
             return _model_of({name: archive.read(name) for name in archive.names})
         except InvalidValue as error:
             reason = str(error).removeprefix(f"{path}: ")
@@ -121,15 +115,21 @@ def load_model(path: Path | str) -> Model:
             raise InputError(message if str(path) in message else f"{path}: {message}") from error
 
 
-def _check_version(version: int, path: Path) -> None:
+def _why_unlike(archive: ArrayArchive) -> str:
+    """Return why an archive is no model file that can be read; "" if it is one."""
+    if "format_version" not in archive.names:
+        return (
+            "has no array 'format_version', so it is not a protonn-edge model; create one with "
+            "protonn-edge train"
+        )
+    version = int(single_value(archive.read("format_version"), "format_version", "iu"))
     if version == FORMAT_VERSION:
-        return
+        return ""
     remedy = "train the model again"
     if version > FORMAT_VERSION:
         remedy = f"install a version of protonn-edge that reads format {version}"
-    raise InputError(
-        f"{path} has model format {version}, but this protonn-edge reads format {FORMAT_VERSION}; "
-        f"{remedy}"
+    return (
+        f"has model format {version}, but this protonn-edge reads format {FORMAT_VERSION}; {remedy}"
     )
 
 
@@ -138,8 +138,7 @@ def _arrays_of(model: Model) -> Arrays:
     text = json.dumps(model.record, sort_keys=True, allow_nan=False, ensure_ascii=False)
     arrays: Arrays = {
         "format_version": np.array(FORMAT_VERSION, dtype=np.int64),
-        "classifier": np.array(model.head.kind),
-        **model.head.to_arrays(),
+        **stored.to_arrays(model.head, _HEAD),
         "normalizer_kind": np.array(model.normalizer.kind),
         "normalizer_offset": model.normalizer.offset,
         "normalizer_scale": model.normalizer.scale,
@@ -162,14 +161,13 @@ def _arrays_of(model: Model) -> Arrays:
 
 def _model_of(arrays: Arrays) -> Model:
     """Build the model from the arrays of a file; the dataclasses check the values."""
-    kind = _kind_of(arrays)
-    _check_names(arrays, kind)
+    _check_names(arrays)
     for name in _FLOATS:
         check_type(arrays[name], name, "f8")
     exponents = arrays["raw_exponents"]  # which the model checks
     statistics: dict[str, Any] = {name: arrays[f"inputs_{name}"] for name in _STATISTICS}
     model = Model(
-        head=kind.from_arrays(arrays),
+        head=_head_in(arrays),
         normalizer=Normalizer(
             str(single_value(arrays["normalizer_kind"], "normalizer_kind", "U")),
             arrays["normalizer_offset"],
@@ -197,46 +195,40 @@ def _model_of(arrays: Arrays) -> Model:
     return replace(model, activity=activity)
 
 
+def _head_in(arrays: Arrays) -> Head:
+    """Return the classifier of a model file."""
+    base: type = Head
+    head: Head = stored.from_arrays(base, arrays, _HEAD, {Head: _head_class})
+    return head
+
+
 def _features_in(arrays: Arrays) -> Features | None:
     """Return the features of a model file, or None."""
     if _FEATURES not in arrays:
         return None
-    return stored.from_arrays(Features, arrays, _FEATURES, stage_class)
+    return stored.from_arrays(Features, arrays, _FEATURES, {IntegerStage: stage_class})
 
 
-def _kind_of(arrays: Arrays) -> type[Head]:
-    """Return the kind of classifier that a file's arrays describe."""
-    if "classifier" not in arrays:
-        raise _missing("classifier")
-    kind = str(single_value(arrays["classifier"], "classifier", "U"))
+def _head_class(kind: str) -> type[Head]:
+    """Return the class of a kind of classifier."""
     if kind not in HEADS:
         raise InputError(
-            f"array 'classifier' is {kind[:40]!r}, but this version of protonn-edge supports only "
-            f"{', '.join(HEADS)}; install a newer version"
+            f"the kind of classifier is {kind[:40]!r}, but this version of protonn-edge supports "
+            f"only {', '.join(HEADS)}; install a newer version"
         )
     return HEADS[kind]
 
 
-def _check_names(arrays: Arrays, kind: type[Head]) -> None:
-    members = kind.members().values()
-    own = [each.name for each in members if not each.optional]
-    needed = (*_ARRAYS, *kind.ARRAYS, *own)
-    for name in needed:
+def _check_names(arrays: Arrays) -> None:
+    for name in _ARRAYS:
         if name not in arrays:
             raise _missing(name)
-    of_rules = (rule.array for rule in rule_kinds())
-    optional = (*_OPTIONAL_ARRAYS, *kind.OPTIONAL_ARRAYS, *of_rules)
-    allowed = {*needed, *optional, *(each.name for each in members)}
+    allowed = {*_ARRAYS, *_OPTIONAL_ARRAYS, *(rule.array for rule in rule_kinds())}
     allowed |= {each.array for each in extensions.brought("answer statistics").values()}
-    for _, added in additions_to(kind):
-        own = [each.name for each in members_of(added).values()]
-        allowed |= set(own)
-        if missing := [name for name in own if name not in arrays and arrays.keys() & set(own)]:
-            raise _missing(missing[0])
     if sentence := missing_part(arrays):
         raise InputError(sentence)
     for name in arrays:
-        if name not in allowed and name.partition(".")[0] != _FEATURES:
+        if name not in allowed and name.partition(".")[0] not in (_FEATURES, _HEAD):
             raise InputError(f"the model has an unknown array {name[:40]!r}; train the model again")
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import field, fields, is_dataclass
-from typing import Any, ClassVar, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,7 @@ from numpy.typing import NDArray
 from protonn_edge.boards import Board
 from protonn_edge.chain import checks
 from protonn_edge.chain.activity import Sizes
-from protonn_edge.chain.checks import Arrays
 from protonn_edge.chain.features import Features
-from protonn_edge.extensions import brought
 
 _VALUE_BYTES = 4
 _SHOWN_CLASSES = 5
@@ -52,110 +50,75 @@ class Size(NamedTuple):
 
 
 class Member(NamedTuple):
-    """An array, or a single number, that a model file stores for one kind of classifier."""
+    """A matrix or vector of one kind of classifier, as its constructor checks and text names it."""
 
-    name: str  # in the file
-    dtype: str  # such as "f4", without byte order; for a number just "f", "i", ...
-    # a letter for each of its sizes; arrays with the same letter share that size; none for a number
-    axes: tuple[str, ...]
-    optional: bool  # whether files leave it out if it is the default or empty
+    symbol: str  # in formulas
+    axes: tuple[str, ...]  # a letter for each of its sizes; the same letter is the same size
+    optional: bool  # whether it may be empty
 
-    def read(self, arrays: Arrays) -> Any:
-        """Return the array or number from a file's arrays."""
-        if not self.axes:
-            return checks.single_value(arrays[self.name], self.name, self.dtype)
-        checks.check_type(arrays[self.name], self.name, self.dtype)
-        return arrays[self.name]
-
-    def checked(self, value: Any, sizes: dict[str, int]) -> Any:
+    def checked(self, value: Any, name: str, sizes: dict[str, int]) -> Any:
         """Return the checked value, and add its sizes to `sizes`, with which it must agree."""
         expected = [sizes.get(axis) for axis in self.axes]
-        if not expected:
-            return float(value) if self.dtype == "f" else value
         if len(expected) == 1:
-            array: NDArray[Any] = checks.checked_vector(value, self.name, size=expected[0])
+            array: NDArray[Any] = checks.checked_vector(value, name, size=expected[0])
         else:
-            array = checks.checked_matrix(value, self.name, rows=expected[0], columns=expected[1])
+            array = checks.checked_matrix(value, name, rows=expected[0], columns=expected[1])
         sizes |= zip(self.axes, array.shape, strict=True)
         return array
 
 
-def member(name: str, dtype: str, *axes: str, optional: bool = False, **options: Any) -> Any:
+def member(symbol: str, *axes: str, optional: bool = False, **options: Any) -> Any:
     """Return a dataclass field that is a `Member` of a head; `options` go to `field`."""
-    return field(metadata={"member": Member(name, dtype, axes, optional)}, **options)
+    return field(metadata={"member": Member(symbol, axes, optional)}, **options)
 
 
 def addition(point: str) -> Any:
-    """Return a dataclass field of a head with what an extension brings at a point, or None.
-
-    It is a dataclass of members, whose names in a file begin with the extension's name and a ".".
-    """
+    """Return a dataclass field of a head with what an extension brings at a point, or None."""
     return field(default=None, metadata={"addition": point})
 
 
-def members_of(kind: type) -> dict[str, Member]:
-    """Return the members of a dataclass, by the names of its fields."""
-    assert is_dataclass(kind)
-    declared = ((each.name, each.metadata.get("member")) for each in fields(kind))
+def _members_of(head: Head) -> dict[str, Member]:
+    """Return the members of a head, by the names of its fields."""
+    assert is_dataclass(head)
+    declared = ((each.name, each.metadata.get("member")) for each in fields(head))
     return {name: each for name, each in declared if each is not None}
-
-
-def additions_to(kind: type) -> list[tuple[str, type]]:
-    """Return the names of a dataclass's fields for additions, and the types of what there is."""
-    assert is_dataclass(kind)
-    points = {each.name: each.metadata.get("addition") for each in fields(kind)}
-    return [
-        (name, added)
-        for name, point in points.items()
-        if point is not None
-        for added in brought(point).values()
-    ]
 
 
 class Head(ABC):
     """A kind of classifier: its matrices, and the scores of normalized points.
 
     Each kind has a frozen dataclass of its matrices in the module `head` of its folder; the
-    constructor checks them. A `member`'s declaration decides how it is read, checked and written.
+    constructor checks them. A model file has its fields; see `chain.stored`.
     """
 
     kind: ClassVar[str]  # its name in files and in the registry
     title: ClassVar[str]  # its name in text
     # what to try in training if a model does not fit, whatever its features
     remedies: ClassVar[Remedies]
-    # arrays in files of only this kind, besides its members: all of them, and the optional ones
-    ARRAYS: ClassVar[tuple[str, ...]] = ()
-    OPTIONAL_ARRAYS: ClassVar[tuple[str, ...]] = ()
     # the parts that become integers in the second step of `scores_in_two_steps`
     last_step: ClassVar[str] = "W"
     # minimum number of classes: a one-class model separates its points from others
     LEAST_CLASSES: ClassVar[int] = 2
-    axes: dict[str, int]  # its arrays' sizes by letter; see `Member`
-    # what thresholds can judge points by: score and margin, and perhaps the distance
+    _axes: dict[str, int]  # its arrays' sizes by letter; see `Member`
+    # what thresholds can judge points by: score and margin, and perhaps the distance, if scores are
+    # low for all inputs far from the training points
     statistics: ClassVar[tuple[str, ...]] = ("score", "margin")
-    # whether scores are low for all inputs far from the training points
-    knows_its_inputs: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         axes: dict[str, int] = {}
-        for name, each in self.members().items():
-            checks.set_checked(self, name, each.checked(getattr(self, name), axes))
-        checks.set_checked(self, "axes", axes)
-
-    @classmethod
-    def members(cls) -> dict[str, Member]:
-        """Return its members in a file, by the names of its fields."""
-        return members_of(cls)
+        for name, each in _members_of(self).items():
+            checks.set_checked(self, name, each.checked(getattr(self, name), name, axes))
+        checks.set_checked(self, "_axes", axes)
 
     @property
     def n_inputs(self) -> int:
         """D, the number of inputs."""
-        return self.axes["D"]
+        return self._axes["D"]
 
     @property
     def n_classes(self) -> int:
         """L, the number of classes."""
-        return self.axes["L"]
+        return self._axes["L"]
 
     @property
     def sizes(self) -> tuple[Size, ...]:
@@ -164,14 +127,9 @@ class Head(ABC):
 
     @property
     def matrices(self) -> dict[str, NDArray[Any]]:
-        """The trained matrices, by their names in a file."""
-        arrays = ((each, getattr(self, name)) for name, each in self.members().items() if each.axes)
-        return {each.name: array for each, array in arrays if array.size or not each.optional}
-
-    @property
-    def paper_bytes(self) -> int:
-        """Size of the matrices by the ProtoNN paper's accounting; see the module's docstring."""
-        return paper_bytes(self.matrices.values())
+        """The trained matrices, by their symbols in formulas."""
+        arrays = ((each, getattr(self, name)) for name, each in _members_of(self).items())
+        return {each.symbol: array for each, array in arrays if array.size or not each.optional}
 
     @property
     def settings(self) -> dict[str, float]:
@@ -183,37 +141,8 @@ class Head(ABC):
         """Numbers of shares in the activity of its integer stages; see `Activity`."""
         return {}
 
-    def to_arrays(self) -> Arrays:
-        """Return its arrays for a model file."""
-        arrays = self.matrices
-        for name, each in self.members().items():
-            number = None if each.axes else getattr(self, name)
-            default = getattr(type(self), name, None) if each.optional else None
-            if number != default:
-                arrays[each.name] = np.array(number)
-        for name, kind in additions_to(type(self)):
-            if isinstance(added := getattr(self, name), kind):
-                for own, each in members_of(kind).items():
-                    arrays[each.name] = np.array(getattr(added, own))
-        return arrays
-
     def check_eeprom(self, board: Board) -> None:  # noqa: B027  (most need no EEPROM)
         """Raise `CheckFailed` if a board's EEPROM cannot hold what the model keeps there."""
-
-    @classmethod
-    def from_arrays(cls, arrays: Arrays) -> Self:
-        """Build the head from a file's arrays; `InputError` if they are wrong or disagree."""
-        readers = (
-            (name, each)
-            for name, each in cls.members().items()
-            if each.name in arrays or not each.optional
-        )
-        given = {name: each.read(arrays) for name, each in readers}
-        for name, kind in additions_to(cls):
-            members = members_of(kind)
-            if any(each.name in arrays for each in members.values()):
-                given[name] = kind(**{own: each.read(arrays) for own, each in members.items()})
-        return cls(**given)
 
     @property
     @abstractmethod

@@ -25,11 +25,11 @@ from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.chain.watch import AnswerStatistics
 from protonn_edge.datasets.dataset import Matrix
 from protonn_edge.datasets.division import Division
+from protonn_edge.datasets.instruments import Instrument
 from protonn_edge.datasets.naming import check_names
 from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.datasets.roles import Expected
 from protonn_edge.errors import InputError
-from protonn_edge.sensors import Instrument
 from protonn_edge.system.facts_repr import FactsRepr
 
 _CHUNK_BYTES = 2 * 2**20

@@ -1,10 +1,10 @@
-"""The uses of the fields of a dataclass, for all stages at once: file, hash and description.
+"""The uses of the fields of a dataclass, for all stages and heads: file, hash and description.
 
 In a model file, a value is JSON in one array, and each array in it is an array of its own, named
 after its place, such as ``features.stages.0.weights``. The annotation of a field decides what is
-read: numbers, texts, tuples, arrays of a type, other dataclasses, and stages by their kinds. A
-field with ``init=False``, or with ``stored: False`` in its metadata, follows from others. One with
-``repr=False`` is not part of the arithmetic, and is not hashed.
+read: numbers, texts, tuples, arrays of a type, other dataclasses, and stages and heads by their
+kinds. A field with ``init=False``, or with ``stored: False`` in its metadata, follows from others.
+One with ``repr=False`` is not part of the arithmetic, and is not hashed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import Field, dataclass, field, fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -20,8 +20,9 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 import numpy as np
 
 from protonn_edge.chain.checks import Arrays, little_endian, parsed_json, unlike
-from protonn_edge.chain.integer_stage import IntegerStage
 from protonn_edge.errors import InputError
+from protonn_edge.extensions import brought
+from protonn_edge.system.rooms import missing as missing_part
 
 T = TypeVar("T")
 
@@ -77,7 +78,7 @@ def to_arrays(value: object, name: str) -> Arrays:
 
 def _plain(value: object, place: str, arrays: Arrays) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
-        kind = {"kind": value.kind} if isinstance(value, IntegerStage) else {}
+        kind = _kind_of(value)
         stored = (each.name for each in stored_fields(value))
         return kind | {
             name: _plain(getattr(value, name), f"{place}.{name}", arrays) for name in stored
@@ -90,10 +91,16 @@ def _plain(value: object, place: str, arrays: Arrays) -> Any:
     return value
 
 
+def _kind_of(value: object) -> dict[str, str]:
+    """Return the kind of a stage or head, which belongs to its class, for JSON."""
+    kind = getattr(type(value), "kind", None)
+    return {"kind": kind} if isinstance(kind, str) else {}
+
+
 def described(value: object) -> Any:
     """Return the fields of a value for JSON, with the shapes of its arrays."""
     if is_dataclass(value) and not isinstance(value, type):
-        kind = {"kind": value.kind} if isinstance(value, IntegerStage) else {}
+        kind = _kind_of(value)
         shown = (each.name for each in stored_fields(value))
         return kind | {name: described(getattr(value, name)) for name in shown}
     if isinstance(value, tuple):
@@ -125,13 +132,13 @@ def _word(name: str, given: object) -> str:
 
 
 def from_arrays(
-    of: type[T], arrays: Arrays, name: str, class_of: Callable[[str], type[IntegerStage]]
+    of: type[T], arrays: Arrays, name: str, families: Mapping[type, Callable[[str], type]]
 ) -> T:
     """Return the value in a model file's arrays; `InputError`, with the place, if it is none.
 
-    `class_of` finds the class of a stage by its kind.
+    `families` has base classes, each with a function that finds the class of a kind.
     """
-    reading = _Reading(arrays, class_of)
+    reading = _Reading(arrays, families)
     value: T = reading.value(of, parsed_json(arrays[name], name), name)
     for each in arrays:
         if each.startswith(f"{name}.") and each not in reading.read:
@@ -144,7 +151,7 @@ class _Reading:
     """The values in the arrays of a file, by the annotations of their fields."""
 
     arrays: Arrays
-    class_of: Callable[[str], type[IntegerStage]]
+    families: Mapping[type, Callable[[str], type]]
     read: set[str] = field(default_factory=set)
 
     def value(self, of: Any, given: Any, place: str) -> Any:
@@ -160,7 +167,7 @@ class _Reading:
             if given not in get_args(of):
                 raise _wrong(place, f"one of {', '.join(map(repr, get_args(of)))}")
             return given
-        if (isinstance(of, type) and is_dataclass(of)) or of is IntegerStage:
+        if (isinstance(of, type) and is_dataclass(of)) or of in self.families:
             return self._fields(of, given, place)
         if of is float and type(given) is int and abs(given) < 2**53:
             given = float(given)
@@ -174,12 +181,13 @@ class _Reading:
         self.read.add(place)
         array = self.arrays[place]
         (wanted,) = get_args(get_args(of)[1])
-        fits = array.dtype.kind in "iuf" if wanted is Any else array.dtype == np.dtype(wanted)
+        native = array.dtype.newbyteorder("=")
+        fits = native.kind in "iuf" if wanted is Any else native == np.dtype(wanted)
         if not fits or not np.isfinite(array).all():
             raise unlike(
                 array, place, f"of the type {getattr(wanted, '__name__', 'float')}, finite"
             )
-        return array.astype(array.dtype.newbyteorder("="), copy=False)
+        return array.astype(native, copy=False)
 
     def _one_of(self, kinds: tuple[Any, ...], given: Any, place: str) -> Any:
         if given is None and NoneType in kinds and place not in self.arrays:
@@ -197,18 +205,35 @@ class _Reading:
         numbered = enumerate(zip(kinds, given, strict=True))
         return tuple(self.value(of, each, f"{place}.{number}") for number, (of, each) in numbered)
 
+    def _addition(self, point: str, given: Any, place: str) -> Any:
+        """Return what an extension brings at a point, or None."""
+        if given is None:
+            return None
+        kind = given.pop("kind", None) if isinstance(given, dict) else None
+        kinds = brought(point)
+        if not isinstance(kind, str) or kind not in kinds:
+            raise InputError(missing_part([str(kind)]) or f"{place} has an unknown kind")
+        return self._fields(kinds[kind], given, place)
+
     def _fields(self, of: Any, given: Any, place: str) -> Any:
         if not isinstance(given, dict):
             raise _wrong(place, "an object")
-        if issubclass(of, IntegerStage):
-            kind = given.pop("kind", None)
-            of = self.class_of(kind if isinstance(kind, str) else "")
+        for base, class_of in self.families.items():
+            if issubclass(of, base):
+                kind = given.pop("kind", None)
+                of = class_of(kind if isinstance(kind, str) else "")
         hints = get_type_hints(of)
         names = {each.name for each in stored_fields(of)}
         if names != given.keys():
             odd = sorted(names ^ given.keys())[0]
             raise _wrong(place, f"an object with other names than {odd[:40]!r}")
-        values = {name: self.value(hints[name], given[name], f"{place}.{name}") for name in names}
+        points = {each.name: each.metadata.get("addition", "") for each in stored_fields(of)}
+        values = {
+            name: self._addition(points[name], given[name], f"{place}.{name}")
+            if points[name]
+            else self.value(hints[name], given[name], f"{place}.{name}")
+            for name in sorted(names)
+        }
         try:
             return of(**values)
         except InputError:

@@ -11,20 +11,21 @@ from click.core import ParameterSource
 
 from protonn_edge.chain.other_files import may_be_model, other_file
 from protonn_edge.chain.statistics import NORMALIZER_KINDS
+from protonn_edge.cli import options
 from protonn_edge.cli.command import OUTPUT, Output, argument, command, option, options_of
 from protonn_edge.cli.options import BOARD, BYTES, PATH
 from protonn_edge.cli.paths import CONVERTED, OutputFile, check_there
 from protonn_edge.cli.tables import TABLE, names_option
-from protonn_edge.conversion import EPOCHS, LAYOUTS, Features, Layout
+from protonn_edge.conversion import EPOCHS, LAYOUTS, Features
 from protonn_edge.datasets.options import TableOptions
 from protonn_edge.errors import InputError
 from protonn_edge.system.lazy import later
 
 _WORK = "protonn_edge.cli.converting"
 _OPTIONS = {  # that apply to only one kind of SOURCE
-    "a folder": ("normalization",),
+    "a folder": ("reference normalization",),
     "an estimator": ("board_name", "classes", "budget", "bits", "fine_tune", "epochs", "seed"),
-    "a model file that becomes a folder": ("layout", "features"),
+    "a model file that becomes a folder": ("reference layout", "reference features"),
 }
 
 
@@ -43,22 +44,15 @@ class ConvertOptions:
         "new folder.  [default: if SOURCE is a folder, train.txt in it or two levels above it]",
         PATH,
     )
-    normalization: str = option(
-        "From a folder: how the features were normalized, either before training or by the C++ "
-        "program's option -N.",
-        click.Choice(NORMALIZER_KINDS),
-        shown="none",
-    )
-    layout: Layout = option(
-        "To a folder: 'text' for the C++ program, 'npy' for the Python programs.",
-        click.Choice(LAYOUTS),
-        shown=LAYOUTS[0],
-    )
-    features: Features = option(
-        "To a folder: the features that W expects; with 'raw', the model's normalization is folded "
-        "into W and B.",
-        click.Choice(get_args(Features)),
-        shown="raw",
+    reference: dict[str, str] = options.named_values(
+        "The reference implementation's folder; repeatable. From a folder: normalization=none, "
+        "standard or l2, as the features were before training or by the C++ program's option -N. "
+        "To a folder: layout=text, for the C++ program, or npy, for the Python programs; "
+        "features=raw, which W then expects, with the model's normalization folded into W and B, "
+        "or normalized.  [default: none, text, raw]",
+        normalization=click.Choice(NORMALIZER_KINDS),
+        layout=click.Choice(LAYOUTS),
+        features=click.Choice(get_args(Features)),
     )
     board_name: str = BOARD
     classes: tuple[str, ...] = names_option(
@@ -115,20 +109,25 @@ def convert_command(
         kind, work = "a model file that becomes ONNX", "to_file"
     else:
         kind, work = "a model file that becomes a folder", "to_folder"
-    _check_options(kind)
+    _check_options(kind, given)
     for path in filter(None, (given.source, given.data)):
         check_there(path)
     out.finish(later(_WORK, work)(given, out))
 
 
-def _check_options(kind: str) -> None:
+def _check_options(kind: str, given: ConvertOptions) -> None:
     """Refuse an option that does not apply to this kind of SOURCE."""
     context = click.get_current_context()
+    used = {name for name in context.params if not _is_default(context, name)}
+    used |= {f"reference {name}" for name in given.reference}
     for other, names in _OPTIONS.items():
         for name in names:
-            given = context.get_parameter_source(name) is not ParameterSource.DEFAULT
-            if other != kind and given:
+            if other != kind and name in used:
                 flag = "--" + name.removesuffix("_name").replace("_", "-")
                 raise click.UsageError(
                     f"{flag} applies only to {other}, but SOURCE is {kind}; omit {flag}"
                 )
+
+
+def _is_default(context: click.Context, name: str) -> bool:
+    return context.get_parameter_source(name) is ParameterSource.DEFAULT

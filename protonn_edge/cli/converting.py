@@ -22,6 +22,7 @@ from protonn_edge.cli.fitting import division_of, of_data
 from protonn_edge.cli.paths import check_output
 from protonn_edge.cli.trained import describe, repeated_rows, sentence_of, unlearned
 from protonn_edge.cli.training import reference_model_for
+from protonn_edge.conversion import LAYOUTS
 from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.estimators import load_classifier, read_estimator
 from protonn_edge.conversion.kept import Conversion
@@ -46,7 +47,7 @@ def from_folder(given: ConvertOptions, out: Output) -> dict[str, Any]:
     dataset = load_dataset(data, given.table)
     out.notice(dataset.notices)
     dataset = replace(dataset, division=division_of(data, dataset, given.table))
-    model = reference_model_for(dataset, given.source, given.normalization)
+    model = reference_model_for(dataset, given.source, given.reference.get("normalization", "none"))
     model = with_accuracy_floor(of_data(model, dataset), dataset.X_test, dataset.y_test)
     record, proportions = describe(model, dataset, out)
     save_model(model, given.output)
@@ -232,7 +233,9 @@ def _training_data(folder: Path) -> Path:
 
 def to_folder(given: ConvertOptions, out: Output) -> dict[str, Any]:
     """Convert a model file into a folder for the reference implementation."""
-    output, data, features = given.output, given.data, given.features
+    output, data = given.output, given.data
+    features = given.reference.get("features", "raw")
+    layout = given.reference.get("layout", LAYOUTS[0])
     model = load_model(given.source)
     if output.suffix == ".npz":
         raise InputError(
@@ -242,7 +245,7 @@ def to_folder(given: ConvertOptions, out: Output) -> dict[str, Any]:
     matrices = converter_with("reference")
     reference, cutoff = matrices.to_reference(model, features), matrices.cutoff_of(model)
     record: dict[str, Any] = {
-        "layout": given.layout,
+        "layout": layout,
         "features": features,
         "paper_bytes": reference.paper_bytes,
         "n": 0,
@@ -258,7 +261,7 @@ def to_folder(given: ConvertOptions, out: Output) -> dict[str, Any]:
             "n": len(X),
             "same_answers": matrices.same_answers(model, reference, X, features),
         }
-    matrices.write_reference_model(reference, output, given.layout)
+    matrices.write_reference_model(reference, output, layout)
     if record["same_answers"] is not None:
         out.say(
             f"{output} gives the model's answers for {100 * record['same_answers']:.2f} % of "

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 from protonn_edge.boards import Board, load_board
-from protonn_edge.chain.file import load_model
 from protonn_edge.cli.command import OUTPUT, Output, additions, command, option
 from protonn_edge.cli.options import (
     BOARD,
@@ -19,6 +18,7 @@ from protonn_edge.cli.options import (
     POINTS_PATH,
     TRY,
     FirmwareAddition,
+    named_values,
     of_room,
 )
 from protonn_edge.cli.tables import TABLE, points_for
@@ -27,6 +27,7 @@ from protonn_edge.codegen import PREFIX, check_prefix
 from protonn_edge.datasets import TableOptions
 from protonn_edge.evaluation.terminal import fact_table
 from protonn_edge.export import Imprint, Kind, check_folder, export
+from protonn_edge.quantization import load_device_model
 
 if TYPE_CHECKING:
     from protonn_edge.cli.live import LiveOptions
@@ -72,19 +73,11 @@ def export_command(
         "Points to choose the 20 test vectors from.  [default: points generated from the model]",
         POINTS_PATH,
     ),
-    name: str | None = option("The library's name.  [default: the folder's name]"),
-    prefix: str = option(
-        "Prefix of C names and files; each model in a program needs a different one.  [default: "
-        f"{PREFIX}]",
-        default=PREFIX,
-        metavar="NAME",
-    ),
-    author: str = option("The library's author.", default=Imprint.author),
-    url: str = option("The address of the library's web page.", default=Imprint.url),
-    library_version: str = option(
-        "The library's version.  [default: protonn-edge's]",
-        default=Imprint.version,
-        metavar="X.Y.Z",
+    library: dict[str, str] = named_values(
+        "name, author, url (of its web page) or version (such as 1.0.0) of the library, or the "
+        "prefix of its C names and files, by which several models in a program must differ; "
+        f"repeatable.  [default: the folder's name, protonn-edge's version, prefix={PREFIX}]",
+        **dict.fromkeys(("name", "author", "url", "version", "prefix"), click.STRING),
     ),
     board_name: str = BOARD,
     max_flash: int | None = option(
@@ -123,15 +116,19 @@ def export_command(
         out.finish(logger.write_logger(out, live, board_name, folder, as_sketch=True))
         return
     check_folder(folder)
+    name, prefix = library.pop("name", None), library.pop("prefix", PREFIX)
     check_prefix(prefix)
-    imprint = Imprint(author, url, library_version)
-    model, board = load_model(model_file), load_board(board_name)
-    points = None if data is None else points_for(model, data, table, out, measured=False).X
+    imprint = Imprint(**library)
+    board, names = load_board(board_name), [name for each in added for name in each.extensions]
+    exported = load_device_model(model_file, names)
+    model, points = exported.floats, None
+    if data is not None:
+        points = points_for(model, data, table, out, measured=False).X
     windowing = None if live is None else live.windowing(model, board)
     out.notice(() if windowing is None else windowing.notices)
     with refused_wrong_answers(out, {"kind": kind, "folder": str(folder)}):
         done = export(
-            model,
+            exported,
             kind,
             folder,
             board,
@@ -141,7 +138,6 @@ def export_command(
             prefix=prefix,
             windowing=windowing,
             imprint=imprint,
-            extensions=[name for each in added for name in each.extensions],
             tries=tries,
         )
     facts = [

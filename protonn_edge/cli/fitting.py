@@ -114,8 +114,8 @@ def settled_samples(dataset: Dataset, settings: FeatureParameters) -> dict[str, 
         settings_of_data["window_shape"] = _window_of(dataset)
     if not is_same_rate(dataset.sample_rate, settings.sample_rate):
         raise InputError(
-            f"--sample-rate is {settings.sample_rate:g}, but the data was sampled at "
-            f"{dataset.sample_rate:g} Hz; omit --sample-rate, or correct the rate with 'windows "
+            f"sample_rate is {settings.sample_rate:g}, but the data was sampled at "
+            f"{dataset.sample_rate:g} Hz; omit sample_rate, or correct the rate with 'windows "
             f"--rate {settings.sample_rate:g}'"
         )
     if not was_given("sample_rate") and dataset.sample_rate is not None:
@@ -223,6 +223,7 @@ def check_options(classifier: DeviceClassifier, dataset: Dataset) -> TrainingReq
 def fit_classifier(
     classifier: DeviceClassifier,
     dataset: Dataset,
+    request: TrainingRequest,
     out: Output,
     *,
     verbose: bool = False,
@@ -242,32 +243,34 @@ def fit_classifier(
     test = (dataset.X_test, dataset.y_test) if tested else None
     with warnings.catch_warnings(), ExitStack() as stack:
         warnings.simplefilter("ignore", ConvergenceWarning)  # reported below, without a stack trace
-        request = stack.enter_context(stopped_by_ctrl_c())
+        stop = stack.enter_context(stopped_by_ctrl_c())
         bar, stopped = None, list[str]()
         if not verbose:
             bar = stack.enter_context(out.progress("training", classifier.planned_epochs))
 
         def on_report(report: EpochReport) -> None:
-            request.can_wait = True
+            stop.can_wait = True
             on_progress()
             if bar is None:
                 out.say(_report_line(report))
             else:
                 total = report.epochs if report.network else classifier.planned_epochs
                 bar.move_to(report.epoch, _note(report), description=_task(report), total=total)
-            if report.network and request.made:
+            if report.network and stop.made:
                 stopped.append(report.place)
                 out.remark(f"stopped after {report.place}; {_SHORTEST}")
-            if request.made and (report.network or report.epoch < report.epochs):
+            if stop.made and (report.network or report.epoch < report.epochs):
                 raise TrainingStopped
 
         classifier.callback = classifier.network_callback = on_report
-        classifier.fit(dataset.X_train, dataset.y_train, groups=dataset.groups, evaluate_on=test)
+        classifier.fit_accepted(
+            request, dataset.X_train, dataset.y_train, groups=dataset.groups, evaluate_on=test
+        )
     for remark in classifier.remarks_:
         out.say(remark)
     if was_stopped(classifier.history_):
         stopped.append(classifier.history_[-1].place)
-    return " and ".join(stopped) or ("all epochs" if request.made else "")
+    return " and ".join(stopped) or ("all epochs" if stop.made else "")
 
 
 def _task(report: EpochReport) -> str:

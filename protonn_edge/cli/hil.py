@@ -12,7 +12,15 @@ from protonn_edge.boards import load_board
 from protonn_edge.chain.model import Model, why_clamped
 from protonn_edge.cli.command import OUTPUT, Output, command, option
 from protonn_edge.cli.devices import EMULATOR, chosen_emulator
-from protonn_edge.cli.options import BOARD, POINTS, PROJECT, FiniteRange, board_words, power_draw
+from protonn_edge.cli.options import (
+    BOARD,
+    POINTS,
+    PROJECT,
+    FiniteRange,
+    Qualified,
+    board_words,
+    power_draw,
+)
 from protonn_edge.cli.paths import RESULTS, OutputFile
 from protonn_edge.cli.tables import TABLE, points_for, words_of
 from protonn_edge.datasets import Notice, TableOptions
@@ -30,7 +38,7 @@ from protonn_edge.verification.agreement import Agreement, PossibleCycles, disag
 
 @command(
     "hil",
-    needs={"--meter": "--port", "--volts": "--meter", "--resume": "-o"},
+    needs={"--meter": "--port", "--resume": "-o"},
     apart={"--port": "--emulate --emulator"},
     examples=("test.csv --emulate -o results.csv", "test.csv --port /dev/ttyACM0 -o results.csv"),
 )
@@ -64,14 +72,12 @@ def hil_command(
         "the first point this many times.",
         click.IntRange(1, MOST_REPETITIONS),
     ),
-    meter_name: str = option(
+    meter: tuple[str, dict[str, float]] = option(
         "A power meter in the supply of the first board: ppk2:PORT, ina219:PORT, or 'none' for no "
-        "meter; connect the meter's trigger to the board's busy pin.",
-        flag="--meter",
-        shown=NONE,
-    ),
-    volts: float | None = option(
-        "The voltage of the supply, if the meter does not measure it.", FiniteRange(0.1, 60)
+        "meter, with the voltage of the supply if the meter does not measure it; connect the "
+        "meter's trigger to the board's busy pin.  [default: none]",
+        Qualified(click.STRING, "METER", volts=FiniteRange(0.1, 60)),
+        default=(NONE, {}),
     ),
     table: TableOptions = TABLE,
     out: Output = OUTPUT,
@@ -89,7 +95,7 @@ def hil_command(
     if output is not None and not resume:
         check_finished(output)
     board, project = load_board(board_name), Project(folder)
-    instrument = instrument_of(meter_name, volts)
+    instrument = instrument_of(meter[0], meter[1].get("volts"))
     check_project(folder)
     if watts is not None:
         board = replace(board, power_watts=watts)

@@ -8,11 +8,10 @@ from protonn_edge.extensions import brought
 
 GROUPS = {
     "Data and model": "output classifier groups holdout read seed",
-    "Training": "budget projection-dim prototypes epochs normalization class-weight start-from"
-    " calibrate",
+    "Training": "budget projection-dim prototypes epochs start-from calibrate",
     "Limits": "board max-flash max-sram max-latency-ms max-energy-mj",
-    "Features": "features image-shape window sample-rate copies augment",
-    "Search": "metric minutes trials timeout choose folds jobs dask in-flight search front",
+    "Features": "features image-shape window copies augment",
+    "Search": "metric minutes trials timeout choose folds jobs search front",
 }
 """Options, without their hyphens, by the title of their group."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -12,8 +12,9 @@ import click
 from click.shell_completion import CompletionItem
 
 from protonn_edge.boards import POWER_WATTS, board_names
-from protonn_edge.cli.command import argument, option, together
+from protonn_edge.cli.command import Declared, argument, option, together
 from protonn_edge.cli.paths import LABELLED, MODEL, InputFile, NameOrPath, OutputFile
+from protonn_edge.errors import shortened
 from protonn_edge.system.lazy import optional
 
 
@@ -57,6 +58,62 @@ class FiniteRange(click.FloatRange):
         left = "" if low is None else f"{low}{'<' if self.min_open else '<='}"
         right = "" if high is None else f"{'<' if self.max_open else '<='}{high}"
         return f"{left}x{right}"
+
+
+class Qualified(click.ParamType[Any]):
+    """A value with settings after it, as in ``6,rate=10``: a tuple of the value and a dict."""
+
+    def __init__(self, first: click.ParamType[Any], name: str, **settings: Any) -> None:
+        self._first, self._settings = first, settings
+        letters = {"integer range": "N", "float range": "X"}
+        self.name = name + "".join(
+            f"[,{each}={letters[kind.name]}]" for each, kind in settings.items()
+        )
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:  # noqa: ARG002
+        """Return the form of the text, for the help."""
+        return self.name
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the value and its settings."""
+        if isinstance(value, tuple):  # a default
+            return value
+        first, *texts = str(value).split(",")
+        pairs = (named_value(text, self._settings, param, ctx) for text in texts)
+        return self._first.convert(first, param, ctx), dict(pairs)
+
+
+def named_value(
+    text: str,
+    kinds: Mapping[str, click.ParamType[Any]],
+    param: click.Parameter | None,
+    ctx: click.Context | None,
+) -> tuple[str, Any]:
+    """Return the name and the value in a text such as ``rate=10``, or fail like `click`."""
+    name, equals, value = text.partition("=")
+    if name not in kinds or not equals:
+        raise click.BadParameter(
+            f"{shortened(repr(text))} is not one of {', '.join(f'{each}=...' for each in kinds)}.",
+            ctx,
+            param,
+        )
+    return name, kinds[name].convert(value, param, ctx)
+
+
+class _NamedValue(click.ParamType[Any]):
+    name = "NAME=VALUE"
+
+    def __init__(self, kinds: Mapping[str, click.ParamType[Any]]) -> None:
+        self._kinds = kinds
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return named_value(str(value), self._kinds, param, ctx)
+
+
+def named_values(text: str, **kinds: click.ParamType[Any]) -> Any:
+    """Declare a repeatable option ``NAME=VALUE``; its value is a dict."""
+    declared = option(text, _NamedValue(kinds), multiple=True, metavar="NAME=VALUE")
+    return Declared(declared.parameters, lambda name, given: dict(given[name]))
 
 
 class Parsed(click.ParamType[Any]):
@@ -152,7 +209,7 @@ PORT = option(
     "identity]"
 )
 HOLDOUT = option(
-    "Share to hold out for testing, or 0 for none.  [default: 20%]",
+    "Share to hold out for testing; 0: none.  [default: 20%]",
     Parsed("SHARE", "is not a share from 0 to below 1, such as 20% or 0.2", _share),
     flag="--holdout",
 )
@@ -176,7 +233,7 @@ UPLOAD = option(
     "Upload the firmware after the build, as 'upload' does.", flag="--upload", is_flag=True
 )
 GROUPS = option(
-    "Person, day or sensor of each point: array, column or file.",
+    "Array, column or file with each point's person or day.",
     NameOrPath(),
 )
 METRIC = option(

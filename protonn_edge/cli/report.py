@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import shlex
 import webbrowser
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 import click
 
 from protonn_edge.boards import load_board
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.model import Model
-from protonn_edge.cli.command import OUTPUT, Command, Output, additions, argument, command, option
+from protonn_edge.cli.command import OUTPUT, Command, Output, argument, command, option
 from protonn_edge.cli.options import (
     BOARD,
     FOLDER,
@@ -22,7 +22,7 @@ from protonn_edge.cli.options import (
     PATH,
     POINTS_PATH,
     FiniteRange,
-    of_room,
+    Qualified,
     power_draw,
     shape,
 )
@@ -33,16 +33,16 @@ from protonn_edge.device.instruments import WRITTEN_BY
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.terminal import class_parts, fact_table, quality_facts
 from protonn_edge.export.folder import check_project
+from protonn_edge.extensions import brought
 from protonn_edge.projects.folder import Project
 from protonn_edge.report import content
 from protonn_edge.report.evidence import Evidence, evidence_facts
 from protonn_edge.report.gathering import gather
 from protonn_edge.system.files import write_atomically
+from protonn_edge.system.lazy import optional
 from protonn_edge.training.parameters import IMAGE_SHAPE
 
-if TYPE_CHECKING:
-    from protonn_edge.cli.front import FrontOptions
-
+_WRITTEN = f"'tune --front', 'inspect --teach N --json' or {WRITTEN_BY}"
 _WORDS = f"{__name__}.words"  # in a context's meta: the command line as it was given
 
 
@@ -52,13 +52,6 @@ class _RememberingCommand(Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta[_WORDS] = list(args)
         return super().parse_args(ctx, args)
-
-
-class ReportAddition(Protocol):
-    """The options of an extension for more sections of a report."""
-
-    def sections(self, model_sha256: str) -> Sequence[content.Section]:
-        """Return its sections about a model, if they are asked for."""
 
 
 @command(
@@ -90,12 +83,11 @@ def report_command(
         "Show points as images of this size, such as 16x16.  [default: the model's image size]",
         shape(IMAGE_SHAPE.names, IMAGE_SHAPE.what),
     ),
-    front: FrontOptions | None = of_room("protonn_edge.cli.front", "FRONT_OPTIONS"),
-    added: list[ReportAddition] = additions("report"),
-    power_path: Path | None = option(
-        f"A file with the output of {WRITTEN_BY}, to show the board's measured power.",
+    measured: tuple[Path, ...] = option(
+        f"Also show a file with the output of {_WRITTEN}; repeatable.",
         PATH,
-        flag="--power",
+        flag="--with",
+        multiple=True,
     ),
     title: str = option("The heading of the report.", default=""),
     names: tuple[str, ...] = option(
@@ -107,21 +99,18 @@ def report_command(
     watts: float | None = power_draw(
         "The measured power of the board, in W.  [default: the board's figure]"
     ),
-    watt_hours: float = option(
-        "Capacity of the battery, in Wh.",
-        FiniteRange(*content.WATT_HOURS),
-        flag="--battery",
-        shown=content.Battery.watt_hours,
-    ),
-    rate: float = option(
-        "Predictions per second, for the battery life.",
-        FiniteRange(*content.RATES),
-        shown=content.Battery.rate,
-    ),
-    idle_watts: float | None = option(
-        "The power of the board between predictions, in W.  [default: unknown; the report shows "
-        "the battery life of a board that stays awake, and of one that sleeps]",
-        FiniteRange(*content.IDLE_WATTS),
+    battery: tuple[float, dict[str, float]] = option(
+        "Capacity of the battery, in Wh, predictions per second, and the power of the board "
+        "between predictions, in W; if the latter is unknown, the report shows the battery life of "
+        "a board that stays awake, and of one that sleeps.  [default: "
+        f"{content.Battery.watt_hours:g},rate={content.Battery.rate:g}]",
+        Qualified(
+            FiniteRange(*content.WATT_HOURS),
+            "WH",
+            rate=FiniteRange(*content.RATES),
+            idle=FiniteRange(*content.IDLE_WATTS),
+        ),
+        default=(content.Battery.watt_hours, {}),
     ),
     output: Path = option(
         "The report.", OutputFile(REPORT, dir_okay=False), shown=Path("report.html")
@@ -139,7 +128,7 @@ def report_command(
     board = load_board(board_name)
     if watts is not None:
         board = replace(board, power_watts=watts)
-    of_search = () if front is None else front.sections()
+    readers = [_reader_of(path) for path in measured]
     for path in results:
         if not path.is_file():
             raise InputError(f"{path} is not a file; name a results file that 'hil -o' wrote")
@@ -166,9 +155,12 @@ def report_command(
         ]
     evidence = _named(evidence, names) if names else _named_apart(evidence, results)
     known_sha256 = evidence[0].reference.model_sha256
-    sections = [*of_search, *(part for each in added for part in each.sections(known_sha256))]
-    if power_path is not None:
-        evidence[0] = replace(evidence[0], power=content.read_power(power_path, known_sha256))
+    sections = list[content.Section]()
+    for path, (kind, read) in zip(measured, readers, strict=True):
+        if kind == "power":
+            evidence[0] = replace(evidence[0], power=read(path, known_sha256))
+        else:
+            sections.append(read(path, known_sha256))
     for one in evidence:
         facts = [*evidence_facts(one), *quality_facts(one.quality)]
         out.say(f"{one.name}:", fact_table(facts), *class_parts(one.quality))
@@ -177,13 +169,32 @@ def report_command(
         output,
         out,
         title=title,
-        battery=content.Battery(watt_hours, rate, idle_watts),
+        battery=content.Battery(
+            battery[0], battery[1].get("rate", content.Battery.rate), battery[1].get("idle")
+        ),
         added=sections,
         command=_command(),
     )
     if open_it:
         show_report(output)
     out.finish({"report": str(output), "runs": [_run_record(one) for one in evidence]})
+
+
+def _reader_of(path: Path) -> tuple[str, Callable[[Path, str], Any]]:
+    """Return the kind of a file of another command, and the function that reads it.
+
+    Extensions bring more at the point "report file".
+    """
+    readers: dict[str, Any] = {"power": content.read_power}
+    if (front := optional("protonn_edge.report.front")) is not None:
+        readers |= front.FILE
+    for brought_files in brought("report file").values():
+        readers |= brought_files
+    found = readers.keys() & content.keys_in(path)
+    if not found:
+        raise content.not_output(path, _WRITTEN)
+    kind = min(found)
+    return kind, readers[kind]
 
 
 def _run_record(one: Evidence) -> dict[str, Any]:

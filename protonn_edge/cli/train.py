@@ -39,15 +39,14 @@ class TrainOptions:
     output: Path = options.MODEL_OUTPUT
     classifier: GivenClassifier = every_classifier()
     start_from: Path | None = option(
-        "Continue from a model file, or from a folder with the reference implementation's W, B, Z "
-        "and gamma.",
+        "Continue from a model file, or a folder of the reference implementation (W, B, Z, gamma).",
         options.MODEL_PATH,
     )
     groups: str | None = options.GROUPS
     added: list[TrainAddition] = additions("train")
     calibrate: Path | None = option(
-        "Train nothing: adapt MODEL's answers to DATA, points that training and testing do not "
-        "use; see docs/rejection.md and docs/health.md.",
+        "Train nothing; adapt MODEL's answers to DATA, new points (docs/rejection.md, "
+        "docs/health.md).",
         options.MODEL_PATH,
         metavar="MODEL",
     )

@@ -275,6 +275,6 @@ def any_classifier() -> Any:
     features = {
         name: each
         for name, each in parameters_of(ANY).items()
-        if each.option and name not in (*FEATURES_SEARCHED, "normalization", "class_weight")
+        if each.option and name not in FEATURES_SEARCHED
     }
     return classifier_options(features, (*PARAMETERS, ANY))

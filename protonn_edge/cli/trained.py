@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import RenderableType
 
+from protonn_edge.chain.head import paper_bytes
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import described
 from protonn_edge.cli.command import Output
@@ -63,8 +64,8 @@ def describe(
     if reason is None:
         facts, predicted = _describe_integers(model, X, y)
     else:
-        paper_bytes = model.head.paper_bytes
-        facts = {"accuracy": None, "paper_bytes": paper_bytes, "no_device": reason}
+        size = paper_bytes(model.head.matrices.values())
+        facts = {"accuracy": None, "paper_bytes": size, "no_device": reason}
         predicted = of_test
     quality = quality_of(predicted, y, model)
     record |= facts
@@ -187,7 +188,7 @@ def unbalanced(model: Model, dataset: Dataset) -> list[Notice]:
         f"{quoted(dataset.classes[counts.argmax()])}; check the recall of each class"
     )
     text += "" if tested else ", which 'train' prints if points are held out, and 'hil'"
-    text += "" if weighted else ", and try --class-weight balanced"
+    text += "" if weighted else ", and try --set class_weight=balanced"
     return [Notice("unbalanced", text, warning=True)]
 
 
@@ -224,7 +225,7 @@ def _describe_ranking(model: Model, dataset: Dataset) -> dict[str, Any]:
         "tested": _tested(dataset),
         "restarts": list(model.record.get("restarts", ())),
         "threshold": model.threshold,
-        "paper_bytes": model.head.paper_bytes,
+        "paper_bytes": paper_bytes(model.head.matrices.values()),
         "no_device": why_floats_alone(model),
     }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import click
 from protonn_edge.boards import load_board
 from protonn_edge.cli import options
 from protonn_edge.cli.command import OUTPUT, Output, command, option, options_of
+from protonn_edge.cli.options import Parsed, Qualified
 from protonn_edge.cli.paths import DRAWINGS, FRONT, SEARCH, OutputFile, check_output, check_there
 from protonn_edge.cli.tables import TABLE
 from protonn_edge.cli.train_options import ClassifierCommand, GivenClassifier, any_classifier
@@ -21,6 +23,20 @@ from protonn_edge.tuning import IN_FLIGHT
 
 _QUANTITY = options.FiniteRange(1e-6, 1e6)
 _SECONDS = options.FiniteRange(1e-3, 1e8)
+
+
+def _read_jobs(text: str) -> int | str | None:
+    """Return a number of processes, or the address of a scheduler; None for other texts."""
+    if re.fullmatch(r"0*[1-9]\d{0,2}|1000", text):
+        return int(text)
+    return text if re.fullmatch(r"\w+://\S+", text) else None
+
+
+_JOBS = Parsed(
+    "N|ADDRESS",
+    "is neither a number of processes, 1 to 1,000, nor an address such as tcp://host:8786",
+    _read_jobs,
+)
 
 _tune_model = later("protonn_edge.cli.tuning", "tune_model")
 
@@ -70,10 +86,12 @@ class TuneOptions:
         "'default-within chance'.",
         metavar="CHOICE",
     )
-    jobs: int | None = option(
-        "Number of processes.  [default: one per core]", click.IntRange(1, 1_000)
+    jobs: tuple[int | str | None, Mapping[str, int]] = option(
+        "Number of processes, or a Dask scheduler, such as tcp://host:8786; and the number of "
+        f"trials at the same time.  [default: a process per core, in-flight={IN_FLIGHT}]",
+        Qualified(_JOBS, "N|ADDRESS", **{"in-flight": click.IntRange(1, 1_000)}),
+        default=(None, {}),
     )
-    scheduler: str | None = option("A Dask scheduler, such as tcp://host:8786.", flag="--dask")
     folds: int | None = option(
         "Folds.  [default: 3; 7 with --groups; 4 x 5 for few points]",
         click.IntRange(2, 20),
@@ -82,9 +100,6 @@ class TuneOptions:
     test_share: float | None = options.HOLDOUT
     classifier: GivenClassifier = any_classifier()
     seed: int = options.seed_option(2**31 - 1)
-    in_flight: int = option(
-        "Trials to run at the same time.", click.IntRange(1, 1000), shown=IN_FLIGHT
-    )
     search_path: Path = option(
         "File of finished trials.  [default: OUTPUT.search.jsonl]",
         OutputFile(SEARCH, dir_okay=False),
@@ -102,7 +117,6 @@ class TuneOptions:
 @command(
     "tune",
     _ChoosingCommand,
-    apart={"--jobs": "--dask"},
     examples=(
         "train.csv -o model.npz --timeout 60",
         "train.csv -o model.npz --max-flash 8000 --max-latency-ms 1 --search search.jsonl",

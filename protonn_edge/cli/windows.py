@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from protonn_edge.chain.registry import modules_named
 from protonn_edge.chain.signals import SAMPLE_RATES
 from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
-from protonn_edge.cli.options import LEVEL, PATH, FiniteRange
+from protonn_edge.cli.options import LEVEL, PATH, FiniteRange, Qualified
 from protonn_edge.cli.paths import WINDOWS, OutputFile
 from protonn_edge.cli.tables import TABLE
 from protonn_edge.datasets import Notice, TableOptions, recordings
+from protonn_edge.datasets.instruments import to_arrays
 from protonn_edge.datasets.naming import check_names, label_text, listed, title
 from protonn_edge.datasets.onset import THRESHOLDS
 from protonn_edge.datasets.recorded import Recording, followed_by, read_noise, read_recording
@@ -26,7 +27,6 @@ from protonn_edge.datasets.roles import is_called_as_time
 from protonn_edge.errors import InputError, counted
 from protonn_edge.evaluation.terminal import fact_table
 from protonn_edge.sensors import MICROPHONE
-from protonn_edge.sensors.instruments import to_arrays
 from protonn_edge.sensors.kinds import ANALOG_RATE
 from protonn_edge.system.files import write_atomically
 
@@ -36,7 +36,6 @@ _LEAST_RUN = 3  # samples of a label in a row, on average
 
 @command(
     "windows",
-    needs={"--before": "--trigger"},
     apart={"--stride": "--trigger --onset", "--trigger": "--onset"},
     examples=("recording.csv -o windows.npz --window 128 --stride 32 --test 0.3",),
 )
@@ -50,15 +49,11 @@ def windows_command(
         "Samples between the starts of consecutive training windows.  [default: a whole window]",
         click.IntRange(1),
     ),
-    trigger: float | None = option(
+    trigger: tuple[float, dict[str, int]] | None = option(
         "Cut a window only where movement begins: where the channels' ranges over an eighth of a "
-        "window add up to this level; 'auto' chooses a level.",
-        LEVEL,
-    ),
-    before: int | None = option(
-        "With --trigger: samples of a window before the start of movement.  [default: a fifth of a "
-        "window]",
-        click.IntRange(0),
+        "window add up to this level; 'auto' chooses a level. N samples of the window are before "
+        "this start, by default a fifth.",
+        Qualified(LEVEL, LEVEL.name, before=click.IntRange(0)),
     ),
     onset: int | None = option(
         "Cut a clip where a sound begins: where the mean difference between each sample and the "
@@ -124,7 +119,7 @@ def windows_command(
         recorded = followed_by(recorded, noisy)
     _check_window(window, recorded.samples.shape[1])
     _check_labels(recorded, window)
-    detector = _trigger(recorded, window, trigger, before, onset)
+    detector = _trigger(recorded, window, trigger, onset)
     windows = _windows(recorded, window, stride, test_share, detector)
     mixed = None if noisy is None else _to_mix(recorded, noisy, own, window, stride, test_share)
     cut = _Cut(windows, recorded, detector, mixed)
@@ -157,7 +152,7 @@ def _check_labels(recorded: Recording, window: int) -> None:
 
 
 def _trigger(
-    recorded: Recording, window: int, level: float | None, before: int | None, onset: int | None
+    recorded: Recording, window: int, given: tuple[float, dict[str, int]] | None, onset: int | None
 ) -> recordings.SegmentDetector | None:
     """Return where windows begin, if not at regular intervals."""
     if onset is not None:
@@ -168,13 +163,14 @@ def _trigger(
                 "channels; omit --onset"
             )
         return _at_onsets(recorded, window, onset)
-    if level is None:
+    if given is None:
         return None
-    count = window // _BEFORE_SHARE if before is None else before
+    level, settings = given
+    count = settings.get("before", window // _BEFORE_SHARE)
     if count >= window:
         raise InputError(
-            f"--before is {count:,}, but a window has only {window:,} samples; give a smaller "
-            "--before"
+            f"--trigger has before={count:,}, but a window has only {window:,} samples; give a "
+            "smaller number"
         )
     runs = recordings.runs_of(recorded.dataset.y_train, recorded.seams)
     return recordings.Trigger.of(recorded.samples, runs, window, count, level or None)

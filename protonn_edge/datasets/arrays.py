@@ -36,11 +36,11 @@ from protonn_edge.datasets.dataset import (
     check_class_names,
     check_table_size,
 )
+from protonn_edge.datasets.instruments import ARRAYS as INSTRUMENT_ARRAYS
+from protonn_edge.datasets.instruments import Instrument, from_arrays
 from protonn_edge.datasets.label_sets import LabelSetTable
 from protonn_edge.datasets.naming import TEST_PART_ONLY, label_text, sample_names
 from protonn_edge.errors import InputError
-from protonn_edge.sensors.instruments import ARRAYS as INSTRUMENT_ARRAYS
-from protonn_edge.sensors.instruments import Instrument, from_arrays
 
 FILE_LIMIT_BYTES = 2**30
 

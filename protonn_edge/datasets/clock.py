@@ -7,7 +7,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.datasets.naming import split_unit
+from protonn_edge.datasets.units import split_unit
 
 MOST_RATE = 1e6  # samples a second that are plausible
 _DIGITS = 4  # significant digits of a measured rate

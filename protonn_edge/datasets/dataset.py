@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.datasets.instruments import Instrument
 from protonn_edge.datasets.naming import NO_CLASS, Notice, check_names, in_order, match_columns
 from protonn_edge.errors import InputError, counted
-from protonn_edge.sensors import Instrument
 
 if TYPE_CHECKING:
     from protonn_edge.datasets.columns import Column

@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets.clock import gaps
 from protonn_edge.datasets.dataset import Table
+from protonn_edge.datasets.instruments import Instrument
 from protonn_edge.datasets.named import renamed
-from protonn_edge.datasets.naming import Notice, listed, split_unit
+from protonn_edge.datasets.naming import Notice, listed
 from protonn_edge.datasets.options import TableOptions
 from protonn_edge.datasets.tables import opened_table
+from protonn_edge.datasets.units import split_unit
 from protonn_edge.errors import InputError
-from protonn_edge.sensors import Instrument
 
 
 def options_of(options: TableOptions, paths: Sequence[Path]) -> list[TableOptions]:

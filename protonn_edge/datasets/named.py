@@ -11,6 +11,7 @@ from protonn_edge.datasets import naming
 from protonn_edge.datasets.columns import Column
 from protonn_edge.datasets.naming import listed, quoted
 from protonn_edge.datasets.options import TableOptions
+from protonn_edge.datasets.units import split_unit
 from protonn_edge.errors import InputError, counted
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def find_column(columns: Sequence[Column], text: str, flag: str, path: object) -
     """Return the column that an option names, by its name or by its number from 1."""
     wanted = text.strip()
     named = [column for column in columns if wanted and column.name == wanted]
-    named = named or [each for each in columns if naming.split_unit(each.name)[0] == wanted != ""]
+    named = named or [each for each in columns if split_unit(each.name)[0] == wanted != ""]
     if len(named) > 1:
         what = f"{flag} is {text[:40]!r}, but {path} has {len(named)} columns of this name"
         raise InputError(f"{what}; give the column's number")

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
+from protonn_edge.datasets.units import split_unit
 from protonn_edge.errors import InputError
-from protonn_edge.sensors.kinds import split_unit as split_unit  # noqa: PLC0414 - for others
 
 NAME_LIMIT = 100
 NAME_SHOWN = 40

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from protonn_edge.datasets.cells import is_label, loses_differences
 from protonn_edge.datasets.columns import Column
 from protonn_edge.datasets.dataset import Float32, RowTimes, Table, TableLayout
+from protonn_edge.datasets.instruments import Instrument
 from protonn_edge.datasets.naming import Notice, label_text, listed, quoted
 from protonn_edge.datasets.options import SHOWN, TableOptions
 from protonn_edge.datasets.preparation import (
@@ -32,7 +33,6 @@ from protonn_edge.datasets.row_times import times_of
 from protonn_edge.datasets.tables import DELIMITERS, RawTable, TableFile
 from protonn_edge.datasets.text import recording_head
 from protonn_edge.errors import InputError, counted
-from protonn_edge.sensors import Instrument
 
 _SHOWN = 6  # maximum columns in a sentence
 _REMEDY = (

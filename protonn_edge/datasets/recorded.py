@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets.acquisitions import read_acquisition
 from protonn_edge.datasets.dataset import Dataset, Table, dataset_from
+from protonn_edge.datasets.instruments import Instrument
 from protonn_edge.datasets.joined import in_order, joined, of_rows, options_of, seams_of
 from protonn_edge.datasets.label_sets import LabelSetTable
-from protonn_edge.datasets.naming import Notice, listed, split_unit
+from protonn_edge.datasets.naming import Notice, listed
 from protonn_edge.datasets.options import USUAL_DELIMITERS, TableOptions
 from protonn_edge.datasets.points import of_recording, read_table
 from protonn_edge.datasets.reading import read_parts
@@ -40,10 +41,9 @@ from protonn_edge.datasets.takes import (
 )
 from protonn_edge.datasets.text import TEXT_LIMIT_BYTES, check_is_text
 from protonn_edge.datasets.timing import FileFacts, one_instrument, one_rate, timed, without_units
+from protonn_edge.datasets.units import split_unit, unit_of
+from protonn_edge.datasets.waves import CHANNELS, MICROPHONE, read_wave
 from protonn_edge.errors import InputError, counted
-from protonn_edge.sensors import MICROPHONE, Instrument
-from protonn_edge.sensors.kinds import unit_of
-from protonn_edge.sensors.played import read_wave
 from protonn_edge.system.files import check_file
 
 _SYNCHRONOUS = 0.02  # maximum relative difference of the ends of files of one take
@@ -352,10 +352,10 @@ def _of_wave(path: Path, label: str, rate: float | None) -> Table:
         str(path),
         wave.values.astype(np.float32),
         Repeated([(label, len(wave.values))]),
-        feature_names=MICROPHONE.channels,
+        feature_names=CHANNELS,
         notices=tuple(notices),
         sample_rate=wave.rate,
-        instrument=Instrument.of([MICROPHONE]),
+        instrument=MICROPHONE,
     )
 
 

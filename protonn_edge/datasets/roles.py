@@ -15,8 +15,7 @@ A model's own columns are found by name and not judged.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -37,20 +36,23 @@ from protonn_edge.datasets.named import NamedColumns
 from protonn_edge.datasets.naming import Notice, listed, quoted
 from protonn_edge.datasets.options import SHOWN, TableOptions
 from protonn_edge.datasets.preparation import ONE_HOT_LIMIT
+from protonn_edge.datasets.units import split_unit
+from protonn_edge.datasets.usual_names import (
+    DEVICE,
+    DEVICES,
+    INDEX,
+    LABEL_NAMES,
+    PERSON,
+    SESSION,
+    TIME,
+)
 from protonn_edge.errors import InputError
-from protonn_edge.sensors.played import ID, LABEL_NAMES, PERSON, SESSION, TIME
 
 if TYPE_CHECKING:
     from protonn_edge.datasets.division import Division
+    from protonn_edge.datasets.instruments import Instrument
     from protonn_edge.datasets.preparation import Preparation
-    from protonn_edge.sensors import Instrument
 
-_DEVICES = ("machine", "maschine", "device", "gerät")
-_DEVICE = re.compile(rf"({'|'.join(_DEVICES)})({ID})?|(maschinen|geräte|sensor|unit|asset){ID}")
-_INDEX = re.compile(
-    r"|unnamed(: ?\d+)?|index|idx|.*(#|\bid|_id|nr|no|num|number|nummer|count|counter)\.?|"
-    r"(n|row|sample|point|instance)s?|id"
-)
 _NAMED = 5  # maximum columns in a sentence
 _FEW = 20  # different sessions or devices
 _SELDOM = 8  # rows per change of a label that marks takes
@@ -82,6 +84,9 @@ class Expected:
     preparation: Preparation | None = None
     division: Division | None = None
     sample_rate: float | None = None
+    # the numbers (D,) of values of points (n, D) outside the range of the training data; None if
+    # such values are not clamped, or on purpose
+    outside: Callable[[NDArray[np.float32]], NDArray[np.int64]] | None = None
 
     @property
     def label(self) -> str:
@@ -183,12 +188,12 @@ class _Judge:
 
     def certainly(self, column: Column) -> Reason | None:
         """Return why a column is no feature and no label, if it is beyond doubt."""
-        name = naming.split_unit(column.name.lower())[0]
+        name = split_unit(column.name.lower())[0]
         if column.kind == "number":
             return self.certainly_no_measurement(column, name)
         if column.kind == "date":
             column.evidence = "it has dates or times of day"
-        is_session = SESSION.fullmatch(name) or _DEVICE.fullmatch(name)
+        is_session = SESSION.fullmatch(name) or DEVICE.fullmatch(name)
         of_text: Reason | None = "session" if is_session else None
         return {"empty": "empty", "date": "time"}.get(column.kind, of_text)  # type: ignore[return-value]
 
@@ -202,7 +207,7 @@ class _Judge:
             return "index" if called == "index" else "time"
         if behaviour.kind and called:
             return called
-        if not column.is_whole or (column is self.columns[-1] and name in _DEVICES):
+        if not column.is_whole or (column is self.columns[-1] and name in DEVICES):
             return None
         distinct = len(np.unique(column.values))
         groups = called == "session" and distinct <= max(_FEW, len(column.values) / _SELDOM)
@@ -214,9 +219,9 @@ class _Judge:
         """Return the role that is usual for a column's name."""
         if is_called_as_time(column.name):
             return "time"
-        if SESSION.fullmatch(name) or _DEVICE.fullmatch(name):
+        if SESSION.fullmatch(name) or DEVICE.fullmatch(name):
             return "session"
-        return "index" if self.header and _INDEX.fullmatch(name) else None
+        return "index" if self.header and INDEX.fullmatch(name) else None
 
     # --- the label --------------------------------------------------------------------------------
 
@@ -370,8 +375,8 @@ class _Judge:
 
 def _with_unit(name: str, of: str) -> str:
     """Return a new name with the unit of the old one."""
-    unit = naming.split_unit(of)[1]
-    return f"{name} ({unit})" if unit and not naming.split_unit(name)[1] else name
+    unit = split_unit(of)[1]
+    return f"{name} ({unit})" if unit and not split_unit(name)[1] else name
 
 
 def _changes(labels: NDArray[np.int64] | None) -> NDArray[np.bool_] | np.bool_:
@@ -388,7 +393,7 @@ def _is_person(column: Column) -> bool:
 
 def is_called_as_time(name: str) -> bool:
     """Return whether a name is usual for a time."""
-    bare, unit = naming.split_unit(name.lower())
+    bare, unit = split_unit(name.lower())
     # ``t (s)`` is a time, ``t (C)`` a temperature
     return TIME.fullmatch(unit if unit and len(bare) == 1 else bare) is not None
 

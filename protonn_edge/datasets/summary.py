@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets.columns import Column
 from protonn_edge.datasets.dataset import Dataset, row_hashes
-from protonn_edge.datasets.naming import Notice, did_you_mean, listed, quoted, split_unit, title
+from protonn_edge.datasets.naming import Notice, did_you_mean, listed, quoted, title
+from protonn_edge.datasets.units import split_unit
 from protonn_edge.errors import counted
 
 _MOST_DECIMALS = 6

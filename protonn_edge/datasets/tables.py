@@ -33,8 +33,8 @@ from protonn_edge.datasets.text import (
     text_of,
     uncommented,
 )
+from protonn_edge.datasets.usual_names import LABEL_NAMES
 from protonn_edge.errors import InputError, counted
-from protonn_edge.sensors.played import LABEL_NAMES
 from protonn_edge.system.files import check_file
 
 DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "pipes", ",": "commas", " ": "blanks"}

@@ -19,10 +19,10 @@ from protonn_edge.datasets.clock import (
     usual_step,
 )
 from protonn_edge.datasets.dataset import Table
+from protonn_edge.datasets.instruments import Instrument
 from protonn_edge.datasets.joined import seams_of
 from protonn_edge.datasets.naming import Notice, listed
 from protonn_edge.errors import InputError, counted
-from protonn_edge.sensors import Instrument
 
 _SAME_RATE = 0.05  # maximum relative difference between the rates of two files
 

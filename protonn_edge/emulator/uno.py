@@ -22,8 +22,8 @@ from urllib.parse import urlsplit
 from protonn_edge.boards import Board, load_board
 from protonn_edge.emulator import programs
 from protonn_edge.emulator.programs import BOOTLOADER_START, empty_image
+from protonn_edge.emulator.replayed import Replayed, packed_sensors
 from protonn_edge.errors import InputError, ProtoNNEdgeError, shortened
-from protonn_edge.sensors import PlayedSensor, packed_sensors
 
 _USAGE = 2  # the program's exit code for a link that cannot be opened
 _CHIP = 3  # and for a chip that it does not support
@@ -120,10 +120,11 @@ class EmulatedBoard:
         pseudo-terminal. By default simavr, or avr8js if only that is installed.
     watch : Watch, optional
         Places with passes to count, with simavr only.
-    sensors : sequence of PlayedSensor
-        Sensors at its analog inputs and its two-wire bus. Each plays from its first sample when the
-        firmware first reads it after a reset, in emulated time. With sensors, emulated time waits
-        for the reader of the line instead of the wall clock.
+    sensors : sequence of Replayed
+        Sensors at its analog inputs and its buses, such as `protonn_edge.sensors.PlayedSensor`.
+        Each plays from its first sample when the firmware first reads it after a reset, in emulated
+        time. With sensors, emulated time waits for the reader of the line instead of the wall
+        clock.
     eeprom : Path, optional
         A file that keeps the EEPROM, as the chip does without power. It is created if it does not
         exist; by default, the EEPROM is erased at the start.
@@ -162,7 +163,7 @@ class EmulatedBoard:
         port: int = 0,
         wire_speed: bool = False,
         lockstep: bool = False,
-        sensors: Sequence[PlayedSensor] = (),
+        sensors: Sequence[Replayed] = (),
         emulator: str | None = None,
         watch: Watch | None = None,
         eeprom: Path | None = None,

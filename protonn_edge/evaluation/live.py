@@ -18,13 +18,13 @@ from protonn_edge.chain.features import signal_of
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.signals import Signal
 from protonn_edge.datasets.dataset import Dataset
+from protonn_edge.datasets.instruments import Instrument
 from protonn_edge.datasets.naming import NO_CLASS, NO_CLASS_NAME, channel_names, listed
 from protonn_edge.datasets.recorded import Recording
 from protonn_edge.datasets.recordings import is_same_rate, runs_of
 from protonn_edge.device.sensor_board import UNDECIDED
 from protonn_edge.errors import InputError, counted
 from protonn_edge.quantization import IntegerChain, quantize
-from protonn_edge.sensors.instruments import Instrument
 
 _WINDOWS_AT_ONCE = 4_096
 _MOST_SHOWN = 8  # events of a kind

@@ -23,8 +23,10 @@ from protonn_edge.chain.raw_inputs import RAW_MAXIMUM, RAW_MINIMUM, in_raw_units
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.context import as_it_is
 from protonn_edge.datasets import Notice
+from protonn_edge.datasets.instruments import Instrument
 from protonn_edge.datasets.naming import channel_names
 from protonn_edge.datasets.onset import QUIET
+from protonn_edge.datasets.units import Unit, units_of, units_text
 from protonn_edge.device.protocol import frame_bytes
 from protonn_edge.device.sensor_board import NAME_LIMIT, sent_name
 from protonn_edge.errors import CheckFailed, InputError, counted, shortened
@@ -32,8 +34,8 @@ from protonn_edge.extensions import parts_of
 from protonn_edge.projects.load import Load, estimated_load
 from protonn_edge.projects.sampling import Sampling, byte_cycles, bytes_carried, used_channels
 from protonn_edge.quantization import IntegerChain
-from protonn_edge.sensors import Instrument, SensorKind
-from protonn_edge.sensors.kinds import Unit, is_chip, units_of, units_text
+from protonn_edge.sensors import SensorKind
+from protonn_edge.sensors.kinds import is_chip
 
 _BEYOND = 0.5  # of the sensor's range: training may widen the range of its data
 _SHORT = 0.01  # of the full scale of sound, by which a range may differ

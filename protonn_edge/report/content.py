@@ -265,7 +265,7 @@ class Battery:
             lasts = (
                 f"lasts {awake} if the board stays awake in between, as a plain Uno does "
                 f"({1000 * board.power_watts:g} mW), and {asleep} if it draws nothing in between, "
-                "like a sleeping chip without USB interface and regulator (see --idle-watts)"
+                "like a sleeping chip without USB interface and regulator (see --battery)"
             )
         (busy,) = {life.busy_share for life in lives.values()}
         return (
@@ -285,6 +285,21 @@ def read_power(path: Path, model_sha256: str) -> BenchReading:
         return power
 
 
+def keys_in(path: Path) -> set[str]:
+    """Return the keys of the JSON object in a file; none if it has no object."""
+    content = read_file(path, limit_bytes=_LARGEST_FILE)
+    try:
+        record = json.loads(content)
+    except (ValueError, RecursionError):
+        return set()
+    return set(record) if isinstance(record, dict) else set()
+
+
+def not_output(path: Path, written: str) -> InputError:
+    """Return the error for a file that is not the output of a command."""
+    return InputError(f"{path} is not the output of {written}; name a file with this output")
+
+
 @contextmanager
 def record_in(path: Path, written: str, model_sha256: str | None = None) -> Iterator[Any]:
     """Yield the JSON in a file, which may have to be about a model; `InputError` otherwise.
@@ -297,9 +312,7 @@ def record_in(path: Path, written: str, model_sha256: str | None = None) -> Iter
         recorded_sha256 = model_sha256 and record["model_sha256"]
         yield record
     except (KeyError, TypeError, ValueError, RecursionError) as error:
-        raise InputError(
-            f"{path} is not the output of {written}; name a file with this output"
-        ) from error
+        raise not_output(path, written) from error
     if recorded_sha256 != model_sha256:
         raise InputError(
             f"{path} is about a different model from the one in the results; use {written} with "

@@ -40,6 +40,10 @@ def read_front(path: Path) -> Front:
         return Front(*(objects_of(FrontPoint, _CANDIDATE, each) for each in fronts))
 
 
+FILE = {"accuracy_by_flash": lambda path, _: front_section(read_front(path))}
+"""The function that shows such a file, by a key of its JSON."""
+
+
 def front_section(front: Front) -> Section:
     """Return the section of a search."""
     panels: list[Panel] = []

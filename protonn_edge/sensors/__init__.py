@@ -2,20 +2,9 @@
 
 from __future__ import annotations
 
-from protonn_edge.sensors.described import sensor_kind
-from protonn_edge.sensors.instruments import Instrument
-from protonn_edge.sensors.kinds import MICROPHONE, SensorKind
-from protonn_edge.sensors.packing import packed_sensors
-from protonn_edge.sensors.played import PlayedSensor, check_read, read_sensor, sensor_file
+from protonn_edge.system.lazy import lazy_names
 
-__all__ = [
-    "MICROPHONE",
-    "Instrument",
-    "PlayedSensor",
-    "SensorKind",
-    "check_read",
-    "packed_sensors",
-    "read_sensor",
-    "sensor_file",
-    "sensor_kind",
-]
+BRINGS = {"channels": "described:channels_of"}
+"""What the rest of the package asks for; see `protonn_edge.extensions`."""
+
+__all__, __getattr__, __dir__ = lazy_names(__name__)

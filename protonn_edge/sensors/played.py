@@ -8,39 +8,24 @@ analog input.
 from __future__ import annotations
 
 import csv
-import io
 import math
 import re
-import wave
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.datasets.units import KNOWN_QUANTITIES, split_unit, unit_of
+from protonn_edge.datasets.usual_names import LABEL_NAMES, SESSION, TIME
+from protonn_edge.datasets.waves import read_wave
 from protonn_edge.errors import InputError, counted, shortened
 from protonn_edge.sensors.described import sensor_kind
-from protonn_edge.sensors.kinds import (
-    ANALOG_PINS,
-    KNOWN_QUANTITIES,
-    MICROPHONE,
-    SensorKind,
-    is_chip,
-    split_unit,
-    unit_of,
-)
+from protonn_edge.sensors.kinds import ANALOG_PINS, MICROPHONE, SensorKind, is_chip
+from protonn_edge.sensors.packing import packed
 from protonn_edge.system.files import check_file
-
-_COUNTS = 1024
-_MOST_SAMPLES = 1 << 26  # more than two hours at 8 kHz
-_FRAMES_AT_ONCE = 1 << 16
-_HEAD_BYTES = 4096
-_EXTENSIBLE = b"\xfe\xff"  # the format tag of a header that names its format at its end
-_PCM = bytes.fromhex("0100000000001000800000aa00389b71")
-_UNKNOWN_BYTES = 0x7FFF0000
-"""Sizes from here on are unreliable: programs that stream write the size before they know it."""
 
 MOST_RATE = 100_000.0  # samples a second, at most
 _FILE_LIMIT_BYTES = 1 << 27
@@ -52,110 +37,8 @@ _NUMBERS = re.compile(r"[-+0-9.,;\s]+")
 _OPTION = re.compile(r"([^=]+)=(.*?)(?:,rate=([^,=]+))?", re.DOTALL)
 _DELIMITERS = ",;\t"
 
-LABEL_NAMES = ("label", "class", "target")
-TIME = re.compile(
-    r"s|ms|[uµμ]s|ns|sec(ond)?s?|milli(second)?s?|micro(second)?s?|times?|epoch|"
-    r"(t|time|date|time_?stamp|date_?time|unix_?time)(_?(s|ms|us|ns))?"
-)
-ID = "[_ -]?(id|nr|no|number|nummer)"
-PERSON = re.compile(rf"(subject|person|user|participant|patient)({ID})?")
-SESSION = re.compile(rf"{PERSON.pattern}|(session|recording|take|group)({ID})?")
 _NO_CHANNEL = re.compile("|".join((*LABEL_NAMES, TIME.pattern, SESSION.pattern)))
 """Names, in lower case, of columns of a recording that are not channels."""
-
-
-class Wave(NamedTuple):
-    """A recording of sound."""
-
-    values: NDArray[np.int16]  # (samples, 1): its first channel that is not silent, 0..1023
-    rate: float  # samples a second
-    channels: int  # their number in the file
-    channel: int = 0  # the one that was read
-
-    def sampled(self, rate: float | None) -> Wave:
-        """Return what an analog input samples at a lower rate, without a filter."""
-        if rate is None or not 0 < rate < self.rate:
-            return self
-        count = int(len(self.values) * rate / self.rate)
-        places = (np.arange(count) * (self.rate / rate)).astype(np.int64)
-        return self._replace(values=self.values[places], rate=rate)
-
-
-def read_wave(path: Path) -> Wave:
-    """Return the first channel of a recording that is not silent, in counts.
-
-    Raises `InputError` unless it is a complete WAV file of 8- or 16-bit PCM, not too long.
-    """
-    try:
-        with wave.open(_plain(path), "rb") as recording:
-            width, channels = recording.getsampwidth(), recording.getnchannels()
-            rate = float(recording.getframerate())
-            _check(path, width, channels, rate)
-            for channel in range(channels):
-                counts = _counts_in(path, recording, channel)
-                if len(counts) and np.ptp(counts) > 1:  # a silent one may have a bit of noise
-                    break
-            else:
-                channel, counts = 0, _counts_in(path, recording, 0)
-    except (wave.Error, EOFError, RuntimeError) as error:  # the last one: a seek beyond the end
-        reason = str(error) or "the file ends too early"
-        raise InputError(
-            f"{path} is not a WAV file with PCM samples ({reason}); convert it to PCM samples of "
-            "16 bits"
-        ) from error
-    return Wave(counts.reshape(-1, 1), rate, channels, channel)
-
-
-def _plain(path: Path) -> Any:
-    """Return a WAV file for `wave`, which does not know the extensible format of PCM."""
-    with path.open("rb") as stream:
-        head = stream.read(_HEAD_BYTES)
-        place = head.find(b"fmt ") + 8
-        extensible = (
-            head[place : place + 2] == _EXTENSIBLE and head[place + 24 : place + 40] == _PCM
-        )
-        if place < 8 or not extensible:
-            return str(path)
-        check_file(path, limit_bytes=_FILE_LIMIT_BYTES)
-        return io.BytesIO(head[:place] + _PCM[:2] + head[place + 2 :] + stream.read())
-
-
-def _check(path: Path, width: int, channels: int, rate: float) -> None:
-    if not rate:
-        raise InputError(f"{path} has a sampling rate of 0; save it again with its true rate")
-    if width not in (1, 2):
-        raise InputError(f"{path} has samples of {8 * width} bits; convert it to 8 or 16 bits")
-    # The data after the header may be shorter than stated here, never longer.
-    most = path.stat().st_size // (width * channels)
-    if most > _MOST_SAMPLES:
-        raise InputError(
-            f"{path} has {most:,} samples, but the limit is {_MOST_SAMPLES:,}; divide the "
-            "recording into several files"
-        )
-
-
-def _counts_in(path: Path, recording: wave.Wave_read, channel: int) -> NDArray[np.int16]:
-    """Return a channel, (samples,), read piece by piece."""
-    recording.rewind()
-    width, channels = recording.getsampwidth(), recording.getnchannels()
-    most = min(recording.getnframes(), path.stat().st_size // (width * channels))
-    counts, n = np.empty(most, np.int16), 0
-    while n < most and (content := recording.readframes(_FRAMES_AT_ONCE)):
-        content = content[: len(content) // (width * channels) * width * channels]
-        if width == 1:
-            values = np.frombuffer(content, np.uint8).astype(np.int16) * (_COUNTS >> 8)
-        else:
-            values = (np.frombuffer(content, "<i2") >> 6) + np.int16(_COUNTS // 2)
-        piece = values[channel::channels]
-        counts[n : n + len(piece)] = piece
-        n += len(piece)
-    said = recording.getnframes()
-    if n < said and said * width * channels < _UNKNOWN_BYTES:
-        raise InputError(
-            f"{path} is truncated: its header announces {said:,} samples, but the file has {n:,}; "
-            "copy or record the file again"
-        )
-    return counts[:n]
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,6 +104,21 @@ class PlayedSensor:
         """The analog inputs that it takes; empty on the two-wire bus."""
         pin = self.kind.pin
         return range(0) if pin is None else range(pin, pin + self.values.shape[1])
+
+    @property
+    def name(self) -> str:
+        """The sensor's name."""
+        return self.kind.name
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """The analog inputs that it takes, or its address or bits on a bus, above all pins."""
+        chip = self.kind.registers
+        return tuple(self.pins) if chip is None else (*chip.addresses, chip.read_bits)[:1]
+
+    def record(self, inputs: Sequence[int]) -> bytes:
+        """Return it as the emulator reads it; `inputs` are the ADC's numbers of the pins."""
+        return packed(self.kind, self.values, self.rate, [inputs[pin] for pin in self.pins])
 
 
 def read_sensor(option: str) -> PlayedSensor:

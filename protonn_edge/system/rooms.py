@@ -25,7 +25,7 @@ _PARTS = {
     "rejection": ("policy.rejection", "--rejection --rejection-by"),
     "reports": ("report", "report"),
     "searches": ("tuning", "tune"),
-    "teaching": ("teaching", "--teachable --new-classes --teach --teaching"),
+    "teaching": ("teaching", "--teachable --new-classes --teach"),
 }
 
 

@@ -7,9 +7,9 @@ BRINGS = {
     "answer stream": "listener:TaughtStream",
     "command inspect": "commands:InspectOptions",
     "command monitor": "monitor:MonitorOptions",
-    "command report": "commands:ReportOptions",
     "messages": "messages:MESSAGES",
     "parts": "part:part_of",
     "proof": "part:PROOF",
+    "report file": "panel:FILE",
 }
 """What the rest of the package asks for; see `protonn_edge.extensions`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -13,7 +13,7 @@ import numpy as np
 from protonn_edge.chain.model import Model
 from protonn_edge.cli.additions import AddedOptions
 from protonn_edge.cli.command import Output, option
-from protonn_edge.cli.options import GROUPS, PATH
+from protonn_edge.cli.options import GROUPS
 from protonn_edge.cli.tables import with_group_column
 from protonn_edge.datasets import TableOptions
 from protonn_edge.evaluation.terminal import fact_table
@@ -21,18 +21,12 @@ from protonn_edge.quantization import quantize
 
 if TYPE_CHECKING:
     from protonn_edge.datasets.reading import ModelPoints
-    from protonn_edge.report.content import Section
 
 _TEACH_GROUPS = option(
     "With --groups: teach up to N examples of each class from each group, and report the "
     "accuracy on other points of the same group.",
     click.IntRange(1, 50),
     metavar="N",
-)
-_TAUGHT = option(
-    "A file with the output of 'inspect --teach N --json', to plot accuracy against examples.",
-    PATH,
-    flag="--teaching",
 )
 
 
@@ -62,21 +56,6 @@ class InspectOptions(AddedOptions):
         return {
             "teaching": _taught(model, points, (self.groups, data, points.options), out, self.teach)
         }
-
-
-@dataclass(frozen=True)
-class ReportOptions(AddedOptions):
-    """The option of `report` for a figure of people who teach a board."""
-
-    taught_path: Path | None = _TAUGHT
-
-    def sections(self, model_sha256: str) -> Sequence[Section]:
-        """Return the section about these people."""
-        from protonn_edge.teaching import panel  # noqa: PLC0415 - few need it
-
-        if self.taught_path is None:
-            return ()
-        return (panel.taught_section(panel.read_taught(self.taught_path, model_sha256)),)
 
 
 def _taught(

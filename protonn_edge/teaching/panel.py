@@ -32,6 +32,10 @@ def read_taught(path: Path, model_sha256: str) -> tuple[TaughtPerson, ...]:
         return people
 
 
+FILE = {"teaching": lambda path, sha256: taught_section(read_taught(path, sha256))}
+"""The function that shows such a file, by a key of its JSON."""
+
+
 def taught_section(people: Sequence[TaughtPerson]) -> Section:
     """Return the section about examples that people teach a board."""
     each = list(zip(*(person.accuracies for person in people), strict=True))

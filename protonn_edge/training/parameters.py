@@ -7,7 +7,7 @@ training from taking years. Nothing here imports scikit-learn, so that help is p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, FrozenInstanceError, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
@@ -25,6 +25,7 @@ from protonn_edge.system.lazy import later
 if TYPE_CHECKING:
     from protonn_edge.training.features import FeatureData, FeatureRequest
     from protonn_edge.training.given_points import ClassWeight
+    from protonn_edge.training.points import Transform
     from protonn_edge.training.progress import Callback
     from protonn_edge.training.targets import Target
 
@@ -239,8 +240,6 @@ class FeatureParameters(Parameterized):
         Number(float, *SAMPLE_RATES),
         None,
         help="Sampling rate in Hz, for generated sketches.",
-        option="--sample-rate",
-        common=True,
     )
     copies: int = parameter(
         0,
@@ -317,8 +316,6 @@ class SharedParameters(FeatureParameters):
         "standard",
         Choices(NORMALIZER_KINDS),
         help="Normalization of the features; takes no time on devices, but they do not support l2.",
-        option="--normalization",
-        common=True,
     )
     clip: float = parameter(
         0.0,
@@ -332,8 +329,6 @@ class SharedParameters(FeatureParameters):
         Choices(("balanced",)),
         None,
         help="Give every class the same weight.",
-        option="--class-weight",
-        common=True,
     )
     random_state: int | np.random.RandomState | None = parameter(None, "random_state")
     callback: Callback | None = parameter(None, callable, None)
@@ -350,6 +345,10 @@ class SharedParameters(FeatureParameters):
         """What the points of a training teach."""
         target: Target = _target()
         return target
+
+    def moves_of_groups(self) -> Sequence[Transform]:
+        """Return what moves points between their groups, if they come in groups."""
+        return ()
 
     @property
     def normalizer_kind(self) -> str:

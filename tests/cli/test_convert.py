@@ -76,7 +76,7 @@ def test_the_data_may_lie_elsewhere_or_beside(foo: Path, tmp_path: Path):
 
 
 def test_a_normalization_is_named(foo: Path, tmp_path: Path):
-    options = ("-o", tmp_path / "model.npz", "--normalization", "standard")
+    options = ("-o", tmp_path / "model.npz", "--reference", "normalization=standard")
     assert convert(results_of(foo), *options).exit_code == 0
     model, data = load_model(tmp_path / "model.npz"), load_dataset(foo)
     np.testing.assert_allclose(model.normalizer.scale, 1 / data.X_train.std(axis=0), rtol=1e-5)
@@ -86,7 +86,7 @@ def test_a_normalization_is_named(foo: Path, tmp_path: Path):
 def test_there_and_back(foo: Path, tmp_path: Path, layout: str):
     first, again, folder = tmp_path / "model.npz", tmp_path / "again.npz", tmp_path / "run"
     assert convert(results_of(foo), "-o", first).exit_code == 0
-    done = convert(first, "-o", folder, "--layout", layout, "--data", foo, "--json")
+    done = convert(first, "-o", folder, "--reference", f"layout={layout}", "--data", foo, "--json")
     assert done.exit_code == 0, done.output
     record = json.loads(done.stdout)
     assert (record["same_answers"], record["n"], record["layout"]) == (1.0, 30, layout)
@@ -150,14 +150,19 @@ def test_sets_of_labels_go_there_and_back(tmp_path: Path):
     lines = (",".join(map(str, y)) + " " + row for y, row in zip(sets, rows, strict=True))
     data.write_text("\n".join(lines) + "\n")
     model, folder, again = (tmp_path / name for name in ("m.npz", "run", "again.npz"))
-    options = ("--prototypes", 5, "--epochs", 2, "--normalization", "l2")
+    options = ("--prototypes", 5, "--epochs", 2, "--set", "normalization=l2")
     succeed("train", data, "-o", model, *options)
     done = convert(model, "-o", folder)
     assert done.exit_code == 2
     assert "scales points to unit norm, which a matrix cannot do" in done.stderr
-    done = convert(model, "-o", folder, "--features", "normalized", "--data", data, "--json")
+    done = convert(
+        model, "-o", folder, "--reference", "features=normalized", "--data", data, "--json"
+    )
     assert json.loads(done.stdout)["same_answers"] == 1.0
-    assert convert(folder, "-o", again, "--data", data, "--normalization", "l2").exit_code == 0
+    assert (
+        convert(folder, "-o", again, "--data", data, "--reference", "normalization=l2").exit_code
+        == 0
+    )
     assert load_model(again).multilabel
 
 
@@ -193,8 +198,8 @@ def test_an_estimator_becomes_a_model(foo: Path, machine: Path, tmp_path: Path):
     [
         (
             "model.npz",
-            ["--normalization", "none"],
-            "--normalization applies only to a folder, but SOURCE is",
+            ["--reference", "normalization=none"],
+            "--reference normalization applies only to a folder, but SOURCE is",
         ),
         (
             "model.npz",
@@ -203,10 +208,14 @@ def test_an_estimator_becomes_a_model(foo: Path, machine: Path, tmp_path: Path):
         ),
         (
             "foo",
-            ["--layout", "npy"],
-            "--layout applies only to a model file that becomes a folder, but SOURCE is a folder",
+            ["--reference", "layout=npy"],
+            "--reference layout applies only to a model file that becomes a folder, but",
         ),
-        ("machine.skops", ["--features", "raw"], "--features applies only to a model file"),
+        (
+            "machine.skops",
+            ["--reference", "features=raw"],
+            "--reference features applies only to a model file",
+        ),
     ],
 )
 def test_options_of_another_direction_are_refused(

@@ -85,10 +85,10 @@ def test_damaged_model_files(tmp_path: Path, model_file: Path, damage: str, comm
 @pytest.mark.parametrize(
     ("array", "value", "words"),
     [
-        ("W", np.full((5, 2), np.nan, np.float32), ["W"]),
-        ("B", np.zeros((4, 9), np.float32), ["B"]),
-        ("W", np.array([[{}]], dtype=object), ["W"]),
-        ("gamma", np.float32(-1.0), ["gamma"]),
+        ("head.projection", np.full((5, 2), np.nan, np.float32), ["projection"]),
+        ("head.prototypes", np.zeros((4, 9), np.float32), ["prototypes"]),
+        ("head.projection", np.array([[{}]], dtype=object), ["projection"]),
+        ("head", np.frombuffer(b"{}", np.uint8), ["kind of classifier"]),
     ],
 )
 def test_models_with_a_wrong_array(

@@ -25,7 +25,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for point, labels in zip(X, Y, strict=True)
     ]
     (path / "data.svm").write_text("\n".join(lines))
-    options = ("--epochs", 20, "--prototypes", 15, "--holdout", 0.3, "--normalization", "l2")
+    options = ("--epochs", 20, "--prototypes", 15, "--holdout", 0.3, "--set", "normalization=l2")
     result = run("train", path / "data.svm", "-o", path / "model.npz", *options)
     assert result.exit_code == 0, result.output
     (path / "said.txt").write_text(result.stdout)
@@ -85,7 +85,7 @@ def test_what_needs_a_device_refuses_in_one_sentence(
 def test_points_of_unit_norm_are_for_floats_alone(tmp_path: Path) -> None:
     lines = "".join(f"{i % 2} {1 + i % 2}:{1 + i} 3:1\n" for i in range(40))
     (tmp_path / "d.svm").write_text(lines)
-    options = ("--normalization", "l2", "--prototypes", 4, "--epochs", 5)
+    options = ("--set", "normalization=l2", "--prototypes", 4, "--epochs", 5)
     record = run_json("train", tmp_path / "d.svm", "-o", tmp_path / "m.npz", *options)
     assert record["train_accuracy"] == 1.0
     assert "unit norm" in record["no_device"]

@@ -50,7 +50,7 @@ def train(data: Path, *options: object) -> Model:
         (["--optimizer", "alternating"], "optimizer", "alternating"),
         (["--set", "init_projection=gaussian"], "init_projection", "gaussian"),
         (["--set", "init_prototypes=sample"], "init_prototypes", "sample"),
-        (["--class-weight", "balanced"], "class_weight", "balanced"),
+        (["--set", "class_weight=balanced"], "class_weight", "balanced"),
         (["--set", "quantization_aware=false"], "quantization_aware", False),
         (["--image-shape", "3x4", "--augment"], "image_shape", [3, 4]),
         (["--image-shape", "3x4", "--features", "pool:2x2"], "features", "pool:2x2"),
@@ -124,8 +124,8 @@ def test_sizes_are_not_given_with_a_model_to_start_from(data: Path) -> None:
             "--set gamma has no effect, because the model to start from determines",
         ),
         (
-            ("--normalization", "none"),
-            "--normalization has no effect, because the model to start from has its own",
+            ("--set", "normalization=none"),
+            "--set normalization has no effect, because the model to start from has its own",
         ),
     ):
         assert said in refusal(run_train(data, "--start-from", first, *options))
@@ -200,7 +200,7 @@ def test_a_model_of_4_bits_is_built_with_two_weights_a_byte(data: Path) -> None:
         (["--prototypes", 61], "--prototypes is 61, but the data has only 48 training points"),
         (["--projection-bits", 5], "'5' is not one of"),
         (
-            ["--projection-bits", 4, "--normalization", "l2"],
+            ["--projection-bits", 4, "--set", "normalization=l2"],
             "--projection-bits is not possible",
         ),
         (["--set", "trained=W,W"], "'W,W' must be one or more of W, B, Z"),
@@ -324,7 +324,7 @@ def test_epochs_are_reported_where_all_matrices_are_trained_at_once(data: Path) 
 
 
 def test_training_goes_on_from_the_reference_implementations_files(data: Path) -> None:
-    model = train(data, "--projection-dim", 3, "--normalization", "none")
+    model = train(data, "--projection-dim", 3, "--set", "normalization=none")
     folder = data.parent / "reference"
     folder.mkdir()
     for name, matrix in (
@@ -338,7 +338,7 @@ def test_training_goes_on_from_the_reference_implementations_files(data: Path) -
     assert raw.head.n_projections == 3
     assert raw.normalizer.kind == "none"
     assert raw.head.gamma == pytest.approx(model.head.gamma)
-    scaled = train(data, "--start-from", folder, "--normalization", "standard")
+    scaled = train(data, "--start-from", folder, "--set", "normalization=standard")
     assert scaled.normalizer.kind == "standard"
     (folder / "Z").write_text("1\t2\n3\n")
     result = run_train(data, "--start-from", folder)

@@ -149,7 +149,7 @@ def read_or_empty(path: Path) -> str:
     [
         (["--choose", "worst"], "is not a choice"),
         (["--choose", "smallest-within", "1000"], "is not a choice"),
-        (["--jobs", "2", "--dask", "tcp://127.0.0.1:1"], "cannot be used together"),
+        (["--jobs", "0"], "is neither a number of processes"),
         (["--front", "f.txt"], "its name must end in .json, .svg, .png or .pdf"),
         (["--groups", "nobody"], "neither an array of"),
         (["--groups", "X_train"], "groups"),

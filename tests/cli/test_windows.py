@@ -46,7 +46,7 @@ def windows(recording: Path) -> Path:
 @pytest.fixture(scope="module")
 def model(windows: Path) -> Path:
     path = windows.with_name("model.npz")
-    options = ["--features", FEATURES, "--prototypes", 4, "--epochs", 30, "--sample-rate", 50]
+    options = ["--features", FEATURES, "--prototypes", 4, "--epochs", 30, "--set", "sample_rate=50"]
     done = run("train", windows, "-o", path, *options)
     assert done.exit_code == 0, done.output
     return path
@@ -77,7 +77,7 @@ def test_inspect_shows_window_features(model: Path, windows: Path) -> None:
     assert "kinds mean deviation min max crossings bands, bands 3, hysteresis 1" in " ".join(
         done.output.split()
     )
-    declared = json.loads(run("inspect", model, "--json").stdout)["window_features"]
+    declared = json.loads(run("inspect", model, "--json").stdout)
     assert declared["points"]["shape"] == [20, 2]
 
 
@@ -110,7 +110,7 @@ def test_tuning_searches_models_of_windows(windows: Path, tmp_path: Path) -> Non
         (["--features", "mean", "--window", "7y3"], "is not a number of samples and channels"),
         (["--window", "20x2"], "no features of windows are"),
         (["--features", "mean", "--projection-dim", 9], "the projection has only 2 inputs"),
-        (["--features", "mean", "--sample-rate", 0], "--sample-rate"),
+        (["--features", "mean", "--set", "sample_rate=0"], "--set sample_rate"),
     ],
 )
 def test_wrong_window_features_are_one_sentence(
@@ -210,9 +210,12 @@ def test_windows_of_one_class_are_learned(log: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--before", 5], "--before works only with --trigger"),
+        (["--trigger", "auto,after=5"], "is not one of before=..."),
         (["--trigger", "auto", "--stride", 5], "--stride and --trigger cannot be used"),
-        (["--trigger", "auto", "--before", 50], "--before is 50, but a window has only 50 samples"),
+        (
+            ["--trigger", "auto,before=50"],
+            "--trigger has before=50, but a window has only 50 samples",
+        ),
         (["--trigger", "often"], "neither a number above 0 nor 'auto'"),
         (["--read", "channels=ax,bx"], "--read channels is 'bx', which is not a column"),
         (["--read", "time=when"], "--read time is 'when', which is not a column"),

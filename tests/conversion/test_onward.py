@@ -100,5 +100,8 @@ def test_only_files_of_the_kind_are_replaced(tmp_path: Path):
     target.unlink()
     for _ in range(2):
         succeed("convert", model, "-o", target)
-    for option, words in (("--layout=npy", "--layout applies only to"), ("--data=x.csv", "x.csv")):
+    for option, words in (
+        ("--reference=layout=npy", "--reference layout applies only to"),
+        ("--data=x.csv", "x.csv"),
+    ):
         assert words in run("convert", model, "-o", target, option).output

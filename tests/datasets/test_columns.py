@@ -152,7 +152,9 @@ def test_a_messy_table_becomes_a_model_in_three_commands(tmp_path: Path) -> None
     model = tmp_path / "m.npz"
     record = run_json("data", train)
     assert (len(record["columns"]), record["n_features"]) == (40, 36)
-    succeed("train", train, "-o", model, "--read", "missing=median", "--class-weight", "balanced")
+    succeed(
+        "train", train, "-o", model, "--read", "missing=median", "--set", "class_weight=balanced"
+    )
     answers = np.array(run_json("predict", model, test)["predicted"])
     correct = kinds[y[800:]]
     for kind in kinds:

@@ -58,13 +58,13 @@ def test_the_same_input_gives_the_same_bytes(tmp_path: Path, model_file: Path, k
 
 
 def test_a_name_of_its_own(tmp_path: Path, model_file: Path):
-    assert export(model_file, "--arduino", tmp_path / "x", "--name", "wave").exit_code == 0
+    assert export(model_file, "--arduino", tmp_path / "x", "--library", "name=wave").exit_code == 0
     assert (tmp_path / "x" / "src" / "wave.h").is_file()
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_prefix_names_the_files(tmp_path: Path, model_file: Path, kind: str):
-    done = export(model_file, f"--{kind}", tmp_path / "x", "--prefix", "wave", "--json")
+    done = export(model_file, f"--{kind}", tmp_path / "x", "--library", "prefix=wave", "--json")
     names = {name.removeprefix("src/") for name in json.loads(done.stdout)["files"]}
     assert names > {f"wave_{name}" for name in ("model.h", "model.c", "self_test.h", "self_test.c")}
     texts = [path.read_text() for path in (tmp_path / "x").rglob("*") if path.is_file()]
@@ -72,7 +72,7 @@ def test_a_prefix_names_the_files(tmp_path: Path, model_file: Path, kind: str):
 
 
 def test_the_usual_prefix_may_be_given(tmp_path: Path, model_file: Path):
-    for folder, more in (("one", []), ("two", ["--prefix", "pnn"])):
+    for folder, more in (("one", []), ("two", ["--library", "prefix=pnn"])):
         assert export(model_file, "--c", tmp_path / folder / "x", *more).exit_code == 0
     for path in (tmp_path / "one" / "x").iterdir():
         assert path.read_bytes() == (tmp_path / "two" / "x" / path.name).read_bytes()
@@ -90,13 +90,18 @@ def test_the_usual_prefix_may_be_given(tmp_path: Path, model_file: Path):
 def test_a_bad_prefix_is_refused_in_one_sentence(
     tmp_path: Path, model_file: Path, prefix: str, said: str
 ):
-    assert said in refusal(export(model_file, "--c", tmp_path / "x", "--prefix", prefix))
+    assert said in refusal(
+        export(model_file, "--c", tmp_path / "x", "--library", f"prefix={prefix}")
+    )
     assert not (tmp_path / "x").exists()
 
 
 def test_another_prefix_replaces_the_files_of_the_first(tmp_path: Path, model_file: Path):
     for prefix in ("wave", "knock"):
-        assert export(model_file, "--c", tmp_path / "x", "--prefix", prefix).exit_code == 0
+        assert (
+            export(model_file, "--c", tmp_path / "x", "--library", f"prefix={prefix}").exit_code
+            == 0
+        )
     assert sorted(path.name for path in (tmp_path / "x").glob("*_*.[ch]")) == [
         "knock_model.c", "knock_model.h", "knock_self_test.c", "knock_self_test.h"
     ]  # fmt: skip
@@ -145,10 +150,11 @@ def test_a_damaged_model_leaves_no_folder(tmp_path: Path):
 
 
 def test_a_manifest_names_who_publishes_the_library(tmp_path: Path, model_file: Path):
-    given = ["--author", 'Ada "A" <ada@example.org>', "--url", "https://example.org/x"]
+    texts = ('author=Ada "A" <ada@example.org>', "url=https://example.org/x", "version=2.10.0")
+    given = [word for text in texts for word in ("--library", text)]
     for kind in ("arduino", "platformio"):
         folder = tmp_path / kind
-        done = export(model_file, f"--{kind}", folder, *given, "--library-version", "2.10.0")
+        done = export(model_file, f"--{kind}", folder, *given)
         assert done.exit_code == 0, done.output
     lines = (tmp_path / "arduino" / "library.properties").read_text().splitlines()
     assert {'author=Ada "A" <ada@example.org>', "url=https://example.org/x", "version=2.10.0"} <= {
@@ -162,17 +168,17 @@ def test_a_manifest_names_who_publishes_the_library(tmp_path: Path, model_file: 
 @pytest.mark.parametrize(
     ("option", "value", "complaint"),
     [
-        ("--author", "A\nincludes=evil.h", "the library's author is"),
-        ("--author", " ", "the library's author is"),
-        ("--url", "javascript:x", "begins with https://"),
-        ("--url", "https://example.org/\n", "the library's url is"),
-        ("--library-version", "1.0", "use three numbers"),
+        ("author", "A\nincludes=evil.h", "the library's author is"),
+        ("author", " ", "the library's author is"),
+        ("url", "javascript:x", "begins with https://"),
+        ("url", "https://example.org/\n", "the library's url is"),
+        ("version", "1.0", "use three numbers"),
     ],
 )
 def test_what_no_manifest_can_say_is_refused(
     tmp_path: Path, model_file: Path, option: str, value: str, complaint: str
 ):
-    done = export(model_file, "--arduino", tmp_path / "x", option, value)
+    done = export(model_file, "--arduino", tmp_path / "x", "--library", f"{option}={value}")
     assert complaint in refusal(done)
     assert not (tmp_path / "x").exists()
 

@@ -30,7 +30,7 @@ def test_classify_is_as_accurate_as_the_model(name: str, arduino_core: Path, tmp
     model = load_model(file)
     X, y = load_points(data, Expected(n_features=model.n_features, classes=model.classes))
     library = tmp_path / "library"
-    succeed("export", file, "--arduino", library, "--name", "measured")
+    succeed("export", file, "--arduino", library, "--library", "name=measured")
     sketch = library / "examples" / "Classify" / "Classify.ino"
     reference = quantize(model)
     raw = in_sketch(X, [float(f"1e{k}") for k in model.units])

@@ -19,7 +19,7 @@ def exported(folder: Path, header: str, *options: str) -> tuple[str, str]:
     (folder / "d.csv").write_text(header + ROWS)
     model, library = folder / "m.npz", folder / "lib"
     succeed("train", folder / "d.csv", "--classifier", "linear", "-o", model, *options)
-    succeed("export", model, "--arduino", library, "--name", "motors")
+    succeed("export", model, "--arduino", library, "--library", "name=motors")
     return (library / "README.md").read_text(), (library / "src" / "motors.h").read_text()
 
 

@@ -45,7 +45,7 @@ def _options(rng: np.random.Generator) -> list[object]:
             (
                 ("--stride", pick(rng, (1, 2, 10**9))),
                 ("--trigger", pick(rng, ("auto", "1", "1e9", "1e-9"))),
-                ("--trigger", "auto", "--before", pick(rng, (0, 1, 7))),
+                ("--trigger", f"auto,before={pick(rng, (0, 1, 7))}"),
                 ("--onset", pick(rng, (1, 4, 100))),
             ),
         )

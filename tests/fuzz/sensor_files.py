@@ -13,8 +13,9 @@ from fuzz.mutation import pick
 from fuzz.sentences import REFUSALS, check_refusal
 
 from protonn_edge.boards import load_board
+from protonn_edge.emulator.replayed import packed_sensors
 from protonn_edge.projects.sensor_projects import logger_of
-from protonn_edge.sensors import PlayedSensor, SensorKind, packed_sensors, sensor_kind
+from protonn_edge.sensors import PlayedSensor, SensorKind, sensor_kind
 
 BRIEF_CASES = 20
 
@@ -42,7 +43,7 @@ def run_case(seed: int, folder: Path) -> None:
     assert main.count("/*") == main.count("*/"), "a note ends its comment"
     assert re.fullmatch(r"[\n\x20-\x7e]*", main), "the firmware has other characters"
     values = rng.integers(kind.low, kind.high + 1, (3, len(kind.channels))).astype(np.int16)
-    packed_sensors([PlayedSensor(kind, values, 10.0)])
+    packed_sensors([PlayedSensor(kind, values, 10.0)], range(6))
 
 
 @functools.cache

@@ -23,8 +23,10 @@ from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import with_rules
 from protonn_edge.cli.live import LiveOptions
 from protonn_edge.codegen import make_plan, template_environment
+from protonn_edge.datasets.instruments import Instrument
 from protonn_edge.datasets.naming import sample_names
 from protonn_edge.datasets.onset import onsets_of
+from protonn_edge.datasets.units import unit_of
 from protonn_edge.device.listener import AnswerStream
 from protonn_edge.device.sensor_board import UNDECIDED, WindowAnswer
 from protonn_edge.emulator import EmulatedUno
@@ -40,14 +42,7 @@ from protonn_edge.projects.sampling import Sampling
 from protonn_edge.projects.sensor_projects import build_live, live_files
 from protonn_edge.projects.windowing import Windowing, windowing_of
 from protonn_edge.quantization import quantize
-from protonn_edge.sensors import (
-    MICROPHONE,
-    Instrument,
-    PlayedSensor,
-    SensorKind,
-    sensor_kind,
-)
-from protonn_edge.sensors.kinds import unit_of
+from protonn_edge.sensors import MICROPHONE, PlayedSensor, SensorKind, sensor_kind
 from protonn_edge.system.files import write_atomically
 from protonn_edge.toolchain.platformio import build_firmware
 

@@ -288,7 +288,7 @@ def test_hil_opens_the_meter_that_is_named(tmp_path: Path, monkeypatch: pytest.M
 
     monkeypatch.setattr("protonn_edge.cli.hil.measure", measure)
     words = ["hil", tmp_path / "points.csv", "--project", tmp_path, "--meter"]
-    assert "that is enough" in run(*words, "ppk2:COM9", "--volts", 5, "--port", "COM8").stderr
+    assert "that is enough" in run(*words, "ppk2:COM9,volts=5", "--port", "COM8").stderr
     assert isinstance(asked["instrument"].opened, Ppk2)
     assert "that is enough" in run(*words, "none").stderr
     assert asked["instrument"] is None

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from refusals import refused_by
 
 from protonn_edge.chain.file import load_model, save_model
-from protonn_edge.chain.head import Head
+from protonn_edge.chain.head import Head, member, paper_bytes
 from protonn_edge.chain.model import Model, with_units_of
 from protonn_edge.chain.policy import with_rules
 from protonn_edge.chain.registry import HEADS
@@ -32,25 +32,8 @@ class Plane(Head):
 
     kind = "plane"
     title = "plane"
-    ARRAYS = ("weights",)
 
-    weights: NDArray[Any]
-
-    @property
-    def matrices(self) -> dict[str, NDArray[Any]]:
-        return {"weights": self.weights}
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, NDArray[Any]]) -> Plane:
-        return cls(weights=arrays["weights"])
-
-    @property
-    def n_inputs(self) -> int:
-        return self.weights.shape[1]
-
-    @property
-    def n_classes(self) -> int:
-        return len(self.weights)
+    weights: NDArray[Any] = member("W", "L", "D")
 
     @property
     def values_a_point(self) -> int:
@@ -119,7 +102,7 @@ def test_another_kind_goes_through_a_file(tmp_path: Path, monkeypatch: pytest.Mo
     loaded = load_model(tmp_path / "model.npz")
     assert isinstance(loaded.head, Plane)
     assert np.array_equal(loaded.scores(X), model.scores(X))
-    assert loaded.head.paper_bytes == 4 * 15
+    assert paper_bytes(loaded.head.matrices.values()) == 4 * 15
     with pytest.raises(
         InputError,
         match="needs a model of the kind 'protonn', but the kind is 'plane'",

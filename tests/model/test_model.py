@@ -243,27 +243,22 @@ def test_numpy_reads_the_file_without_pickle(tmp_path: Path) -> None:
     save_model(model, tmp_path / "model.npz")
     with np.load(tmp_path / "model.npz", allow_pickle=False) as archive:
         assert int(archive["format_version"]) == FORMAT_VERSION
-        assert np.array_equal(archive["W"], model.head.projection)
+        assert np.array_equal(archive["head.projection"], model.head.projection)
         assert json.loads(archive["record"].tobytes())["seed"] == 0
 
 
 def test_a_file_in_fortran_order_or_compressed_is_read_too(tmp_path: Path) -> None:
     arrays = {name: np.asfortranarray(array) for name, array in arrays_of(make_model()).items()}
     arrays["format_version"] = np.int64(FORMAT_VERSION)
-    arrays["gamma"] = np.float64(0.5)
-    arrays["cutoff"] = np.float64(0.0)
     arrays["clipped"] = np.int64(0)
     arrays["normalizer_kind"] = np.str_("standard")
-    arrays["classifier"] = np.str_("protonn")
     np.savez_compressed(tmp_path / "model.npz", **arrays)
     assert model_bytes(load_model(tmp_path / "model.npz")) == model_bytes(make_model())
 
 
-def test_bits_of_the_projection_are_in_the_file_where_they_are_not_8(tmp_path: Path) -> None:
-    plain = make_model()
-    assert "projection_bits" not in arrays_of(plain)
-    model = replace(plain, projection_bits=4)
-    assert arrays_of(model)["projection_bits"] == 4
+def test_bits_of_the_projection_are_in_the_file(tmp_path: Path) -> None:
+    model = replace(make_model(), projection_bits=4)
+    assert json.loads(arrays_of(model)["head"].tobytes())["projection_bits"] == 4
     save_model(model, tmp_path / "model.npz")
     loaded = load_model(tmp_path / "model.npz")
     assert loaded.head.projection_bits == 4
@@ -442,13 +437,19 @@ def test_another_format_is_refused(tmp_path: Path, version: int) -> None:
         load_model(path)
 
 
+def changed_head(**changes: Any) -> np.ndarray:
+    """Return the JSON of the head of a model file with changes."""
+    given = json.loads(arrays_of(make_model())["head"].tobytes())
+    return np.frombuffer(json.dumps(given | changes).encode(), np.uint8)
+
+
 def test_a_file_that_was_written_long_ago_is_read_as_it_was() -> None:
     """Of pooled images, with a rejection."""
     model = load_model(Path(__file__).parent / "format_8.npz")
     assert isinstance(model.head, ProtoNNHead)
     assert (model.features.n_outputs, model.head.n_prototypes) == (16, 12)
     assert model.activity.stages["prototypes"][1].shape == (12,)
-    assert quantize(model).model_sha256.startswith("389524a4dd0b46be")
+    assert quantize(model).model_sha256.startswith("a1afbe15ca1dd9e3")
 
 
 @pytest.mark.parametrize(
@@ -456,20 +457,27 @@ def test_a_file_that_was_written_long_ago_is_read_as_it_was() -> None:
     [
         {"format_version": None},
         {"format_version": np.float64(7)},
-        {"W": None},
+        {"head.projection": None},
         {"surplus": np.zeros(3)},
-        {"W": np.zeros((3, 5))},
-        {"W": np.zeros(5, dtype=np.float32)},
-        {"W": np.zeros((3, 6), dtype=np.float32)},
-        {"B": np.zeros((2, 4), dtype=np.float32)},
-        {"B": np.full((3, 4), np.nan, dtype=np.float32)},
-        {"Z": np.full((2, 4), np.inf, dtype=np.float32)},
-        {"Z": np.array([["a"] * 4] * 2)},
-        {"gamma": np.float64(-1)},
-        {"gamma": np.ones(2)},
-        {"projection_bits": np.int64(5)},
-        {"projection_bits": np.float64(4)},
-        {"projection_bits": np.full(2, 4)},
+        {"head.projection": np.zeros((3, 5))},
+        {"head.projection": np.zeros(5, dtype=np.float32)},
+        {"head.projection": np.zeros((3, 6), dtype=np.float32)},
+        {"head.prototypes": np.zeros((2, 4), dtype=np.float32)},
+        {"head.prototypes": np.full((3, 4), np.nan, dtype=np.float32)},
+        {"head.labels": np.full((2, 4), np.inf, dtype=np.float32)},
+        {"head.labels": np.array([["a"] * 4] * 2)},
+        {"head": changed_head(gamma=-1.0)},
+        {"head": changed_head(gamma=None)},
+        {"head": changed_head(gamma=[1.0, 1.0])},
+        {"head": changed_head(kind="other")},
+        {"head": changed_head(kind=3)},
+        {"head": changed_head(more=3)},
+        {"head": changed_head(projection_bits=5)},
+        {"head": changed_head(projection_bits=4.0)},
+        {"head": changed_head(projection_bits=[4, 4])},
+        {"head": changed_head(voters={"kind": "other"})},
+        {"head": changed_head(voters=3)},
+        {"head.surplus": np.zeros(3)},
         {"normalizer_scale": np.full(5, np.inf)},
         {"normalizer_scale": np.ones(4)},
         {"normalizer_offset": np.ones(5, dtype=np.float32)},
@@ -506,7 +514,7 @@ def test_a_pickled_array_is_refused_and_not_run(tmp_path: Path) -> None:
     arrays = arrays_of(make_model())
     pickled = np.array([{"a": 1}, None], dtype=object)
     with zipfile.ZipFile(path, "w") as archive:
-        for name, array in (arrays | {"W": pickled}).items():
+        for name, array in (arrays | {"head.projection": pickled}).items():
             archive.writestr(f"{name}.npy", npy(array))
     with refused_by("datasets.archive"):
         load_model(path)
@@ -550,7 +558,7 @@ def test_a_file_above_the_limit_is_not_read(tmp_path: Path) -> None:
 def test_a_zip_bomb_is_refused_without_unpacking_it(tmp_path: Path) -> None:
     path = tmp_path / "model.npz"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("W.npy", bytes(200 * 2**20))
+        archive.writestr("head.projection.npy", bytes(200 * 2**20))
     assert path.stat().st_size < 2**20
     tracemalloc.start()
     with pytest.raises(InputError, match="unpacked bytes of .*: 209,715,200"):
@@ -581,7 +589,7 @@ def test_a_header_that_lies_is_refused_before_memory_is_taken(tmp_path: Path, he
     lie = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + bytes(60)
     with zipfile.ZipFile(path, "w") as archive:
         for name, array in arrays.items():
-            archive.writestr(f"{name}.npy", lie if name == "W" else npy(array))
+            archive.writestr(f"{name}.npy", lie if name == "head.projection" else npy(array))
     with refused_by("datasets.archive"):
         load_model(path)
 
@@ -590,7 +598,7 @@ def test_a_member_twice_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "model.npz"
     save_model(make_model(), path)
     with zipfile.ZipFile(path, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
-        archive.writestr("W.npy", npy(np.zeros((3, 5), dtype=np.float32)))
+        archive.writestr("head.projection.npy", npy(np.zeros((3, 5), dtype=np.float32)))
     with refused_by("datasets.archive"):
         load_model(path)
 

@@ -35,6 +35,7 @@ from protonn_edge.chain.integer_chain import own_inputs
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import with_rules
 from protonn_edge.codegen import make_plan
+from protonn_edge.datasets.instruments import Instrument
 from protonn_edge.device.listener import AnswerStream
 from protonn_edge.device.protocol import DELIMITER, encode_message
 from protonn_edge.emulator import EmulatedUno
@@ -58,7 +59,7 @@ from protonn_edge.projects.sampling import Sampling
 from protonn_edge.projects.sensor_projects import live_files
 from protonn_edge.projects.windowing import windowing_of
 from protonn_edge.quantization import IntegerChain, quantize
-from protonn_edge.sensors import Instrument, PlayedSensor, sensor_kind
+from protonn_edge.sensors import PlayedSensor, sensor_kind
 from protonn_edge.system.files import resource, write_atomically
 from protonn_edge.toolchain.platformio import build_firmware
 from protonn_edge.toolchain.process import build_host_executable
@@ -423,7 +424,10 @@ def test_live_firmware_sends_what_numpy_counts_and_other_counters_are_refused(
     assert watching.expected is not None
     sampling = Sampling.of([kind], 100.0, load_board("uno"))
     windows = windowing_of(
-        watching, model.feature_names, sampling, instrument=Instrument.of([kind])
+        watching,
+        model.feature_names,
+        sampling,
+        instrument=Instrument(kind.name, kind.channel_units),
     )
     for file, text in live_files(windows, make_plan(watching)).items():
         write_atomically(tmp_path / file, text.replace("-Wall -Wextra", "-Wall -Wextra -Werror"))

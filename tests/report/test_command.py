@@ -93,7 +93,7 @@ def test_a_model_alone_is_built_and_the_points_show_mistakes(folder, tmp_path, m
     shutil.copy(folder / "results.csv", tmp_path)
     monkeypatch.chdir(tmp_path)
     done = report("results.csv", "--model", folder / "another.npz", "--model", folder / "model.npz",
-                  "--data", folder / "points.csv", "--rate", 20, "--watts", 0.5,
+                  "--data", folder / "points.csv", "--battery", "6,rate=20", "--watts", 0.5,
                   "--title", "A <b> title")  # fmt: skip
     assert done.exit_code == 0, done.output
     page = (tmp_path / "report.html").read_text()
@@ -168,7 +168,7 @@ def test_words_for_people_fit_80_columns_and_are_plain_when_piped(folder, tmp_pa
         (["edited.csv", *WHOLE], "that does not follow from its scores; delete the file and run"),
         (["relabelled.csv", *WHOLE], "at index 1, label 'class 0', but the point has label "),
         (
-            ["wild.csv", "--model", "model.npz", "--front", "points.csv"],
+            ["wild.csv", "--model", "model.npz", "--with", "points.csv"],
             "is not the output of",
         ),
     ],

@@ -10,9 +10,10 @@ import pytest
 from refusals import refused_by
 
 from protonn_edge.boards import load_board
+from protonn_edge.emulator.replayed import packed_sensors
 from protonn_edge.errors import InputError
 from protonn_edge.projects.sensor_projects import logger_of
-from protonn_edge.sensors import PlayedSensor, SensorKind, packed_sensors, sensor_kind
+from protonn_edge.sensors import PlayedSensor, SensorKind, sensor_kind
 from protonn_edge.sensors.described import KEYS
 from protonn_edge.sensors.kinds import Registers, Word, is_chip
 
@@ -178,8 +179,8 @@ def test_a_long_transfer_is_not_read_faster_than_the_bus_is(tmp_path: Path) -> N
 def test_two_chips_do_not_share_an_address() -> None:
     both = [PlayedSensor(sensor_kind(name), np.zeros((1, 6), np.int16), 1.0)
             for name in ("mpu6050", "bmi160")]  # fmt: skip
-    with refused_by("sensors.packing"):
-        packed_sensors(both)
+    with refused_by("emulator.replayed"):
+        packed_sensors(both, range(6))
 
 
 WRITTEN = {  # registers and their values at 100 Hz, from the data sheets

@@ -11,6 +11,7 @@ from logger_builds import assert_played, compile_logger, listening, noise, sampl
 
 from protonn_edge.boards import load_board
 from protonn_edge.codegen import make_plan
+from protonn_edge.datasets.instruments import Instrument
 from protonn_edge.device.listener import AnswerStream
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.kinds.linear.train import LinearClassifier
@@ -18,7 +19,7 @@ from protonn_edge.projects.sampling import Sampling
 from protonn_edge.projects.sensor_projects import live_files
 from protonn_edge.projects.windowing import windowing_of
 from protonn_edge.quantization import quantize
-from protonn_edge.sensors import Instrument, PlayedSensor, sensor_kind
+from protonn_edge.sensors import PlayedSensor, sensor_kind
 from protonn_edge.system.files import write_atomically
 from protonn_edge.toolchain.platformio import build_firmware
 
@@ -54,7 +55,7 @@ def test_a_chip_is_recorded_trained_on_and_classified(tmp_path: Path, name: str)
         quantize(model),
         model.feature_names,
         Sampling.of([kind], rate, load_board("uno")),
-        instrument=Instrument.of([kind]),
+        instrument=Instrument(kind.name, kind.channel_units),
     )
     for file, text in live_files(windows, make_plan(windows.model)).items():
         write_atomically(tmp_path / file, text.replace("-Wall -Wextra", "-Wall -Wextra -Werror"))

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from refusals import refused_by
 
-from protonn_edge.sensors import PlayedSensor, packed_sensors, read_sensor, sensor_kind
+from protonn_edge.emulator.replayed import packed_sensors
+from protonn_edge.sensors import PlayedSensor, read_sensor, sensor_kind
 
 TABLE = "label,session,time,ax,ay,az\nrest,s,0,1,-2,3\nrest,s,0.01,4,5,-32768\n"
 
@@ -81,7 +82,7 @@ def test_what_a_sensor_cannot_play_is_refused(
 def test_a_file_that_is_no_wav_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "word.wav"
     path.write_text("RIFF")
-    with refused_by("sensors.played"):
+    with refused_by("datasets.waves"):
         read_sensor(f"microphone={path}")
 
 
@@ -89,7 +90,7 @@ def test_two_sensors_do_not_share_an_input() -> None:
     two = PlayedSensor(sensor_kind("a0"), np.zeros((1, 2), np.int16), 1.0)
     other = PlayedSensor(sensor_kind("a1"), np.zeros((1, 1), np.int16), 1.0)
     motion = PlayedSensor(sensor_kind("mpu6050"), np.zeros((1, 6), np.int16), 1.0)
-    packed_sensors([two, motion])
+    packed_sensors([two, motion], range(6))
     for pair in ([two, other], [motion, motion]):
-        with refused_by("sensors.packing"):
-            packed_sensors(pair)
+        with refused_by("emulator.replayed"):
+            packed_sensors(pair, range(6))

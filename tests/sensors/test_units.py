@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from refusals import refused_by
 
-from protonn_edge.sensors import Instrument, sensor_kind
-from protonn_edge.sensors.instruments import from_arrays, to_arrays
-from protonn_edge.sensors.kinds import is_chip, unit_of, units_of, units_text
+from protonn_edge.datasets.instruments import Instrument, from_arrays, to_arrays
+from protonn_edge.datasets.units import unit_of, units_of, units_text
+from protonn_edge.sensors import sensor_kind
+from protonn_edge.sensors.kinds import is_chip
 
 
 @pytest.mark.parametrize(
@@ -40,7 +41,7 @@ def test_radians_are_converted_to_degrees() -> None:
     "text", ["", " ", "256", "1/0 g", "0 g", "1/256", "g; g\n", "x" * 61, "-3 g", "+g"]
 )
 def test_what_is_no_unit_is_refused(text: str) -> None:
-    with refused_by("sensors.kinds"):
+    with refused_by("datasets.units"):
         unit_of(text)
 
 
@@ -91,7 +92,7 @@ def test_analog_inputs_are_one_chip(sensor: str, kind: str, same: bool) -> None:
 
 
 def test_an_instrument_is_read_as_it_was_written() -> None:
-    instrument = Instrument.of([sensor_kind("mpu6050")])
+    instrument = Instrument("mpu6050", sensor_kind("mpu6050").channel_units)
     assert from_arrays(to_arrays(instrument)) == instrument
     assert from_arrays(to_arrays(None)) is None
     assert from_arrays({"units": np.array("g")}) == Instrument("", (unit_of("g"),))
@@ -111,5 +112,5 @@ def test_an_instrument_is_read_as_it_was_written() -> None:
     ids=str,
 )
 def test_hostile_arrays_are_refused_in_a_sentence(arrays) -> None:
-    with refused_by("sensors.instruments", "sensors.kinds"):
+    with refused_by("datasets.instruments", "datasets.units"):
         from_arrays(arrays)

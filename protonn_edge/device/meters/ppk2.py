@@ -37,7 +37,10 @@ class Ppk2(SerialMeter):
     def __init__(self, place: str, volts: float | None) -> None:
         super().__init__(place, volts)
         if volts is None:
-            raise InputError("a PPK2 does not measure the voltage; state the voltage with --volts")
+            raise InputError(
+                "a PPK2 does not measure the voltage; state the voltage, as in --meter "
+                "ppk2:PORT,volts=5"
+            )
         self._supply = volts
 
     def _open(self) -> None:

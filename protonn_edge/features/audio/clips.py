@@ -10,8 +10,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.features import Features, PointFormat
+from protonn_edge.chain.features import Features
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer, saturated_steps
+from protonn_edge.chain.point_format import PointFormat
 from protonn_edge.datasets.onset import onsets_of
 from protonn_edge.datasets.recordings import SegmentDetector
 from protonn_edge.errors import InputError
@@ -47,7 +48,7 @@ def audio_features(
     check_rate(rate)
     scale = InputQuantizer(np.array([zero]), np.array([step]), BYTE_MAXIMUM)
     points = PointFormat(scale, (clip.n_features, 1), True, float(rate), from_onset=True)
-    return Features("audio", points, (IntegerAudio(clip, onset),))
+    return Features(points, (IntegerAudio(clip, onset),))
 
 
 def fitted_to(

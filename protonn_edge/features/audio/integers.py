@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.integer_stage import IntegerStage, Range
+from protonn_edge.chain.point_format import PointFormat, check_points
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.datasets.onset import check_onset
 from protonn_edge.features.audio.frames import FEATURE_MAXIMUM, Frames
@@ -37,6 +38,11 @@ class IntegerAudio(IntegerStage):
     def output(self) -> Range:
         """The range of the features."""
         return Range.of_bytes(self.clip.n_outputs, FEATURE_MAXIMUM)
+
+    def among(self, before: IntegerStage | PointFormat, _: tuple[IntegerStage, ...], /) -> Self:
+        """Return the stage, if it comes first."""
+        check_points(before, self.kind, (self.clip.n_features, 1), "clip")
+        return self
 
     def run(self, x: NDArray[Any]) -> NDArray[np.uint8]:
         """Return the features (n, D) of clips of bytes (n, samples)."""

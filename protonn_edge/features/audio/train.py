@@ -32,7 +32,7 @@ class AudioRequest(features.FeatureRequest):
     movement: ClassVar[SignalMovement] = SoundMovement(
         0.025, speed=1.35, gain=1.5, noise=0.0, equalizer=4.0
     )
-    refusals: ClassVar[tuple[rows.Row, ...]] = (
+    refusals: ClassVar[tuple[rows.Refusal, ...]] = (
         rows.Refusal(
             lambda case: (
                 case.asked is not None

@@ -39,11 +39,11 @@ class TreeHead(CompleteTree, Head):
     """
 
     # (nodes R, d + 1): R rows per node
-    weights: Float32 = member("W", "f4", "rows", "columns")
-    gates: Float32 = member("V", "f4", "rows", "columns")
+    weights: Float32 = member("W", "rows", "columns")
+    gates: Float32 = member("V", "rows", "columns")
     # (inner nodes, d + 1); none for a single node
     branches: Float32 = member(
-        *("T", "f4", "inner", "columns"),
+        *("T", "inner", "columns"),
         optional=True,
         default_factory=lambda: np.zeros((0, 1), np.float32),
     )
@@ -51,13 +51,17 @@ class TreeHead(CompleteTree, Head):
     def __post_init__(self) -> None:
         columns = self.n_coordinates + 1
         if np.shape(self.branches)[:1] != (0,):
-            set_checked(self, "branches", checked_matrix(self.branches, "T", columns=columns))
-        W = checked_matrix(self.weights, "W", columns=columns)
+            set_checked(
+                self, "branches", checked_matrix(self.branches, "branches", columns=columns)
+            )
+        W = checked_matrix(self.weights, "weights", columns=columns)
         set_checked(self, "weights", W)
-        set_checked(self, "gates", checked_matrix(self.gates, "V", rows=len(W), columns=columns))
+        set_checked(
+            self, "gates", checked_matrix(self.gates, "gates", rows=len(W), columns=columns)
+        )
         fits = depth_of(len(self.branches)) in DEPTHS and len(W) % self.n_nodes == 0
-        found = f"{len(W):,} rows with {len(self.branches):,} of T"
-        check(fits, "W", found, f"a tree of at most {DEPTHS[-1]} levels")
+        found = f"{len(W):,} rows with {len(self.branches):,} branches"
+        check(fits, "weights", found, f"a tree of at most {DEPTHS[-1]} levels")
 
     @property
     def n_classes(self) -> int:
@@ -120,10 +124,10 @@ class BonsaiHead(TreeHead):
         cycles="a smaller --projection-dim or --lambda-w",
         accuracy="a larger --projection-dim",
     )
-    projection: Float32 = member("Z", "f4", "d", "D")
+    projection: Float32 = member("Z", "d", "D")
 
     def __post_init__(self) -> None:
-        set_checked(self, "projection", checked_matrix(self.projection, "Z"))
+        set_checked(self, "projection", checked_matrix(self.projection, "projection"))
         super().__post_init__()
 
     @property

@@ -19,7 +19,7 @@ from protonn_edge.system.checks import check, check_shape
 CEILING_SHARE = 0.999
 """The share of a unit's values up to its ceiling, beyond which values are clipped."""
 
-_MOST_LAYERS = 2
+HIDDEN_LAYERS = (1, 2)
 _KNOWN = 3  # mean, deviation and ceiling of a unit's values
 
 
@@ -42,8 +42,6 @@ class DenseHead(Head):
         cycles="fewer --hidden units",
         accuracy="more --hidden units or a larger --size-budget",
     )
-    ARRAYS: ClassVar[tuple[str, ...]] = ("W1", "b1", "V1", "W2", "b2")
-    OPTIONAL_ARRAYS: ClassVar[tuple[str, ...]] = ("V2", "W3", "b3")
 
     # W_1 (h1, D) for normalized features, optionally W_2 (h2, h1), and the last matrix: a row per
     # class, or one row for the second of two classes
@@ -54,19 +52,26 @@ class DenseHead(Head):
     known: tuple[checks.Float64, ...]
 
     def __post_init__(self) -> None:
+        layers = len(self.weights)
+        check(layers - 1 in HIDDEN_LAYERS, "weights", f"{layers:,} matrices", "2 or 3")
+        for name, each, count in (
+            ("biases", self.biases, layers),
+            ("known", self.known, layers - 1),
+        ):
+            check(len(each) == count, name, f"{len(each):,} arrays", str(count))
         weights: list[NDArray[np.float32]] = []
-        for number, W in enumerate(self.weights, 1):
+        for number, W in enumerate(self.weights):
             columns = len(weights[-1]) if weights else None
-            weights.append(checks.checked_matrix(W, f"W{number}", columns=columns))
+            weights.append(checks.checked_matrix(W, f"weights.{number}", columns=columns))
         checks.set_checked(self, "weights", tuple(weights))
         biases = (
-            checks.checked_vector(b, f"b{number}", size=len(W))
-            for number, (b, W) in enumerate(zip(self.biases, weights, strict=True), 1)
+            checks.checked_vector(b, f"biases.{number}", size=len(W))
+            for number, (b, W) in enumerate(zip(self.biases, weights, strict=True))
         )
         checks.set_checked(self, "biases", tuple(biases))
         known = (
-            _checked_known(given, f"V{number}", units)
-            for number, (given, units) in enumerate(zip(self.known, self.hidden, strict=True), 1)
+            _checked_known(given, f"known.{number}", units)
+            for number, (given, units) in enumerate(zip(self.known, self.hidden, strict=True))
         )
         checks.set_checked(self, "known", tuple(known))
 
@@ -124,24 +129,6 @@ class DenseHead(Head):
         names = stage_names([self.kind] * len(self.hidden))
         return {name: (units,) for name, units in zip(names, self.hidden, strict=True)}
 
-    def to_arrays(self) -> checks.Arrays:
-        """Return the matrices, and the statistics of the values."""
-        known = {f"V{number}": each for number, each in enumerate(self.known, 1)}
-        return {**self.matrices, **known}
-
-    @classmethod
-    def from_arrays(cls, arrays: checks.Arrays) -> Self:
-        """Return the layers from a file's arrays."""
-        more = [name for name in cls.OPTIONAL_ARRAYS if name in arrays]
-        for name in cls.OPTIONAL_ARRAYS if more else ():
-            check(name in arrays, name, "nothing", f"an array, as there is {more[0]!r}")
-        layers = _MOST_LAYERS if more else 1
-        return cls(
-            _numbered(arrays, "W", "f4", layers + 1),
-            _numbered(arrays, "b", "f8", layers + 1),
-            _numbered(arrays, "V", "f8", layers),
-        )
-
     @property
     def values_a_point(self) -> int:
         """Values per point."""
@@ -160,16 +147,6 @@ def rectified(X: NDArray[Any], W: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]
     values += b
     np.maximum(values, 0, out=values)
     return values
-
-
-def _numbered(
-    arrays: checks.Arrays, letter: str, wanted: str, count: int
-) -> tuple[NDArray[Any], ...]:
-    """Return the arrays W1, W2 and so on, checked to have the `wanted` type."""
-    names = [f"{letter}{number}" for number in range(1, count + 1)]
-    for name in names:
-        checks.check_type(arrays[name], name, wanted)
-    return tuple(arrays[name] for name in names)
 
 
 def _checked_known(given: NDArray[Any], name: str, units: int) -> checks.Float64:

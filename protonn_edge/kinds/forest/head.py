@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.activity import Sizes
-from protonn_edge.chain.checks import Arrays, Float64, checked_matrix, checked_vector, set_checked
+from protonn_edge.chain.checks import Float64, checked_matrix, checked_vector, set_checked
 from protonn_edge.chain.head import Head, Remedies, Size, member
 from protonn_edge.kinds.forest.integers import LEAF, Trees, sum_of_leaves
 from protonn_edge.system.checks import check, check_kind, check_range
@@ -36,12 +36,12 @@ class ForestHead(Head):
     )
 
     # (N,): the feature that each node tests, `LEAF` at leaves; all trees in preorder
-    features: NDArray[np.int64] = member("nodes", "i8", "N")
+    features: NDArray[np.int64] = member("nodes", "N")
     # (inner nodes,): a point goes left if its normalized feature is at most this
-    thresholds: Float64 = member("thresholds", "f8", "inner")
+    thresholds: Float64 = member("thresholds", "inner")
     # (leaves, L): contributions to the scores
-    leaves: NDArray[np.float32] = member("leaves", "f4", "leaves", "L")
-    bias: Float64 = member("bias", "f8", "L")  # initial scores
+    leaves: NDArray[np.float32] = member("leaves", "leaves", "L")
+    bias: Float64 = member("bias", "L")  # initial scores
     n_features: int  # D
 
     def __post_init__(self) -> None:
@@ -57,11 +57,11 @@ class ForestHead(Head):
 
     def _checked_features(self) -> NDArray[np.int64]:
         given = np.asarray(self.features)
-        check_kind("nodes", given, "iu", 1)
-        check(given.size > 0, "nodes", "none", "at least one")
+        check_kind("features", given, "iu", 1)
+        check(given.size > 0, "features", "none", "at least one")
         low, high = int(given.min()), int(given.max())
-        check_range("nodes", low, LEAF, high)
-        check_range("nodes", high, LEAF, self.n_inputs - 1)
+        check_range("features", low, LEAF, high)
+        check_range("features", high, LEAF, self.n_inputs - 1)
         features = given.astype(np.int64)
         features.flags.writeable = False
         Trees(features).roots  # noqa: B018 (refuses incomplete trees)
@@ -92,12 +92,6 @@ class ForestHead(Head):
     def activity_sizes(self) -> Sizes:
         """A share for each leaf."""
         return {"forest": (len(self.leaves),)}
-
-    @classmethod
-    def from_arrays(cls, arrays: Arrays) -> Self:
-        """Return the trees from a file's arrays."""
-        own = {name: each.read(arrays) for name, each in cls.members().items()}
-        return cls(**own, n_features=arrays["normalizer_scale"].size)
 
     @property
     def values_a_point(self) -> int:

@@ -33,8 +33,8 @@ class LinearHead(Head):
     )
 
     # W, for normalized features: a row per class, or one row for the second of two classes
-    weights: NDArray[np.float32] = member("W", "f4", "L", "D")
-    bias: Float64 = member("b", "f8", "L")
+    weights: NDArray[np.float32] = member("W", "L", "D")
+    bias: Float64 = member("b", "L")
 
     @property
     def n_classes(self) -> int:

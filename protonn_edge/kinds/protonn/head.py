@@ -9,7 +9,7 @@ import numpy as np
 
 from protonn_edge.boards import Board
 from protonn_edge.chain.activity import Sizes
-from protonn_edge.chain.checks import Float32, Float64
+from protonn_edge.chain.checks import Float32, Float64, set_checked
 from protonn_edge.chain.head import Head, Remedies, Size, addition, member
 from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.chain.model import Model
@@ -42,24 +42,25 @@ class ProtoNNHead(Head):
     )
     LEAST_CLASSES: ClassVar[int] = 1
     statistics: ClassVar[tuple[str, ...]] = ("score", "distance", "margin")
-    knows_its_inputs: ClassVar[bool] = True
 
     # W: from normalized features to the space of the prototypes
-    projection: Float32 = member("W", "f4", "d", "D")
-    prototypes: Float32 = member("B", "f4", "d", "m")  # B: one prototype per column
-    labels: Float32 = member("Z", "f4", "L", "m")  # Z: one label vector per column
+    projection: Float32 = member("W", "d", "D")
+    prototypes: Float32 = member("B", "d", "m")  # B: one prototype per column
+    labels: Float32 = member("Z", "L", "m")  # Z: one label vector per column
     # width of the RBF, the inverse of a distance in the projected space; within `GAMMAS`
-    gamma: float = member("gamma", "f")
+    gamma: float
     # RBF values below this are 0, as on a device; with 0, the paper's RBF
-    cutoff: float = member("cutoff", "f", default=0.0)
+    cutoff: float = 0.0
     # bits of a weight of W on a device, 8 or 4; the float model ignores it
-    projection_bits: int = member("projection_bits", "i", optional=True, default=8)
+    projection_bits: int = 8
 
     # what votes beside the prototypes on a device, if anything
     voters: FloatVoters | None = addition("protonn.voters")
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        for name in ("gamma", "cutoff"):
+            set_checked(self, name, float(getattr(self, name)))
         check_gamma(self.gamma)
         check(0 <= self.cutoff < 1, "cutoff", self.cutoff, "at least 0 and below 1")
         check_choice("projection_bits", self.projection_bits, PROJECTION_BITS)
@@ -80,12 +81,12 @@ class ProtoNNHead(Head):
     @property
     def n_projections(self) -> int:
         """d, the dimension of the projected space."""
-        return self.axes["d"]
+        return self._axes["d"]
 
     @property
     def n_prototypes(self) -> int:
         """m, the number of prototypes."""
-        return self.axes["m"]
+        return self._axes["m"]
 
     @property
     def settings(self) -> dict[str, float]:

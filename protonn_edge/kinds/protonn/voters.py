@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from typing import ClassVar
 
 from protonn_edge.boards import Board
 from protonn_edge.kinds.protonn.prototypes.voters import Voters
 
 
 class FloatVoters(ABC):
-    """What votes beside the prototypes, a dataclass of `protonn_edge.chain.head.member` fields."""
+    """What votes beside the prototypes, a dataclass whose fields a model file has."""
 
+    kind: ClassVar[str]  # the name of the extension
     new_classes: int  # number of last classes that no prototype votes for
 
     @property

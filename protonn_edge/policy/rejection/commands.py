@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _threshold_choice = later("protonn_edge.policy.rejection.steps", "ThresholdChoice")
 
-_TITLE = "Rejection"
+_TITLE = "Training"
 
 
 @dataclass(frozen=True)

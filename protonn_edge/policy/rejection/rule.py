@@ -137,7 +137,7 @@ class Rejection(_Thresholds, FloatRule):
         if self.margin > 0:
             conditions.append(f"the highest score leads the second by less than {self.margin:.4g}")
         facts = [("unknown if", ", or ".join(conditions))]
-        if not head.knows_its_inputs:
+        if "distance" not in head.statistics:
             far = "inputs far from the training data may have high scores, except with"
             facts.append(("caution", f"{far} --classifier protonn"))
         return facts

@@ -49,7 +49,7 @@ class ThresholdChoice:
         if floats_alone:
             raise InputError(
                 "--rejection applies only to models that a device can run; omit --rejection, or "
-                "train with one label per point and a --normalization other than l2"
+                "train with one label per point and a normalization other than l2"
             )
         check_rate(len(dataset.y_train), self.rate / len(self.by))
         check_margin(dataset.n_classes, self.by)

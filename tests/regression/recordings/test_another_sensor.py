@@ -44,7 +44,7 @@ def trained(folder: Path, head: str, per_g: float, digits: int = 0, *words: str)
     """Return the model file of such a recording, cut into windows."""
     source = recording(folder / "r.csv", head, per_g, digits)
     run_json("windows", source, "-o", folder / "w.npz", "--window", 20, *words)
-    features = ["--features", "mean,deviation,max", "--sample-rate", 100, "--epochs", 3]
+    features = ["--features", "mean,deviation,max", "--set", "sample_rate=100", "--epochs", 3]
     run_json("train", folder / "w.npz", "-o", folder / "m.npz", *features)
     return folder / "m.npz"
 
@@ -170,7 +170,7 @@ def test_recordings_of_two_sensors_make_no_windows(tmp_path: Path) -> None:
 
 def test_a_head_without_a_unit_is_refused(tmp_path: Path) -> None:
     source = recording(tmp_path / "r.csv", HEAD.format("adxl345", "256"), 256)
-    refuses(run("windows", source, "-o", tmp_path / "w.npz", "--window", 20), "sensors.kinds")
+    refuses(run("windows", source, "-o", tmp_path / "w.npz", "--window", 20), "datasets.units")
 
 
 def test_windows_with_too_many_units_are_refused(tmp_path: Path) -> None:

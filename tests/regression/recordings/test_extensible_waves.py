@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from refusals import refused_by
 
-from protonn_edge.sensors.played import read_wave
+from protonn_edge.datasets.waves import read_wave
 
 PCM = bytes.fromhex("0100000000001000800000aa00389b71")
 FLOATS = b"\x03" + PCM[1:]
@@ -31,5 +31,5 @@ def test_pcm_is_read(tmp_path: Path) -> None:
 
 
 def test_other_formats_are_refused(tmp_path: Path) -> None:
-    with refused_by("sensors.played"):
+    with refused_by("datasets.waves"):
         read_wave(write(tmp_path / "a.wav", [0, 1], FLOATS))

@@ -11,9 +11,9 @@ import pytest
 from command_line import run_json
 from refusals import refused_by
 
+from protonn_edge.datasets import waves
 from protonn_edge.datasets.recordings import Repeated, runs_in
-from protonn_edge.sensors import played
-from protonn_edge.sensors.played import read_wave
+from protonn_edge.datasets.waves import read_wave
 
 
 def test_files_without_sessions_beside_some_with_are_groups_of_their_own(tmp_path: Path) -> None:
@@ -64,9 +64,9 @@ def test_a_header_that_promises_more_than_there_is(tmp_path: Path) -> None:
 def test_a_sound_that_is_too_long_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(played, "_MOST_SAMPLES", 1000)
+    monkeypatch.setattr(waves, "_MOST_SAMPLES", 1000)
     path = written(tmp_path / "a.wav", bytes(2000))
-    with refused_by("sensors.played"):
+    with refused_by("datasets.waves"):
         read_wave(path)
 
 

@@ -10,7 +10,7 @@ import pytest
 from command_line import refusal, run
 from refusals import refused_by
 
-from protonn_edge.sensors.played import read_wave
+from protonn_edge.datasets.waves import read_wave
 
 
 @pytest.mark.parametrize("rows", [0, 1])
@@ -31,5 +31,5 @@ def test_a_sound_with_a_chunk_beyond_its_end_is_refused(tmp_path: Path, samples:
     data = content.getvalue()
     path = tmp_path / "clap.wav"
     path.write_bytes(data[:36] + b"LIST" + (10**6).to_bytes(4, "little") + bytes(3) + data[36:])
-    with refused_by("sensors.played"):
+    with refused_by("datasets.waves"):
         read_wave(path)

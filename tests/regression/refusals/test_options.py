@@ -21,7 +21,7 @@ RANGES = [
     ("--outlier-exposure", "strangers", 1e308),
     ("--outlier-exposure", "strangers", 1e30),
     ("--group-shift", "group_shift", 1e30),
-    ("--sample-rate", "sample_rate", 5e-324),
+    ("--set sample_rate", "sample_rate", 5e-324),
     ("--epochs", "epochs", 10**12),
     ("--set pass_epochs", "pass_epochs", 65_535),
     ("--set iterations", "iterations", 10**9),
@@ -56,7 +56,12 @@ def test_the_estimator_refuses_it(flag, name, value):
 
 @pytest.mark.parametrize(
     ("flag", "value"),
-    [("--watts", 5e-324), ("--rate", 5e-324), ("--battery", 1e308), ("--idle-watts", 1e308)],
+    [
+        ("--watts", 5e-324),
+        ("--battery", 1e308),
+        ("--battery", "6,rate=5e-324"),
+        ("--battery", "6,idle=1e308"),
+    ],
 )
 def test_a_battery_has_a_range(tmp_path, flag, value):
     done = run("report", tmp_path / "results.csv", flag, value)
@@ -77,7 +82,7 @@ def test_features_too_large_to_compute_with_are_refused(tmp_path, exponent):
     path = tmp_path / "large.csv"
     rows = [f"{i % 2},{i % 7}e{exponent},{i % 5}e{exponent}" for i in range(40)]
     path.write_text("label,x,y\n" + "\n".join(rows) + "\n", encoding="utf-8")
-    done = run("train", path, "-o", tmp_path / "model.npz", "--normalization", "none")
+    done = run("train", path, "-o", tmp_path / "model.npz", "--set", "normalization=none")
     refuses(done, "training.normalization")
 
 

@@ -7,7 +7,7 @@ integers. The student is a network; its last layer outputs the weights of the ba
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -41,10 +41,9 @@ from protonn_edge.kinds.basis_images.parameters import BasisImagesParameters
 from protonn_edge.kinds.basis_images.train import images as basis
 from protonn_edge.kinds.dense.train import DenseClassifier, DenseNetwork
 from protonn_edge.training.features import FeatureData
-from protonn_edge.training.points import Float32, Indices
-from protonn_edge.training.preparation import PreparedPoints
+from protonn_edge.training.points import Float32, Indices, Points
 from protonn_edge.training.progress import Learned
-from protonn_edge.training.refusals import Refusal, Row
+from protonn_edge.training.refusals import Refusal
 from protonn_edge.training.searched import Among, SearchSpec, SearchTask
 
 _FIRST_DEVIATION = basis.LARGEST_VALUE / 4  # initial deviation of a weight, whose mean is 0
@@ -261,7 +260,7 @@ class BasisImagesClassifier(BasisImagesParameters, DenseClassifier):
     taught: TaughtStudent = field(init=False)
     taught_: TaughtStudent = field(init=False)  # student, basis images and teacher
 
-    refusals: ClassVar[tuple[Row, ...]] = (
+    refusals: ClassVar[tuple[Refusal, ...]] = (
         Refusal(
             lambda case: not isinstance(case.asked, ConvolutionRequest),
             "basis images need a student; give its layers with {features}, such as conv:8x3,max2",
@@ -337,10 +336,8 @@ class BasisImagesClassifier(BasisImagesParameters, DenseClassifier):
         assert isinstance(student.pixels, PixelScale)  # windows are refused before
         return basis.EstimatorTeacher.of(teacher, student.image_shape, student.pixels)
 
-    def _train(self, prepared: PreparedPoints) -> Learned:
-        settings = prepared.settings
-        assert isinstance(settings, BasisImagesClassifier)
+    def _learned(self, settings: Self, points: Points, seed: int) -> Learned:
         self.taught_ = settings.taught
-        learned = super()._train(prepared)
+        learned = super()._learned(settings, points, seed)
         of_teacher = {"teacher_parameters": self.taught_.head.teacher.n_parameters}
         return replace(learned, facts={**learned.facts, **of_teacher})

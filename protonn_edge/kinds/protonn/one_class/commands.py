@@ -11,9 +11,7 @@ import click
 from protonn_edge.cli.command import option
 from protonn_edge.cli.train_additions import TrainAddition
 
-_NORMAL = option(
-    "With --one-class: the normal class; other classes are only for testing.", metavar="LABEL"
-)
+_NORMAL = option("With --one-class: the class of normal points.", metavar="LABEL")
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ class OneClassParameters(MiniBatchParameters):
     one_class: bool = parameter(
         False,
         "boolean",
-        help="Train on normal points only, and reject all others.",
+        help="Learn from normal points only; reject others.",
         option="--one-class/--all-classes",
         common=True,
     )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
-from protonn_edge.chain.head import member
 from protonn_edge.chain.model import Model
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.teaching.votes import NearestExamples
@@ -22,12 +22,14 @@ from protonn_edge.teaching.examples import MOST_SLOTS
 class Teachable(FloatVoters):
     """The room of a ProtoNN model for examples that a device learns."""
 
+    kind: ClassVar[str] = "teaching"
+
     # maximum number of examples, at least 1
-    room: int = member("teaching.room", "i")
+    room: int
     # vote of an example for its class, as a share of the largest entry of Z
-    vote: float = member("teaching.vote", "f", default=0.25)
+    vote: float = 0.25
     # number of last classes that only the device's owner teaches
-    new_classes: int = member("teaching.new_classes", "i", default=0)
+    new_classes: int = 0
 
     @property
     def settings(self) -> Mapping[str, float]:

@@ -14,9 +14,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.datasets.units import Unit, unit_of, units_of
 from protonn_edge.errors import InputError
-from protonn_edge.sensors.described import channels_of
-from protonn_edge.sensors.kinds import SensorKind, Unit, unit_of, units_of
+from protonn_edge.extensions import brought
 from protonn_edge.system.checks import check, check_kind
 
 ARRAYS = ("sensor", "units")  # the arrays of a file of windows or of a model that has an instrument
@@ -39,19 +39,15 @@ class Instrument:
         check(bool(self.units), "units", "none", "one per channel")
 
     @classmethod
-    def of(cls, kinds: Sequence[SensorKind]) -> Self:
-        """Return the instrument of sensors that are known, with all of their channels."""
-        units = tuple(unit for kind in kinds for unit in kind.channel_units)
-        return cls(", ".join(kind.name for kind in kinds), units)
-
-    @classmethod
     def named(cls, sensor: str, units: str, channels: Sequence[str]) -> Self | None:
         """Return the instrument of some channels, given a text for `units_of`.
 
         None if a channel has no unit or does not belong to the sensor, as a column that was added
-        to its recording.
+        to its recording. An extension that knows sensors has a function at the point "channels",
+        which returns the channels of the sensor with a name.
         """
-        own = [name for each in sensor.split(", ") for name in channels_of(each)]
+        each_of = brought("channels").values()
+        own = [name for each in sensor.split(", ") for of in each_of for name in of(each)]
         unit_of_channel = units_of(units, tuple(own or channels))
         if not channels or not set(channels) <= unit_of_channel.keys():
             return None

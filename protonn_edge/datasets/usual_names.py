@@ -1,0 +1,20 @@
+"""Usual names, in lower case, of columns that are not measured."""
+
+from __future__ import annotations
+
+import re
+
+LABEL_NAMES = ("label", "class", "target")
+TIME = re.compile(
+    r"s|ms|[uµμ]s|ns|sec(ond)?s?|milli(second)?s?|micro(second)?s?|times?|epoch|"
+    r"(t|time|date|time_?stamp|date_?time|unix_?time)(_?(s|ms|us|ns))?"
+)
+ID = "[_ -]?(id|nr|no|number|nummer)"
+PERSON = re.compile(rf"(subject|person|user|participant|patient)({ID})?")
+SESSION = re.compile(rf"{PERSON.pattern}|(session|recording|take|group)({ID})?")
+DEVICES = ("machine", "maschine", "device", "gerät")
+DEVICE = re.compile(rf"({'|'.join(DEVICES)})({ID})?|(maschinen|geräte|sensor|unit|asset){ID}")
+INDEX = re.compile(
+    r"|unnamed(: ?\d+)?|index|idx|.*(#|\bid|_id|nr|no|num|number|nummer|count|counter)\.?|"
+    r"(n|row|sample|point|instance)s?|id"
+)
