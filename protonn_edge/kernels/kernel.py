@@ -65,8 +65,8 @@ class Step:
     def on(self, core: Core, products: float = 0.0, bits: float = compiled.PRODUCT_BITS) -> Step:
         """Return the step on a chip; without a multiplier, C takes the place of the listings.
 
-        `products` is the mean number of products of two variables that are not 0, by multipliers
-        of so many `bits`.
+        `products` is the mean number of products of two variables that are not 0, and `bits` the
+        mean length of their multipliers.
         """
         if core.multiplies:
             return self
