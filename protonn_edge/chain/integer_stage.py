@@ -60,6 +60,8 @@ class IntegerStage(ABC):
     title: ClassVar[str] = ""
     # what to try in training for less flash, SRAM and time, if it takes most of these
     smaller: ClassVar[tuple[str, ...]] = ()
+    # functions, without the prefix, that it adds to those of the generated C for every model
+    c_functions: ClassVar[tuple[str, ...]] = ()
     # tolerated difference of scores between executions: 0, unless it computes in floats
     score_tolerance: ClassVar[int] = 0
     # the module that plans and renders a chain of only this stage, instead of planner and kernels
