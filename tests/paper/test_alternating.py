@@ -9,6 +9,7 @@ import pytest
 from chains import replace
 from refusals import refused_by
 
+from protonn_edge.kinds.protonn.paper.losses import LOSSES
 from protonn_edge.kinds.protonn.paper.train import alternating
 from protonn_edge.kinds.protonn.paper.train.alternating import (
     alternate,
@@ -17,7 +18,7 @@ from protonn_edge.kinds.protonn.paper.train.alternating import (
 )
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.training.initialization import initial_parameters
-from protonn_edge.training.objective import LOSSES, Parameters, objective, objective_gradient
+from protonn_edge.training.objective import Parameters, objective, objective_gradient
 from protonn_edge.training.points import Points
 from protonn_edge.training.progress import EpochReport
 
