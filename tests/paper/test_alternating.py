@@ -9,13 +9,13 @@ import pytest
 from chains import replace
 from refusals import refused_by
 
-from protonn_edge.kinds.protonn.paper.losses import LOSSES
 from protonn_edge.kinds.protonn.paper.train import alternating
 from protonn_edge.kinds.protonn.paper.train.alternating import (
     alternate,
     armijo_step,
     batch_size_for,
 )
+from protonn_edge.kinds.protonn.paper.train.losses import LOSSES
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.training.initialization import initial_parameters
 from protonn_edge.training.objective import Parameters, objective, objective_gradient

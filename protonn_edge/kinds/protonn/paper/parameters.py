@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from protonn_edge.kinds.protonn.defaults import ProtoNNDefaults
+from protonn_edge.kinds.protonn.train.defaults import ProtoNNDefaults
 from protonn_edge.system.lazy import later
 from protonn_edge.training.parameters import TURNS, Choices, parameter
 
-_loss_named = later("protonn_edge.kinds.protonn.paper.losses", "loss_named")
+_loss_named = later("protonn_edge.kinds.protonn.paper.train.losses", "loss_named")
 _alternating = later("protonn_edge.kinds.protonn.paper.train.alternating", "Alternating")
 
 if TYPE_CHECKING:
