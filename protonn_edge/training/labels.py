@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +14,12 @@ from protonn_edge.training.given_points import (
     given_points,
     points_to_report_on,
 )
-from protonn_edge.training.objective import LABEL_LOSSES, LOSSES, OUTLIER_EXPOSURE_LOSSES, Loss
+from protonn_edge.training.objective import (
+    Loss,
+    cross_entropy,
+    cross_entropy_or_none,
+    label_cross_entropy,
+)
 from protonn_edge.training.points import Points, Targets
 
 
@@ -44,9 +48,9 @@ class ClassLabels:
         """Return points to report on, with targets like those of the given points."""
         return points_to_report_on(estimator, X, y, labels, sets=given.y.ndim == 2)
 
-    def losses(self, *, outliers: bool = False) -> Mapping[str, Loss]:
-        """Return the losses, by name; with `outliers`, some points are of no class."""
-        return OUTLIER_EXPOSURE_LOSSES if outliers else LOSSES
+    def loss_for(self, points: Points) -> Loss:
+        """Return the loss to minimize on points, by default the cross-entropy."""
+        return cross_entropy_or_none if points.has_strangers else cross_entropy
 
     def quality(self, scores: NDArray[Any], y: Targets) -> float:
         """Return the share of scores (n, L) by which points of targets y are classified right."""
@@ -70,9 +74,9 @@ class LabelSets(ClassLabels):
         """Return points and sets of labels, checked, and the labels (L,)."""
         return given_label_sets(estimator, X, y, sample_weight)
 
-    def losses(self, *, outliers: bool = False) -> Mapping[str, Loss]:  # noqa: ARG002
-        """Return losses in which each label is a decision of its own."""
-        return LABEL_LOSSES
+    def loss_for(self, points: Points) -> Loss:  # noqa: ARG002
+        """Return the cross-entropy in which each label is a decision of its own."""
+        return label_cross_entropy
 
     def quality(self, scores: NDArray[Any], y: Targets) -> float:
         """Return the share of points that have the label with the highest score."""

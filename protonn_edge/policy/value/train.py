@@ -8,7 +8,7 @@ regression: K.-C. Li, 1991).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -23,7 +23,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.policy.value.rule import MOST_DECIMALS, Value
 from protonn_edge.training.given_points import checked_points, point_weights
 from protonn_edge.training.labels import ClassLabels
-from protonn_edge.training.objective import LOSSES, Loss
+from protonn_edge.training.objective import Loss, Matrix, mean_loss, weighted
 from protonn_edge.training.points import Float32, Indices, Points, Targets
 from protonn_edge.training.targets import Target
 
@@ -83,9 +83,9 @@ class NumberLabels(ClassLabels):
         targets = ((numbers - value.offset) / value.scale).astype(np.float32)[:, None]
         return Points(points, targets, labels=given.labels)
 
-    def losses(self, *, outliers: bool = False) -> Mapping[str, Loss]:  # noqa: ARG002
+    def loss_for(self, points: Points) -> Loss:  # noqa: ARG002
         """Return the squared error."""
-        return {"squared_error": LOSSES["squared_error"]}
+        return squared_error
 
     def quality(self, scores: NDArray[Any], y: Targets) -> float:
         """Return R2, the share of the variance of y (n, 1) that scores (n, 1) explain."""
@@ -114,6 +114,15 @@ class ValueTarget(Target):
         ends = np.quantile(y[:, 0], np.arange(1, _SLICES) / _SLICES)
         slices: Indices = np.unique(np.searchsorted(ends, y[:, 0]), return_inverse=True)[1]
         return slices
+
+
+def squared_error(
+    scores: Matrix, Y: Matrix, sharpness: Matrix, weights: Matrix | None
+) -> tuple[float, Matrix, Matrix]:
+    """Return the mean of ``(s_i - y_i)^2`` and its derivatives by scores and sharpness."""
+    residual = scores - Y
+    value = mean_loss(np.square(residual).sum(axis=1), weights)
+    return value, weighted(residual * (2.0 / len(Y)), weights), np.zeros_like(sharpness)
 
 
 def decimals_for(deviation: float, mean: float, most: int = MOST_DECIMALS) -> int:

@@ -94,7 +94,7 @@ class _JointTraining(MiniBatchTraining[objective.Parameters]):
     ) -> None:
         factors = step_factors(parameters, settings.trained)
         super().__init__(parameters, factors, data, settings, np.random.default_rng(seed))
-        self._loss = data.labels.losses(outliers=data.has_strangers)[settings.loss]
+        self._loss = settings.loss_for(data)
         self._sparsifier = Sparsifier(settings.sparsity)
         self._rounding = False
 

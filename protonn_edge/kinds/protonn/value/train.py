@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.policy.value.train import DeviceRegressor
-from protonn_edge.training.parameters import Choices, parameter
+from protonn_edge.training.refusals import Refusal
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -16,11 +17,6 @@ class ProtoNNRegressor(DeviceRegressor, ProtoNNClassifier):
     The prediction is ``offset + scale * sum_j Z[0, j] exp(-gamma^2 ||B[:, j] - W x||^2)``: a
     network of radial basis functions whose inputs are projected by W. All matrices are learned
     together, as in `ProtoNNClassifier`, with the squared error as loss.
-
-    Parameters
-    ----------
-    loss : {"squared_error"}, default="squared_error"
-        The loss to minimize.
 
     Examples
     --------
@@ -33,4 +29,14 @@ class ProtoNNRegressor(DeviceRegressor, ProtoNNClassifier):
     True
     """
 
-    loss: str = parameter("squared_error", Choices(("squared_error",)))
+    refusals: ClassVar[tuple[Refusal, ...]] = (
+        Refusal(
+            lambda case: case.first_set("loss optimizer"),
+            "{it} is for classes, but labels are numbers; leave it out",
+        ),
+    )
+
+    @property
+    def learns_logits(self) -> bool:
+        """Whether the loss makes the scores logits: not the squared error."""
+        return False
