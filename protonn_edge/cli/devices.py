@@ -8,6 +8,7 @@ import click
 
 from protonn_edge.boards import Board
 from protonn_edge.cli.command import Output, option
+from protonn_edge.cli.paths import GivenPath
 from protonn_edge.datasets import Notice
 from protonn_edge.emulator.programs import EMULATORS, find_program
 from protonn_edge.errors import InputError
@@ -29,7 +30,7 @@ PLAYED = option(
 EEPROM = option(
     "Keep the emulated board's EEPROM in FILE from one run to the next. Without FILE, an emulated "
     "board starts with an erased EEPROM.",
-    click.Path(path_type=Path, dir_okay=False),
+    GivenPath(dir_okay=False),
     metavar="FILE",
 )
 

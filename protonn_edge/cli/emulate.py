@@ -20,7 +20,7 @@ from protonn_edge.boards import Board, load_board
 from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
 from protonn_edge.cli.devices import EEPROM, EMULATOR, PLAYED, chosen_emulator, read_sensors
 from protonn_edge.cli.options import BOARD
-from protonn_edge.cli.paths import there
+from protonn_edge.cli.paths import GivenPath, there
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import InputError
 
@@ -29,7 +29,7 @@ _LOOK_EVERY_S = 0.2
 
 @command("emulate", apart={"--tcp": "--pty"}, examples=(".pio/build/uno/firmware.elf --pty uno",))
 def emulate_command(
-    firmware: Path | None = argument(click.Path(path_type=Path, dir_okay=False), required=False),
+    firmware: Path | None = argument(GivenPath(dir_okay=False), required=False),
     port: int | None = option(
         "TCP port of 127.0.0.1 for the serial line.  [default: a free one]",
         click.IntRange(1, 65535),
@@ -37,7 +37,7 @@ def emulate_command(
     ),
     device: Path | None = option(
         "Make the serial line a pseudo-terminal, and create FILE as a symbolic link to it.",
-        click.Path(path_type=Path, dir_okay=False),
+        GivenPath(dir_okay=False),
         flag="--pty",
     ),
     wire_speed: bool = option("Never run faster than a real board.", is_flag=True),
