@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 from protonn_edge.boards import Board, load_board
-from protonn_edge.chain.file import load_model
 from protonn_edge.cli.command import OUTPUT, Output, additions, command, option
 from protonn_edge.cli.options import (
     BOARD,
@@ -28,6 +27,7 @@ from protonn_edge.codegen import PREFIX, check_prefix
 from protonn_edge.datasets import TableOptions
 from protonn_edge.evaluation.terminal import fact_table
 from protonn_edge.export import Imprint, Kind, check_folder, export
+from protonn_edge.quantization import load_device_model
 
 if TYPE_CHECKING:
     from protonn_edge.cli.live import LiveOptions
@@ -119,13 +119,16 @@ def export_command(
     name, prefix = library.pop("name", None), library.pop("prefix", PREFIX)
     check_prefix(prefix)
     imprint = Imprint(**library)
-    model, board = load_model(model_file), load_board(board_name)
-    points = None if data is None else points_for(model, data, table, out, measured=False).X
+    board, names = load_board(board_name), [name for each in added for name in each.extensions]
+    exported = load_device_model(model_file, names)
+    model, points = exported.floats, None
+    if data is not None:
+        points = points_for(model, data, table, out, measured=False).X
     windowing = None if live is None else live.windowing(model, board)
     out.notice(() if windowing is None else windowing.notices)
     with refused_wrong_answers(out, {"kind": kind, "folder": str(folder)}):
         done = export(
-            model,
+            exported,
             kind,
             folder,
             board,
@@ -135,7 +138,6 @@ def export_command(
             prefix=prefix,
             windowing=windowing,
             imprint=imprint,
-            extensions=[name for each in added for name in each.extensions],
             tries=tries,
         )
     facts = [

@@ -19,12 +19,11 @@ from protonn_edge.cli.trying import refused_wrong_answers, say_tried
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.terminal import budget_facts, fact_table
 from protonn_edge.export.folder import LIVE, check_folder, write_folder
-from protonn_edge.extensions import extended
 from protonn_edge.projects.project import try_plan
 from protonn_edge.projects.sampling import Sampling
 from protonn_edge.projects.sensor_projects import LiveBuild, build_live
 from protonn_edge.projects.windowing import VOTES_LIMIT, Windowing, windowing_of
-from protonn_edge.quantization import quantize
+from protonn_edge.quantization import DeviceModel, quantize
 from protonn_edge.sensors import MICROPHONE, sensor_kind
 from protonn_edge.sensors.kinds import ANALOG_PINS
 from protonn_edge.system.shell import command_line
@@ -103,11 +102,10 @@ LIVE_OPTIONS = options_of(LiveOptions)
 
 def build_with_sensor(
     out: Output,
-    model: Model,
+    model: DeviceModel,
     board: Board,
     folder: Path,
     live: LiveOptions,
-    extensions: Sequence[str],
     *,
     tries: bool,
 ) -> dict[str, Any]:
@@ -116,17 +114,17 @@ def build_with_sensor(
     Its classifier is tried in the serial firmware, with inputs from the host.
     """
     check_folder(folder, LIVE)
-    windowing = live.windowing(model, board)
+    windowing = live.windowing(model.floats, board)
     assert windowing is not None, "a sensor was given"
-    windowing = replace(windowing, model=extended(windowing.model, model, extensions))
+    windowing = replace(windowing, model=model.chain)
     out.notice(windowing.notices)
     with out.status(f"building for {board.name}"):
-        built = build_live(model, windowing)
+        built = build_live(model.floats, windowing)
         plan, tried = built.plan, NOT_TRIED
         record = {"board": board.name, "folder": str(folder)}
         if tries:
             with refused_wrong_answers(out, record):
-                tried = try_plan(model, windowing.model, plan, board)
+                tried = try_plan(model, plan, board)
     write_folder(folder, built.files, LIVE)
     facts = [
         ("sensor", windowing.sampling.name),

@@ -155,7 +155,7 @@ def _introduced(listener: Listener) -> str:
     every = f"every {counted(board.hop, 'sample')} ({board.hop / board.rate:.3g} s)"
     return (
         f"{board.sensor}: windows of {counted(board.window, 'sample')} at {board.rate:.6g} Hz, one "
-        f"{'at each onset of sound' if board.from_onset else every}; model {board.model_hash}"
+        f"{'for each sound' if board.triggered else every}; model {board.model_hash}"
     )
 
 
@@ -224,7 +224,7 @@ def _conclude(out: Output, listener: Listener, *, emulated: bool) -> None:
 
 def _nothing_shown(board: LiveDescription) -> str:
     """Return the advice if no window has arrived."""
-    if board.from_onset:
+    if board.triggered:
         return "the board detected no complete sound; make a louder sound, or wait longer"
     wait = f"{board.window / board.rate:.3g} s"
     return f"no window was completed: the first one takes {wait}; wait longer"

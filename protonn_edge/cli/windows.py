@@ -177,10 +177,9 @@ def _trigger(
 
 
 def _at_onsets(recorded: Recording, window: int, onset: int) -> recordings.SegmentDetector:
-    for module in modules_named("cutting"):
-        if hasattr(module, "at_onsets"):
-            clips: recordings.SegmentDetector = module.at_onsets(recorded.samples, window, onset)
-            return clips
+    for module in modules_named("onset"):
+        clips: recordings.SegmentDetector = module.at_onsets(recorded.samples, window, onset)
+        return clips
     raise InputError("features of sound are not installed; omit --onset")
 
 

@@ -186,7 +186,7 @@ class Listener(sensor_board.SensorBoard[LiveDescription, Answer]):
         """
         board = self.description
         silent_s = (board.window + _SILENT_WINDOWS * board.hop) / board.rate
-        until_next_s = 0.0 if board.from_onset else board.hop / board.rate
+        until_next_s = 0.0 if board.triggered else board.hop / board.rate
         silence = Deadline(self._host, sensor_board.SILENCE_S + silent_s)
         allowed_s = math.inf if seconds is None else sensor_board.SLOWEST * seconds
         whole = Deadline(self._host, sensor_board.SILENCE_S + allowed_s)
@@ -207,7 +207,7 @@ class Listener(sensor_board.SensorBoard[LiveDescription, Answer]):
                 if self._is_over(seconds, until_next_s):
                     return
             # Where a window begins with a sound, there are none in silence.
-            progress |= self._follow_description() and bool(board.from_onset)
+            progress |= self._follow_description() and bool(board.triggered)
             if self._is_over(seconds):
                 return
             if progress:

@@ -169,7 +169,7 @@ class LiveDescription(Description, number=0x93):
     version: U8
     sensor_number: U8  # of `SENSOR_NUMBERS`
     found: U8  # whether the sensor answers
-    from_onset: U8  # whether a window begins at the onset of a sound
+    triggered: U8  # whether a window begins at an event, such as a sound
     period_cycles: U32  # cycles from one sample to the next
     clock_hz: U32
     window: U16  # samples per window

@@ -112,7 +112,7 @@ def live_figures(
     recording has other channels, units, classes or another rate than the model, or no whole window.
     """
     signal = signal_of(model.features)
-    if signal is None or signal.from_onset:
+    if signal is None or signal.triggered:
         raise InputError("the model was not trained on windows of consecutive samples; omit --hop")
     dataset = recorded.dataset.matched(
         channel_names(model.feature_names, signal.channels), "the recording"

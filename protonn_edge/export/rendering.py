@@ -360,7 +360,7 @@ def _which(sent: Sending) -> str:
 
 def _window(features: Features | None) -> dict[str, Any] | None:
     signal = signal_of(features)
-    if signal is None:
+    if features is None or signal is None:
         return None
     period_us = round(1e6 / (signal.rate or _SAMPLE_RATE))
     return {
@@ -369,7 +369,7 @@ def _window(features: Features | None) -> dict[str, Any] | None:
         "period_us": max(1, period_us),
         "period": f"{period_us / 1000:g} ms",
         "rate_known": signal.rate is not None,
-        "from_onset": signal.from_onset,
+        "functions": [name for stage in features.stages for name in stage.c_functions],
     }
 
 

@@ -196,7 +196,7 @@ class Windowing:
     sampling: Sampling  # the sensor, and its rate
     used: tuple[int, ...]  # the channels of the sensor that the model uses, in its order
     # samples from the start of a window to the start of the next; the minimum, if windows begin at
-    # the onset of a sound
+    # an event
     hop: int
     votes: int = 1  # windows that vote: a class is reported once most of them have it, 1 to 15
     refractory_s: float = 0.0  # seconds for which a reported class remains, at least
@@ -221,14 +221,14 @@ class Windowing:
                 f"{_CLASSES_LIMIT}; train with fewer classes"
             )
         kinds = [channel.kind for channel in _channels(self.sampling, self.used)]
-        check_range(self.model, kinds, full_scale=self.from_onset)
+        check_range(self.model, kinds, full_scale=self.triggered)
         _check_names(self.model.classes)
         if not 1 <= self.votes <= VOTES_LIMIT:
             raise InputError(f"--votes is {self.votes}; it must be 1 to {VOTES_LIMIT}")
-        if self.from_onset and self.overlapping:
+        if self.triggered and self.overlapping:
             raise InputError(
-                f"--hop is {self.hop}, but a window of sound has {self.window} samples and begins "
-                f"at an onset; give --hop {self.window} or more, or omit --hop"
+                f"--hop is {self.hop}, but a window of sound has {self.window} samples, and "
+                f"begins with a sound; give --hop {self.window} or more, or omit --hop"
             )
         if not 1 <= self.hop <= SAMPLES_LIMIT or self.window > SAMPLES_LIMIT:
             raise InputError(f"--hop is {self.hop}; it must be 1 to {SAMPLES_LIMIT:,} samples")
@@ -239,10 +239,10 @@ class Windowing:
         return self.model.n_features // len(self.used)
 
     @property
-    def from_onset(self) -> bool:
-        """Whether a window begins at the onset of a sound."""
+    def triggered(self) -> bool:
+        """Whether a window begins at an event, such as a sound."""
         signal = signal_of(self.model.features)
-        return signal is not None and signal.from_onset
+        return signal is not None and signal.triggered
 
     @property
     def overlapping(self) -> bool:
@@ -257,7 +257,7 @@ class Windowing:
     @cached_property
     def trained(self) -> tuple[tuple[int, int], ...]:
         """The range of each channel in training, in counts; none of sound: it is the sensor's."""
-        if self.from_onset:
+        if self.triggered:
             return ()
         limits = (RAW_MINIMUM, RAW_MAXIMUM)
         ranges = np.clip(trained_ranges(self.model, len(self.used)), *limits)
@@ -278,8 +278,8 @@ class Windowing:
             else ""
         )
         every = f"one every {counted(self.hop, 'sample')} ({self.hop / rate:.3g} s)"
-        if self.from_onset:
-            every = f"one from each onset of sound, at least {self.hop / rate:.3g} s apart"
+        if self.triggered:
+            every = f"one for each sound, at least {self.hop / rate:.3g} s apart"
         return f"windows of {counted(self.window, 'sample')} at {rate:.6g} Hz, {every}{votes}{rest}"
 
     def ring_samples(self, load: Load | Plan) -> int:

@@ -165,7 +165,7 @@ class TeachingListener(Listener):
     def _is_near(self, example: WindowAnswer, window: WindowAnswer) -> bool:
         """Whether two windows overlap, or one follows the other without a sound's beginning."""
         board = self.description
-        return abs(window.first - example.first) < board.window + (not board.from_onset)
+        return abs(window.first - example.first) < board.window + (not board.triggered)
 
     def _ask(self, request: LearnRequest, label: int, window: WindowAnswer | None) -> None:
         self._number = (self._number + 1) % 256

@@ -77,7 +77,7 @@ def test_inspect_shows_window_features(model: Path, windows: Path) -> None:
     assert "kinds mean deviation min max crossings bands, bands 3, hysteresis 1" in " ".join(
         done.output.split()
     )
-    declared = json.loads(run("inspect", model, "--json").stdout)["window_features"]
+    declared = json.loads(run("inspect", model, "--json").stdout)
     assert declared["points"]["shape"] == [20, 2]
 
 

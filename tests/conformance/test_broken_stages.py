@@ -90,7 +90,7 @@ class GradientsThatCountTwice(IntegerGradients):
                 return np.zeros(self.cropped_shape, np.uint8)
 
         cells = Whole(*(getattr(self.cells, field.name) for field in fields(Cells)))
-        return IntegerGradients(cells, self.shift, self.table, self.by_rows).run(x)
+        return IntegerGradients(cells, self.shift, self.table).run(x)
 
 
 class WindowFeaturesThatRoundUp(IntegerWindowFeatures):
