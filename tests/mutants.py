@@ -199,7 +199,7 @@ NEAREST |= {
         ("features/int8_layer", "int8_layer", "tests/conversion/test_tflite.py"),
         ("kinds/linear", "linear", f"tests/linear/test_quantizer.py {KINDS}"),
         ("features/pooling", "pooling", "tests/convolution"),
-        ("kinds/protonn/projection", "projection", "tests/quantization"),
+        ("kinds/projection", "projection", "tests/quantization"),
         (
             "kinds/protonn/prototypes",
             "prototypes",

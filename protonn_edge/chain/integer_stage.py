@@ -68,7 +68,8 @@ class IntegerStage(ABC):
     program: ClassVar[str] = ""
     # the nearness 1, as `run_with_nearest` returns it
     nearest_unit: ClassVar[int] = 1
-    # whether the first vector of `activity` counts the stage's non-zero values
+    # whether the first vector of `activity` counts the stage's non-zero inputs, or non-zero values
+    reports_nonzero_inputs: ClassVar[bool] = False
     reports_nonzero_outputs: ClassVar[bool] = False
 
     @property

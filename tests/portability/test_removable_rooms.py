@@ -133,10 +133,17 @@ ROOMS = {
         kind="protonn",
     ),
     "protonn": Room(
-        "protonn_edge/kinds/protonn templates/c/projection templates/c/prototypes",
+        "protonn_edge/kinds/protonn templates/c/prototypes",
         "train data.csv -o protonn.npz --classifier protonn",
         "'protonn' is not one of",
-        needed_by=("teaching", "float builds", "one class", "paper", "bonsai"),
+        kind="bonsai",
+        needed_by=("teaching", "float builds", "one class", "paper"),
+    ),
+    "projection": Room(
+        "protonn_edge/kinds/projection templates/c/projection",
+        "train data.csv -o bonsai.npz --classifier bonsai",
+        "'bonsai' is not one of",
+        needed_by=("protonn", "bonsai"),
     ),
     "bonsai": Room(
         "protonn_edge/kinds/bonsai templates/c/bonsai_tree tests/bonsai docs/bonsai.md",

@@ -10,7 +10,7 @@ from protonn_edge.chain.activity import Activity
 from protonn_edge.kernels.kernel import Calls, Cost, Feed, Step
 from protonn_edge.kernels.listing import BEGIN, END, Listing
 from protonn_edge.kernels.matvec.kernels import MatvecKernel
-from protonn_edge.kinds.protonn.projection.integers import IntegerProjection
+from protonn_edge.kinds.projection.integers import IntegerProjection
 
 _WIDE_PRODUCT = """
             mulsu r19, r21
@@ -136,7 +136,7 @@ class ProjectionKernel(MatvecKernel):
         return self._cost(
             feed,
             activity,
-            requantize.on(self.core, self.listings),
+            requantize.on(self.core),
             tables=scalings,
         )
 

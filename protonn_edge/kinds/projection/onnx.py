@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from protonn_edge.chain.onnx_graph import Values
-from protonn_edge.kinds.protonn.projection.integers import REQUANTIZE_SHIFT, IntegerProjection
+from protonn_edge.kinds.projection.integers import REQUANTIZE_SHIFT, IntegerProjection
 
 
 def formula(x: Values, stage: IntegerProjection) -> Values:
