@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from protonn_edge.errors import CheckFailed
 
+AGAIN = "build the program again"
+BY_POINTER = "calls or jumps through a pointer"
+
 
 class NoBound(CheckFailed):
     """A function because of which nothing limits, for example, the stack of a program.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from protonn_edge.avr.cores import CORES, Core
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.system.described import FILE_LIMIT_BYTES, TITLE, Key, Shelf, matches, whole_number
 from protonn_edge.system.schema import list_of, number, whole
 
@@ -230,21 +230,23 @@ def _check_serial(facts: Mapping[str, Any], source: str) -> None:
     if facts.get("serial") == "software":
         rx, tx = facts.get("rx_pin", ""), facts.get("tx_pin", "")
         if "" in (rx, tx) or rx == tx:
-            raise InputError(
-                f"{source} uses a software serial line, which needs two pins; set rx_pin and "
-                "tx_pin to different pins"
+            raise InvalidValue(
+                source,
+                "a software serial line needs two pins",
+                "set rx_pin and tx_pin to different pins",
             )
         least, most = _TIMER_CYCLES
         if not least <= clock / baud <= most:
-            raise InputError(
-                f"{source} sets {baud:,} baud, but at {clock:,} Hz a software serial line needs "
-                f"{-(-clock // most):,} to {clock // least:,} baud; choose a rate in this range"
+            raise InvalidValue(
+                source,
+                f"{baud:,} baud, expected {-(-clock // most):,} to {clock // least:,} for "
+                f"a software serial line at {clock:,} Hz",
             )
         return
     real = clock / (8 * max(1, round(clock / (8 * baud))))
     if abs(real / baud - 1) > _BAUD_ERROR_LIMIT:
-        raise InputError(
-            f"{source} sets {baud:,} baud, but the nearest rate that a clock of {clock:,} Hz can "
-            f"produce is {real:,.0f} baud; choose a rate within 2.5 % of one that this clock can "
-            "produce"
+        raise InvalidValue(
+            source,
+            f"{baud:,} baud, expected a rate within 2.5 % of one that a clock of "
+            f"{clock:,} Hz can produce, such as {real:,.0f}",
         )

@@ -26,7 +26,8 @@ from platformio.dependencies import get_core_dependencies
 from platformio.project.options import get_default_core_dir
 
 from protonn_edge.boards import Board, board_names, load_board
-from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.errors import CheckFailed, InvalidValue
+from protonn_edge.system.checks import check
 from protonn_edge.system.folders import built_once
 from protonn_edge.toolchain.process import BUSY, relevant_lines, run_within
 
@@ -58,14 +59,12 @@ def build_firmware(
     """
     settings = project / "platformio.ini"
     if not settings.is_file():
-        raise InputError(
-            f"there is no platformio.ini in {project}; run 'protonn-edge build --board uno "
-            "model.npz' there first"
-        )
+        raise InvalidValue(project, "no platformio.ini", f"{_BUILD_THERE} first")
     if f"[env:{environment}]" not in settings.read_text("utf-8", "replace"):
-        raise InputError(
-            f"{settings} has no [env:{environment}]; build the model for this board in a new "
-            "folder, or choose another board"
+        raise InvalidValue(
+            settings,
+            f"no [env:{environment}]",
+            "build the model for this board in a new folder, or choose another board",
         )
     builds = project.resolve() / ".pio" / "build"
     # A user's own PLATFORMIO_BUILD_DIR would move the ELF away.
@@ -117,16 +116,22 @@ def pio_variables() -> dict[str, str]:
     ``avr-gcc``.
     """
     choice = os.environ.get(_CHOICE, "")
-    if choice not in ("", "stock", "offline"):
-        raise InputError(f"{_CHOICE} is {choice!r}; set it to 'stock' or 'offline', or unset it")
+    check(
+        choice in ("", "stock", "offline"),
+        _CHOICE,
+        repr(choice),
+        "'stock' or 'offline'",
+        "or unset it",
+    )
     if choice == "stock" or (not choice and "PLATFORMIO_PLATFORMS_DIR" in os.environ):
         return {}
     if not choice and (_stock_platform_is_installed() or _registry_is_reachable()):
         return {}
     if shutil.which("avr-gcc") is None:
-        raise InputError(
-            "there is no AVR compiler: PlatformIO's registry cannot be reached and avr-gcc is not "
-            "on PATH; connect to the internet, or install gcc-avr, avr-libc and avrdude"
+        raise InvalidValue(
+            "avr-gcc",
+            "not on PATH, and PlatformIO's registry cannot be reached",
+            "connect to the internet, or install gcc-avr, avr-libc and avrdude",
         )
     core = _installed_shim()
     return {
@@ -150,12 +155,15 @@ def _core_folder() -> Path:
     return Path(os.environ.get("PLATFORMIO_CORE_DIR") or get_default_core_dir())
 
 
+_BUILD_THERE = "run 'protonn-edge build --board uno model.npz' there"
+
+
 def avr_gcc() -> str:
     """Return the path of the compiler on PATH, or of PlatformIO's; `InputError` without one."""
     own = str(_core_folder() / _COMPILER / "bin")
     path = shutil.which("avr-gcc") or shutil.which("avr-gcc", path=own)
     if path is None:
-        raise InputError("there is no avr-gcc on PATH; install gcc-avr and avr-libc")
+        raise InvalidValue("avr-gcc", "not on PATH", "install gcc-avr and avr-libc")
     return path
 
 

@@ -55,7 +55,7 @@ def test_a_file_of_ones_own_is_a_board_named_after_it(tmp_path):
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"mcu": None}, "lacks the key 'mcu'; its value must be a chip such as"),
+        ({"mcu": None}, "no key 'mcu', expected a chip such as"),
         ({"mcu": "'AT90; rm -rf'"}, "mcu = 'AT90; rm -rf'"),
         ({"core": "'avr7'"}, "core = 'avr7', but 'core' must be one of avr25"),
         ({"clock_hz": "16"}, "clock_hz = 16, but 'clock_hz' must be a whole number from 1,000,000"),
@@ -64,7 +64,7 @@ def test_a_file_of_ones_own_is_a_board_named_after_it(tmp_path):
         ({"power_watts": "nan"}, "power_watts = nan"),
         ({"power_watts": "0"}, "power_watts = 0, but 'power_watts' must be a number of watts"),
         ({"serial": "'usb'"}, "serial = 'usb', but 'serial' must be 'usart0'"),
-        ({"colour": "'blue'"}, "has the key 'colour', which this board cannot have"),
+        ({"colour": "'blue'"}, "the key 'colour', which this board cannot have"),
         (
             {"title": '"a\\u0007"'},
             "title = 'a\\x07', but 'title' must be a string of 1 to 60 ASCII",
@@ -72,14 +72,14 @@ def test_a_file_of_ones_own_is_a_board_named_after_it(tmp_path):
         ({"title": "mine"}, "is not TOML"),
         (
             {"baud": "230_400"},
-            "the nearest rate that a clock of 12,000,000 Hz can produce is 214,286",
+            "a clock of 12,000,000 Hz can produce, such as 214,286",
         ),
         ({"serial": "'software'"}, "set rx_pin and tx_pin to different pins"),
         ({"serial": "'software'", "rx_pin": "'PB3'", "tx_pin": "'PB3'"}, "to different pins"),
         ({"serial": "'software'", "rx_pin": "'PA3'", "tx_pin": "'PB3'"}, "rx_pin = 'PA3'"),
         (
             {"serial": "'software'", "rx_pin": "'PB3'", "tx_pin": "'PB4'", "baud": "9_600"},
-            "at 12,000,000 Hz a software serial line needs 47,059 to 120,000 baud",
+            "expected 47,059 to 120,000 for a software serial line at 12,000,000 Hz",
         ),
         ({"usb_ids": "['2341']"}, "usb_ids = ['2341']"),
         ({"sleep_enable": "[0x53]"}, "sleep_enable = [83]"),

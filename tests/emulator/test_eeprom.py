@@ -72,7 +72,7 @@ def test_other_files_are_refused_and_left_alone(compile_firmware, tmp_path: Path
         (tmp_path, "Is a directory"),
         (tmp_path / "none" / "file", "No such file"),
     ):
-        sentence = f"{file} cannot be the EEPROM of the emulated Uno: {reason}"
+        sentence = f"{file}: no EEPROM of the emulated Uno: {reason}"
         with pytest.raises(InputError, match=sentence), EmulatedUno(elf, eeprom=file):
             pass
     assert short.read_bytes() == b"my thesis"
