@@ -22,6 +22,7 @@ from protonn_edge.codegen.plan import (
 from protonn_edge.errors import InputError
 from protonn_edge.kernels.kernel import Kernel, kernels_of
 from protonn_edge.quantization import IntegerChain
+from protonn_edge.system.checks import check_choice
 
 READABLE_BYTES = 0x10000
 """Flash from which the generated code can read constants: LPM has a 16-bit pointer."""
@@ -158,11 +159,7 @@ def plan_of(
     for name, stage in named_stages(model).items():
         able = {kernel.name: kernel for kernel in kernels_of(stage, core)}
         choice = choices.get(name, next(iter(able)))
-        if choice not in able:
-            raise InputError(
-                f"{choice[:40]!r} is not a kernel for {name} on {core.chip}; choose one of "
-                f"{', '.join(able)}"
-            )
+        check_choice(f"kernel for {name} on {core.chip}", choice, able)
         kernels.append(able[choice])
     held = choices.get("feeding", "held") == "held"
     return plan_with(kernels, activity, held=held)

@@ -24,7 +24,7 @@ from protonn_edge.device import sensor_board
 from protonn_edge.device.connection import Deadline, Link
 from protonn_edge.device.protocol import Message, ProtocolError
 from protonn_edge.device.sensor_board import LoggerDescription, SamplesMessage
-from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.errors import CheckFailed, InputError, InvalidValue
 from protonn_edge.system.files import AppendedFile
 
 _VERSION = 1
@@ -93,9 +93,10 @@ class RecordingFile(AppendedFile):
             self._write(self._head)
             return None
         if begin != self._head:
-            raise InputError(
-                f"{self._path} is not a recording of this sensor at this rate; name another file "
-                "with -o"
+            raise InvalidValue(
+                self._path,
+                "not a recording of this sensor at this rate",
+                "name another file with -o",
             )
         tail_begin = max(len(self._head), size - _TAIL_BYTES)
         self._file.seek(tail_begin)
@@ -119,7 +120,7 @@ class RecordingFile(AppendedFile):
         return seconds
 
     def _no_row(self) -> InputError:
-        return InputError(f"the last row of {self._path} is not a sample; remove this row")
+        return InvalidValue(self._path, "the last row is not a sample", "remove this row")
 
 
 def _head(description: LoggerDescription) -> bytes:

@@ -16,13 +16,14 @@ from protonn_edge.chain.model import Model
 from protonn_edge.codegen import PREFIX, Limits, Plan, check_prefix, make_plan
 from protonn_edge.codegen.planner import plans
 from protonn_edge.datasets.preparation import Preparation
-from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.errors import CheckFailed, InputError, InvalidValue
 from protonn_edge.export import rendering, self_test
 from protonn_edge.export.folder import check_folder, write_folder
 from protonn_edge.export.rendering import Imprint, Kind, Library
 from protonn_edge.export.self_test import KnownAnswers
 from protonn_edge.extensions import extended
 from protonn_edge.quantization import IntegerChain, quantize
+from protonn_edge.system.checks import check_enough
 from protonn_edge.system.files import resolved
 from protonn_edge.system.lazy import optional
 from protonn_edge.verification.tryout import NOT_TRIED, Tried
@@ -111,9 +112,10 @@ def export(
     check_prefix(prefix)
     place = resolved(folder)
     if kind == "arduino" and not _FOLDER_NAME.fullmatch(place.name):
-        raise InputError(
-            f"the Arduino tools refuse a library in a folder called {place.name!r}; choose a name "
-            "of up to 63 letters, digits, '_', '-' and '.' that does not begin with '-' or '.'"
+        raise InvalidValue(
+            place,
+            "no folder's name for the Arduino tools",
+            "choose up to 63 letters, digits, '_', '-' and '.', and do not begin with '-' or '.'",
         )
     chip = board
     if flash_bytes is not None:
@@ -176,10 +178,13 @@ def _check_memories(model: Model, windowing: Windowing | None, plan: Plan, board
     needed = plan.state_bytes + ring_bytes + rendering.SKETCH_SRAM_BYTES
     if needed > board.sram_bytes:
         hop = f"give --hop {windowing.window}, or " if windowing.overlapping else ""
-        raise CheckFailed(
-            f"a sketch needs about {needed:,} B of SRAM, including {ring_bytes:,} B to buffer "
-            f"samples, but {board.name} has {board.sram_bytes:,}; {hop}train on shorter windows or "
-            "fewer channels"
+        check_enough(
+            "a sketch",
+            needed,
+            f"{board.name} has",
+            board.sram_bytes,
+            f"B of SRAM, {ring_bytes:,} of these to buffer samples",
+            f"{hop}train on shorter windows or fewer channels",
         )
 
 

@@ -24,7 +24,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.codegen import DevicePlan, render_c
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.codegen.renderer import render_parts
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.extensions import brought, forms_of
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.system import files
@@ -46,6 +46,7 @@ _SOURCE_FOLDERS = ("firmware", "include", "lib")
 _FORMAT = 1  # increase it if a key changes; files of other formats are refused
 _LARGEST_FILE = 64 << 10
 _AGAIN = "run 'protonn-edge build' again"
+_ELSEWHERE = "choose another folder with -o"
 
 _MEAN = number(0, 1e15)
 _STAGES = list_of(lambda each: isinstance(each, dict) and _MEAN(each.get("mean")), most=100)
@@ -100,7 +101,7 @@ def plan_text(model: IntegerChain, plan: DevicePlan) -> str:
 def read_plan(path: Path) -> WrittenPlan:
     """Return the plan in ``build.json``; `InputError` if it is missing, damaged or outdated."""
     if not path.exists():
-        raise InputError(f"{path} is missing; {_AGAIN}")
+        raise InvalidValue(path, "missing", _AGAIN)
     try:
         record = json.loads(files.read_file(path, limit_bytes=_LARGEST_FILE, remedy=_AGAIN))
     except (ValueError, RecursionError) as error:
@@ -109,9 +110,8 @@ def read_plan(path: Path) -> WrittenPlan:
         raise not_as_written(path)
     version = record.get("tool_version")
     if text(80)(version) and version != __version__:
-        raise InputError(
-            f"{path} was written by version {version!r}, but this is version {__version__}; "
-            f"{_AGAIN}"
+        raise InvalidValue(
+            path, f"written by version {version!r}, but this is version {__version__}", _AGAIN
         )
     own: dict[str, Any] = {name: record.get(name) for name in _READ}
     if not record_of(_READ)(own):
@@ -122,7 +122,15 @@ def read_plan(path: Path) -> WrittenPlan:
 
 def not_as_written(path: Path) -> InputError:
     """Return the error for a generated file that differs from what `build` writes for its model."""
-    return InputError(f"{path} differs from what 'build' writes for its model; {_AGAIN}")
+    return InvalidValue(path, "not as 'build' writes it for its model", _AGAIN)
+
+
+def nothing_built(folder: Path, option: str = "--project") -> InputError:
+    """Return the error for a folder without a built model, which an option names."""
+    return InputError(
+        f"no model was built in {folder}; run 'protonn-edge build --board uno model.npz' there, or "
+        f"name the folder of a build with {option}"
+    )
 
 
 @dataclass(frozen=True)
@@ -139,10 +147,7 @@ class Project:
     def model(self) -> Model:
         """Return the float model that the firmware is generated from; `InputError` without one."""
         if not self.built:
-            raise InputError(
-                f"no model was built in {self.folder.absolute()}; run 'protonn-edge build --board "
-                "uno model.npz' there, or name the folder of a build with --project"
-            )
+            raise nothing_built(self.folder.absolute())
         return load_model(self.folder / _MODEL)
 
     def generated(self, board: Board | None = None) -> tuple[IntegerChain, DevicePlan]:
@@ -154,10 +159,10 @@ class Project:
         model = self.model()
         written = read_plan(self.folder / _PLAN)
         if board is not None and written.core not in (board.core, None):
-            raise InputError(
-                f"{self.folder.absolute()} was built for {CORES[written.core].chip}, whose code "
-                f"does not run on {board.name}; build the project again for {board.name}, or "
-                "choose another board with --board"
+            raise InvalidValue(
+                self.folder.absolute(),
+                f"built for {CORES[written.core].chip}, whose code does not run on {board.name}",
+                f"build the project again for {board.name}, or choose another board with --board",
             )
         reference = quantization.quantize(model)
         for choice, form_of in brought("device model").values():
@@ -239,9 +244,10 @@ def exclusive(folder: Path) -> Iterator[None]:
         with locked_folder(folder):
             yield
     except InUse as error:
-        raise InputError(
-            f"{folder} is in use by another 'build', 'export' or 'hil'; wait until that command "
-            "ends, or use another folder"
+        raise InvalidValue(
+            folder,
+            "in use by another 'build', 'export' or 'hil'",
+            "wait until that command ends, or use another folder",
         ) from error
 
 
@@ -260,16 +266,12 @@ def check_folder(folder: Path, board: Board) -> None:
     `build` checks this first; commands with long operations before a build can check it earlier.
     """
     if "$" in str(folder.absolute()):
-        raise InputError(
-            f"{folder.absolute()} contains a $, which PlatformIO would replace; choose another "
-            "folder with -o"
+        raise InvalidValue(
+            folder.absolute(), "it contains a $, which PlatformIO would replace", _ELSEWHERE
         )
     for path in (folder, folder / "firmware", folder / _GENERATED):
         if path.exists() and not path.is_dir():
-            raise InputError(
-                f"{path} is a file, but the project needs a folder there; choose another folder "
-                "with -o"
-            )
+            raise InvalidValue(path, "a file, but the project needs a folder there", _ELSEWHERE)
     settings = folder / _SETTINGS
     generated = [
         _GENERATED / name for name in (*codegen.SOURCES, PARTS_FILE, PLAN_FILE, _MODEL.name)
@@ -279,17 +281,12 @@ def check_folder(folder: Path, board: Board) -> None:
     files.check_no_links(folder, [_SETTINGS, *written, description_name])
     for path in (settings, *(folder / each for each in generated)):
         if path.exists() and not path.is_file():
-            raise InputError(
-                f"{path} is not a file, but the project needs a file there; choose another folder "
-                "with -o"
-            )
+            raise InvalidValue(path, "not a file, but the project needs a file there", _ELSEWHERE)
     section = f"[env:{board.environment}]"
     if settings.is_file():
         files.check_file(settings, limit_bytes=_SETTINGS_LIMIT_BYTES, may_be_empty=True)
         if section not in settings.read_text("utf-8", errors="replace"):
-            raise InputError(
-                f"{settings} has no {section}; add this section, or choose another folder with -o"
-            )
+            raise InvalidValue(settings, f"no {section}", f"add this section, or {_ELSEWHERE}")
 
 
 def _settings_for(board: Board) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.chain.model import checked_points
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InvalidValue
 from protonn_edge.report.plane import principal_axes
 from protonn_edge.system.lazy import require
 from protonn_edge.training.base import DeviceClassifier
@@ -77,8 +77,8 @@ def plot_space(
     model = classifier.to_model()
     head: Any = model.head
     if not hasattr(head, "landmarks"):
-        raise InputError(
-            f"a {type(classifier).__name__} has no prototypes to draw; give a ProtoNNClassifier"
+        raise InvalidValue(
+            type(classifier).__name__, "no prototypes to draw", "give a ProtoNNClassifier"
         )
     ax = _axes(ax)
     places = model.normalized(checked_points(model, X)) @ head.projection.T.astype(np.float64)

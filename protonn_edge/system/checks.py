@@ -33,10 +33,12 @@ def check_choice(
     check(value in choices, place, repr(value), f"one of {names}", remedy)
 
 
-def check_budget(what: str, needed: int, has: str, available: int, unit: str, remedy: str) -> None:
+def check_enough(
+    what: str, needed: float, has: str, available: int, unit: str, remedy: str
+) -> None:
     """Raise `CheckFailed` if something needs more of a memory than a board or a user has."""
     if needed > available:
-        raise CheckFailed(f"{what} needs {needed:,} {unit}, but {has} {available:,}; {remedy}")
+        raise CheckFailed(f"{what} needs {needed:,.0f} {unit}, but {has} {available:,}; {remedy}")
 
 
 def check_shape(place: str, shape: tuple[int, ...], wanted: tuple[int, ...]) -> None:

@@ -121,7 +121,7 @@ def pio_variables() -> dict[str, str]:
         _CHOICE,
         repr(choice),
         "'stock' or 'offline'",
-        "or unset it",
+        "choose one of these, or unset it",
     )
     if choice == "stock" or (not choice and "PLATFORMIO_PLATFORMS_DIR" in os.environ):
         return {}

@@ -334,7 +334,7 @@ def test_a_network_becomes_a_model(names: list[str], tmp_path: Path):
     done = convert(BOOSTERS / "iris.json", "-o", tmp_path / "n.npz", "--data", data, "--fine-tune")
     assert done.exit_code == 2
     assert_one_sentence(done)
-    assert "fine-tuning applies only to networks of floats" in done.stderr
+    assert "fine-tuning: only for networks of floats" in done.stderr
     more = ["--fine-tune", "--epochs", 6, "--json"]
     done = convert(tmp_path / "net.onnx", "-o", tmp_path / "m.npz", "--data", data, *more)
     assert done.exit_code == 0, done.output

@@ -82,7 +82,7 @@ def test_the_usual_prefix_may_be_given(tmp_path: Path, model_file: Path):
     ("prefix", "said"),
     [
         ("My-Wave", "C names cannot begin with the prefix 'My-Wave'"),
-        ("switch", "the prefix 'switch' is reserved in C or C++"),
+        ("switch", "prefix 'switch': reserved in C or C++"),
         ("print", "two names in the generated C would both be print_difference"),
         ("projection", "two names in the generated C would both be projection_"),
     ],

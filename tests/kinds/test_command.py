@@ -200,7 +200,7 @@ def test_it_has_no_distance_to_reject_by(kind: str, trained: Trained, tmp_path: 
     options = (*kind_of(kind).variants[FIRST[kind]], "--rejection-by", "distance")
     rejecting = ("--classifier", kind, "--rejection", "5%", *options)
     done = run("train", trained.data(""), "-o", tmp_path / "model.npz", *rejecting)
-    assert "no distance to reject points by" in done.stderr
+    assert "'distance', expected one of" in done.stderr
     assert done.exit_code == 2
 
 

@@ -151,10 +151,10 @@ def test_words_for_people_fit_80_columns_and_are_plain_when_piped(folder, tmp_pa
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["empty.csv", "--model", "model.npz"], "empty.csv has no results yet"),
+        (["empty.csv", "--model", "model.npz"], "empty.csv: no results yet"),
         (
             ["wild.csv", "--model", "model.npz"],
-            "wild.csv has the classes 'class 0', 'class 1', 'class 2', 'class 3', 'wild', but the",
+            "wild.csv: the classes are 'class 0', 'class 1', 'class 2', 'class 3', 'wild', but the",
         ),
         (["wild.csv", "--model", "another.npz"], "which is not among the given models"),
         (
@@ -185,7 +185,7 @@ def test_what_does_not_belong_together_is_one_sentence(
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--data", "others.csv"], "were not measured on the points of --data"),
+        (["--data", "others.csv"], "not measured on the points of --data"),
         (["--image-shape", "5x5"], "has 25 pixels, but the model takes 12 features"),
     ],
 )

@@ -79,7 +79,8 @@ def test_training_warns_before_it_begins(tmp_path: Path) -> None:
     found = run_json(*words, "--teachable", 200, "--projection-dim", 4)
     (notice,) = [each for each in found["notices"] if each["kind"] == "eeprom"]
     assert (
-        "storing 200 taught examples takes 1,417 B of EEPROM, but uno has 1,024" in notice["text"]
+        "the store of 200 taught examples needs 1,417 B of EEPROM, but uno has 1,024"
+        in notice["text"]
     )
     for room in (0, 100):
         found = run_json(*words, "--teachable", room, "--projection-dim", 4)
