@@ -78,7 +78,7 @@ def test_other_files_are_refused_and_left_alone(compile_firmware, tmp_path: Path
     assert short.read_bytes() == b"my thesis"
     refused = run("emulate", elf, "--eeprom", short)
     assert refused.exit_code == 2
-    assert "short cannot be the EEPROM" in refused.stderr
+    assert "short: no EEPROM" in refused.stderr
 
 
 def test_each_chip_has_an_eeprom_of_its_size(compile_firmware, tmp_path: Path) -> None:
