@@ -42,7 +42,7 @@ from protonn_edge.tuning.choice import Choice, candidates, refit
 from protonn_edge.tuning.cluster import DaskWorkers
 from protonn_edge.tuning.limits import TuningLimits
 from protonn_edge.tuning.objective import Objective
-from protonn_edge.tuning.points import Points
+from protonn_edge.tuning.points import TrialPoints
 from protonn_edge.tuning.search import Progress, Search, SearchResult, identity
 from protonn_edge.tuning.space import SearchSpace
 from protonn_edge.tuning.store import Record, SearchFile, new_study
@@ -89,7 +89,7 @@ def points_of(
     fixed: dict[str, Any],
     groups: str | None = None,
     limits: TuningLimits | None = None,
-) -> tuple[Points, Dataset]:
+) -> tuple[TrialPoints, Dataset]:
     """Return the training points of a data set in folds, and all of it."""
     dataset = Row(file, file, groups=groups).dataset()
     if dataset is None:
@@ -99,11 +99,11 @@ def points_of(
 
 def in_folds(
     dataset: Dataset, fixed: dict[str, Any] | None = None, limits: TuningLimits | None = None
-) -> Points:
+) -> TrialPoints:
     """Return the training points of a data set in folds."""
     X, y, of_group = dataset.X_train, dataset.y_train, dataset.groups
     folds = search_folds(y, None, _SEED, of_group)
-    return Points(X, y, folds, _UNO, limits or TuningLimits(), fixed or {}, of_group)
+    return TrialPoints(X, y, folds, _UNO, limits or TuningLimits(), fixed or {}, of_group)
 
 
 class AtRandom(SearchSpace):
@@ -118,7 +118,7 @@ class AtRandom(SearchSpace):
 
 
 def searched(
-    points: Points,
+    points: TrialPoints,
     make_workers: Callable[[Objective], Workers],
     path: Path,
     *,

@@ -108,6 +108,11 @@ QUANTIZERS = "tests/quantization tests/policy/rejection/test_thresholds.py"
 # A module has the tests of the longest name that it begins with.
 NEAREST = {
     "avr": ["tests/avr tests/linkage"],
+    "datasets": [
+        "tests/corpus",
+        "tests/datasets",
+        "tests/regression/tables tests/regression/recordings -k 'not emulat and not board'",
+    ],
     "projects": [
         "tests/projects/test_plan_file.py tests/budget/test_remedies.py",
         "tests/budget tests/linkage tests/projects tests/firmware/test_build.py",

@@ -44,7 +44,7 @@ from protonn_edge.tuning import choice as choices
 from protonn_edge.tuning.cluster import DaskWorkers
 from protonn_edge.tuning.limits import ACCURACY, Metric, TuningLimits
 from protonn_edge.tuning.objective import Objective
-from protonn_edge.tuning.points import Points, check_points
+from protonn_edge.tuning.points import TrialPoints, check_points
 from protonn_edge.tuning.search import Progress, Search, SearchResult, identity
 from protonn_edge.tuning.space import SearchSpace
 from protonn_edge.tuning.store import Record, SearchFile
@@ -125,7 +125,9 @@ def search_model(
     out.finish(record, Interrupted(kept) if searched.stopped else None)
 
 
-def _say_candidates(trials: list[Record], points: Points, space: SearchSpace, out: Output) -> None:
+def _say_candidates(
+    trials: list[Record], points: TrialPoints, space: SearchSpace, out: Output
+) -> None:
     """Print the trials on the Pareto front, and the best of each kind."""
     if points.classifier == ANY:
         best = tables.kind_table(choices.best_of_kinds(trials), points.board, points.metric)
@@ -134,7 +136,9 @@ def _say_candidates(trials: list[Record], points: Points, space: SearchSpace, ou
     out.say(f"{points.metric} in cross-validation against size and time:", table)
 
 
-def _teller(points: Points, report: DataReport, out: Output | None) -> Callable[[Progress], object]:
+def _teller(
+    points: TrialPoints, report: DataReport, out: Output | None
+) -> Callable[[Progress], object]:
     """Return the function that prints the data after the first model and each kind's best."""
     said: dict[str, Record] = {}
 
@@ -155,7 +159,7 @@ def _teller(points: Points, report: DataReport, out: Output | None) -> Callable[
     return tell
 
 
-def _points(given: TuneOptions, dataset: Dataset, board: Board) -> Points:
+def _points(given: TuneOptions, dataset: Dataset, board: Board) -> TrialPoints:
     """Return the data of all trials; refuse options that cannot be combined."""
     parameters = given.classifier.parameters()
     limits = TuningLimits(
@@ -173,7 +177,7 @@ def _points(given: TuneOptions, dataset: Dataset, board: Board) -> Points:
     metric = Metric.parse(given.metric, dataset.classes)
     metric.check_folds(y, numbers)
     kind = given.classifier.name
-    points = Points(X, y, numbers, board, limits, fixed, to_move, kind, metric)
+    points = TrialPoints(X, y, numbers, board, limits, fixed, to_move, kind, metric)
     points = replace(points, gaps=dataset.gaps, preparation=dataset.preparation)
     of_trials = replace(dataset, groups=to_move)
     try:
@@ -188,7 +192,7 @@ def _points(given: TuneOptions, dataset: Dataset, board: Board) -> Points:
 
 def _search(
     given: TuneOptions,
-    points: Points,
+    points: TrialPoints,
     space: SearchSpace,
     choice: choices.Choice,
     deadline: float | None,
@@ -231,7 +235,7 @@ def _search(
 
 @contextmanager
 def _live(
-    trials: int, points: Points, columns: tables.Columns
+    trials: int, points: TrialPoints, columns: tables.Columns
 ) -> Iterator[Callable[[Progress], object]]:
     console = Console(stderr=True, highlight=False)
     if not console.is_terminal:
@@ -269,7 +273,7 @@ def _nothing_complete(searched: SearchResult, timeout: float | None) -> str:
     return "no trial was completed; raise --trials"
 
 
-def _write_front(path: Path, candidates: list[Record], points: Points) -> None:
+def _write_front(path: Path, candidates: list[Record], points: TrialPoints) -> None:
     kind = path.suffix.removeprefix(".")
     if kind == "json":
         write_atomically(
@@ -280,7 +284,7 @@ def _write_front(path: Path, candidates: list[Record], points: Points) -> None:
 
 
 def _record(
-    refitted: choices.Refitted, candidates: list[Record], facts: dict[str, Any], points: Points
+    refitted: choices.Refitted, candidates: list[Record], facts: dict[str, Any], points: TrialPoints
 ) -> dict[str, Any]:
     board, linked = points.board, refitted.linked
     return {
@@ -322,7 +326,7 @@ def _chance(record: dict[str, Any]) -> str:
 
 
 def _sentences(
-    record: dict[str, Any], refitted: choices.Refitted, points: Points, choice: choices.Choice
+    record: dict[str, Any], refitted: choices.Refitted, points: TrialPoints, choice: choices.Choice
 ) -> list[str]:
     board, figures, linked = points.board, refitted.fit.figures, refitted.linked
     bound = ""

@@ -2,7 +2,7 @@
 
 A kind of classifier is a subclass in its own folder, which the registry finds. It declares its
 parameters as fields, with constraints and command-line names, from which scikit-learn's constraints
-and docstrings are generated. Its method `_train` trains on prepared points.
+and docstrings are generated. Its `learner` learns the head of a model from prepared points.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import inspect
 import json
 import re
 import warnings
-from abc import ABC, abstractmethod
+from abc import ABC
 from collections.abc import Collection, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -41,7 +41,7 @@ from protonn_edge.datasets.groups import group_numbers
 from protonn_edge.datasets.naming import Notice, label_text
 from protonn_edge.system.rounding import one_thread
 from protonn_edge.training import parameters as declared
-from protonn_edge.training.answers import Answers
+from protonn_edge.training.answers import Answers, with_new_names
 from protonn_edge.training.given_points import (
     are_label_sets,
     given_label_sets,
@@ -49,7 +49,8 @@ from protonn_edge.training.given_points import (
     labels_are_classes,
     points_to_report_on,
 )
-from protonn_edge.training.points import Float32, Targets
+from protonn_edge.training.learner import Learner
+from protonn_edge.training.points import Float32, Points, Targets
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import EpochReport, Learned, Restart, was_stopped
 from protonn_edge.training.refusals import Row, TrainingRequest, check_compatible
@@ -219,6 +220,7 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
     remarks_: tuple[str, ...] = field(init=False)
     n_iter_: int = field(init=False)
 
+    learner: ClassVar[type[Learner]]
     refusals: ClassVar[tuple[Row, ...]] = ()
     starts_from: ClassVar[str] = ""  # the kind of models that training can continue
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
@@ -237,13 +239,9 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
             FEATURES_SEARCHED, ({name: getattr(cls, name) for name in FEATURES_SEARCHED},)
         )
 
-    @abstractmethod
-    def _train(self, prepared: PreparedPoints) -> Learned:
-        """Train on prepared points and return the model with a record of its training.
-
-        `prepared.training_set` has normalized inputs, targets and weights, `prepared.parts` the
-        parts that all models share. Must call ``self.callback``, if given, after every epoch.
-        """
+    def _learned(self, settings: Self, points: Points, seed: int) -> Learned:
+        """Return what is learned from normalized points, with frozen settings."""
+        return self.learner(settings, seed).fit(points)
 
     def check_sizes(self, dataset: Dataset, given: Collection[str]) -> Sequence[Notice]:  # noqa: ARG002
         """Refuse sizes that would fail only after the training; return what to notice before it.
@@ -320,23 +318,23 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
         y = target.labels_of(X) if y is None else y
         self.multilabel_ = are_label_sets(y)
         take = given_label_sets if self.multilabel_ else given_points
-        given = take(self, X, y, sample_weight)
-        self.classes_ = given.classes
-        numbers = None if groups is None else group_numbers(groups, given.X.shape[0])
+        given, self.classes_ = take(self, X, y, sample_weight)
+        numbers = None if groups is None else group_numbers(groups, len(given))
         case = TrainingRequest(
             settings=settings, multilabel=self.multilabel_, in_groups=groups is not None
         )
         check_compatible(case, self.refusals)
-        target.check(given.classes)
+        target.check(self.classes_)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         with labels_are_classes(), one_thread():  # faster for small products, and reproducible
-            moved = numbers if settings.group_shift > 0 else None
-            prepared = PreparedPoints.of(settings, given, seed=seed, groups=moved)
+            if settings.group_shift > 0:
+                given = replace(given, group=numbers)
+            test = None
             if evaluate_on is not None:
-                prepared.test = points_to_report_on(self, *evaluate_on, given)
-            self._name(prepared)
-            learned = self._train(prepared)
-        self._keep(learned, prepared, n_train=int(given.X.shape[0]))
+                test = points_to_report_on(self, *evaluate_on, self.classes_, sets=self.multilabel_)
+            prepared = PreparedPoints.of(settings, given, seed=seed, test=test)
+            learned = self._learned(settings, prepared.points, seed)
+        self._keep(learned, prepared, n_train=len(given))
         self._fit_rules(*prepared.calibration)
         return self
 
@@ -347,10 +345,6 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
-
-    def _name(self, prepared: PreparedPoints) -> None:
-        prepared.classes = tuple(label_text(str(label)) for label in self.classes_)
-        prepared.feature_names = tuple(getattr(self, "feature_names_in_", ()))
 
     def _keep(self, learned: Learned, prepared: PreparedPoints, *, n_train: int) -> None:
         """Store the results, and warn about the remarks."""
@@ -367,8 +361,17 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
             n_train=n_train,
             data_sha256=prepared.data_sha256,
         )
-        model = prepared.measured(learned.model)
-        self.model_ = replace(model, record=record)
+        classes = tuple(label_text(str(label)) for label in self.classes_)
+        head, parts = learned.head, prepared.parts
+        if learned.inputs is not None:
+            parts["inputs"] = learned.inputs
+        model = Model(
+            head=head,
+            classes=with_new_names(classes, head.n_classes - len(classes)),
+            feature_names=tuple(getattr(self, "feature_names_in_", ())),
+            **parts,
+        )
+        self.model_ = replace(prepared.measured(model), record=record)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

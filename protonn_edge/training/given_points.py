@@ -7,7 +7,6 @@ import math
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,60 +20,55 @@ from sklearn.utils.validation import _check_sample_weight, check_array, validate
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.errors import InputError
 from protonn_edge.training.mapped_rows import MappedRows, Rows, are_mapped
-from protonn_edge.training.points import Float32, Indices, Targets, check_finite
+from protonn_edge.training.points import Float32, Indices, Points, check_finite
 
 _WEIGHT_RATIO = 1e30  # of float32 weights
 ClassWeight = Mapping[Any, float] | str | None
 _TAKEN: dict[str, Any] = {"dtype": np.float32, "ensure_all_finite": False}
 
 
-@dataclass(frozen=True, eq=False)
-class GivenPoints:
-    """Points to train on."""
-
-    X: Rows  # (n, D): raw features
-    y: Targets  # (n,): indices into `classes`, or label sets
-    # (n,): weight of each point; a class is dropped if all of its points have weight 0
-    weights: NDArray[np.float64] | None
-    classes: NDArray[Any]  # (L,): labels, in the order of the scores
-
-    def digest(self, groups: Indices | None) -> str:
-        """Return the SHA-256 of all data that training depends on."""
-        digest = hashlib.sha256()
-        chunks = self.X.chunks() if isinstance(self.X, MappedRows) else [(None, self.X)]
-        for _, rows in chunks:
-            _digest_matrix(digest, rows, "<f4")
-        _digest_matrix(digest, self.y, "<i8")
-        if self.weights is not None:
-            _digest_matrix(digest, self.weights, "<f8")
-        if groups is not None:
-            _digest_matrix(digest, groups, "<i8")
-        return digest.hexdigest()
+def digest_of(points: Points) -> str:
+    """Return the SHA-256 of all data that training depends on."""
+    digest = hashlib.sha256()
+    X = points.X
+    chunks = X.chunks() if isinstance(X, MappedRows) else [(None, X)]
+    for _, rows in chunks:
+        _digest_matrix(digest, rows, "<f4")
+    _digest_matrix(digest, points.y, "<i8")
+    if points.weight is not None:
+        _digest_matrix(digest, points.weight, "<f8")
+    if points.group is not None:
+        _digest_matrix(digest, points.group, "<i8")
+    return digest.hexdigest()
 
 
 def given_points(
     estimator: BaseEstimator, X: ArrayLike, y: ArrayLike | None, sample_weight: Any
-) -> GivenPoints:
-    """Return points and labels, checked; sets the estimator's number and names of features."""
+) -> tuple[Points, NDArray[Any]]:
+    """Return raw points, checked, and their classes (L,) in the order of the scores.
+
+    Sets the estimator's number and names of features. A class is dropped if all of its points have
+    weight 0.
+    """
     points, labels = labelled_points(estimator, X, y)
     class_weight: ClassWeight = estimator.class_weight
     weights = point_weights(points, labels, sample_weight, class_weight)
     classes = np.unique(labels if weights is None else labels[weights > 0])
     y = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)  # of weight 0
-    return GivenPoints(points, y, weights, classes)
+    return Points(points, y, weights, n_classes=len(classes)), classes
 
 
 def given_label_sets(
     estimator: BaseEstimator, X: ArrayLike, y: Any, sample_weight: Any
-) -> GivenPoints:
-    """Return points and sets of labels, checked; see `given_points`."""
+) -> tuple[Points, NDArray[Any]]:
+    """Return points with sets of labels, checked, and their labels; see `given_points`."""
     points = checked_points(estimator, X, "X", reset=True)
     sets, classes = label_matrix(y)
     check_consistent_length(points, sets)
     if not sets.any():
         raise InputError("no point has a label; give each point its labels")
     weights = point_weights(points, np.zeros(sets.shape[0]), sample_weight, None)
-    return GivenPoints(points, sets, weights, classes)
+    return Points(points, sets, weights), classes
 
 
 def labelled_points(
@@ -148,17 +142,18 @@ def checked_points(estimator: BaseEstimator, X: ArrayLike, what: str, *, reset: 
 
 
 def points_to_report_on(
-    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, given: GivenPoints
-) -> tuple[Float32, Targets]:
-    """Return raw points and class indices, or label sets, to report on."""
+    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, classes: NDArray[Any], *, sets: bool
+) -> Points:
+    """Return raw points to report on, with classes or `sets` of labels as in training."""
     points = checked_points(estimator, X, "evaluate_on", reset=False)
-    if given.y.ndim == 2:
-        sets, _ = label_matrix(y, given.classes)
-        check_consistent_length(points, sets)
-        return points, sets
+    if sets:
+        matrix, _ = label_matrix(y, classes)
+        check_consistent_length(points, matrix)
+        return Points(points, matrix)
     labels = column_or_1d(y)
     check_consistent_length(points, labels)
-    return points, class_indices(labels, given.classes, "evaluate_on")
+    indices = class_indices(labels, classes, "evaluate_on")
+    return Points(points, indices, n_classes=len(classes))
 
 
 def class_indices(labels: NDArray[Any], classes: NDArray[Any], what: str) -> Indices:

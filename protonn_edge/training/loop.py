@@ -20,7 +20,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.training.normalization import neighbour_noise
 from protonn_edge.training.objective import Matrix
 from protonn_edge.training.parameters import MiniBatchParameters
-from protonn_edge.training.points import Batch, Float32, TrainingSet
+from protonn_edge.training.points import Points
 from protonn_edge.training.progress import (
     ATTEMPTS,
     BACK_OFF,
@@ -30,6 +30,7 @@ from protonn_edge.training.progress import (
     Restart,
     was_stopped,
 )
+from protonn_edge.training.transforms import Noise
 
 WARM_UP_STEPS = 100
 
@@ -42,7 +43,7 @@ _LARGEST_BATCH, _SMALLEST_BATCH = 128, 16
 
 Arrays = TypeVar("Arrays", bound=Iterable[Matrix])
 Settings = TypeVar("Settings", bound=MiniBatchParameters)
-Gradient = Callable[[Batch], tuple[float, Iterable[Matrix]]]
+Gradient = Callable[[Points], tuple[float, Iterable[Matrix]]]
 """Maps a batch to its mean loss and the derivatives by the parameters."""
 
 
@@ -132,7 +133,7 @@ class Adam(Generic[Arrays]):
 
     def epoch(
         self,
-        batches: Iterable[Batch],
+        batches: Iterable[Points],
         gradient: Gradient,
         rate: Callable[[int], float],
         after_step: Callable[[], object],
@@ -141,8 +142,8 @@ class Adam(Generic[Arrays]):
         total, points = 0.0, 0
         for batch in batches:
             loss, slopes = gradient(batch)
-            total += loss * len(batch.rows)
-            points += len(batch.rows)
+            total += loss * len(batch)
+            points += len(batch)
             self._step(slopes, rate(self.steps + 1))
             after_step()
         return total / points
@@ -177,22 +178,17 @@ def points_a_step(points: int, steps: int) -> int:
     return min(_LARGEST_BATCH, max(_SMALLEST_BATCH, points // steps))
 
 
-def noisy(points: Float32, noise: Float32, generator: np.random.Generator) -> Float32:
-    """Add Gaussian noise, with a deviation for each feature, to points (b, D) in place."""
-    points += noise * generator.standard_normal(points.shape, dtype=np.float32)
-    return points
-
-
 def settled(
-    settings: Settings, points: Any, generator: np.random.Generator, kind: str, batch_size: int
+    settings: Settings, points: Points, generator: np.random.Generator, batch_size: int
 ) -> Settings:
     """Return settings in which a batch size (by default this) or noise of "auto" is a number.
 
-    The distances of normalized points (n, D) choose the noise; see `neighbour_noise`.
+    The distances of normalized points choose the noise; see `neighbour_noise`.
     """
     noise, size = settings.input_noise, settings.batch_size
     if noise == "auto":
-        noise = neighbour_noise(points, generator, kind)
+        kind = "standard" if points.space is None else points.space.normalizer.kind
+        noise = neighbour_noise(points.X, generator, kind)
     size = batch_size if size == "auto" else int(size)
     return settings.frozen(batch_size=size, input_noise=float(noise))
 
@@ -204,14 +200,14 @@ class MiniBatchTraining(ABC, Generic[Arrays]):
         self,
         parameters: Arrays,
         factors: Sequence[float],
-        data: TrainingSet,
+        data: Points,
         settings: MiniBatchParameters,
         generator: np.random.Generator,
     ) -> None:
         self.parameters, self._generator = parameters, generator
         self._data = self._source = data
         self.settings, self._batch_size = settings, int(settings.batch_size)
-        self._noise = np.float32(settings.input_noise) * data.changing
+        self._noise = Noise(float(settings.input_noise)).fit(data)
         self._steps = settings.epochs * math.ceil(len(data) / self._batch_size)
         self._adam = Adam(parameters, factors)
         self._best = BestEpoch(parameters)
@@ -252,13 +248,11 @@ class MiniBatchTraining(ABC, Generic[Arrays]):
             lambda: self._after_step(self._progress),
         )
 
-    def _noisy(self, points: Float32) -> Float32:
-        if float(self.settings.input_noise) > 0:
-            return noisy(points, self._noise, self._generator)
-        return points
+    def _noisy(self, batch: Points) -> Points:
+        return self._noise.apply(batch, self._generator)
 
     @abstractmethod
-    def _gradient(self, batch: Batch) -> tuple[float, Iterable[Matrix]]:
+    def _gradient(self, batch: Points) -> tuple[float, Iterable[Matrix]]:
         """Return the mean loss of a batch, and the derivatives of it."""
 
     def _after_step(self, progress: float) -> None:

@@ -7,7 +7,7 @@ training from taking years. Nothing here imports scikit-learn, so that help is p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, FrozenInstanceError, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
@@ -25,6 +25,7 @@ from protonn_edge.system.lazy import later
 if TYPE_CHECKING:
     from protonn_edge.training.features import FeatureData, FeatureRequest
     from protonn_edge.training.given_points import ClassWeight
+    from protonn_edge.training.points import Transform
     from protonn_edge.training.progress import Callback
     from protonn_edge.training.targets import Target
 
@@ -344,6 +345,10 @@ class SharedParameters(FeatureParameters):
         """What the points of a training teach."""
         target: Target = _target()
         return target
+
+    def moves_of_groups(self) -> Sequence[Transform]:
+        """Return what moves points between their groups, if they come in groups."""
+        return ()
 
     @property
     def normalizer_kind(self) -> str:

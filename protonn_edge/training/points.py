@@ -1,4 +1,4 @@
-"""The training points: distinct, weighted, normalized, with their targets.
+"""Points to learn from, and what moves or changes them.
 
 Equal points with the same label are merged into one with the sum of their weights, and points are
 sorted into a canonical order. For every optimizer and initialization, a weight of 2 is therefore
@@ -8,74 +8,105 @@ does not matter.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.chain.features import Features
+from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.errors import InputError
-from protonn_edge.training.mapped_rows import MappedRows, Rows, column_range
+from protonn_edge.training.mapped_rows import MappedRows, Rows, column_range, in_memory
 
 Float32 = NDArray[np.float32]
 Indices = NDArray[np.int64]
 Targets = NDArray[Any]
-"""Class indices (n,), L for a point of no class; or label sets (n, L), 1 where a point has one."""
+"""Class indices (n,), L for a point of no class; or label sets (n, L), 1 where a point has one,
+which may also be shares of classes."""
 
 _EVALUATED_POINTS = 10_000
 _SAMPLED_POINTS = 20_000
 
 
 @dataclass(frozen=True, eq=False)
-class Batch:
-    """The points of one step. An optimizer may change the arrays, which are copies."""
+class InputSpace:
+    """How a head's inputs come from raw points, by which integers stand for them."""
 
-    rows: Indices  # (b,): row numbers of the points
-    # as in `TrainingSet`, of b points
-    X: Float32
-    Y: Float32
-    weights: Float32 | None
+    normalizer: Normalizer
+    inputs: InputStatistics  # of the values before they are normalized
+    stage: Features | None = None  # computes these values from raw points, if not the points do
 
 
 @dataclass(frozen=True, eq=False)
-class TrainingSet:
-    """The data on which an optimizer minimizes the objective."""
+class Points:
+    """Points to learn from, in memory or in a mapped file; or those of one step, which are copies.
 
-    X: Rows  # (n, D): normalized points
+    Points given by a user are raw. A learner gets normalized points with their `space`, and the
+    `raw` points that they came from.
+    """
+
+    X: Rows  # (n, D)
     y: Targets
-    Y: Float32  # (n, L): targets: 1 at the point's class or labels, else 0
-    weights: Float32 | None = None  # (n,): weight of each point, 1 on average; None is 1 for all
-    # normalized points, with classes or label sets, used only in reports
-    test: tuple[Float32, Targets] | None = None
-    outlier_exposure: bool = False  # whether some points are of no class
+    weight: NDArray[Any] | None = None  # (n,): weight of each point; None is 1 for all
+    group: Indices | None = None  # (n,): the person, day or sensor that each point comes from
+    n_classes: int = 0  # L; 0 for as many as `y` has
+    Y: Float32 = None  # type: ignore[assignment]  # (n, L): 1 at the class or labels, else 0
+    rows: Indices | None = None  # (n,): of a step, which of all points it has
+    space: InputSpace | None = None
+    raw: Rows | None = None  # (n, features)
+    # what moves the points of each step, and the points with which that begins, if not these
+    moved_by: tuple[Transform, ...] = ()
+    unmoved: Rows | None = None
+    n_rows: int = 0  # points before equal ones were merged; 0 for as many as these
+    test: Points | None = None  # normalized points that are used only in reports
+
+    def __post_init__(self) -> None:
+        y, count = self.y, self.n_classes
+        if not count:
+            count = y.shape[1] if y.ndim == 2 else int(y.max()) + 1
+            object.__setattr__(self, "n_classes", count)
+        if not self.n_rows:
+            object.__setattr__(self, "n_rows", len(self))
+        if self.Y is None:
+            object.__setattr__(self, "Y", y if y.ndim == 2 else _one_hot(y, count))
 
     def __len__(self) -> int:
         return int(self.X.shape[0])
+
+    @property
+    def array(self) -> Float32:
+        """The points (n, D), which have to be in memory, as those of a step are."""
+        return in_memory(self.X, "this training")
 
     @property
     def multilabel(self) -> bool:
         """Whether the targets are sets of labels."""
         return self.y.ndim == 2
 
-    def sample(self, generator: np.random.Generator) -> TrainingSet:
+    @property
+    def for_device(self) -> bool:
+        """Whether what is learned can be converted to integers, which training then considers."""
+        return not self.multilabel and self.space is not None and self.space.normalizer.kind != "l2"
+
+    @cached_property
+    def has_strangers(self) -> bool:
+        """Whether some points are of no class."""
+        return not self.multilabel and int(self.y.max()) == self.n_classes
+
+    def part(self, rows: Any) -> Self:
+        """Return some of the points."""
+        weight, group = (None if each is None else each[rows] for each in (self.weight, self.group))
+        X, y, Y = self.X[rows], self.y[rows], self.Y[rows]
+        return replace(self, X=X, y=y, Y=Y, weight=weight, group=group)
+
+    def sample(self, generator: np.random.Generator) -> Self:
         """Return all points if they are in memory, else some of a mapped file."""
         if not isinstance(self.X, MappedRows):
             return self
-        rows = sample_with_all_classes(self.y, _SAMPLED_POINTS, generator)
-        weights = None if self.weights is None else self.weights[rows]
-        return replace(self, X=self.X[rows], y=self.y[rows], Y=self.Y[rows], weights=weights)
-
-    @classmethod
-    def of_targets(
-        cls, X: Rows, y: Targets, weights: Float32 | None = None, *, strange: bool = False
-    ) -> TrainingSet:
-        """Return the set with classes as targets, the last one perhaps of none, or label sets."""
-        if y.ndim == 2:
-            return cls(X, y, y, weights)
-        Y = np.eye(int(y.max()) + 1, dtype=np.float32)[y]
-        return cls(X, y, Y[:, :-1] if strange else Y, weights, outlier_exposure=strange)
+        return self.part(sample_with_all_classes(self.y, _SAMPLED_POINTS, generator))
 
     @cached_property
     def changing(self) -> NDArray[np.bool_]:
@@ -88,24 +119,73 @@ class TrainingSet:
     def evaluated(self) -> tuple[Float32, Targets]:
         """Evenly spaced points and their classes, for the training accuracy."""
         X, y = self.X, self.y
-        if self.outlier_exposure:
-            classified = y < self.Y.shape[1]
+        if self.has_strangers:
+            classified = y < self.n_classes
             X, y = X[classified], y[classified]
         step = -(-X.shape[0] // _EVALUATED_POINTS)
         return X[::step], y[::step]
 
-    def batches(self, size: int, generator: np.random.Generator) -> Iterator[Batch]:
-        """Yield all points once, in random order, `size` at a time."""
+    def batches(self, size: int, generator: np.random.Generator) -> Iterator[Points]:
+        """Yield all points once, in random order, `size` at a time, moved."""
         order = generator.permutation(len(self))
         for start in range(0, len(self), size):
-            rows = order[start : start + size]
-            weights = None if self.weights is None else self.weights[rows]
-            yield Batch(rows, self.X[rows], self.Y[rows], weights)
+            yield self.step(order[start : start + size], generator)
 
-    def through(self, change: Callable[[Float32], Float32]) -> TrainingSet:
-        """Return the same set with a change applied to the points."""
+    def step(self, rows: Indices, generator: np.random.Generator) -> Points:
+        """Return the points of a step, moved."""
+        X = self.X if self.unmoved is None else self.unmoved
+        weight, group = (None if each is None else each[rows] for each in (self.weight, self.group))
+        step = Points(X[rows], self.y[rows], weight, group, self.n_classes, self.Y[rows], rows)
+        for each in self.moved_by:
+            step = each.apply(step, generator)
+        return step
+
+    def through(self, change: Callable[[Any], Any]) -> Self:
+        """Return the same points with a change applied, in a mapped file when they are read."""
         X = self.X.through(change) if isinstance(self.X, MappedRows) else change(self.X)
         return replace(self, X=X)
+
+
+def _one_hot(y: Targets, n_classes: int) -> Float32:
+    """Return rows with a 1 at the class; rows of zeros for points of no class."""
+    last = max(n_classes, int(y.max(initial=0)) + 1)
+    return np.eye(last, dtype=np.float32)[y][:, :n_classes]
+
+
+class Transform:
+    """Something that changes points, or moves them at random.
+
+    It is fitted once, to all points as those before it leave them. Then it is applied once to all
+    points or, if it `moves`, to the points of each step, and so is everything after it.
+    """
+
+    moves: ClassVar[bool] = False
+    salt: ClassVar[int] = 0  # of the random numbers with which it is applied to all points
+
+    def fit(self, points: Points) -> Self:  # noqa: ARG002
+        """Learn what it needs to know of all points; return itself."""
+        return self
+
+    def apply(self, points: Points, generator: np.random.Generator) -> Points:
+        """Return points changed; those of a step may be changed in place."""
+        raise NotImplementedError
+
+
+def fitted(transforms: Sequence[Transform], points: Points, seed: int) -> Points:
+    """Fit transforms to points, one after the other; return the points after all of them.
+
+    From the first one that moves points on, all are applied to each step of the points, too.
+    """
+    first: int | None = None
+    unmoved: Rows | None = None
+    for place, each in enumerate(transforms):
+        each.fit(points)
+        if not each.moves:
+            points = each.apply(points, np.random.default_rng([seed, each.salt]))
+        elif first is None:
+            first, unmoved = place, points.X
+    moved_by = () if first is None else tuple(transforms[first:])
+    return replace(points, moved_by=moved_by, unmoved=unmoved)
 
 
 def sample_with_all_classes(y: Targets, count: int, generator: np.random.Generator) -> Indices:
@@ -117,17 +197,12 @@ def sample_with_all_classes(y: Targets, count: int, generator: np.random.Generat
     return rows
 
 
-def distinct_points(
-    X: Float32,
-    y: Targets,
-    weights: NDArray[np.float64] | None,
-    groups: Indices | None = None,
-) -> tuple[Float32, Targets, Float32 | None, Indices | None]:
+def distinct_points(points: Points) -> Points:
     """Merge equal points of the same class and group, drop points of weight 0, and sort the rest.
 
-    Returns points, classes or label sets, weights with a mean of 1, None if all are equal, and
-    groups, if any.
+    Weights get a mean of 1; they are None if all are equal.
     """
+    X, y, weights, groups = points.X, points.y, points.weight, points.group
     if weights is None:
         weights = np.ones(X.shape[0])
     rows = np.flatnonzero(weights)
@@ -140,8 +215,9 @@ def distinct_points(
     sums = np.bincount(copy_of, weights=weights)
     total = sums / sums.mean()
     equal = np.ptp(total) <= 1e-9
-    kept = None if groups is None else groups[first]
-    return X[first], y[first], None if equal else total.astype(np.float32), kept
+    weight = None if equal else total.astype(np.float32)
+    group = None if groups is None else groups[first]
+    return Points(X[first], y[first], weight, group, points.n_classes)
 
 
 def check_finite(X: Float32, what: str = "X", first_row: int = 0) -> None:

@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from protonn_edge.chain.model import Model
+from protonn_edge.chain.head import Head
+from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.training.mapped_rows import in_memory
 from protonn_edge.training.objective import Matrix, Parameters, rbf_values
-from protonn_edge.training.points import Targets, TrainingSet
+from protonn_edge.training.points import Points, Targets
 
 _EVALUATED_SCORES = 2**28  # products of a prototype and a label, of at least 1,000 points
 _VANISHED = 1e-6
@@ -85,24 +86,25 @@ class Trained:
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """The result of training a classifier."""
+    """What a learner returns."""
 
-    model: Model
+    head: Head
     history: tuple[EpochReport, ...]  # at least one
     restarts: tuple[Restart, ...] = ()  # the abandoned attempts
     remarks: tuple[str, ...] = ()  # remarks for the user, such as that training did not converge
     # more fields for the model's record, JSON-compatible
     facts: Mapping[str, Any] = field(default_factory=dict)
+    inputs: InputStatistics | None = None  # those that the head needs in place of the points'
 
     @classmethod
     def at_once(
-        cls, model: Model, report: EpochReport, callback: Callback | None, **known: Any
+        cls, head: Head, report: EpochReport, callback: Callback | None, **known: Any
     ) -> Self:
         """Return the result of a training without epochs, after its only report."""
         if callback is not None:
             with suppress(TrainingStopped):  # nothing is left to stop
                 callback(report)
-        return cls(model, (report,), **known)
+        return cls(head, (report,), **known)
 
 
 Callback = Callable[[EpochReport], object]
@@ -164,29 +166,27 @@ class DivergedError(Exception):
         self.epoch = 0  # set by the caller, who counts epochs
 
 
-def shares_right(
-    scores: Callable[[Any], NDArray[Any]], data: TrainingSet
-) -> tuple[float, float | None]:
+def shares_right(scores: Callable[[Any], NDArray[Any]], data: Points) -> tuple[float, float | None]:
     """Return the shares of training and test points that these scores classify correctly."""
 
     def share(X: Any, y: Any) -> float:
         return float(np.mean(scores(X).argmax(axis=1) == y))
 
-    return share(*data.evaluated), None if data.test is None else share(*data.test)
+    return share(*data.evaluated), None if data.test is None else share(data.test.X, data.test.y)
 
 
 def logistic_report(
-    model: Model, data: TrainingSet, weights: NDArray[Any] | None, penalty: float = 0.0
+    head: Head, data: Points, weights: NDArray[Any] | None, penalty: float = 0.0
 ) -> EpochReport:
     """Return the only report of a training without epochs: the mean logistic loss and a penalty."""
-    scores = model.head.scores(in_memory(data.X, "a linear classifier"))
+    scores = head.scores(in_memory(data.X, "a linear classifier"))
     losses = logsumexp(scores, axis=1) - scores[np.arange(len(data)), data.y]
     loss = float(np.average(losses, weights=weights)) + penalty
-    return EpochReport(1, 1, loss, *shares_right(model.head.scores, data))
+    return EpochReport(1, 1, loss, *shares_right(head.scores, data))
 
 
 def accuracies(
-    parameters: Parameters, data: TrainingSet, cutoff: float = 0.0
+    parameters: Parameters, data: Points, cutoff: float = 0.0
 ) -> tuple[float, float | None]:
     """Return the shares of training and test points classified correctly.
 
@@ -208,7 +208,7 @@ def accuracies(
     accuracy = _share_right(rbf, parameters, y[::step], cutoff)
     if data.test is None:
         return accuracy, None
-    X, y = data.test
+    X, y = data.test.array, data.test.y
     return accuracy, _share_right(_rbf(parameters, X), parameters, y, cutoff)
 
 

@@ -23,7 +23,7 @@ from protonn_edge.projects.project import BuildOptions, trial_build
 from protonn_edge.quantization import quantize
 from protonn_edge.training.searched import KIND
 from protonn_edge.tuning.limits import Fit, fit_of
-from protonn_edge.tuning.points import Points
+from protonn_edge.tuning.points import TrialPoints
 from protonn_edge.tuning.store import Record
 from protonn_edge.verification.agreement import PossibleCycles
 
@@ -187,7 +187,7 @@ class Refitted:
 
 
 def refit(
-    points: Points,
+    points: TrialPoints,
     ranked: Sequence[Record],
     *,
     seed: int,
@@ -245,7 +245,9 @@ class _TooSlow(CheckFailed):
     """The bound of the linked program exceeds the limit of the latency."""
 
 
-def _checked(model: Model, candidate: Record, points: Points, search: dict[str, Any]) -> Refitted:
+def _checked(
+    model: Model, candidate: Record, points: TrialPoints, search: dict[str, Any]
+) -> Refitted:
     """Return a trained model with its figures; raise `CheckFailed` if it exceeds a limit."""
     integers = quantize(model)
     Q = integers.quantize(points.X[:: -(-len(points.X) // _ACTIVITY_POINTS)])
@@ -258,12 +260,12 @@ def _checked(model: Model, candidate: Record, points: Points, search: dict[str, 
     return Refitted(model, candidate, fit, linked, fidelity_of(model, points.X, points.y))
 
 
-def _beyond(points: Points, fit: Fit) -> str:
+def _beyond(points: TrialPoints, fit: Fit) -> str:
     said = [points.limits.describe(name, fit.figures, points.board) for name in fit.excess]
     return " and ".join(said)
 
 
-def _linked(model: Model, points: Points, fit: Fit) -> Linked | None:
+def _linked(model: Model, points: TrialPoints, fit: Fit) -> Linked | None:
     """Build the firmware and check the limits; return None without a compiler."""
     try:
         with trial_build(model, points.board, options=BuildOptions(plan=fit.plan)) as trial:

@@ -24,7 +24,7 @@ from protonn_edge.system.rounding import one_thread
 from protonn_edge.training.calibration import least_log_loss
 from protonn_edge.training.progress import EpochReport
 from protonn_edge.tuning.limits import ACCURACY, Figures, Fit, fit_of
-from protonn_edge.tuning.points import Points
+from protonn_edge.tuning.points import TrialPoints
 from protonn_edge.tuning.space import SearchSpace
 from protonn_edge.tuning.store import Outcome, Record, new_study
 
@@ -66,7 +66,7 @@ class Objective:
     seed: int = 0  # of the training
 
     @property
-    def points(self) -> Points:
+    def points(self) -> TrialPoints:
         """The data that all trials share."""
         return self.space.points
 

@@ -17,10 +17,10 @@ from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.errors import InputError
 from protonn_edge.training.base import CLASSIFIERS, DeviceClassifier
 from protonn_edge.training.features import NO_FEATURES
-from protonn_edge.training.preparation import count_inputs
 from protonn_edge.training.refusals import TrainingRequest, check_compatible
 from protonn_edge.training.requests import alternatives
 from protonn_edge.training.searched import ANY, FEATURES, settings_of_kind
+from protonn_edge.training.transforms import count_inputs
 from protonn_edge.tuning.limits import ACCURACY, Metric, TuningLimits
 
 
@@ -40,7 +40,7 @@ def _accepted(kind: type[DeviceClassifier], given: Mapping[str, Any]) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class Points:
+class TrialPoints:
     """The data shared by all trials."""
 
     X: NDArray[np.float32]  # (n, D): raw training points
@@ -115,12 +115,12 @@ class Points:
             raise refused[0]
         return tuple(name for name in accepted if name not in self.left_out) or tuple(accepted)
 
-    def of_kind(self, kind: str) -> Points:
+    def of_kind(self, kind: str) -> TrialPoints:
         """Return the points for trials of one kind."""
         return self._by_kind.setdefault(kind, replace(self, classifier=kind))
 
     @cached_property
-    def _by_kind(self) -> dict[str, Points]:
+    def _by_kind(self) -> dict[str, TrialPoints]:
         return {}
 
     @property

@@ -19,9 +19,9 @@ from optuna.distributions import (
 
 from protonn_edge.training import searched as declared
 from protonn_edge.training.base import CLASSIFIERS
-from protonn_edge.training.preparation import count_inputs
+from protonn_edge.training.transforms import count_inputs
 from protonn_edge.tuning.limits import ACCURACY, FIRMWARE_FLASH_BYTES
-from protonn_edge.tuning.points import Points
+from protonn_edge.tuning.points import TrialPoints
 from protonn_edge.tuning.store import Record, new_study
 
 _CODE_BYTES = 1_600  # approximate code of the classifier, in addition to its parameters
@@ -34,7 +34,7 @@ _STARTUP_TRIALS = 10
 class SearchSpace:
     """The settings that trials may have."""
 
-    points: Points  # the data, the board, the limits and the fixed settings
+    points: TrialPoints  # the data, the board, the limits and the fixed settings
 
     @cached_property
     def searched(self) -> declared.SearchSpec:

@@ -1,4 +1,4 @@
-"""Tables with gaps, text and thousands: refused, or filled as a model recorded."""
+"""Tables with gaps, filled as a model recorded, and with numbers whose marks are in doubt."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from refusals import refused_by, refuses
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.model import expected_by
 from protonn_edge.datasets import (
-    Dataset,
     TableOptions,
     holdout,
     load_dataset,
@@ -46,35 +45,7 @@ def gappy(tmp_path: Path) -> Path:
     return write(tmp_path / "d.csv", "x,y [mm],colour,label\n" + "\n".join(rows) + "\n")
 
 
-def texts(dataset: Dataset, kind: str) -> list[str]:
-    return [notice.text for notice in dataset.notices if notice.kind == kind]
-
-
 # --- gaps -----------------------------------------------------------------------------------------
-
-
-def test_gaps_are_refused_with_all_columns_and_the_remedy(gappy: Path) -> None:
-    refuses(run("train", gappy, "-o", gappy.with_name("m.npz")), "datasets.points")
-
-
-def test_rows_with_gaps_are_left_out(gappy: Path) -> None:
-    dataset = load_dataset(gappy, missing="drop")
-    assert len(dataset.X_train) == 38
-    assert texts(dataset, "missing") == [
-        "left out: 2 of 40 rows, because they have gaps or no label"
-    ]
-
-
-@pytest.mark.parametrize(("missing", "x", "y"), [("median", 4, 6), ("most-frequent", 0, 5)])
-def test_gaps_are_filled_with_what_training_rows_say(
-    gappy: Path, missing: str, x: float, y: float
-) -> None:
-    dataset = load_dataset(gappy, missing=missing)
-    assert dataset.X_train[3].tolist() == [x, 5]
-    assert dataset.X_train[8].tolist() == [0, y]
-    assert dataset.preparation is not None
-    assert dataset.preparation.values == (x, y)
-    assert "1 in column 'x', 1 in column 'y [mm]'" in texts(dataset, "missing")[0]
 
 
 def test_held_out_rows_do_not_say_what_fills_gaps(tmp_path: Path) -> None:
@@ -88,12 +59,6 @@ def test_held_out_rows_do_not_say_what_fills_gaps(tmp_path: Path) -> None:
     assert split.preparation.values == (float(np.median(X[~gaps])),)
     everything = np.concatenate([X, split.X_test])
     assert (everything == split.preparation.values[0]).any()
-
-
-def test_a_folder_fills_test_points_with_what_training_points_say(tmp_path: Path) -> None:
-    write(tmp_path / "train.txt", "x\tlabel\n1\ta\n3\tb\n5\tb\n")
-    write(tmp_path / "test.txt", "x\tlabel\n\ta\n70\tb\n80\ta\n")
-    assert load_dataset(tmp_path, missing="median").X_test.tolist() == [[3], [70], [80]]
 
 
 def test_a_model_fills_the_gaps_of_other_tables(gappy: Path) -> None:
@@ -176,14 +141,6 @@ def test_a_column_that_was_empty_in_training_cannot_be_filled(tmp_path: Path) ->
         holdout(replace(dataset, groups=np.arange(30) // 2), 0.5, seed=0)
 
 
-def test_other_files_have_no_gaps(tmp_path: Path) -> None:
-    path = write(tmp_path / "d.svm", "1 1:2\n2 1:3\n")
-    with refused_by("datasets.reading"):
-        load_dataset(path, TableOptions(missing="drop"))
-    with refused_by("datasets.points"):
-        load_dataset(write(tmp_path / "d.csv", "1,a\n2,b\n"), TableOptions(missing="mean"))
-
-
 cells = st.one_of(
     st.sampled_from(GAPS), st.floats(-1e6, 1e6, width=32).map(repr), st.integers(-999, 999).map(str)
 )
@@ -210,33 +167,6 @@ def test_any_gaps_are_left_out_or_filled_with_the_median(
 # --- text and numbers -----------------------------------------------------------------------------
 
 
-def test_texts_become_features(gappy: Path) -> None:
-    dataset = load_dataset(gappy, drop=["x", "y [mm]"], missing="drop", one_hot="colour")
-    assert dataset.feature_names == ("colour=blue", "colour=red")
-    assert dataset.X_train[:3].tolist() == [[1, 0], [0, 1], [0, 1]]
-    assert dataset.preparation == Preparation("drop", one_hot={"colour": ("blue", "red")})
-
-
-@pytest.mark.parametrize(
-    ("text", "options"),
-    [
-        ("1,a\n2,b\n", {"one_hot": "1"}),
-        ("x,x,label\n1,2,a\n2,1,b\n", {"one_hot": "1"}),
-        ("x,label\n1,a\n2,b\n", {"one_hot": "y"}),
-        ("x,label\n1,a\n2,b\n", {"one_hot": "label", "label": "label"}),
-        (
-            "x,label\n" + "".join(f"v{row},{'ab'[row % 2]}\n" for row in range(101)),
-            {"one_hot": "x"},
-        ),
-    ],
-)
-def test_what_cannot_become_features_is_refused(
-    tmp_path: Path, text: str, options: dict[str, str]
-) -> None:
-    with refused_by("datasets.named", "datasets.preparation"):
-        load_dataset(write(tmp_path / "d.csv", text), **options)
-
-
 @pytest.mark.parametrize(
     ("delimiter", "cells", "values"),
     [
@@ -261,40 +191,6 @@ def test_marks_in_numbers_are_understood(
     assert np.array_equal(meaning.values, wanted, equal_nan=True)
     others = [i for i, v in enumerate(values) if v is None and cells[i] not in GAPS]
     assert np.flatnonzero(meaning.unreadable).tolist() == others
-
-
-def test_separated_thousands_are_noticed(tmp_path: Path) -> None:
-    path = write(tmp_path / "d.csv", 'x,label\n"1,253.0",a\n2,b\n"3,000",b\n')
-    dataset = load_dataset(path)
-    assert dataset.X_train.ravel().tolist() == [1253, 2, 3000]
-    assert texts(dataset, "thousands") == ["commas in numbers separate thousands"]
-
-
-@pytest.mark.parametrize(
-    ("cells", "wanted"),
-    [
-        (
-            ("980", "1.403"),
-            ["the point in numbers such as 1.403 is read as a decimal point; if it"],
-        ),
-        (("0.980", "1.403"), []),
-        (("980,5", "1.403"), []),
-    ],
-)
-def test_marks_that_may_separate_thousands_are_noticed(
-    tmp_path: Path, cells: tuple[str, ...], wanted: list[str]
-) -> None:
-    rows = "".join(f"{cell};{row % 2}a\n" for row, cell in enumerate(cells * 2))
-    found = texts(load_dataset(write(tmp_path / "d.csv", "rpm;label\n" + rows)), "ambiguous_mark")
-    assert [text.partition(" separates")[0] for text in found] == wanted
-
-
-def test_classes_that_differ_in_case_are_noticed(tmp_path: Path) -> None:
-    path = write(tmp_path / "d.csv", "x,label\n1,OK\n2,ok\n3,bad\n4,o k\n")
-    found = texts(load_dataset(path), "spelling")
-    assert found == [
-        "classes whose names differ only in case or blanks: 'OK', 'o k', 'ok'; these may be typos"
-    ]
 
 
 # --- from Python ----------------------------------------------------------------------------------

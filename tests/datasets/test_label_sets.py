@@ -237,44 +237,10 @@ def test_any_rows_are_read_or_refused(
 # --- libsvm text ---------------------------------------------------------------------------------
 
 
-def test_labels_parted_by_commas_are_sets(tmp_path: Path) -> None:
-    text = "1,5,7 3:0.5\n5 1:1 2:2 # one alone\n 2:4\n7,7,10 1:-1\n"
-    dataset = load_dataset(write(tmp_path / "d.svm", text))
-    assert isinstance(dataset, MultiLabelDataset)
-    assert dataset.classes == ("1", "5", "7", "10")
-    assert dataset.y_train.tolist() == [
-        [1, 1, 1, 0],
-        [0, 1, 0, 0],
-        [0, 0, 0, 0],
-        [0, 0, 1, 1],
-    ]
-    assert dataset.X_train.tolist() == [[0, 0, 0.5], [1, 2, 0], [0, 4, 0], [-1, 0, 0]]
-
-
-def test_a_file_that_begins_with_a_point_without_labels_is_libsvm(tmp_path: Path) -> None:
-    dataset = load_dataset(write(tmp_path / "d.txt", " 2:4\na,b 1:1\n"))
-    assert dataset.y_train.tolist() == [[0, 0], [1, 1]]
-
-
-def test_both_parts_of_a_folder_have_the_labels_of_both(tmp_path: Path) -> None:
-    write(tmp_path / "train.txt", "1,2 1:1\n2 2:1\n")
-    write(tmp_path / "test.txt", "3 5:1\n")
-    dataset = load_dataset(tmp_path)
-    assert dataset.classes == ("1", "2", "3")
-    assert dataset.y_test.tolist() == [[0, 0, 1]]
-    assert dataset.X_train.shape == (2, 5)
-    assert dataset.X_test.shape == (1, 5)
-
-
 def test_too_many_labels_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(label_sets, "LABEL_LIMIT", 3)
     with refused_by("datasets.dataset"):
         load_dataset(write(tmp_path / "d.svm", "1,2 1:1\n3,4 1:2\n"))
-
-
-def test_one_label_in_all_is_refused(tmp_path: Path) -> None:
-    with refused_by("datasets.label_sets"):
-        load_dataset(write(tmp_path / "d.svm", "1,1 1:1\n1 1:2\n"))
 
 
 def test_a_model_of_classes_is_not_tested_on_sets(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from protonn_edge.training.folds import fold_numbers
 from protonn_edge.tuning.choice import Choice, candidates, front_json
 from protonn_edge.tuning.limits import Figures, TuningLimits
 from protonn_edge.tuning.objective import Objective
-from protonn_edge.tuning.points import Points
+from protonn_edge.tuning.points import TrialPoints
 from protonn_edge.tuning.search import Progress, Search
 from protonn_edge.tuning.space import SearchSpace
 from protonn_edge.tuning.store import Record, SearchFile
@@ -116,8 +116,8 @@ def _space() -> SearchSpace:
 
 
 @functools.cache
-def _points() -> Points:
+def _points() -> TrialPoints:
     rng = np.random.default_rng(0)
     y = np.arange(40, dtype=np.int64) % 2
     X = (rng.normal(size=(40, 6)) + y[:, None]).astype(np.float32)
-    return Points(X, y, fold_numbers(y, 2, 0), _UNO, TuningLimits(), {"epochs": 1})
+    return TrialPoints(X, y, fold_numbers(y, 2, 0), _UNO, TuningLimits(), {"epochs": 1})

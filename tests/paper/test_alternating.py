@@ -18,7 +18,7 @@ from protonn_edge.kinds.protonn.paper.train.alternating import (
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.training.initialization import initial_parameters
 from protonn_edge.training.objective import LOSSES, Parameters, objective, objective_gradient
-from protonn_edge.training.points import TrainingSet
+from protonn_edge.training.points import Points
 from protonn_edge.training.progress import EpochReport
 
 SETTINGS = ProtoNNParameters(
@@ -26,14 +26,14 @@ SETTINGS = ProtoNNParameters(
 )
 
 
-def start(seed: int = 0) -> tuple[Parameters, TrainingSet]:
+def start(seed: int = 0) -> tuple[Parameters, Points]:
     rng = np.random.default_rng(seed)
     y = np.arange(120) % 3
     X = (rng.normal(size=(3, 8))[y] * 1.2 + rng.normal(size=(120, 8))).astype(np.float32)
     parameters, _ = initial_parameters(
         X, y, n_projections=4, n_prototypes=6, gamma_numerator=1.5, generator=rng
     )
-    return parameters, TrainingSet.of_targets(X, y)
+    return parameters, Points(X, y)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -41,8 +41,8 @@ def start(seed: int = 0) -> tuple[Parameters, TrainingSet]:
 def test_slopes_are_the_parts_of_the_whole_gradient(loss: str, weighted: bool) -> None:
     parameters, data = start()
     if weighted:
-        data = replace(data, weights=np.linspace(0.5, 1.5, 120, dtype=np.float32))
-    whole = objective_gradient(parameters, data.X, data.Y, LOSSES[loss], data.weights)
+        data = replace(data, weight=np.linspace(0.5, 1.5, 120, dtype=np.float32))
+    whole = objective_gradient(parameters, data.X, data.Y, LOSSES[loss], data.weight)
     for name, place in {"W": 0, "B": 1, "Z": 2}.items():
         slope = alternating._SLOPES[name](parameters, data, LOSSES[loss])
         value, gradient = slope(list(parameters)[place], slice(None))
@@ -65,7 +65,7 @@ def test_the_objective_never_rises(steps: str, batch_size: int, loss: str) -> No
 def test_each_matrix_is_reported_after_its_turn() -> None:
     seen: list[EpochReport] = []
     parameters, data = start()
-    data = replace(data, test=(data.X[:30], data.y[:30]))
+    data = replace(data, test=data.part(slice(30)))
     trained = alternate(parameters, data, replace(SETTINGS, callback=seen.append), seed=0)
     assert tuple(seen) == trained.history
     assert [report.parameter for report in seen] == ["Z", "B", "W"] * 4

@@ -11,14 +11,15 @@ from hypothesis import strategies as st
 
 from protonn_edge.kinds.protonn.teaching.train.episodes import Episodes, TaughtExamples
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.kinds.protonn.train.fitting import GroupShift
 from protonn_edge.quantization import quantize
 from protonn_edge.teaching.board import after_teaching
+from protonn_edge.training.group_shift import GroupShift
 from protonn_edge.training.objective import (
     Parameters,
     cross_entropy,
     objective_gradient,
 )
+from protonn_edge.training.points import Points
 
 
 def test_the_gradient_goes_through_taught_examples() -> None:
@@ -68,8 +69,9 @@ def test_in_episodes_a_class_of_a_person_moves_as_a_whole() -> None:
     X = generator.normal(size=(60, 4)).astype(np.float32)
     X[:, 3] = 1
     y, people = np.arange(60) % 2, np.arange(60) // 20
-    shift = GroupShift(X, y, people, None, 1.5, together=True)
-    moved = shift(np.arange(60), np.random.default_rng(1)) - X
+    points = Points(X, y, group=people, rows=np.arange(60))
+    shift = GroupShift(1.5, together=True).fit(points)
+    moved = shift.apply(points, np.random.default_rng(1)).array - X
     for part in range(6):
         own = moved[2 * people + y == part]
         np.testing.assert_allclose(own, np.broadcast_to(own[0], own.shape), atol=1e-6)

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from protonn_edge.chain.file import model_bytes
-from protonn_edge.chain.statistics import Normalizer
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.making import average_pooling
+from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.training.augmentation import (
     ImageAugmentation,
@@ -19,6 +18,8 @@ from protonn_edge.training.augmentation import (
     resampling,
     smooth_fields,
 )
+from protonn_edge.training.points import Points
+from protonn_edge.training.preparation import PreparedPoints
 
 DIGITS = load_digits_dataset()
 
@@ -69,36 +70,38 @@ def test_distortions_have_a_deviation_of_1_and_neighbours_move_alike() -> None:
     assert neighbours.min() > 0.85
 
 
-def test_a_batch_is_normalized_and_its_groups_differ() -> None:
+def augmented(images: np.ndarray, count: int, share: float = 1.0) -> np.ndarray:
+    """Return the first images as a step moves them."""
+    y = np.zeros(len(images), np.int64)
+    augment = ImageAugmentation((8, 8), share).fit(Points(images, y))
+    step = Points(images[:count].copy(), y[:count])
+    return augment.apply(step, np.random.default_rng(0)).array
+
+
+def test_groups_of_a_step_move_differently() -> None:
     copies = np.repeat(DIGITS.X_train[:1], 64, axis=0)
     images = np.concatenate([copies, 16 - copies[:1]]).astype(np.float32)
-    normalizer = Normalizer("standard", np.full(64, 2.0), np.full(64, 0.5))
-    augment = ImageAugmentation(images, (8, 8), normalizer)
-    batch = augment(np.arange(64), np.random.default_rng(0))
+    batch = augmented(images, 64)
     assert batch.dtype == np.float32
     assert len(np.unique(batch, axis=0)) == 4
-    assert batch.min() >= (images.min() - 2) * 0.5 - 1e-5
-    assert batch.max() <= (images.max() - 2) * 0.5 + 1e-5
+    assert batch.min() >= images.min() - 1e-5
+    assert batch.max() <= images.max() + 1e-5
 
 
 def test_of_a_share_of_groups_the_others_stay_as_they_are() -> None:
     images = DIGITS.X_train[:160].astype(np.float32)
-    augment = ImageAugmentation(images, (8, 8), Normalizer.identity(64), share=0.5)
-    batch = augment(np.arange(160), np.random.default_rng(0))
+    batch = augmented(images, 160, share=0.5)
     stayed = (batch == images).all(axis=1).reshape(10, 16)
     assert np.array_equal(stayed.all(axis=1), stayed.any(axis=1))
     assert 2 <= stayed.all(axis=1).sum() <= 8
-    few = ImageAugmentation(images, (8, 8), Normalizer.identity(64), share=1e-9)
-    assert np.array_equal(few(np.arange(20), np.random.default_rng(0)), images[:20])
+    assert np.array_equal(augmented(images, 20, share=1e-9), images[:20])
 
 
 def test_pixels_that_never_change_stay_as_they_are() -> None:
     images = DIGITS.X_train.astype(np.float32)
     constant = images.min(axis=0) == images.max(axis=0)
     assert constant.any()
-    batch = ImageAugmentation(images, (8, 8), Normalizer.identity(64))(
-        np.arange(50), np.random.default_rng(0)
-    )
+    batch = augmented(images, 50)
     assert np.array_equal(batch[:, constant], images[:50, constant])
     assert not fit(image_shape=(8, 8), augment=True).model_.head.projection[:, constant].any()
 
@@ -132,10 +135,15 @@ def test_shapes_that_do_not_fit_are_refused(settings: dict[str, Any], message: s
         fit(**settings)
 
 
-def test_it_is_the_whole_image_that_moves_before_it_is_pooled() -> None:
-    images = DIGITS.X_train[:40].astype(np.float32)
-    halved, rows = average_pooling((8, 8), (8, 8), (4, 4)), np.arange(40)
-    whole = ImageAugmentation(images, (8, 8), Normalizer.identity(64))
-    pooled = ImageAugmentation(images, (8, 8), Normalizer.identity(16), halved.apply)
-    expected = halved.apply(whole(rows, np.random.default_rng(0)))
-    np.testing.assert_allclose(pooled(rows, np.random.default_rng(0)), expected, rtol=1e-6)
+def test_it_is_the_whole_image_that_moves_before_it_is_pooled_and_normalized() -> None:
+    settings = ProtoNNParameters(image_shape=(8, 8), features="pool:4x4", augment=True)
+    given = Points(DIGITS.X_train[:40], DIGITS.y_train[:40], n_classes=10)
+    points = PreparedPoints.of(settings, given, seed=0).points
+    rows = np.arange(40)
+    step = points.step(rows, np.random.default_rng(0)).array
+    assert points.space is not None
+    assert points.space.stage is not None
+    assert points.raw is not None
+    images = augmented(np.asarray(points.raw), 40)
+    expected = points.space.normalizer.apply(points.space.stage.apply(images))
+    np.testing.assert_allclose(step, expected, rtol=1e-4, atol=1e-5)

@@ -1,4 +1,4 @@
-"""A new kind of classifier: parameters and one method of its own, everything else from the base."""
+"""A new kind of classifier: parameters and a learner of its own, everything else from the base."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 import click
 import numpy as np
 import pytest
-from chains import protonn_model
 from click.testing import CliRunner
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
@@ -25,16 +24,33 @@ from protonn_edge.cli.train_options import (
 )
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
+from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.policy.confidence.rule import Sharpness
 from protonn_edge.policy.rejection.held_out import calibrate_rejection
 from protonn_edge.quantization import quantize
 from protonn_edge.training.base import CLASSIFIERS, DeviceClassifier
+from protonn_edge.training.learner import Learner
 from protonn_edge.training.parameters import Number, parameter
-from protonn_edge.training.preparation import PreparedPoints
+from protonn_edge.training.points import Points
 from protonn_edge.training.progress import EpochReport, Learned
 
 DIGITS = load_digits_dataset()
+
+
+class MeansLearner(Learner):
+    def fit(self, points: Points) -> Learned:
+        counted = np.ones(len(points)) if points.weight is None else points.weight
+        means = (points.Y.T * counted) @ points.array / (points.Y.T @ counted)[:, None]
+        D = points.array.shape[1]
+        head = ProtoNNHead(
+            projection=np.eye(D, dtype=np.float32),
+            prototypes=means.T.astype(np.float32),
+            labels=np.eye(len(means), dtype=np.float32),
+            gamma=self.settings.width / np.sqrt(D),
+        )
+        report = EpochReport(1, 1, 0.0, 1.0)
+        return Learned.at_once(head, report, self.settings.callback, facts={"trainer": "means"})
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -43,21 +59,7 @@ class NearestMean(DeviceClassifier):
 
     width: float = parameter(1.0, Number(float, 1e-3, 1e3), help="Of the kernel.", option="--width")
 
-    def _train(self, prepared: PreparedPoints) -> Learned:
-        data = prepared.training_set()
-        counted = np.ones(len(data)) if data.weights is None else data.weights
-        means = (data.Y.T * counted) @ data.X / (data.Y.T @ counted)[:, None]
-        model = protonn_model(
-            projection=np.eye(data.X.shape[1], dtype=np.float32),
-            prototypes=means.T.astype(np.float32),
-            labels=np.eye(len(means), dtype=np.float32),
-            gamma=self.width / np.sqrt(data.X.shape[1]),
-            **prepared.parts,
-        )
-        report = EpochReport(1, 1, 0.0, 1.0)
-        if self.callback is not None:
-            self.callback(report)
-        return Learned(model, (report,), facts={"trainer": "means"})
+    learner = MeansLearner
 
 
 def fitted(**settings: Any) -> NearestMean:
@@ -109,9 +111,12 @@ def test_the_record_is_made_for_it() -> None:
 
 
 def test_what_it_remarks_is_a_warning_and_in_the_record() -> None:
+    class RemarkingLearner(MeansLearner):
+        def fit(self, points: Points) -> Learned:
+            return replace(super().fit(points), remarks=("the means are far apart",))
+
     class Remarking(NearestMean):
-        def _train(self, prepared: PreparedPoints) -> Learned:
-            return replace(super()._train(prepared), remarks=("the means are far apart",))
+        learner = RemarkingLearner
 
     with pytest.warns(ConvergenceWarning, match="the means are far apart"):
         classifier = Remarking(random_state=0).fit(DIGITS.X_train, DIGITS.y_train)

@@ -12,8 +12,8 @@ from refusals import refused_by
 
 from protonn_edge.chain.file import model_bytes
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.kinds.protonn.train.fitting import GroupShift
-from protonn_edge.training.points import distinct_points
+from protonn_edge.training.group_shift import GroupShift
+from protonn_edge.training.points import Points, distinct_points
 
 
 def points_of_people(
@@ -28,9 +28,14 @@ def points_of_people(
     return X.astype(np.float32), y, people
 
 
-def shift_of(strength: float, **options: Any) -> tuple[GroupShift, np.ndarray, np.ndarray]:
-    X, y, people = points_of_people(3)
-    return GroupShift(X, y, people, None, strength, **options), X, people
+def shifted(
+    points: Points, strength: float, seed: int = 0, rows: Any = None, **options: Any
+) -> np.ndarray:
+    """Return some of the points, by default all, as a step shifts them."""
+    shift = GroupShift(strength, **options).fit(points)
+    rows = np.arange(len(points)) if rows is None else rows
+    step = Points(points.array[rows], points.y[rows], n_classes=points.n_classes, rows=rows)
+    return shift.apply(step, np.random.default_rng(seed)).array
 
 
 def fitted(X: Any, y: Any, **options: Any) -> ProtoNNClassifier:
@@ -44,8 +49,7 @@ def test_points_move_along_the_line_to_another_group_of_their_class(
     strength: float, seed: int
 ) -> None:
     X, y, people = points_of_people(2)
-    rows = np.arange(len(X))
-    shift = GroupShift(X, y, people, None, strength)(rows, np.random.default_rng(seed)) - X
+    shift = shifted(Points(X, y, group=people), strength, seed) - X
     for label in (0, 1):
         means = [X[(y == label) & (people == person)].mean(axis=0) for person in (0, 1)]
         way = means[1] - means[0]
@@ -58,9 +62,9 @@ def test_points_move_along_the_line_to_another_group_of_their_class(
 
 
 def test_every_group_with_the_class_is_moved_to() -> None:
-    shift, X, people = shift_of(1.0)
-    rows = np.flatnonzero(people == 0)
-    changes = shift(np.repeat(rows, 20), np.random.default_rng(0)) - X[np.repeat(rows, 20)]
+    X, y, people = points_of_people(3)
+    rows = np.repeat(np.flatnonzero(people == 0), 20)
+    changes = shifted(Points(X, y, group=people), 1.0, rows=rows) - X[rows]
     lengths = np.linalg.norm(changes, axis=1)
     directions = changes[lengths > 0.01] / lengths[lengths > 0.01, None]
     assert len(np.unique(directions.round(2), axis=0)) == 4  # of two classes, to two others each
@@ -68,8 +72,7 @@ def test_every_group_with_the_class_is_moved_to() -> None:
 
 def test_a_class_of_a_single_group_stays_where_it_is() -> None:
     X, y, people = points_of_people(3)
-    shift = GroupShift(X, y, np.where(y == 1, 0, people), None, 2.0)
-    moved = shift(np.arange(len(X)), np.random.default_rng(0))
+    moved = shifted(Points(X, y, group=np.where(y == 1, 0, people)), 2.0)
     assert np.array_equal(moved[y == 1], X[y == 1])
     assert not np.array_equal(moved[y == 0], X[y == 0])
 
@@ -77,14 +80,8 @@ def test_a_class_of_a_single_group_stays_where_it_is() -> None:
 def test_a_feature_that_never_changes_does_not_begin_to() -> None:
     X, y, people = points_of_people(3)
     X[:, 2] = 0.1
-    moved = GroupShift(X, y, people, None, 2.0)(np.arange(len(X)), np.random.default_rng(0))
+    moved = shifted(Points(X, y, group=people), 2.0)
     assert np.array_equal(moved[:, 2], X[:, 2])
-
-
-def test_it_comes_after_what_else_changes_a_batch() -> None:
-    shift, X, _ = shift_of(0.0, augment=lambda rows, _: X[rows] + 1)
-    rows = np.array([3, 5])
-    assert np.array_equal(shift(rows, np.random.default_rng(0)), X[rows] + 1)
 
 
 def test_groups_have_no_effect_without_a_shift() -> None:
@@ -151,15 +148,14 @@ def test_exposure_points_are_of_one_group_and_do_not_hinder(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     X, y, people = points_of_people(3)
-    seen: list[tuple[np.ndarray, np.ndarray]] = []
-    monkeypatch.setattr(
-        "protonn_edge.kinds.protonn.train.fitting.GroupShift",
-        lambda *given: seen.append(given[1:3]) or GroupShift(*given),
-    )
+    seen: list[Points] = []
+    fit = GroupShift.fit
+    monkeypatch.setattr(GroupShift, "fit", lambda self, of: seen.append(of) or fit(self, of))
     assert fitted(X, y, groups=people, strangers=0.5).model_.n_classes == 2
-    ((classes, groups),) = seen
-    assert set(classes) == {0, 1, 2}
-    assert len(set(groups[classes == 2])) == 1
+    (points,) = seen
+    assert points.group is not None
+    assert set(points.y) == {0, 1, 2}
+    assert len(set(points.group[points.y == 2])) == 1
 
 
 def test_equal_points_of_several_groups_count_in_the_mean_of_each() -> None:
@@ -169,7 +165,5 @@ def test_equal_points_of_several_groups_count_in_the_mean_of_each() -> None:
     X[30:, 0] = np.arange(30)
     y = np.repeat([0, 1], 30)
     groups = np.tile(people, 2)
-    points, classes, weights, of = distinct_points(X, y, None, groups)
-    assert of is not None
-    shift = GroupShift(points, classes, of, weights, 1.0)
+    shift = GroupShift(1.0).fit(distinct_points(Points(X, y, group=groups)))
     np.testing.assert_allclose(shift._means[:3, 0], [0.1, 0.2, 0.3], rtol=1e-6)

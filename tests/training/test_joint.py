@@ -11,20 +11,20 @@ from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.kinds.protonn.train.joint import QuantizationAware, minimize
 from protonn_edge.training.initialization import initial_parameters
 from protonn_edge.training.objective import LOSSES, Parameters, objective
-from protonn_edge.training.points import TrainingSet
+from protonn_edge.training.points import Points
 from protonn_edge.training.progress import EpochReport
 
 SETTINGS = ProtoNNParameters(epochs=20, batch_size=32, learning_rate=0.01, input_noise=0.1)
 
 
-def start() -> tuple[Parameters, TrainingSet]:
+def start() -> tuple[Parameters, Points]:
     rng = np.random.default_rng(0)
     y = np.arange(120) % 3
     X = (rng.normal(size=(3, 8))[y] * 1.2 + rng.normal(size=(120, 8))).astype(np.float32)
     parameters, _ = initial_parameters(
         X, y, n_projections=4, n_prototypes=6, gamma_numerator=1.5, generator=rng
     )
-    return parameters, TrainingSet.of_targets(X, y)
+    return parameters, Points(X, y)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -132,7 +132,7 @@ def test_rounding_that_does_not_fit_is_left_out() -> None:
 
 def test_prototypes_that_a_device_cannot_see_have_no_vote_from_the_first_step_on() -> None:
     X = np.random.default_rng(0).normal(scale=0.1, size=(60, 2)).astype(np.float32)
-    data = TrainingSet.of_targets(X, (X[:, 0] > 0).astype(np.int64))
+    data = Points(X, (X[:, 0] > 0).astype(np.int64))
     here_and_beyond = np.array([[0.0, 2.5], [0.0, 0.0]], dtype=np.float32)  # exp(-6.25) < 1/128
     alike = np.ones((2, 2), dtype=np.float32)
     parameters = Parameters(
@@ -148,7 +148,7 @@ def test_prototypes_that_a_device_cannot_see_have_no_vote_from_the_first_step_on
 def test_where_points_without_weight_lie_does_not_matter() -> None:
     parameters, data = start()
     absent = data.y == 0
-    weighted = replace(data, weights=np.where(absent, np.float32(0), np.float32(1.5)))
+    weighted = replace(data, weight=np.where(absent, np.float32(0), np.float32(1.5)))
     moved = replace(weighted, X=np.where(absent[:, None], -data.X, data.X))
     first, other = (minimize(parameters, d, SETTINGS, seed=0) for d in (weighted, moved))
     for matrix, same in zip(first.parameters, other.parameters, strict=True):

@@ -13,7 +13,7 @@ from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.training.folds import fold_numbers
 from protonn_edge.tuning.limits import TuningLimits
 from protonn_edge.tuning.objective import Objective
-from protonn_edge.tuning.points import Points
+from protonn_edge.tuning.points import TrialPoints
 from protonn_edge.tuning.search import Search
 from protonn_edge.tuning.space import SearchSpace
 from protonn_edge.tuning.store import Record, SearchFile
@@ -23,28 +23,28 @@ FIXED: dict[str, Any] = {"epochs": 4, "init_projection": "pca", "quantization_aw
 
 
 @pytest.fixture(scope="session")
-def make_points() -> Callable[..., Points]:
+def make_points() -> Callable[..., TrialPoints]:
     digits = load_digits_dataset()
     X, y = digits.X_train[::5], digits.y_train[::5]
     folds = fold_numbers(y, 2, 0)
 
-    def make(limits: TuningLimits | None = None) -> Points:
-        return Points(X, y, folds, load_board("uno"), limits or TuningLimits(), FIXED)
+    def make(limits: TuningLimits | None = None) -> TrialPoints:
+        return TrialPoints(X, y, folds, load_board("uno"), limits or TuningLimits(), FIXED)
 
     return make
 
 
 @pytest.fixture(scope="session")
-def space(make_points: Callable[..., Points]) -> SearchSpace:
+def space(make_points: Callable[..., TrialPoints]) -> SearchSpace:
     return SearchSpace(make_points())
 
 
 @pytest.fixture(scope="session")
-def make_objective(make_points: Callable[..., Points]) -> Callable[..., Objective]:
+def make_objective(make_points: Callable[..., TrialPoints]) -> Callable[..., Objective]:
     """Return a function that makes an objective within limits, or of other points."""
 
     def make(
-        limits: TuningLimits | None = None, points: Points | None = None, seed: int = 0
+        limits: TuningLimits | None = None, points: TrialPoints | None = None, seed: int = 0
     ) -> Objective:
         return Objective(SearchSpace(points or make_points(limits)), seed)
 

@@ -12,7 +12,7 @@ from optuna.distributions import CategoricalDistribution
 from protonn_edge.training.base import CLASSIFIERS
 from protonn_edge.tuning.choice import candidates
 from protonn_edge.tuning.objective import Objective
-from protonn_edge.tuning.points import Points
+from protonn_edge.tuning.points import TrialPoints
 from protonn_edge.tuning.space import SearchSpace
 from protonn_edge.tuning.workers import Workers
 
@@ -28,11 +28,11 @@ TRIED = {
 }
 
 
-def with_fixed(points: Points, classifier: str = "protonn", **fixed: Any) -> Points:
+def with_fixed(points: TrialPoints, classifier: str = "protonn", **fixed: Any) -> TrialPoints:
     return replace(points, fixed=fixed, classifier=classifier)
 
 
-def some_of(points: Points) -> Points:
+def some_of(points: TrialPoints) -> TrialPoints:
     """Return a quarter of the points, which is enough to know of a size."""
     return replace(points, X=points.X[::4], y=points.y[::4], folds=points.folds[::4])
 

@@ -22,7 +22,7 @@ from protonn_edge.training.searched import (
 )
 from protonn_edge.tuning.limits import TuningLimits
 from protonn_edge.tuning.objective import Objective
-from protonn_edge.tuning.points import Points
+from protonn_edge.tuning.points import TrialPoints
 from protonn_edge.tuning.space import SearchSpace
 
 
@@ -48,7 +48,7 @@ def test_kinds_keep_their_parameters_apart():
 
 def test_every_kind_is_begun_with_and_trained(make_points):
     given = make_points()
-    points = Points(given.X, given.y, given.folds, given.board, TuningLimits(), classifier=ANY)
+    points = TrialPoints(given.X, given.y, given.folds, given.board, TuningLimits(), classifier=ANY)
     space = SearchSpace(points)
     starts = space.starts
     expected = [kind for kind in CLASSIFIERS if kind != "basis-images"]  # they are of images
@@ -64,7 +64,9 @@ def test_every_kind_is_begun_with_and_trained(make_points):
 def test_what_is_fixed_is_so_for_every_kind(make_points):
     given = make_points()
     fixed = {"clip": 0.01, "class_weight": "balanced"}
-    points = Points(given.X, given.y, given.folds, given.board, TuningLimits(), fixed, None, ANY)
+    points = TrialPoints(
+        given.X, given.y, given.folds, given.board, TuningLimits(), fixed, None, ANY
+    )
     space = SearchSpace(points)
     assert not any("clip" in name for name in space.distributions)
     for start in space.starts:
@@ -74,7 +76,9 @@ def test_what_is_fixed_is_so_for_every_kind(make_points):
 def test_kinds_that_do_not_go_with_the_points_are_left_out(make_points):
     given = make_points()
     fixed = {"normalization": "l2"}
-    points = Points(given.X, given.y, given.folds, given.board, TuningLimits(), fixed, None, ANY)
+    points = TrialPoints(
+        given.X, given.y, given.folds, given.board, TuningLimits(), fixed, None, ANY
+    )
     assert 0 < len(points.kinds) <= len(CLASSIFIERS)
 
 
@@ -97,6 +101,6 @@ def test_the_better_kind_is_named(tmp_path: Path):
 def test_kinds_may_be_left_out_unless_no_other_goes_with_the_points(make_points):
     given = make_points()
     every = (given.X, given.y, given.folds, given.board, TuningLimits(), {}, None, ANY)
-    kinds = Points(*every).kinds
-    assert Points(*every, left_out=kinds[:1]).kinds == kinds[1:]
-    assert Points(*every, left_out=kinds).kinds == kinds
+    kinds = TrialPoints(*every).kinds
+    assert TrialPoints(*every, left_out=kinds[:1]).kinds == kinds[1:]
+    assert TrialPoints(*every, left_out=kinds).kinds == kinds

@@ -11,7 +11,7 @@ from protonn_edge.evaluation.fidelity import Fidelity, Promise
 from protonn_edge.tuning import choice
 from protonn_edge.tuning.choice import Refitted, refit
 from protonn_edge.tuning.limits import Figures, TuningLimits
-from protonn_edge.tuning.points import Points
+from protonn_edge.tuning.points import TrialPoints
 from protonn_edge.tuning.store import Record
 
 GOOD, POOR, WORSE = (Fidelity(288, floats, 0.9) for floats in (0.9, 0.93, 0.97))
@@ -31,7 +31,7 @@ def candidate(number: int) -> Record:
 
 @pytest.fixture
 def refitted(
-    make_points: Callable[..., Points], monkeypatch: pytest.MonkeyPatch
+    make_points: Callable[..., TrialPoints], monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., Refitted]:
     """Return a function that refits candidates whose integers have these fidelities."""
     monkeypatch.setattr(choice, "_linked", lambda *_: None)
@@ -70,7 +70,7 @@ def test_the_best_of_poor_ones_is_taken(refitted: Callable[..., Refitted]) -> No
 
 
 def test_the_model_that_is_compared_has_the_promise_in_its_record(
-    make_points: Callable[..., Points], monkeypatch: pytest.MonkeyPatch
+    make_points: Callable[..., TrialPoints], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(choice, "_linked", lambda *_: None)
     points = make_points()

@@ -16,12 +16,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from protonn_edge.chain.model import Model
 from protonn_edge.chain.sums import scores_of_sums, slope_of_sums
 from protonn_edge.kinds.bonsai.head import BonsaiHead, LocalDeepKernelHead, TreeHead
 from protonn_edge.kinds.bonsai.parameters import BonsaiParameters, LocalDeepKernelParameters
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.initialization import initial_projection
+from protonn_edge.training.learner import Learner
 from protonn_edge.training.loop import (
     MiniBatchTraining,
     Sparsifier,
@@ -30,8 +30,7 @@ from protonn_edge.training.loop import (
     with_back_off,
 )
 from protonn_edge.training.objective import Loss, Matrix, cross_entropy
-from protonn_edge.training.points import Batch, Float32, TrainingSet
-from protonn_edge.training.preparation import PreparedPoints
+from protonn_edge.training.points import Float32, Points
 from protonn_edge.training.progress import EpochReport, Learned, shares_right
 from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, SearchSpec, SearchTask
 
@@ -139,7 +138,7 @@ class TreeTraining(MiniBatchTraining[TreeParameters]):
     - `seed`: seed of all random numbers.
     """
 
-    def __init__(self, data: TrainingSet, settings: LocalDeepKernelParameters, seed: int) -> None:
+    def __init__(self, data: Points, settings: LocalDeepKernelParameters, seed: int) -> None:
         generator = np.random.default_rng(seed)
         start = _start(data, settings, generator)
         factors = (factor_of_inputs(start.projection.shape[1]), 1.0, 1.0, 1.0)
@@ -152,11 +151,11 @@ class TreeTraining(MiniBatchTraining[TreeParameters]):
         self._scale_coordinates()
         return history
 
-    def _gradient(self, batch: Batch) -> tuple[float, TreeParameters]:
-        points = self._noisy(batch.X)
+    def _gradient(self, batch: Points) -> tuple[float, TreeParameters]:
+        points = self._noisy(batch).array
         sharpness = self._sharpness(points[:_MEASURED_POINTS])
         return tree_gradient(
-            self.parameters, points, batch.Y, cross_entropy, sharpness, batch.weights
+            self.parameters, points, batch.Y, cross_entropy, sharpness, batch.weight
         )
 
     def _scale_coordinates(self) -> None:
@@ -184,7 +183,7 @@ class TreeTraining(MiniBatchTraining[TreeParameters]):
 
 
 def _start(
-    data: TrainingSet, settings: LocalDeepKernelParameters, generator: np.random.Generator
+    data: Points, settings: LocalDeepKernelParameters, generator: np.random.Generator
 ) -> TreeParameters:
     """Return the initial parameters: linear discriminants, and random weights of their outputs."""
     points, y = data.evaluated
@@ -214,21 +213,29 @@ def _start(
 _BATCH_SIZE = 256
 
 
+class TreeLearner(Learner):
+    """Learns a tree of gated sums with Adam."""
+
+    settings: LocalDeepKernelParameters
+
+    def fit(self, points: Points) -> Learned:
+        """Learn all matrices together; see `Learner.fit`."""
+        generator = np.random.default_rng(self.seed)
+        settings = settled(self.settings, points, generator, _BATCH_SIZE)
+        run, history, restarts = with_back_off(
+            lambda rate: TreeTraining(points, settings.frozen(learning_rate=rate), self.seed),
+            settings.learning_rate,
+        )
+        facts = {"input_noise": float(settings.input_noise)}
+        return Learned(head_of(run.parameters), history, restarts, facts=facts)
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
 class TreeClassifier(LocalDeepKernelParameters, DeviceClassifier):
     """The common base of Bonsai and local deep kernels."""
 
+    learner = TreeLearner
     scores_are_logits = True
-
-    def _train(self, prepared: PreparedPoints) -> Learned:
-        data, kind = prepared.training_set(), prepared.normalizer.kind
-        settings = settled(self.frozen(), data.X, prepared.generator, kind, _BATCH_SIZE)
-        run, history, restarts = with_back_off(
-            lambda rate: TreeTraining(data, settings.frozen(learning_rate=rate), prepared.seed),
-            settings.learning_rate,
-        )
-        model = Model(head=head_of(run.parameters), **prepared.parts)
-        return Learned(model, history, restarts, facts={"input_noise": float(settings.input_noise)})
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -15,13 +15,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.model import Model
 from protonn_edge.chain.sums import scores_of_sums, slope_of_sums
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.dense.head import DenseHead, rectified
 from protonn_edge.kinds.dense.integers import MOST_UNITS, listed
 from protonn_edge.kinds.dense.parameters import DenseParameters
 from protonn_edge.training.base import DeviceClassifier
+from protonn_edge.training.learner import Learner
 from protonn_edge.training.loop import (
     MiniBatchTraining,
     factor_of_inputs,
@@ -31,8 +31,7 @@ from protonn_edge.training.loop import (
     with_back_off,
 )
 from protonn_edge.training.objective import Matrix, cross_entropy
-from protonn_edge.training.points import Batch, Float32, TrainingSet
-from protonn_edge.training.preparation import PreparedPoints
+from protonn_edge.training.points import Float32, Points
 from protonn_edge.training.progress import DivergedError, Learned, shares_right
 from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, SearchSpec, SearchTask
 
@@ -147,7 +146,7 @@ class _NetworkTraining(MiniBatchTraining[list[Float32]]):
     """The training of a network, in place, at one learning rate."""
 
     def __init__(
-        self, network: DenseNetwork, data: TrainingSet, settings: DenseParameters, seed: int
+        self, network: DenseNetwork, data: Points, settings: DenseParameters, seed: int
     ) -> None:
         factors = [factor_of_inputs(W.shape[1]) for W in network.weights]
         factors += [1.0] * len(network.biases)
@@ -163,8 +162,8 @@ class _NetworkTraining(MiniBatchTraining[list[Float32]]):
         if not objective < (_LOST * guess if last else math.inf):
             raise DivergedError(f"the loss is {objective:.3g}, but guessing gives {guess:.3g}")
 
-    def _gradient(self, batch: Batch) -> tuple[float, list[Matrix]]:
-        loss, _, gradient = self.network.backward(self._noisy(batch.X), batch.Y, batch.weights)
+    def _gradient(self, batch: Points) -> tuple[float, list[Matrix]]:
+        loss, _, gradient = self.network.backward(self._noisy(batch).array, batch.Y, batch.weight)
         return loss, gradient
 
     def _after_step(self, progress: float) -> None:  # noqa: ARG002
@@ -205,6 +204,43 @@ class _NetworkTraining(MiniBatchTraining[list[Float32]]):
 _STEPS_AN_EPOCH = 50
 
 
+class NetworkLearner(Learner):
+    """Learns a network with Adam, and prunes it."""
+
+    settings: DenseParameters
+
+    def fit(self, points: Points) -> Learned:
+        """Learn the layers; see `Learner.fit`."""
+        generator = np.random.default_rng(self.seed)
+        outputs = 1 if points.n_classes == 2 else points.n_classes
+        sizes = (points.X.shape[1], *_units(self.settings.hidden), outputs)
+        start = DenseNetwork.random(sizes, generator)
+        size = points_a_step(len(points), _STEPS_AN_EPOCH)
+        settings = settled(self.settings, points, generator, size)
+        check_budget(start.weights, settings.size_budget)
+        run, history, restarts = with_back_off(
+            lambda rate: _NetworkTraining(
+                start.copy(), points, settings.frozen(learning_rate=rate), self.seed
+            ),
+            settings.learning_rate,
+        )
+        network = run.network
+        head = DenseHead.of(network.weights, network.biases, points.evaluated[0])
+        return Learned(head, history, restarts, facts={"trainer": "adam"})
+
+
+def _units(hidden: str) -> tuple[int, ...]:
+    """Return the numbers of units of the hidden layers."""
+    parts = hidden.split(",")
+    numbers = [int(part) if part.strip().isdecimal() else 0 for part in parts]
+    if len(numbers) > 2 or not all(1 <= number <= MOST_UNITS for number in numbers):
+        raise InputError(
+            f"'hidden' is {hidden[:40]!r}; give the numbers of units of one or two "
+            f"layers, 1 to {MOST_UNITS} each, such as 20 or 40,20"
+        )
+    return tuple(numbers)
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
 class DenseClassifier(DenseParameters, DeviceClassifier):
     """A network of one or two hidden layers with rectified units, pruned by magnitude.
@@ -228,6 +264,7 @@ class DenseClassifier(DenseParameters, DeviceClassifier):
     True
     """
 
+    learner = NetworkLearner
     scores_are_logits = True
 
     @classmethod
@@ -249,33 +286,3 @@ class DenseClassifier(DenseParameters, DeviceClassifier):
             sketch={"epochs": 3},
             columns={"hidden": ("hidden",), "bytes": ("size_budget",)},
         )
-
-    @property
-    def _units(self) -> tuple[int, ...]:
-        parts = self.hidden.split(",")
-        numbers = [int(part) if part.strip().isdecimal() else 0 for part in parts]
-        if len(numbers) > 2 or not all(1 <= number <= MOST_UNITS for number in numbers):
-            raise InputError(
-                f"'hidden' is {self.hidden[:40]!r}; give the numbers of units of one or two "
-                f"layers, 1 to {MOST_UNITS} each, such as 20 or 40,20"
-            )
-        return tuple(numbers)
-
-    def _train(self, prepared: PreparedPoints) -> Learned:
-        data = prepared.training_set()
-        outputs = 1 if prepared.n_classes == 2 else prepared.n_classes
-        start = DenseNetwork.random((data.X.shape[1], *self._units, outputs), prepared.generator)
-        kind, size = prepared.normalizer.kind, points_a_step(len(data), _STEPS_AN_EPOCH)
-        settings = settled(self.frozen(), data.X, prepared.generator, kind, size)
-        check_budget(start.weights, settings.size_budget)
-        run, history, restarts = with_back_off(
-            lambda rate: _NetworkTraining(
-                start.copy(), data, settings.frozen(learning_rate=rate), prepared.seed
-            ),
-            settings.learning_rate,
-        )
-        network = run.network
-        X = data.evaluated[0]
-        head = DenseHead.of(network.weights, network.biases, X)
-        model = Model(head=head, **prepared.parts)
-        return Learned(model, history, restarts, facts={"trainer": "adam"})

@@ -22,16 +22,17 @@ from sklearn.ensemble import (
 )
 
 from protonn_edge.chain.checks import Float64
-from protonn_edge.chain.model import Model
+from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.forest import quantize
 from protonn_edge.kinds.forest.head import ForestHead
 from protonn_edge.kinds.forest.integers import LEAF, ForestTable, Trees
 from protonn_edge.kinds.forest.parameters import ENSEMBLES, LEAVES, ForestParameters
 from protonn_edge.training.base import DeviceClassifier
+from protonn_edge.training.learner import Learner
 from protonn_edge.training.mapped_rows import in_memory
-from protonn_edge.training.preparation import PreparedPoints
-from protonn_edge.training.progress import EpochReport, Learned
+from protonn_edge.training.points import Points
+from protonn_edge.training.progress import EpochReport, Learned, shares_right
 from protonn_edge.training.refusals import Apart, Row
 from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, SearchSpec, SearchTask
 
@@ -286,6 +287,59 @@ def _nodes(tree: Any, values: Float64) -> tuple[NDArray[Any], ...]:
 _BOOSTED_DEPTH = 3  # default depth for boosting
 
 
+class ForestLearner(Learner):
+    """Grows trees on the bytes of a device, and reduces them to a size."""
+
+    settings: ForestClassifier
+
+    def fit(self, points: Points) -> Learned:
+        """Learn trees; see `Learner.fit`."""
+        settings, space = self.settings, points.space
+        assert space is not None
+        assert points.raw is not None
+        statistics, raw = space.inputs, in_memory(points.raw, "a forest")
+        if space.stage is None:
+            statistics = quantize.with_whole_steps(statistics, raw)
+        Q = quantize.device_bytes(statistics, space.stage, raw).astype(np.float32)
+        forest = new_ensemble(settings, self.seed).fit(Q, points.y, sample_weight=points.weight)
+        trees, facts = _reduced(GrownTrees.of(forest, Q[:1]), settings)
+        head = _head_of(trees, statistics, space.normalizer)
+        facts = {"trainer": type(forest).__name__, **facts}
+        report, callback = _report(head, points), settings.callback
+        return Learned.at_once(head, report, callback, facts=facts, inputs=statistics)
+
+
+def _reduced(grown: GrownTrees, settings: ForestClassifier) -> tuple[GrownTrees, dict[str, Any]]:
+    """Return trees within the budget, and facts for the model's record."""
+    if grown.boosted:
+        return fitting(grown.limited(settings.shrinkage), settings.size_budget)
+    if settings.leaves == "votes":
+        return fitting(grown, settings.size_budget, GrownTrees.voting)
+    return fitting(grown, settings.size_budget)
+
+
+def _head_of(trees: GrownTrees, statistics: InputStatistics, normalizer: Normalizer) -> ForestHead:
+    """Return trees that compare bytes as the head of normalized points."""
+    inner = trees.shape.inner
+    inputs, asked = quantize.byte_inputs(statistics), trees.features[inner]
+    # the largest byte that goes left, and a half
+    highest = np.floor(trees.thresholds[inner]) + _HALF
+    raw = inputs.zero[asked] + inputs.step[asked] * highest
+    return ForestHead(
+        features=trees.features,
+        thresholds=(raw - normalizer.offset[asked]) * normalizer.scale[asked],
+        leaves=trees.leaves,
+        bias=trees.bias,
+        n_features=len(normalizer.scale),
+    )
+
+
+def _report(head: ForestHead, points: Points) -> EpochReport:
+    """Return a report as of a single epoch, with the error rate as its loss."""
+    accuracy, of_test = shares_right(head.scores, points)
+    return EpochReport(1, 1, 1 - accuracy, accuracy, test_accuracy=of_test)
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
 class ForestClassifier(ForestParameters, DeviceClassifier):
     """A random forest, extra trees, or gradient boosting, trained by scikit-learn.
@@ -308,6 +362,7 @@ class ForestClassifier(ForestParameters, DeviceClassifier):
     True
     """
 
+    learner = ForestLearner
     refusals: ClassVar[tuple[Row, ...]] = (
         Apart(
             "leaves",
@@ -350,38 +405,6 @@ class ForestClassifier(ForestParameters, DeviceClassifier):
         """Whether training makes the scores logits."""
         return self.ensemble == "boosting"
 
-    def _train(self, prepared: PreparedPoints) -> Learned:
-        settings, data = self.frozen(), prepared.training_set()
-        points = in_memory(prepared.raw, "a forest")
-        statistics = prepared.inputs
-        if prepared.making.stage is None:
-            statistics = quantize.with_whole_steps(statistics, points)
-        Q = quantize.device_bytes(statistics, prepared.making.stage, points).astype(np.float32)
-        forest = new_ensemble(settings, prepared.seed).fit(Q, data.y, sample_weight=data.weights)
-        grown = GrownTrees.of(forest, Q[:1])
-        if grown.boosted:
-            trees, facts = fitting(grown.limited(settings.shrinkage), settings.size_budget)
-        elif settings.leaves == "votes":
-            trees, facts = fitting(grown, settings.size_budget, GrownTrees.voting)
-        else:
-            trees, facts = fitting(grown, settings.size_budget)
-        inner = trees.shape.inner
-        inputs, asked = quantize.byte_inputs(statistics), trees.features[inner]
-        # the largest byte that goes left, and a half
-        highest = np.floor(trees.thresholds[inner]) + _HALF
-        raw = inputs.zero[asked] + inputs.step[asked] * highest
-        normalizer = prepared.normalizer
-        head = ForestHead(
-            features=trees.features,
-            thresholds=(raw - normalizer.offset[asked]) * normalizer.scale[asked],
-            leaves=trees.leaves,
-            bias=trees.bias,
-            n_features=len(normalizer.scale),
-        )
-        model = Model(head=head, **{**prepared.parts, "inputs": statistics})
-        facts = {"trainer": type(forest).__name__, **facts}
-        return Learned.at_once(model, _report(model, prepared), self.callback, facts=facts)
-
 
 def new_ensemble(settings: ForestClassifier, seed: int) -> Any:
     """Return scikit-learn's estimator with these settings."""
@@ -396,14 +419,3 @@ def new_ensemble(settings: ForestClassifier, seed: int) -> Any:
         return GradientBoostingClassifier(max_depth=depth, learning_rate=rate, **shared)
     kind = RandomForestClassifier if settings.ensemble == "random" else ExtraTreesClassifier
     return kind(max_depth=settings.max_depth, **shared)
-
-
-def _report(model: Model, prepared: PreparedPoints) -> EpochReport:
-    """Return a report as of a single epoch, with the error rate as its loss."""
-
-    def share_right(X: Any, y: Any) -> float:
-        return float(np.mean(model.predict(X) == y))
-
-    accuracy = share_right(*prepared.calibration)
-    of_test = None if prepared.test is None else share_right(*prepared.test)
-    return EpochReport(1, 1, 1 - accuracy, accuracy, test_accuracy=of_test)

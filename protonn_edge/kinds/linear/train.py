@@ -10,13 +10,13 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
-from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.kinds.linear.parameters import NETWORK, LinearParameters
 from protonn_edge.training.base import DeviceClassifier
+from protonn_edge.training.learner import Learner
 from protonn_edge.training.mapped_rows import in_memory
-from protonn_edge.training.preparation import PreparedPoints
+from protonn_edge.training.points import Points
 from protonn_edge.training.progress import Learned, logistic_report
 from protonn_edge.training.refusals import Apart, Refusal, Row
 from protonn_edge.training.searched import FEATURES_SEARCHED, Between, SearchSpec, SearchTask
@@ -29,6 +29,51 @@ _HEAD_KEPT = (
     "the training of the layers was stopped, so the classifier keeps the weights that were trained "
     "with the layers, as with the solver 'network'"
 )
+
+
+class LinearLearner(Learner):
+    """Learns with scikit-learn's solvers, or keeps the head of a network."""
+
+    settings: LinearClassifier
+
+    def fit(self, points: Points) -> Learned:
+        """Learn a weight per feature and class; see `Learner.fit`."""
+        settings = self.settings
+        stopped = settings.network is not None and settings.network.stopped
+        if settings.solver == NETWORK or (stopped and points.for_device):
+            assert settings.network is not None  # otherwise refused before
+            head = _head_of(settings.network, points)
+            report = logistic_report(head, points, points.weight)
+            remarks = (_HEAD_KEPT,) if settings.solver != NETWORK else ()
+            facts: dict[str, Any] = {"trainer": NETWORK}
+            return Learned.at_once(head, report, settings.callback, remarks=remarks, facts=facts)
+        most_passes = 1 if stopped else settings.max_iterations
+        solver = _solver(settings, points.n_classes)
+        weights = np.ones(len(points)) if points.weight is None else points.weight
+        regression = LogisticRegression(
+            **_l1_penalty(),
+            C=1 / (settings.regularization * float(weights.sum())),
+            solver=solver,
+            max_iter=most_passes,
+            tol=settings.tolerance,
+            random_state=self.seed,
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # a remark reports it
+            X = in_memory(points.X, "a linear classifier")
+            regression.fit(X, points.y, sample_weight=weights)
+        bias = regression.intercept_.astype(np.float64)
+        head = LinearHead(regression.coef_, bias)
+        penalty = settings.regularization * float(np.abs(head.matrices["W"]).sum())
+        report = logistic_report(head, points, weights, penalty)
+        passes = int(np.max(regression.n_iter_))
+        not_converged = (
+            f"training did not converge within the limit of {passes:,} passes over the points; "
+            "allow more passes, or choose a larger tolerance or regularization"
+        )
+        remarks = () if passes < most_passes else (not_converged,)
+        facts = {"trainer": solver, "passes": passes}
+        return Learned.at_once(head, report, settings.callback, remarks=remarks, facts=facts)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -52,6 +97,7 @@ class LinearClassifier(LinearParameters, DeviceClassifier):
 
     network: LearnedNetwork | None = field(init=False, default=None)
 
+    learner = LinearLearner
     scores_are_logits = True
     refusals: ClassVar[tuple[Row, ...]] = (
         Refusal(
@@ -85,56 +131,18 @@ class LinearClassifier(LinearParameters, DeviceClassifier):
         """Keep the network; its head may become the classifier."""
         self.network = network
 
-    def _train(self, prepared: PreparedPoints) -> Learned:
-        settings, data = prepared.settings, prepared.training_set()
-        assert isinstance(settings, LinearClassifier)
-        stopped = settings.network is not None and settings.network.stopped
-        if settings.solver == NETWORK or (stopped and prepared.for_device):
-            assert settings.network is not None  # otherwise refused before
-            model = _head_of(settings.network, prepared)
-            report = logistic_report(model, data, data.weights)
-            remarks = (_HEAD_KEPT,) if settings.solver != NETWORK else ()
-            facts: dict[str, Any] = {"trainer": NETWORK}
-            return Learned.at_once(model, report, self.callback, remarks=remarks, facts=facts)
-        most_passes = 1 if stopped else settings.max_iterations
-        solver = _solver(settings, prepared.n_classes)
-        weights = np.ones(len(data)) if data.weights is None else data.weights
-        regression = LogisticRegression(
-            **_l1_penalty(),
-            C=1 / (settings.regularization * float(weights.sum())),
-            solver=solver,
-            max_iter=most_passes,
-            tol=settings.tolerance,
-            random_state=prepared.seed,
-        )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # a remark reports it
-            regression.fit(in_memory(data.X, "a linear classifier"), data.y, sample_weight=weights)
-        bias = regression.intercept_.astype(np.float64)
-        model = Model(head=LinearHead(regression.coef_, bias), **prepared.parts)
-        penalty = settings.regularization * float(np.abs(model.head.matrices["W"]).sum())
-        report = logistic_report(model, data, weights, penalty)
-        passes = int(np.max(regression.n_iter_))
-        not_converged = (
-            f"training did not converge within the limit of {passes:,} passes over the points; "
-            "allow more passes, or choose a larger tolerance or regularization"
-        )
-        remarks = () if passes < most_passes else (not_converged,)
-        facts = {"trainer": solver, "passes": passes}
-        return Learned.at_once(model, report, self.callback, remarks=remarks, facts=facts)
 
-
-def _head_of(network: LearnedNetwork, prepared: PreparedPoints) -> Model:
-    """Return a network's last layer as a model of normalized features."""
-    head, normalizer = network.head, prepared.normalizer
+def _head_of(network: LearnedNetwork, points: Points) -> LinearHead:
+    """Return a network's last layer as the head of normalized points."""
+    assert points.space is not None
+    head, normalizer = network.head, points.space.normalizer
     weights, bias = (each.astype(np.float64) for each in head.parameters)
     weights *= network.unit
     if len(bias) == 2:  # one row is enough for two classes
         weights, bias = np.diff(weights, axis=0), np.diff(bias)
     scale = np.where(normalizer.scale == 0, np.inf, normalizer.scale)
     normalized = (weights / scale).astype(np.float32)
-    own = LinearHead(normalized, bias + weights @ normalizer.offset)
-    return Model(head=own, **prepared.parts)
+    return LinearHead(normalized, bias + weights @ normalizer.offset)
 
 
 def _solver(settings: LinearClassifier, n_classes: int) -> str:

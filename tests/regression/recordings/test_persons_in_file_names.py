@@ -1,15 +1,10 @@
-"""Folders of classes with persons in the names of files, and one line for rates of many files."""
+"""Persons in the names of files, and one line for the rates of many files."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-from command_line import run, succeed
-from refusals import refuses
-
-from protonn_edge.datasets.options import TableOptions
-from protonn_edge.datasets.recorded import read_recording
+from command_line import succeed
 
 
 def folder_of(folder: Path, names: list[str]) -> Path:
@@ -24,25 +19,6 @@ def folder_of(folder: Path, names: list[str]) -> Path:
 TAKES = [
     f"{what}/{who}_{n}" for what in ("lift", "rest") for who in ("anna", "ben") for n in (1, 2)
 ]
-
-
-@pytest.mark.parametrize("pattern", ["{person}_{take}", "{class}/{person}_{take}"])
-@pytest.mark.parametrize("part", ["", "training/"])
-def test_folders_give_the_class_and_names_the_person(
-    tmp_path: Path, pattern: str, part: str
-) -> None:
-    folder = folder_of(tmp_path / "lots", [part + name for name in TAKES])
-    found = read_recording(folder, TableOptions(name=pattern))
-    assert found.dataset.classes == ("lift", "rest")
-    assert found.groups is not None
-    assert set(found.groups) == {"anna", "ben"}
-
-
-@pytest.mark.parametrize("pattern", ["{person}_{take}", "{class}/{person}_{take}"])
-def test_without_folders_the_name_must_have_the_class(tmp_path: Path, pattern: str) -> None:
-    folder = folder_of(tmp_path / "lots", ["anna_1", "ben_1"])
-    options = "-o", tmp_path / "w.npz", "--window", 10, "--read", f"name={pattern}"
-    refuses(run("windows", folder, *options), "datasets.takes")
 
 
 def test_the_rates_of_many_files_are_one_line(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Two sensors in one recording were one channel, rows logged twice doubled the rate."""
+"""Two sensors in one recording were one channel."""
 
 from __future__ import annotations
 
@@ -6,9 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import pytest
-from command_line import refusal, run
-from refusals import refused_by
 
 from protonn_edge.datasets.options import TableOptions
 from protonn_edge.datasets.recorded import Recording, read_recording
@@ -73,57 +70,3 @@ def test_only_common_times_are_joined_and_gaps_of_a_sensor_divide(tmp_path: Path
     )
     after = kept.index(400)
     assert np.flatnonzero(recording.seams).tolist() == [after, len(kept), len(kept) + after]
-
-
-def test_sensors_without_common_times_are_refused(tmp_path: Path) -> None:
-    for take in ("run", "walk"):
-        write(tmp_path, f"{take}/acc", list(range(0, 1000, 20)))
-        write(tmp_path, f"{take}/gyr", list(range(5000, 6000, 20)))
-    with refused_by("datasets.joined"):
-        read_recording(tmp_path, BOTH)
-
-
-def test_sensors_without_times_are_refused(tmp_path: Path) -> None:
-    for take in ("run", "walk"):
-        write(tmp_path, f"{take}/acc", list(range(0, 1000, 20)))
-        (tmp_path / take / "gyr.csv").write_text("g\n" + "".join(f"{n % 7}\n" for n in range(40)))
-    with refused_by("datasets.joined"):
-        read_recording(tmp_path, BOTH)
-
-
-# --- one file -------------------------------------------------------------------------------------
-
-
-def test_rows_of_sensors_that_take_turns_are_refused(tmp_path: Path) -> None:
-    rows = [
-        f"{10 * row},{('acc', 'gyro')[row % 2]},{wave(7 * row):.3f},{'ab'[row // 30]}\n"
-        for row in range(60)
-    ]
-    (tmp_path / "log.csv").write_text("time,sensor,x,label\n" + "".join(rows))
-    done = run("windows", tmp_path / "log.csv", "-o", tmp_path / "w.npz", "--window", 10)
-    sentence = refusal(done)
-    assert "column 'sensor' alternates between 'acc' and 'gyro', as rows of several" in sentence
-    assert "leave it out with --read drop=sensor" in sentence
-    dropped = read_recording(tmp_path / "log.csv", TableOptions(drop=("sensor",)))
-    assert dropped.channels == ("x",)
-
-
-@pytest.mark.parametrize("gap", [0, 500])
-def test_rows_that_were_logged_twice_are_read_once(tmp_path: Path, gap: int) -> None:
-    rows = [
-        f"{20 * row + (row >= 20) * gap},{wave(7 * row):.3f},{'ab'[row // 20]}\n"
-        for row in range(40)
-        for _ in range(2)
-    ]
-    (tmp_path / "log.csv").write_text("time,x,label\n" + "".join(rows))
-    recording = read_recording(tmp_path / "log.csv")
-    assert len(recording.samples) == 40
-    assert recording.rate == 50
-    assert np.flatnonzero(recording.seams).tolist() == [20] * (gap > 0)
-    assert texts(recording, "repeated_rows") == ["40 rows that repeat the row before were left out"]
-
-
-def test_equal_samples_at_other_times_are_no_repetition(tmp_path: Path) -> None:
-    rows = [f"{20 * row},{row // 2 * 7 % 11},{'ab'[row // 20]}\n" for row in range(40)]
-    (tmp_path / "log.csv").write_text("time,x,label\n" + "".join(rows))
-    assert len(read_recording(tmp_path / "log.csv").samples) == 40

@@ -14,13 +14,6 @@ from protonn_edge.datasets.clock import seconds_of_a_unit
 from protonn_edge.datasets.recordings import last_takes
 
 
-def test_a_clock_of_whole_seconds_tells_the_rate(tmp_path: Path) -> None:
-    rows = [f"12:00:{i // 50:02d},{i % 7},{i % 5},{'ab'[i // 1000]}" for i in range(2000)]
-    (tmp_path / "r.csv").write_text("time,x,y,label\n" + "\n".join(rows) + "\n")
-    done = run_json("windows", tmp_path / "r.csv", "-o", tmp_path / "w.npz", "--window", 40)
-    assert done["sample_rate"] == pytest.approx(50, rel=0.03)
-
-
 @pytest.mark.parametrize(("step", "unit"), [(20, 1e-3), (20_000, 1e-6), (20_000_000, 1e-9)])
 def test_a_step_tells_its_unit(step: float, unit: float) -> None:
     assert seconds_of_a_unit("", step) == unit

@@ -19,22 +19,6 @@ VALUES = np.random.default_rng(0).normal(20, 5, 40).round(2).tolist()
 ROWS = [[value, row % 7, "ab"[row % 2]] for row, value in enumerate(VALUES)]
 
 
-def test_points_of_one_class_are_examined_as_train_accepts_them(
-    write: Write, tmp_path: Path
-) -> None:
-    path = write([[*row[:2], "good"] for row in ROWS], ["x", "y", "label"])
-    found = run_json("data", path, "--html", tmp_path / "page.html")
-    assert [each["name"] for each in found["classes"]] == ["good"]
-    (told,) = found["notices"]
-    assert told["text"].endswith("or train with --one-class")
-    assert (tmp_path / "page.html").stat().st_size > 1_000
-
-
-def test_a_row_of_names_with_a_number_is_not_called_a_bad_point(write: Write) -> None:
-    path = write(ROWS, ["x", "2020", "kind"])
-    refuses(run("train", path, "-o", path.with_name("m.npz")), "datasets.points")
-
-
 def test_rows_that_are_in_both_parts_are_counted(write: Write, tmp_path: Path) -> None:
     model = tmp_path / "m.npz"
     path = write(ROWS + ROWS[:30], ["x", "y", "label"])
@@ -54,15 +38,6 @@ def test_features_of_one_name_are_matched_by_their_order(write: Write, tmp_path:
     other = write([row[::-1] for row in rows], ["label", "y", "x", "x"])
     assert first["n"] == 20
     assert "several features named 'x'" in refusal(run("predict", tmp_path / "m.npz", other))
-
-
-def test_one_hot_is_not_proposed_for_a_column_with_too_many_texts(write: Write) -> None:
-    rows = [[f"text {row}", row % 7, "ab"[row % 2]] for row in range(101)]
-    left_out = "left out: column 'note', text"
-    few = succeed("data", write(rows[:100], ["note", "y", "label"])).stderr
-    assert f"{left_out}; --read one-hot=note turns" in few
-    many = succeed("data", write(rows, ["note", "y", "label"])).stderr
-    assert f"{left_out}, with 101 different values, too many for --read one-hot" in many
 
 
 def test_inspect_refuses_points_before_it_prints(write: Write, tmp_path: Path) -> None:

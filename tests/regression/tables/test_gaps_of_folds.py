@@ -12,7 +12,7 @@ from protonn_edge.boards import load_board
 from protonn_edge.datasets import load_dataset
 from protonn_edge.tuning.limits import TuningLimits
 from protonn_edge.tuning.objective import Objective
-from protonn_edge.tuning.points import Points
+from protonn_edge.tuning.points import TrialPoints
 from protonn_edge.tuning.space import SearchSpace
 
 
@@ -25,7 +25,7 @@ def test_folds_fill_gaps_by_the_rows_that_they_train_on(
     (tmp_path / "t.csv").write_text("\n".join(["x,z,label", *rows]) + "\n")
     dataset = load_dataset(tmp_path / "t.csv", missing="median")
     folds = np.arange(20) // 10
-    points = Points(
+    points = TrialPoints(
         dataset.X_train, dataset.y_train, folds, load_board("uno"), TuningLimits(),
         gaps=dataset.gaps, preparation=dataset.preparation,
     )  # fmt: skip
@@ -36,7 +36,7 @@ def test_folds_fill_gaps_by_the_rows_that_they_train_on(
             seen.update(X=X, tested=more["evaluate_on"][0])
             raise ValueError("enough")
 
-    monkeypatch.setattr(Points, "untrained", lambda *_: Spy())
+    monkeypatch.setattr(TrialPoints, "untrained", lambda *_: Spy())
     with pytest.raises(ValueError, match="enough"):
         Objective(SearchSpace(points)).test_fold(0, {}, lambda *_: None)
     known = [row * row % 97 for row in range(10, 20) if row % 4]

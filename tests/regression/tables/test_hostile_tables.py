@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from command_line import run, run_json
+from command_line import run
 from refusals import refused_by, refuses
 
 from protonn_edge.datasets import Expected, TableOptions, load_dataset, load_points, text
@@ -43,34 +43,6 @@ def test_more_columns_than_features_may_be_are_refused(
         load_dataset(tmp_path / "d.csv")
 
 
-@pytest.mark.parametrize(
-    ("text", "options"),
-    [
-        ("label,t\n" + "".join(f"{'ab'[i % 2]},{i}\n" for i in range(9)), {}),
-        ("label,a\na,1\nb,2\n", {"drop": ("a",)}),
-        ("label,a\na,1\nb,2\n", {"drop": ("1", "2")}),
-        ("label,a\na,1\nb,2\n", {"drop": ("label",), "label": "label"}),
-        ("label,a,a\na,1,2\nb,2,3\n", {"drop": ("a",)}),
-        ("label,a\na,1\nb,2\n", {"drop": ("9999999",)}),
-        ("a,b\nx,y\nz,w\n", {}),
-    ],
-)
-def test_what_leaves_no_features_is_refused(
-    tmp_path: Path, text: str, options: dict[str, object]
-) -> None:
-    (tmp_path / "d.csv").write_text(text)
-    with refused_by("datasets.named", "datasets.points", "datasets.roles"):
-        load_dataset(tmp_path / "d.csv", TableOptions(**options))  # type: ignore[arg-type]
-
-
 def test_a_list_of_columns_that_ends_within_a_line_is_refused(tmp_path: Path) -> None:
     (tmp_path / "d.csv").write_text("label,a\na,1\nb,2\n")
     refuses(run("data", tmp_path / "d.csv", "--read", "drop=a\nb"), "datasets.options")
-
-
-def test_features_are_described_one_by_one_up_to_a_number(tmp_path: Path) -> None:
-    """A libsvm file of four lines may have a million of them."""
-    (tmp_path / "d.libsvm").write_text("1 1:0.5 5000:2\n2 3:1\n1 2:1\n2 5:1\n")
-    record = run_json("data", tmp_path / "d.libsvm")
-    assert record["n_features"] == 5_000
-    assert record["features"] == []

@@ -1,4 +1,4 @@
-"""Times and ids are no features, however their names are written; units in names are units."""
+"""Units in the names of columns are those of the windows and of the model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from flower_tables import Write
 from refusals import refuses
 
 from protonn_edge.datasets import load_dataset
-from protonn_edge.datasets.recorded import read_recording
 
 HEADER = ("Time (s)", "ax (m/s^2)", "ay (m/s^2)", "az (m/s^2)", "label")
 
@@ -58,60 +57,3 @@ def test_windows_at_another_rate_are_refused(write: Write, tmp_path: Path, comma
     succeed("predict", model, tmp_path / "alike.npz")
     succeed("windows", recording(write, step=0.005), *window, tmp_path / "fast.npz")
     refuses(run(command, model, tmp_path / "fast.npz"), "datasets.reading")
-
-
-@pytest.mark.parametrize(
-    ("time", "step", "rate"),
-    [("t [ms]", 20, 50), ("Time (µs)", 2000, 500), ("Time (min)", 0.1, None)],
-)
-def test_the_unit_of_a_time_gives_the_rate(
-    write: Write, time: str, step: float, rate: float | None
-) -> None:
-    found = read_recording(recording(write, (time, *HEADER[1:]), step))
-    assert found.channels == ("ax", "ay", "az")
-    assert found.rate == rate
-
-
-@pytest.mark.parametrize("unit", ["(raw)", "(1)", ""])
-def test_names_stay_without_units_of_all_channels(write: Write, unit: str) -> None:
-    header = (HEADER[0], *(f"{name} {unit}".strip() for name in ("x", "y")), "z (g)", "label")
-    found = read_recording(recording(write, header))
-    assert found.channels == header[1:4]
-    assert found.dataset.instrument is None
-
-
-def test_a_temperature_is_a_time_only_if_it_rises_evenly_and_then_with_a_warning(
-    write: Write,
-) -> None:
-    header = ("t (C)", "x", "label")
-    rows = [[20 + n * 7 % 11 / 10, n % 7, "ab"[n % 2]] for n in range(40)]
-    assert names(write(rows, header)) == header[:2]
-    path = write([[20 + n / 10, *row[1:]] for n, row in enumerate(rows)], header)
-    assert names(path) == ("x",)
-    (notice,) = (each for each in load_dataset(path).notices if each.kind == "left_out")
-    assert notice.warning
-    assert load_dataset(path, keep="t (C)").feature_names == header[:2]
-
-
-@pytest.mark.parametrize(
-    "name", ["machine_id", "Maschine", "device", "sensor_id", "Unit number", "MachineID", "user nr"]
-)
-def test_numbers_of_machines_and_persons_are_no_features(write: Write, name: str) -> None:
-    path = write(
-        [[5 * n % 12, n * 7 % 11 / 10, n % 7, "ab"[n % 2]] for n in range(40)],
-        (name, "x", "y", "c"),
-    )
-    assert names(path) == ("x", "y")
-    left_out = [notice.text for notice in load_dataset(path).notices if notice.kind == "left_out"]
-    assert left_out == [f"left out: column {name!r}, a session, person or device"]
-
-
-@pytest.mark.parametrize("name", ["sensor", "unit", "machine load", "device", "sensor_no"])
-def test_measurements_that_are_called_like_ids_stay(write: Write, name: str) -> None:
-    path = write([[n * 7 % 11 + 0.5, n % 7, "ab"[n % 2]] for n in range(40)], (name, "y", "c"))
-    assert names(path) == (name, "y")
-
-
-def test_a_device_in_the_last_column_is_the_label(write: Write) -> None:
-    path = write([[n * 7 % 11 / 10, n % 7, n % 3] for n in range(40)], ("volts", "amps", "device"))
-    assert load_dataset(path).classes == ("0", "1", "2")

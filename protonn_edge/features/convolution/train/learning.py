@@ -29,7 +29,7 @@ from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.kinds.dense.train import DenseNetwork
 from protonn_edge.training.augmentation import SignalMovement, move
 from protonn_edge.training.loop import Adam, points_a_step, rate_at
-from protonn_edge.training.points import Batch, Float32, Indices
+from protonn_edge.training.points import Float32, Indices, Points
 from protonn_edge.training.progress import Callback, EpochReport, TrainingStopped
 
 _FLOAT_SHARE = 0.6  # share of the epochs
@@ -80,13 +80,14 @@ class Images:
 
     def batches(
         self, size: int, unit: np.float32, moved_share: float, generator: np.random.Generator
-    ) -> Iterator[Batch]:
+    ) -> Iterator[Points]:
         """Yield all images once, in random order, `size` at a time, multiplied by `unit`."""
         order = generator.permutation(len(self.raw))
         for start in range(0, len(order), size):
             rows = order[start : start + size]
             weights = None if self.weights is None else self.weights[rows]
-            yield Batch(rows, self.of(rows, moved_share, generator) * unit, self.Y[rows], weights)
+            X = self.of(rows, moved_share, generator) * unit
+            yield Points(X, self.Y[rows], weights)
 
 
 @dataclass(eq=False)
@@ -162,7 +163,7 @@ class Training:
             moved_share = self.schedule.moved_share if moves else 0.0
             loss = adam.epoch(
                 images.batches(size, unit, moved_share, self.generator),
-                lambda batch: network.gradient(batch.X, batch.Y, batch.weights),
+                lambda batch: network.gradient(batch.array, batch.Y, batch.weight),
                 lambda step: rate_at(rate, step, steps),
                 network.hold,
             )

@@ -7,7 +7,7 @@ integers. The student is a network; its last layer outputs the weights of the ba
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -41,8 +41,7 @@ from protonn_edge.kinds.basis_images.parameters import BasisImagesParameters
 from protonn_edge.kinds.basis_images.train import images as basis
 from protonn_edge.kinds.dense.train import DenseClassifier, DenseNetwork
 from protonn_edge.training.features import FeatureData
-from protonn_edge.training.points import Float32, Indices
-from protonn_edge.training.preparation import PreparedPoints
+from protonn_edge.training.points import Float32, Indices, Points
 from protonn_edge.training.progress import Learned
 from protonn_edge.training.refusals import Refusal, Row
 from protonn_edge.training.searched import Among, SearchSpec, SearchTask
@@ -337,10 +336,8 @@ class BasisImagesClassifier(BasisImagesParameters, DenseClassifier):
         assert isinstance(student.pixels, PixelScale)  # windows are refused before
         return basis.EstimatorTeacher.of(teacher, student.image_shape, student.pixels)
 
-    def _train(self, prepared: PreparedPoints) -> Learned:
-        settings = prepared.settings
-        assert isinstance(settings, BasisImagesClassifier)
+    def _learned(self, settings: Self, points: Points, seed: int) -> Learned:
         self.taught_ = settings.taught
-        learned = super()._train(prepared)
+        learned = super()._learned(settings, points, seed)
         of_teacher = {"teacher_parameters": self.taught_.head.teacher.n_parameters}
         return replace(learned, facts={**learned.facts, **of_teacher})

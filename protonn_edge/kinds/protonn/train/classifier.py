@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
@@ -20,15 +20,18 @@ from protonn_edge.kinds.protonn.head import protonn_head
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.kinds.protonn.train.budget_rules import sizes_within
 from protonn_edge.kinds.protonn.train.combinations import REFUSALS
-from protonn_edge.kinds.protonn.train.fitting import ProtoNNTraining, default_prototypes
+from protonn_edge.kinds.protonn.train.fitting import ProtoNNLearner, default_prototypes
+from protonn_edge.kinds.protonn.train.voters import voters_training
 from protonn_edge.quantization import check_counts
 from protonn_edge.training.base import DeviceClassifier
+from protonn_edge.training.group_shift import GroupShift
 from protonn_edge.training.objective import LABEL_RARITY
-from protonn_edge.training.preparation import PreparedPoints, count_inputs
-from protonn_edge.training.progress import Learned, Trained
+from protonn_edge.training.points import Points, Transform
+from protonn_edge.training.progress import Learned
 from protonn_edge.training.refusals import Row, TrainingRequest, refusal_of
 from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, SearchSpec, SearchTask
 from protonn_edge.training.targets import nearest_distances
+from protonn_edge.training.transforms import count_inputs
 
 _MOST_PROJECTIONS = 40
 _MOST_PROTOTYPES = 800
@@ -84,6 +87,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
     # what answers in place of the model, as a device that was changed would, until the next `fit`
     on_device_: Any = field(init=False, default=None)
 
+    learner = ProtoNNLearner
     starts_from: ClassVar[str] = "protonn"
     takes_label_sets: ClassVar[bool] = True
     refusals: ClassVar[tuple[Row, ...]] = (
@@ -175,18 +179,16 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
             starts.append(begun | differing | settled)
         return starts
 
-    def _train(self, prepared: PreparedPoints) -> Learned:
+    def _learned(self, settings: Self, points: Points, seed: int) -> Learned:
         self.on_device_ = None
-        training = ProtoNNTraining(self.frozen(), prepared)
-        return self._learned(training, training.train())
+        return super()._learned(settings, points, seed)
 
-    def _learned(self, training: ProtoNNTraining, trained: Trained) -> Learned:
-        facts = {
-            "trainer": "joint" if self.other_optimizer is None else self.other_optimizer.name,
-            "input_noise": training.input_noise,
-            "learning_rate": trained.learning_rate,
-        }
-        return Learned(training.model(trained), trained.history, trained.restarts, facts=facts)
+    def moves_of_groups(self) -> Sequence[Transform]:
+        """Return the shift between groups, unless W keeps what distinguishes them."""
+        voters = voters_training(self)
+        if voters.new_classes:
+            return ()
+        return (GroupShift(float(self.group_shift), together=voters.in_groups),)
 
     def check_sizes(self, dataset: Dataset, given: Collection[str]) -> list[Notice]:
         """See `DeviceClassifier.check_sizes`."""

@@ -14,7 +14,6 @@ al., 2013).
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -36,24 +35,20 @@ from protonn_edge.training.loop import (
     factor_of_inputs,
     with_back_off,
 )
-from protonn_edge.training.points import Batch, Float32, Indices, TrainingSet
+from protonn_edge.training.points import Points
 from protonn_edge.training.progress import Trained, accuracies
 
 QUANTIZATION_BEGINS = 0.5
 _ROWS_AT_ONCE = 4_096  # rows that are temporarily in float64, to bound memory
 
-Augment = Callable[[Indices, np.random.Generator], Float32]
-"""Maps the row numbers of a batch to its augmented, normalized points."""
-
 
 def minimize(
     start: objective.Parameters,
-    data: TrainingSet,
+    data: Points,
     settings: ProtoNNParameters,
     *,
     seed: int,
     quantization: QuantizationAware | None = None,
-    augment: Augment | None = None,
     voters: DrawnVoters | None = None,
 ) -> Trained:
     """Train from `start`; if training diverges, restart with a third of the learning rate.
@@ -63,7 +58,6 @@ def minimize(
     - `quantization`: rounds parameters and points in the second half of the steps. With it, RBF
       values beyond the integer model's table are 0 from the first step on, so that prototypes stay
       within reach on the device.
-    - `augment`: augments the points of a batch.
     - `voters`: draws points of a batch that vote for others.
 
     Raises `InputError` if it still diverges after three restarts.
@@ -71,7 +65,7 @@ def minimize(
 
     def begin(rate: float) -> _JointTraining:
         run = _JointTraining(start.copy(), data, settings.frozen(learning_rate=rate), seed)
-        run.quantization, run.augment, run.voters = quantization, augment, voters
+        run.quantization, run.voters = quantization, voters
         run.cutoff = RBF_CUTOFF if quantization is not None else 0.0
         return run
 
@@ -88,26 +82,25 @@ class _JointTraining(MiniBatchTraining[objective.Parameters]):
     """The training of all matrices together at one learning rate."""
 
     quantization: QuantizationAware | None = None
-    augment: Augment | None = None
     voters: DrawnVoters | None = None
     cutoff = 0.0
 
     def __init__(
         self,
         parameters: objective.Parameters,
-        data: TrainingSet,
+        data: Points,
         settings: ProtoNNParameters,
         seed: int,
     ) -> None:
         factors = step_factors(parameters, settings.trained)
         super().__init__(parameters, factors, data, settings, np.random.default_rng(seed))
-        losses = objective.OUTLIER_EXPOSURE_LOSSES if data.outlier_exposure else objective.LOSSES
+        losses = objective.OUTLIER_EXPOSURE_LOSSES if data.has_strangers else objective.LOSSES
         self._loss = (objective.LABEL_LOSSES if data.multilabel else losses)[settings.loss]
         self._sparsifier = Sparsifier(settings.sparsity)
         self._rounding = False
 
     def _epoch(self) -> float:
-        unrounded = self._source is self._data and self.augment is None
+        unrounded = self._source is self._data and not self._data.moved_by
         if self._rounding and self.quantization is not None and unrounded:
             self._source = self._data.through(self.quantization.rounded_points)
         return super()._epoch()
@@ -121,7 +114,7 @@ class _JointTraining(MiniBatchTraining[objective.Parameters]):
     def _accuracies(self) -> tuple[float, float | None]:
         return accuracies(self.parameters, self._data, self.cutoff)
 
-    def _gradient(self, batch: Batch) -> tuple[float, objective.Parameters]:
+    def _gradient(self, batch: Points) -> tuple[float, objective.Parameters]:
         late = self._adam.steps >= QUANTIZATION_BEGINS * self._steps
         if late and not self._rounding and self.quantization is not None:
             self._rounding = self.quantization.choose_widths(self.parameters)
@@ -131,6 +124,7 @@ class _JointTraining(MiniBatchTraining[objective.Parameters]):
         voters = None
         if self.voters is not None:
             largest = float(np.abs(self.parameters.labels).max())
+            assert batch.rows is not None
             voters = self.voters.drawn(batch.rows, largest, self._generator)
         parameters, rbf_of = self.parameters, cut_rbf if self.cutoff else None
         if self._rounding and self.quantization is not None:
@@ -138,17 +132,14 @@ class _JointTraining(MiniBatchTraining[objective.Parameters]):
             if rounded is not None:
                 parameters, rbf_of = rounded, tabulated_rbf
         return objective.objective_gradient(
-            parameters, points, batch.Y, self._loss, batch.weights, rbf_of, voters
+            parameters, points, batch.Y, self._loss, batch.weight, rbf_of, voters
         )
 
-    def _points(self, batch: Batch) -> objective.Matrix:
-        """Return the points of a batch with all random changes and rounding applied."""
-        points = batch.X
-        if self.augment is not None:
-            points = self.augment(batch.rows, self._generator)
+    def _points(self, batch: Points) -> objective.Matrix:
+        """Return the points of a batch, rounded and with noise."""
         if self._rounding and self.quantization is not None and self._source is self._data:
-            points = self.quantization.rounded_points(points)
-        return self._noisy(points)
+            batch = batch.through(self.quantization.rounded_points)
+        return self._noisy(batch).array
 
 
 def step_factors(

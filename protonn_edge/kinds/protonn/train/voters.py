@@ -7,7 +7,7 @@ from typing import Any
 from protonn_edge.extensions import brought
 from protonn_edge.kinds.protonn.voters import FloatVoters
 from protonn_edge.training.objective import BatchVoters, Parameters
-from protonn_edge.training.points import Float32, Indices, TrainingSet
+from protonn_edge.training.points import Float32, Indices, Points
 
 
 class DrawnVoters:
@@ -38,7 +38,7 @@ class VotersTraining:
         """Return the label vectors Z (L, m) with those of new classes."""
         return Z
 
-    def voters(self, parameters: Parameters, data: TrainingSet) -> FloatVoters | None:
+    def voters(self, parameters: Parameters, data: Points) -> FloatVoters | None:
         """Return the voters of the trained model."""
         del parameters, data
         return None

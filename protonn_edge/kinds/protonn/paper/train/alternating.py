@@ -34,7 +34,7 @@ from protonn_edge.training.objective import (
     squared_distances,
     through_distances,
 )
-from protonn_edge.training.points import Indices, TrainingSet
+from protonn_edge.training.points import Indices, Points
 
 FULL_BATCH_POINTS = 10_000
 FULL_BATCH_SCORES = 2**24
@@ -66,14 +66,14 @@ class Alternating:
         return len(settings.trained) * int(settings.iterations * settings.pass_epochs)
 
     def minimize(
-        self, start: Parameters, data: TrainingSet, settings: ProtoNNParameters, *, seed: int
+        self, start: Parameters, data: Points, settings: ProtoNNParameters, *, seed: int
     ) -> progress.Trained:
         """Train from initial values; see `alternate`."""
         return alternate(start, data, settings, seed=seed)
 
 
 def alternate(
-    start: Parameters, data: TrainingSet, settings: ProtoNNParameters, *, seed: int
+    start: Parameters, data: Points, settings: ProtoNNParameters, *, seed: int
 ) -> progress.Trained:
     """Train from `start` (paper, algorithm 1).
 
@@ -118,7 +118,7 @@ def alternate(
     return progress.Trained(parameters, longest[turns[-1]], tuple(history))
 
 
-def _shares(parameters: Parameters, data: TrainingSet) -> tuple[float, float | None]:
+def _shares(parameters: Parameters, data: Points) -> tuple[float, float | None]:
     try:
         return progress.accuracies(parameters, data)
     except progress.DivergedError as error:
@@ -131,7 +131,7 @@ def _shares(parameters: Parameters, data: TrainingSet) -> tuple[float, float | N
 def _pass(
     parameters: Parameters,
     name: str,
-    data: TrainingSet,
+    data: Points,
     settings: ProtoNNParameters,
     longest: float,
     generator: np.random.Generator,
@@ -206,7 +206,7 @@ def _descend_accelerated(
 _DESCENTS = {"inverse": _descend_by_inverse, "inverse_sqrt": _descend_accelerated}
 
 
-def _slope_of_labels(parameters: Parameters, data: TrainingSet, loss: Loss) -> Slope:
+def _slope_of_labels(parameters: Parameters, data: Points, loss: Loss) -> Slope:
     """Cache the RBF values, which do not depend on Z."""
     rbf = rbf_values(parameters, data.X @ parameters.projection.T)
 
@@ -218,7 +218,7 @@ def _slope_of_labels(parameters: Parameters, data: TrainingSet, loss: Loss) -> S
     return slope
 
 
-def _slope_of_prototypes(parameters: Parameters, data: TrainingSet, loss: Loss) -> Slope:
+def _slope_of_prototypes(parameters: Parameters, data: Points, loss: Loss) -> Slope:
     """Cache the projected points, which do not depend on B."""
     projected = data.X @ parameters.projection.T
 
@@ -230,7 +230,7 @@ def _slope_of_prototypes(parameters: Parameters, data: TrainingSet, loss: Loss) 
     return slope
 
 
-def _slope_of_projection(parameters: Parameters, data: TrainingSet, loss: Loss) -> Slope:
+def _slope_of_projection(parameters: Parameters, data: Points, loss: Loss) -> Slope:
     def slope(V: Matrix, rows: Rows) -> tuple[float, Matrix]:
         X = data.X[rows]
         value, _, by_projected = _through_rbf(parameters, X @ V.T, data, rows, loss)
@@ -243,7 +243,7 @@ _SLOPES = {"Z": _slope_of_labels, "B": _slope_of_prototypes, "W": _slope_of_proj
 
 
 def _through_rbf(
-    parameters: Parameters, projected: Matrix, data: TrainingSet, rows: Rows, loss: Loss
+    parameters: Parameters, projected: Matrix, data: Points, rows: Rows, loss: Loss
 ) -> tuple[float, Matrix, Matrix]:
     """Return the loss of projected points, and its derivatives by C and by these points."""
     C, Z = parameters.prototypes, parameters.labels
@@ -255,11 +255,11 @@ def _through_rbf(
     return value, *through_distances(C, projected, by_squares)
 
 
-def _loss_for(settings: ProtoNNParameters, data: TrainingSet) -> Loss:
+def _loss_for(settings: ProtoNNParameters, data: Points) -> Loss:
     return (LABEL_LOSSES if data.multilabel else LOSSES)[settings.loss]
 
 
-def _mean_loss(parameters: Parameters, data: TrainingSet, loss: Loss) -> float:
+def _mean_loss(parameters: Parameters, data: Points, loss: Loss) -> float:
     """Return the objective on all points, computed in chunks of bounded size."""
     total, size = 0.0, max(1, FULL_BATCH_SCORES // len(parameters.labels))
     for start in range(0, len(data), size):
@@ -270,8 +270,8 @@ def _mean_loss(parameters: Parameters, data: TrainingSet, loss: Loss) -> float:
     return total / len(data)
 
 
-def _of(data: TrainingSet, rows: Rows) -> Matrix | None:
-    return None if data.weights is None else data.weights[rows]
+def _of(data: Points, rows: Rows) -> Matrix | None:
+    return None if data.weight is None else data.weight[rows]
 
 
 def _batches(count: int, size: int, epochs: int, generator: np.random.Generator) -> Iterator[Rows]:

@@ -28,7 +28,7 @@ from protonn_edge.training.objective import (
     scores_of,
     through_distances,
 )
-from protonn_edge.training.points import Float32, Indices, TrainingSet
+from protonn_edge.training.points import Float32, Indices, Points
 
 # With new classes: the factor on gamma, which leaves room between the classes; and the vote of an
 # example, as a share of the median highest score.
@@ -55,14 +55,14 @@ class TeachableTraining(VotersTraining):
         """Return the label vectors Z (L, m) with those of new classes."""
         return with_new_classes(Z, self.new_classes)
 
-    def voters(self, parameters: Parameters, data: TrainingSet) -> Teachable | None:
+    def voters(self, parameters: Parameters, data: Points) -> Teachable | None:
         """Return the trained model's room for examples."""
         if not self.settings.teachable:
             return None
         room = int(self.settings.teachable)  # True is 1
         return Teachable(room, self._vote(parameters, data), self.new_classes)
 
-    def _vote(self, parameters: Parameters, data: TrainingSet) -> float:
+    def _vote(self, parameters: Parameters, data: Points) -> float:
         """Return the vote of an example, as a share of the largest entry of Z.
 
         An example of a new class has to win alone against the scores of other classes, so its vote

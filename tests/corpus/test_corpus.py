@@ -1,0 +1,14 @@
+"""What is in files means what the cases of the corpus say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from corpus.cases import Case, cases
+
+
+@pytest.mark.parametrize("case", cases(), ids=str)
+def test_it_is_read_as_the_case_says(case: Case, tmp_path: Path) -> None:
+    (tmp_path / "given").mkdir()
+    case.check(tmp_path / "given", tmp_path)
