@@ -51,7 +51,8 @@ class InvalidValue(InputError):
 
     def within(self, what: str, remedy: str) -> InputError:
         """Return the error of what has the value; `remedy` is for a value without one."""
-        return InvalidValue(what, f"{self.place}: {self.reason}", self.remedy or remedy)
+        place = self.place.removeprefix(f"{what}: ")
+        return InvalidValue(what, f"{place}: {self.reason}", self.remedy or remedy)
 
 
 class CheckFailed(ProtoNNEdgeError):

@@ -15,7 +15,8 @@ from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_stage import IntegerStage, run_through
 from protonn_edge.chain.shapes import Shape
 from protonn_edge.chain.signals import Signal, check_sample_rate
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InvalidValue
+from protonn_edge.system.checks import check
 
 _VALUES_AT_ONCE = 2**20  # raw values whose features are computed at once
 
@@ -36,11 +37,13 @@ class PointFormat:
 
     def __post_init__(self) -> None:
         _check_scale(self.scale)
-        if min(self.shape, default=0) < 1 or math.prod(self.shape) % len(self.scale.zero):
-            raise InputError(
-                f"points of the shape {self.shape} do not consist of {len(self.scale.zero)} "
-                "channels; train the model again"
-            )
+        check(
+            min(self.shape, default=0) >= 1 and not (math.prod(self.shape) % len(self.scale.zero)),
+            f"points of the shape {self.shape}",
+            f"{len(self.scale.zero)} channels",
+            "a divisor of the number of values",
+            "train the model again",
+        )
         check_sample_rate(self.rate)
 
     @property
@@ -89,9 +92,10 @@ def _check_scale(scale: InputQuantizer) -> None:
         at_zero = np.rint(zero / step)
         usable = bool(((at_zero >= -BYTE_MAXIMUM) & (at_zero <= 0)).all())
     if not usable or not 1 <= scale.maximum <= BYTE_MAXIMUM:
-        raise InputError(
-            f"values with the zero points {_few(zero)} and the steps {_few(step)} cannot be "
-            "converted to bytes; train the model again"
+        raise InvalidValue(
+            "the scale of the values",
+            f"no bytes for the zero points {_few(zero)} and the steps {_few(step)}",
+            "train the model again",
         )
 
 
@@ -120,11 +124,13 @@ class Features:
         linked: list[IntegerStage] = []
         for number, stage in enumerate(self.stages):
             given = self.points.n_features if before is None else before.n_outputs
-            if stage.n_inputs != given:
-                raise InputError(
-                    f"stage {number + 1} of the features takes {stage.n_inputs:,} values, but "
-                    f"receives {given:,}; train the model again"
-                )
+            check(
+                stage.n_inputs == given,
+                f"stage {number + 1} of the features",
+                f"{stage.n_inputs:,} values",
+                f"{given:,}",
+                "train the model again",
+            )
             before = stage
         behind: tuple[IntegerStage, ...] = ()
         for place in reversed(range(len(self.stages))):
@@ -132,7 +138,7 @@ class Features:
             linked.insert(0, self.stages[place].among(before, behind))
             behind = tuple(linked)
         if not linked:
-            raise InputError("the features have no stages; give at least one")
+            raise InvalidValue("the features", "no stages", "give at least one")
         set_checked(self, "stages", tuple(linked))
 
     def __eq__(self, other: object) -> bool:

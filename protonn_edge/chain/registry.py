@@ -34,7 +34,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from protonn_edge.chain.entries import Kind
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.system.lazy import folders_of, optional
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def stage_class(kind: str) -> Any:
         else []
     )
     if not found:
-        raise InputError(f"there is no stage {kind[:40]!r}; install a newer version")
+        raise InvalidValue(f"stage {kind[:40]!r}", "unknown", "install a newer version")
     return found[0]
 
 

@@ -110,7 +110,7 @@ def test_an_rbf_that_is_cut_is_mentioned(foo: Path, tmp_path: Path):
         (["nowhere", "-o", "run"], "nowhere does not exist"),
         (["model.npz", "-o", "other.npz"], "a model file can be converted only into a folder"),
         (["model.npz", "-o", "model.npz/run"], "choose another"),
-        (["foo", "-o", "model.npz"], "foo is a folder with neither W nor W.npy"),
+        (["foo", "-o", "model.npz"], "foo: neither W nor W.npy"),
         (["results", "-o", "run"], "its name must end in .npz"),
         (
             ["results", "-o", "model.npz", "--data", "other.csv"],

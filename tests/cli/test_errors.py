@@ -59,7 +59,7 @@ def test_unknown_label_in_the_points_to_verify(tmp_path: Path, model_file: Path)
 def test_points_with_another_number_of_features(tmp_path: Path, model_file: Path) -> None:
     data = tmp_path / "points.csv"
     data.write_text("label,a,b,c\nclass 0,1,2,3\nclass 1,1,2,3\n")
-    assert_one_sentence(run("verify", model_file, data), "3 features, but the model expects 2")
+    assert_one_sentence(run("verify", model_file, data), "3 features, expected 2")
 
 
 def damaged_models(good: bytes) -> Sequence[tuple[str, bytes, str]]:

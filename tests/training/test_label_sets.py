@@ -136,7 +136,7 @@ def test_labels_of_sets_keep_their_names_and_order() -> None:
 @pytest.mark.parametrize(
     ("y", "settings", "sentence"),
     [
-        (np.zeros_like(Y_TRAIN), {}, "no point has a label"),
+        (np.zeros_like(Y_TRAIN), {}, "the points: no labels"),
         ([{1, "a"}] * 400, {}, "cannot be sorted"),
         ([{1}] * 400, {}, "only one class"),
         (Y_TRAIN[:10], {}, "inconsistent numbers of samples"),
@@ -175,7 +175,7 @@ def test_reports_have_the_precision_at_one_also_of_test_points() -> None:
     classifier.fit(X_TRAIN, Y_TRAIN, evaluate_on=(X_TEST, Y_TEST))
     reached = precision_at(classifier.decision_function(X_TEST), Y_TEST, (1,))[1]
     assert reports[-1].test_accuracy == pytest.approx(reached, abs=0.01)
-    with pytest.raises(InputError, match="has 5 columns, but training had 6"):
+    with pytest.raises(InputError, match="5 columns, expected one for each of 6"):
         classifier.fit(X_TRAIN, Y_TRAIN, evaluate_on=(X_TEST, Y_TEST[:, :5]))
     sets = [set(np.flatnonzero(row).tolist()) for row in Y_TRAIN]
     with pytest.raises(InputError, match="has the label '9'"):

@@ -5,18 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.errors import InputError
 from protonn_edge.features.audio.clips import Clips
 from protonn_edge.features.audio.frames import SAMPLE_LIMIT
+from protonn_edge.system.checks import check_most
 
 
 def check_cut(window: int, channels: int) -> None:
     """Refuse windows of one channel that are too long for a device."""
-    if channels == 1 and window > SAMPLE_LIMIT:
-        raise InputError(
-            f"--window is {window:,}, but a device supports windows of at most {SAMPLE_LIMIT:,} "
-            "samples; give a smaller --window"
-        )
+    if channels == 1:
+        check_most("--window", window, SAMPLE_LIMIT, "samples", "give a smaller --window")
 
 
 def at_onsets(samples: NDArray[np.float32], window: int, onset: int) -> Clips:
