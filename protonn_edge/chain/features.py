@@ -38,7 +38,7 @@ class PointFormat:
     def __post_init__(self) -> None:
         _check_scale(self.scale)
         check(
-            min(self.shape, default=0) >= 1 and not (math.prod(self.shape) % len(self.scale.zero)),
+            min(self.shape, default=0) >= 1 and math.prod(self.shape) % len(self.scale.zero) == 0,
             f"points of the shape {self.shape}",
             f"{len(self.scale.zero)} channels",
             "a divisor of the number of values",

@@ -304,7 +304,7 @@ def checked_points(model: Model, X: ArrayLike) -> Matrix:
 def _check_numbers(model: Model) -> None:
     threshold = None if model.threshold is None else float(model.threshold)
     check(
-        not (threshold is not None and not np.isfinite(threshold)),
+        threshold is None or bool(np.isfinite(threshold)),
         "threshold",
         threshold,
         "a finite number",
