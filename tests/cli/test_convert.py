@@ -114,7 +114,7 @@ def test_an_rbf_that_is_cut_is_mentioned(foo: Path, tmp_path: Path):
         (["results", "-o", "run"], "its name must end in .npz"),
         (
             ["results", "-o", "model.npz", "--data", "other.csv"],
-            "has 5 features, but the data has 2",
+            "5 features, expected 2",
         ),
         (["machine.pkl", "-o", "run"], "machine.pkl is a pickle, which could execute code"),
         (["model.npz", "-o", "run", "--data", "foo"], "has 12 features, but the data has 5"),

@@ -59,7 +59,7 @@ def test_unknown_label_in_the_points_to_verify(tmp_path: Path, model_file: Path)
 def test_points_with_another_number_of_features(tmp_path: Path, model_file: Path) -> None:
     data = tmp_path / "points.csv"
     data.write_text("label,a,b,c\nclass 0,1,2,3\nclass 1,1,2,3\n")
-    assert_one_sentence(run("verify", model_file, data), "3 features, expected 2")
+    assert_one_sentence(run("verify", model_file, data), "3 features, but the model expects 2")
 
 
 def damaged_models(good: bytes) -> Sequence[tuple[str, bytes, str]]:
@@ -170,7 +170,7 @@ def test_foreign_platformio_project_is_left_alone(tmp_path: Path, model_file: Pa
     folder.mkdir()
     (folder / "platformio.ini").write_text("[env:nano]\nboard = nanoatmega328\n")
     assert_one_sentence(
-        run("build", model_file, "-o", folder), "has no [env:uno]", "another folder with -o"
+        run("build", model_file, "-o", folder), "no [env:uno]", "another folder with -o"
     )
     assert [path.name for path in folder.iterdir()] == ["platformio.ini"]
 
@@ -178,7 +178,7 @@ def test_foreign_platformio_project_is_left_alone(tmp_path: Path, model_file: Pa
 def test_folder_where_platformio_ini_belongs(tmp_path: Path, model_file: Path) -> None:
     (tmp_path / "project" / "platformio.ini").mkdir(parents=True)
     result = run("build", model_file, "-o", tmp_path / "project")
-    assert_one_sentence(result, "platformio.ini is not a file")
+    assert_one_sentence(result, "platformio.ini: not a file")
 
 
 def test_hil_where_nothing_was_built(tmp_path: Path) -> None:

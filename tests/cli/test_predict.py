@@ -104,7 +104,7 @@ def test_other_columns_than_the_models_are_refused(tmp_path: Path, points: np.nd
     assert_one_sentence(run("predict", tmp_path / "m.npz", short), "short.csv")
     np.savez(tmp_path / "x.npz", X=points[:, :3])
     refused = run("predict", tmp_path / "m.npz", tmp_path / "x.npz")
-    assert_one_sentence(refused, "3 features, expected 4")
+    assert_one_sentence(refused, "3 features, but the model expects 4")
     np.savez(tmp_path / "y.npz", Z=points)
     assert_one_sentence(
         run("predict", tmp_path / "m.npz", tmp_path / "y.npz"), "no array of points"

@@ -141,7 +141,7 @@ def test_labels_of_sets_keep_their_names_and_order() -> None:
         ([{1}] * 400, {}, "only one class"),
         (Y_TRAIN[:10], {}, "inconsistent numbers of samples"),
         (Y_TRAIN, {"class_weight": "balanced"}, "class_weight is not possible"),
-        (Y_TRAIN, {"augment": True, "image_shape": (7, 7)}, "features"),
+        (Y_TRAIN, {"augment": True, "image_shape": (7, 7)}, "49 pixels"),
     ],
 )
 def test_unusable_label_sets_are_refused(y: Any, settings: dict[str, Any], sentence: str) -> None:
