@@ -260,25 +260,25 @@ def read_results(path: Path, expected: Origin | None = None) -> RecordedRun:
 def _result_in(line: bytes, classes: Sequence[str]) -> tuple[Result, Origin]:
     """Return the result in a line, and its run; `ValueError` names its fault."""
     if not line.endswith(b"\n"):
-        raise ValueError(f"is longer than {_MAX_LINE_BYTES} bytes")
+        raise ValueError(f"longer than {_MAX_LINE_BYTES} bytes")
     try:
         fields, expected = _fields(line), len(_columns(classes))
         if len(fields) != expected:
             raise ValueError(f"it has {len(fields)} fields, not {expected}")
         return Result.from_fields(fields[:-1], classes), Origin.of_text(fields[-1])
     except ValueError as error:
-        raise ValueError(f"is not a result: {error}") from error
+        raise ValueError(f"not a result: {error}") from error
 
 
 def _check_belongs(result: Result, run: Origin, origin: Origin, others: Collection[int]) -> None:
     """Raise `ValueError` if a result is not one of a run's, or repeats one of the others."""
     if run != origin:
-        raise ValueError(f"belongs to another run, {run}")
+        raise ValueError(f"it belongs to another run, {run}")
     if result.index >= (end := origin.points + origin.unused):
-        text = f"has index {result.index:,}, but this run's indices are 0 to {end - 1:,}"
+        text = f"index {result.index:,}, but this run's indices are 0 to {end - 1:,}"
         raise ValueError(text)
     if result.index in others:
-        raise ValueError(f"repeats index {result.index}")
+        raise ValueError(f"it repeats index {result.index}")
 
 
 @contextmanager

@@ -164,12 +164,12 @@ def test_words_for_people_fit_80_columns_and_are_plain_when_piped(folder, tmp_pa
         (["beyond.csv", "--model", "model.npz"], "index 16, but this run's indices are 0 to 15"),
         (["stopped.csv", "--model", "model.npz"], "15 of 16 results of a run that was stopped"),
         (["stopped.csv", *WHOLE], "continue it with `protonn-edge hil --resume`, or delete"),
-        (["edited.csv", "--model", "model.npz"], "at index 5, an answer that does not follow from"),
+        (["edited.csv", "--model", "model.npz"], "index 5: an answer that does not follow from"),
         (["edited.csv", *WHOLE], "that does not follow from its scores; delete the file and run"),
-        (["relabelled.csv", *WHOLE], "at index 1, label 'class 0', but the point has label "),
+        (["relabelled.csv", *WHOLE], "index 1: label 'class 0', but the point has label "),
         (
             ["wild.csv", "--model", "model.npz", "--with", "points.csv"],
-            "is not the output of",
+            "not the output of",
         ),
     ],
 )
