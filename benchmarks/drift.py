@@ -63,8 +63,8 @@ from protonn_edge.observation.answers import (
     IntegerExpected,
     observed,
 )
-from protonn_edge.projects.folder import write_project
-from protonn_edge.quantization import IntegerChain, quantize
+from protonn_edge.projects.folder import project_files, write_scratch
+from protonn_edge.quantization import DeviceModel, IntegerChain, quantize
 from protonn_edge.system.folders import scratch_folder
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.verification.agreement import verify_device
@@ -143,7 +143,8 @@ def costs(
         for integers in (plain, observed(plain, model)):
             with scratch_folder() as folder:
                 plan = make_plan(integers)
-                elf = write_project(model, integers, plan, folder, None, board).compile(board)
+                contents = project_files(DeviceModel(model, integers), plan, board)
+                elf = write_scratch(folder, contents).compile(board)
                 with EmulatedUno(elf) as uno:
                     agreement, results = verify_device("emulated uno", uno.url, integers, Q)
                 assert agreement.mismatches == agreement.lost == 0

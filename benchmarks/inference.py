@@ -50,10 +50,10 @@ from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed, ProtoNNEdgeError
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.kernels.matvec.kernels import KernelName
-from protonn_edge.kinds.protonn.projection.integers import IntegerProjection
+from protonn_edge.kinds.projection.integers import IntegerProjection
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.projects.project import BuildOptions, Trial
-from protonn_edge.quantization import IntegerChain, quantize
+from protonn_edge.quantization import DeviceModel, IntegerChain, quantize
 from protonn_edge.verification.agreement import verify_device
 
 # The least that a multiplication takes, with what it needs: a coefficient from flash (3 cycles),
@@ -187,7 +187,7 @@ class Models:
 def measure_case(case: Case, dataset: Dataset, model: Model) -> dict[str, Any]:
     """Build a model and run all test points; mismatches count both the host's C and the Uno."""
     reference = (float_build if case.precision == "float32" else quantize)(model)
-    record = _run(model, dataset, BuildOptions(kernel=case.kernel, reference=reference))
+    record = _run(DeviceModel(model, reference), dataset, BuildOptions(kernel=case.kernel))
     if case.precision == "float32":
         integers = _run(model, dataset, BuildOptions())
         record["slower"] = record["cycles"]["mean"] / integers["cycles"]["mean"]
@@ -204,7 +204,7 @@ def measure_case(case: Case, dataset: Dataset, model: Model) -> dict[str, Any]:
     }
 
 
-def _run(model: Model, dataset: Dataset, options: BuildOptions) -> dict[str, Any]:
+def _run(model: Model | DeviceModel, dataset: Dataset, options: BuildOptions) -> dict[str, Any]:
     on_uno = run_on_uno(model, dataset, options, _beside)
     record, reference = on_uno.record, on_uno.reference
     if not reference.score_tolerance:

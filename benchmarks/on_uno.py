@@ -16,7 +16,7 @@ from protonn_edge.codegen.plan import DevicePlan
 from protonn_edge.datasets import Dataset
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.projects.project import BuildOptions, Trial, trial_build
-from protonn_edge.quantization import IntegerChain, measure_activity, quantize
+from protonn_edge.quantization import DeviceModel, IntegerChain, measure_activity, with_integers
 from protonn_edge.verification.agreement import verify_host
 
 CHECKED: Columns = [
@@ -72,7 +72,7 @@ class OnUno:
 
 
 def run_on_uno(
-    model: Model,
+    model: Model | DeviceModel,
     dataset: Dataset,
     options: BuildOptions | None = None,
     beside: Beside | None = None,
@@ -81,11 +81,12 @@ def run_on_uno(
 
     Parameters
     ----------
-    model : Model
+    model : Model or DeviceModel
+        The latter for other numbers than its integers.
     dataset : Dataset
         Whose test points are run.
     options : BuildOptions, optional
-        What narrows the choice of a plan, but for the activity, and the precision.
+        What narrows the choice of a plan, but for the activity.
     beside : callable, optional
         Whose figures are added to the record, while the build is there.
 
@@ -95,11 +96,12 @@ def run_on_uno(
         If it does not fit, or the emulated Uno does not answer.
     """
     options, board = options or BuildOptions(), load_board("uno")
-    reference = options.reference or quantize(model)
+    device_model = with_integers(model)
+    reference = device_model.chain
     Q = reference.quantize(np.asarray(dataset.X_test))
     if not reference.score_tolerance:
         options = replace(options, activity=measure_activity(reference, Q))
-    with trial_build(model, board, options=options) as trial:
+    with trial_build(device_model, board, options=options) as trial:
         record: dict[str, Any] = measure(
             trial.project, (dataset.X_test, dataset.y_test), board
         ).to_json()

@@ -49,8 +49,8 @@ from protonn_edge.datasets import load_dataset, load_digits_dataset, with_groups
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.projects.project import BuildOptions, trial_build
-from protonn_edge.quantization import IntegerChain, quantize
+from protonn_edge.projects.project import trial_build
+from protonn_edge.quantization import DeviceModel, IntegerChain, quantize
 from protonn_edge.system.folders import scratch_folder
 from protonn_edge.teaching.board import stored, teachable_stage, with_taught
 from protonn_edge.teaching.examples import Taught
@@ -306,8 +306,7 @@ def measure_cycles(case: Case) -> Record:
     taught = Taught(P, person.y[rows].astype(np.uint8))
     tested = Q[person.tested[:: -(-len(person.tested) // _POINTS)]]
     board, cycles = load_board("uno"), []
-    options = BuildOptions(reference=integers)
-    with trial_build(model, board, options=options) as trial, scratch_folder() as folder:
+    with trial_build(DeviceModel(model, integers), board) as trial, scratch_folder() as folder:
         for own in (Taught.nothing(last.n_inputs), taught):
             eeprom = folder / "eeprom"
             eeprom.write_bytes(stored(integers, own).ljust(board.eeprom_bytes, b"\xff"))

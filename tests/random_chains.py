@@ -30,6 +30,7 @@ from protonn_edge.codegen.planner import Limits
 from protonn_edge.errors import InputError
 from protonn_edge.features.convolution.integers import IntegerConvolution
 from protonn_edge.features.convolution.making import layered
+from protonn_edge.features.images.image_rows import ImageStage
 from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.kernels.kernel import kernels_of
 from protonn_edge.policy.rejection.rule import IntegerRejection
@@ -59,9 +60,9 @@ def points_of(rng: Rng, n: int, chain: IntegerChain) -> np.ndarray:
     """Return n points, (n, features) uint8, of the kind that the feature stage is for."""
     stage, seed = chain.features, int(rng.integers(1 << 31))
     Q = random_points(rng, n, chain)
-    if isinstance(stage, Features) and stage.kind == "audio":
+    if isinstance(stage, Features) and stage.stages[-1].kind == "audio":
         Q[n // 2 :] = random_clips(seed, n - n // 2, stage)
-    if isinstance(stage, Features) and stage.kind == "convolutions":
+    if isinstance(stage, Features) and isinstance(stage.stages[-1], ImageStage):
         Q[n // 2 :] = random_images_of(seed, n - n // 2, stage)
     return np.minimum(Q, chain.quantizer.maximum)
 

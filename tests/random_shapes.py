@@ -28,7 +28,7 @@ from protonn_edge.features.window_features.making import window_features
 from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.features.window_features.windows import KINDS, FeatureSet
 from protonn_edge.kernels.kernel import kernels_of
-from protonn_edge.kinds.protonn.projection.integers import (
+from protonn_edge.kinds.projection.integers import (
     COORDINATE_MAXIMUM,
     COORDINATE_MINIMUM,
     OFFSET_STEP,
@@ -237,7 +237,7 @@ def _random_projection(rng: Rng, shape: Shape, maximum: int) -> np.ndarray:
 
 def random_input_scales(rng: Rng, shape: Shape, maximum: int) -> InputQuantizer:
     n = shape.inputs
-    if isinstance(shape.before, Features) and shape.before.kind == "window_features":
+    if isinstance(shape.before, Features) and shape.before.stages[-1].kind == "window_features":
         steps = rng.choice([0.3, 1.0, 7.5, 130.0, -2.0], n)
         return InputQuantizer(rng.integers(-200, 200, n) * np.abs(steps), steps, maximum)
     return InputQuantizer(np.zeros(n), np.ones(n), maximum)

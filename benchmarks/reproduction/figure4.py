@@ -26,8 +26,7 @@ from rows import SplitRow
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets import Dataset
 from protonn_edge.kinds.protonn.precision.model import float_build
-from protonn_edge.projects.project import BuildOptions
-from protonn_edge.quantization import quantize
+from protonn_edge.quantization import DeviceModel, quantize
 from protonn_edge.training.base import CLASSIFIERS
 from reproduction.drawing import OTHERS, PROTONN, panels
 from reproduction.part import Part, percent
@@ -170,8 +169,8 @@ def _measured(bar: Bar, model: Model, dataset: Dataset) -> Record:
         X = model.features.apply(X)
         model = replace(model, features=None, raw_exponents=None)
     reference = (float_build if bar.precision == "float32" else quantize)(model)
-    options = BuildOptions(reference=reference)
-    record = run_on_uno(model, replace(dataset, X_test=X), options).record
+    built = DeviceModel(model, reference)
+    record = run_on_uno(built, replace(dataset, X_test=X)).record
     return {
         "data": bar.data,
         "classifier": bar.classifier,

@@ -23,7 +23,7 @@ from protonn_edge.device import ReferenceAnswers, Result
 from protonn_edge.errors import CheckFailed, InvalidValue
 from protonn_edge.projects.folder import Project, exclusive
 from protonn_edge.projects.project import BuildOptions, Trial, trial_build
-from protonn_edge.quantization import IntegerChain
+from protonn_edge.quantization import DeviceModel, IntegerChain
 from protonn_edge.verification import agreement
 from protonn_edge.verification.tryout import trial_points
 
@@ -53,9 +53,9 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
                 f"built for {plan.core.chip}, not for the chip of {board.name}",
                 "name the board with --board",
             )
-        Q = trial_points(model, reference, settings.points)
-        options = BuildOptions(reference=reference, plan=plan)
-        with trial_build(model, board, folder, options) as trial:
+        device_model = DeviceModel(model, reference)
+        Q = trial_points(device_model, settings.points)
+        with trial_build(device_model, board, folder, BuildOptions(plan=plan)) as trial:
             program, linked = trial.program, project.linked(board)
             if linked is not None and read_program(linked).code != program.code:
                 raise CheckFailed(
@@ -119,7 +119,7 @@ def arithmetic_claims(reference: IntegerChain) -> Iterator[Claim]:
 
 def _executions(trial: Trial, board: Board, Q: NDArray[np.uint8]) -> Iterator[Claim]:
     """Run the points and yield claims; raises `CheckFailed` at the first difference."""
-    reference, plan = trial.reference, trial.plan
+    reference, plan = trial.model.chain, trial.plan
     with host_program(reference, plan, sanitize=True) as program:
         on_host = agreement.compare("host C", ReferenceAnswers.of(reference, Q), *program.run(Q))
     yield agreed("host-c", on_host, "gcc's address and undefined-behaviour sanitizers")

@@ -29,7 +29,7 @@ from protonn_edge.chain.features import Features
 from protonn_edge.chain.head import Head
 from protonn_edge.chain.integer_stage import IntegerStage
 from protonn_edge.chain.model import Model, activity_sizes
-from protonn_edge.chain.other_files import other_file
+from protonn_edge.chain.other_files import others_refused
 from protonn_edge.chain.policy import policy_arrays, policy_of, rule_kinds
 from protonn_edge.chain.registry import HEADS, stage_class
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
@@ -40,7 +40,7 @@ from protonn_edge.datasets.naming import NAME_LIMIT
 from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.system.checks import check_most
 from protonn_edge.system.files import write_atomically
-from protonn_edge.system.rooms import missing as missing_part
+from protonn_edge.system.rooms import missing_of_file
 
 FORMAT_VERSION = 8
 FILE_LIMIT_BYTES = 16 * 2**20
@@ -68,19 +68,28 @@ def save_model(model: Model, path: Path | str) -> None:
     InputError
         If the file would be larger than `load_model` takes, or an array is one that it refuses.
     """
+    write_atomically(Path(path), checked_bytes(model, path))
+
+
+def model_bytes(model: Model) -> bytes:
+    """Return the content of a model file: an .npz without times, the same on every system."""
+    return packed(_arrays_of(model))
+
+
+def checked_bytes(model: Model, path: Path | str) -> bytes:
+    """Return the content of the model file at `path`; raises the errors of `save_model`."""
     arrays = _arrays_of(model)
     try:
         _model_of(arrays)
     except InputError as error:
         raise InputError(f"{path} is not written, because it could not be read: {error}") from error
     content = packed(arrays)
-    check_most(path, len(content), FILE_LIMIT_BYTES, "bytes", "train a smaller model")
-    write_atomically(Path(path), content)
-
-
-def model_bytes(model: Model) -> bytes:
-    """Return the content of a model file: an .npz without times, the same on every system."""
-    return packed(_arrays_of(model))
+    if len(content) > FILE_LIMIT_BYTES:
+        raise InputError(
+            f"{path} would have {len(content):,} bytes, but the limit is {FILE_LIMIT_BYTES:,}; "
+            "train a smaller model"
+        )
+    return content
 
 
 def load_model(path: Path | str) -> Model:
@@ -94,23 +103,10 @@ def load_model(path: Path | str) -> Model:
         file and the array.
     """
     path = Path(path)
-    try:
-        archive = ArrayArchive(path, limit_bytes=FILE_LIMIT_BYTES)
-    except InputError as error:
-        if (other := other_file(path)) is None:
-            raise
-        raise other.in_place_of_a_model(path) from error
-    with archive:
-        if "format_version" not in archive.names:
-            if (other := other_file(path)) is not None:
-                raise other.in_place_of_a_model(path)
-            raise InputError(
-                f"{path} has no array 'format_version', so it is not a protonn-edge model; "
-                "create one with protonn-edge train"
-            )
+    with others_refused(path), ArrayArchive(path, limit_bytes=FILE_LIMIT_BYTES) as archive:
         try:
-            version = single_value(archive.read("format_version"), "format_version", "iu")
-            _check_version(int(version), path)
+            if sentence := _why_unlike(archive):
+                raise InputError(f"{path} {sentence}")
             return _model_of({name: archive.read(name) for name in archive.names})
         except InvalidValue as error:
             raise error.within(str(path), "train the model again") from error
@@ -119,14 +115,21 @@ def load_model(path: Path | str) -> Model:
             raise InputError(message if str(path) in message else f"{path}: {message}") from error
 
 
-def _check_version(version: int, path: Path) -> None:
+def _why_unlike(archive: ArrayArchive) -> str:
+    """Return why an archive is no model file that can be read; "" if it is one."""
+    if "format_version" not in archive.names:
+        return (
+            "has no array 'format_version', so it is not a protonn-edge model; create one with "
+            "protonn-edge train"
+        )
+    version = int(single_value(archive.read("format_version"), "format_version", "iu"))
     if version == FORMAT_VERSION:
-        return
+        return ""
     remedy = "train the model again"
     if version > FORMAT_VERSION:
         remedy = f"install a version of protonn-edge that reads format {version}"
-    raise InvalidValue(
-        path, f"model format {version}, but this protonn-edge reads format {FORMAT_VERSION}", remedy
+    return (
+        f"has model format {version}, but this protonn-edge reads format {FORMAT_VERSION}; {remedy}"
     )
 
 
@@ -222,7 +225,7 @@ def _check_names(arrays: Arrays) -> None:
             raise _missing(name)
     allowed = {*_ARRAYS, *_OPTIONAL_ARRAYS, *(rule.array for rule in rule_kinds())}
     allowed |= {each.array for each in extensions.brought("answer statistics").values()}
-    if sentence := missing_part(arrays):
+    if sentence := missing_of_file(arrays):
         raise InputError(sentence)
     for name in arrays:
         if name not in allowed and name.partition(".")[0] not in (_FEATURES, _HEAD):

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.input_quantizer import InputQuantizer
+from protonn_edge.chain.point_format import PointFormat
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.system.checks import check, check_range
 
@@ -59,13 +60,16 @@ class IntegerStage(ABC):
     title: ClassVar[str] = ""
     # what to try in training for less flash, SRAM and time, if it takes most of these
     smaller: ClassVar[tuple[str, ...]] = ()
+    # functions, without the prefix, that it adds to those of the generated C for every model
+    c_functions: ClassVar[tuple[str, ...]] = ()
     # tolerated difference of scores between executions: 0, unless it computes in floats
     score_tolerance: ClassVar[int] = 0
     # the module that plans and renders a chain of only this stage, instead of planner and kernels
     program: ClassVar[str] = ""
     # the nearness 1, as `run_with_nearest` returns it
     nearest_unit: ClassVar[int] = 1
-    # whether the first vector of `activity` counts the stage's non-zero values
+    # whether the first vector of `activity` counts the stage's non-zero inputs, or non-zero values
+    reports_nonzero_inputs: ClassVar[bool] = False
     reports_nonzero_outputs: ClassVar[bool] = False
 
     @property
@@ -98,8 +102,13 @@ class IntegerStage(ABC):
         """The largest nearness that `run_with_nearest` can return; 0 without such a measure."""
         return 0
 
-    def among(self, _before: IntegerStage | None, _behind: tuple[IntegerStage, ...], /) -> Self:
-        """Return the stage as it is between others, which matters to stages that pass on rows."""
+    def among(
+        self, _before: IntegerStage | PointFormat, _behind: tuple[IntegerStage, ...], /
+    ) -> Self:
+        """Return the stage of features as it is between others, or behind raw points.
+
+        Raises `InputError` if generated code cannot compute it there.
+        """
         return self
 
     def ranged(self, statistics: InputStatistics) -> InputStatistics:

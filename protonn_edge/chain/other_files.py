@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -175,6 +175,17 @@ def other_file(path: Path) -> OtherFile | None:
         if re.match(kind.begins, content, re.DOTALL) or _has_one(names, kind.holds):
             return kind
     return next((kind for kind in KINDS if path.suffix.lower() in kind.endings), None)
+
+
+@contextmanager
+def others_refused(path: Path) -> Iterator[None]:
+    """Say what a file is, in place of what is wrong with it as a model, if another program's."""
+    try:
+        yield
+    except InputError as error:
+        if (other := other_file(path)) is None:
+            raise
+        raise other.in_place_of_a_model(path) from error
 
 
 def may_be_model(path: Path) -> bool:

@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
-import numpy as np
-from numpy.typing import NDArray
 
 from protonn_edge.boards import Board, load_board
-from protonn_edge.chain.activity import Activity
-from protonn_edge.chain.file import load_model
 from protonn_edge.chain.head import Remedies
-from protonn_edge.chain.model import Model
 from protonn_edge.cli import options
-from protonn_edge.cli.command import OUTPUT, Output, additions, command, option
-from protonn_edge.cli.paths import LIVE_FOLDER, there
+from protonn_edge.cli.command import OUTPUT, Output, additions, command, of_extension, option
+from protonn_edge.cli.paths import there
 from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.cli.trying import refused_wrong_answers, say_tried
 from protonn_edge.cli.upload import upload, upload_line
 from protonn_edge.codegen.plan import PLANS
 from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import CheckFailed, InputError, counted
-from protonn_edge.evaluation.accuracy import share_of, share_right
+from protonn_edge.evaluation.comparison import Comparison
 from protonn_edge.evaluation.terminal import (
     bound_facts,
     budget_facts,
@@ -35,24 +29,11 @@ from protonn_edge.evaluation.terminal import (
     stage_parts,
 )
 from protonn_edge.export.folder import LIVE, LOGGER, written_in
-from protonn_edge.extensions import extended
 from protonn_edge.projects.checks import OverBudget
 from protonn_edge.projects.folder import check_folder
 from protonn_edge.projects.project import Build, BuildOptions, HostBuild, build, build_for_host
-from protonn_edge.quantization import (
-    IntegerChain,
-    measure_activity,
-    quantize,
-    stage_losses,
-)
-from protonn_edge.system.lazy import optional
+from protonn_edge.quantization import load_device_model
 from protonn_edge.system.shell import command_line
-
-if TYPE_CHECKING:
-    from protonn_edge.cli.live import LiveOptions
-
-_LIVE = "protonn_edge.cli.live"
-_LOGGER = "protonn_edge.cli.logger"
 
 
 @command(
@@ -102,7 +83,7 @@ def build_command(
     ),
     added: list[options.FirmwareAddition] = additions("build"),
     tries: bool = options.TRY,
-    live: LiveOptions | None = options.of_room(_LIVE, "LIVE_OPTIONS"),
+    live: options.SensorFirmware | None = of_extension("sensor firmware"),
     uploads: bool = options.UPLOAD,
     port: str | None = options.PORT,
     table: TableOptions = TABLE,
@@ -121,46 +102,40 @@ def build_command(
     if uploads and not board.is_chip:
         raise click.UsageError("a program for this computer cannot be uploaded; omit --upload")
     if model_file is None:
-        if live is None or not live.sensors:
+        if live is None or not live.is_given:
             raise click.UsageError("name a model file or, to record samples, give --sensor")
-        logger = import_module(_LOGGER)
-        output = output or logger.LOGGER_FOLDER
-        done = logger.write_logger(out, live, board_name, output, as_sketch=False)
+        done, output = live.write_logger(out, board_name, output, as_sketch=False)
         out.finish(done | _uploaded(out, output, board, uploads, port))
         return
-    model, names = load_model(model_file), [name for each in added for name in each.extensions]
-    if live is not None and live.sensors:
-        room = optional(_LIVE)
-        assert room is not None, "its options are given"
-        output = output or LIVE_FOLDER
-        done = room.build_with_sensor(
-            out, model, board, output, live, tries=tries, extensions=names
-        )
-        line = room.monitor_line(output, live.sensors)
+    source = load_device_model(model_file, [name for each in added for name in each.extensions])
+    if live is not None and live.is_given:
+        done, output, line = live.build(out, source, board, output, tries=tries)
         out.finish(done | _uploaded(out, output, board, uploads, port, line))
         return
     output = output or Path()
     _check_kind(output)
     check_folder(output, board)
-    reference = extended(quantize(model), model, names)
     record = {
         "board": board.name,
-        "model_bytes": reference.model_bytes,
-        "model_sha256": reference.model_sha256,
+        "model_bytes": source.chain.model_bytes,
+        "model_sha256": source.chain.model_sha256,
     }
     facts, activity = list[tuple[str, str]](), None
     if data is not None:
-        facts, more, activity = _compared(
-            out, model, reference, *points_for(model, data, table, out).labelled
-        )
-        record |= more
-        _check_drop(out, record, max_drop, model.head.remedies)
-    settings = BuildOptions(max_flash, max_sram, kernel, activity, reference, tries=tries)
+        points = points_for(source.floats, data, table, out)
+        compared = Comparison.of(source, *points.labelled)
+        facts, activity = compared.facts(), compared.activity
+        record |= compared.to_json()
+        if compared.losses:
+            without = source.floats.policy.without_words
+            out.say(*stage_parts(compared.losses, compared.n, without=without))
+        _check_drop(out, record, max_drop, source.floats.head.remedies)
+    settings = BuildOptions(max_flash, max_sram, kernel, activity, tries=tries)
     try:
         target = board.name if board.is_chip else "this computer"
         with refused_wrong_answers(out, record), out.status(f"building for {target}"):
             build_it = build if board.is_chip else build_for_host
-            built = build_it(model, board, output, settings)
+            built = build_it(source, board, output, settings)
     except OverBudget as failure:
         out.finish(record | asdict(failure.usage), failure)
     record |= _shown(out, built, board, facts)
@@ -243,34 +218,8 @@ def _check_kind(folder: Path) -> None:
         )
 
 
-def _compared(
-    out: Output, model: Model, reference: IntegerChain, X: NDArray[np.float32], y: NDArray[np.int64]
-) -> tuple[list[tuple[str, str]], dict[str, Any], Activity | None]:
-    """Compare the accuracy of the build with the float model's; return facts and the activity."""
-    Q = reference.quantize(X)
-    predicted = reference.predict(Q)
-    in_float, in_built = share_right(model.predict(X), y), share_right(predicted, y)
-    record: dict[str, Any] = {"n": len(y), "float_accuracy": in_float, "accuracy": in_built}
-    activity, built = None, reference.own_stages[-1].kind
-    if not reference.score_tolerance:
-        activity, built = measure_activity(reference, Q), "integers"
-        losses = stage_losses(model, X, y)
-        record["stages"] = [asdict(loss) for loss in losses]
-        if losses:
-            out.say(*stage_parts(losses, len(y), without=model.policy.without_words))
-    facts = [
-        ("accuracy, float", f"{100 * in_float:.2f} % of {len(y):,} points"),
-        (f"accuracy, {built}", f"{100 * in_built:.2f} %"),
-    ]
-    for other in reference.policy.other_answers:
-        share = share_of(predicted, other.code)
-        record[f"{other.name}_share"] = share
-        facts.append((f"answered {other.name}", f"{100 * share:.2f} %"))
-    return facts, record, activity
-
-
 def _check_drop(
-    out: Output, record: dict[str, Any], max_drop: float | None, remedies: Remedies
+    out: Output, record: Mapping[str, Any], max_drop: float | None, remedies: Remedies
 ) -> None:
     """Fail if the build is less accurate than the float model by more percentage points."""
     in_float, in_built = record["float_accuracy"], record["accuracy"]

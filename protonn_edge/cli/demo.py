@@ -28,6 +28,7 @@ from protonn_edge.system.files import write_atomically
 from protonn_edge.system.lazy import later, require, room
 from protonn_edge.verification.agreement import disagreement, verify_host
 
+_check_options = later("protonn_edge.cli.fitting", "check_options")
 _fit_classifier = later("protonn_edge.cli.fitting", "fit_classifier")
 
 _SEED = 0
@@ -68,7 +69,7 @@ def demo_command(
     train_n, test_n = len(dataset.y_train), len(dataset.y_test)
     out.say(f"digits: {train_n:,} for training, {test_n:,} for testing, 64 pixels each")
     classifier = _untrained()
-    if stopped := _fit_classifier(classifier, dataset, out):
+    if stopped := _fit_classifier(classifier, dataset, _check_options(classifier, dataset), out):
         raise Interrupted(f"stopped after {stopped}; no model is kept")
     classifier.set_accuracy_floor(dataset.X_test, dataset.y_test)
     model = classifier.to_model(classes=dataset.classes, feature_names=dataset.feature_names)

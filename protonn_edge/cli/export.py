@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from protonn_edge.boards import Board, load_board
-from protonn_edge.chain.file import load_model
-from protonn_edge.cli.command import OUTPUT, Output, additions, command, option
+from protonn_edge.cli.command import OUTPUT, Output, additions, command, of_extension, option
 from protonn_edge.cli.options import (
     BOARD,
     BYTES,
@@ -19,6 +17,7 @@ from protonn_edge.cli.options import (
     POINTS_PATH,
     TRY,
     FirmwareAddition,
+    SensorFirmware,
     named_values,
     of_room,
 )
@@ -28,9 +27,9 @@ from protonn_edge.codegen import PREFIX, check_prefix
 from protonn_edge.datasets import TableOptions
 from protonn_edge.evaluation.terminal import fact_table
 from protonn_edge.export import Imprint, Kind, check_folder, export
+from protonn_edge.quantization import load_device_model
 
 if TYPE_CHECKING:
-    from protonn_edge.cli.live import LiveOptions
     from protonn_edge.cli.meter import MeterOptions
 
 _NEXT: dict[Kind, str] = {
@@ -87,7 +86,7 @@ def export_command(
     ),
     added: list[FirmwareAddition] = additions("export"),
     tries: bool = TRY,
-    live: LiveOptions | None = of_room("protonn_edge.cli.live", "LIVE_OPTIONS"),
+    live: SensorFirmware | None = of_extension("sensor firmware"),
     meter: MeterOptions | None = of_room("protonn_edge.cli.meter", "METER_OPTIONS"),
     table: TableOptions = TABLE,
     out: Output = OUTPUT,
@@ -110,22 +109,24 @@ def export_command(
         raise click.UsageError("give --arduino, --platformio or --c, with a folder")
     kind, folder = given[0]
     if model_file is None:
-        if live is None or not live.sensors:
+        if live is None or not live.is_given:
             raise click.UsageError("name a model file or, to record samples, give --sensor")
-        logger = import_module("protonn_edge.cli.logger")
-        out.finish(logger.write_logger(out, live, board_name, folder, as_sketch=True))
+        out.finish(live.write_logger(out, board_name, folder, as_sketch=True)[0])
         return
     check_folder(folder)
     name, prefix = library.pop("name", None), library.pop("prefix", PREFIX)
     check_prefix(prefix)
     imprint = Imprint(**library)
-    model, board = load_model(model_file), load_board(board_name)
-    points = None if data is None else points_for(model, data, table, out, measured=False).X
+    board, names = load_board(board_name), [name for each in added for name in each.extensions]
+    exported = load_device_model(model_file, names)
+    model, points = exported.floats, None
+    if data is not None:
+        points = points_for(model, data, table, out, measured=False).X
     windowing = None if live is None else live.windowing(model, board)
     out.notice(() if windowing is None else windowing.notices)
     with refused_wrong_answers(out, {"kind": kind, "folder": str(folder)}):
         done = export(
-            model,
+            exported,
             kind,
             folder,
             board,
@@ -135,7 +136,6 @@ def export_command(
             prefix=prefix,
             windowing=windowing,
             imprint=imprint,
-            extensions=[name for each in added for name in each.extensions],
             tries=tries,
         )
     facts = [

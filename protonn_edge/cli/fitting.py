@@ -122,8 +122,8 @@ def settled_samples(dataset: Dataset, settings: FeatureParameters) -> dict[str, 
         settings_of_data["sample_rate"] = dataset.sample_rate
     if settings.copies and dataset.background_noise is not None:
         settings_of_data["background_noise"] = dataset.background_noise
-    if isinstance(settings.features, str) and dataset.onset is not None:
-        text = asked.of_clips(settings.features, dataset.onset)
+    if isinstance(settings.features, str):
+        text = asked.text_for(settings.features, dataset)
         if text != settings.features:
             settings_of_data["features"] = text
     return settings_of_data
@@ -165,8 +165,8 @@ def with_sample_notices(dataset: Dataset, asked: FeatureRequest | None) -> Datas
     """Return the data set with notices about assumptions on its windows.
 
     Without features, each sample of a window is a feature, which users seldom want. Rows of a table
-    may be windows of one channel, or something else. Clips that were not cut at an onset, such as
-    windows at regular intervals, differ from the board's.
+    may be windows of one channel, or something else. The features may assume
+    something about their points, too.
     """
     notices = []
     of_samples = of_windows(dataset, asked)
@@ -182,13 +182,8 @@ def with_sample_notices(dataset: Dataset, asked: FeatureRequest | None) -> Datas
             "give another shape with --window, or cut recordings with 'windows'"
         )
         notices.append(Notice("window", text))
-    level = None if asked is None else asked.assumed_onset
-    if level is not None and dataset.onset is None:
-        text = (
-            "the data does not state its onset level, so the board starts clips at a level of "
-            f"{level}, as 'windows --onset {level}' does"
-        )
-        notices.append(Notice("onset", text))
+    if asked is not None:
+        notices += asked.notices(dataset)
     return replace(dataset, notices=(*dataset.notices, *notices))
 
 
@@ -223,6 +218,7 @@ def check_options(classifier: DeviceClassifier, dataset: Dataset) -> TrainingReq
 def fit_classifier(
     classifier: DeviceClassifier,
     dataset: Dataset,
+    request: TrainingRequest,
     out: Output,
     *,
     verbose: bool = False,
@@ -242,32 +238,34 @@ def fit_classifier(
     test = (dataset.X_test, dataset.y_test) if tested else None
     with warnings.catch_warnings(), ExitStack() as stack:
         warnings.simplefilter("ignore", ConvergenceWarning)  # reported below, without a stack trace
-        request = stack.enter_context(stopped_by_ctrl_c())
+        stop = stack.enter_context(stopped_by_ctrl_c())
         bar, stopped = None, list[str]()
         if not verbose:
             bar = stack.enter_context(out.progress("training", classifier.planned_epochs))
 
         def on_report(report: EpochReport) -> None:
-            request.can_wait = True
+            stop.can_wait = True
             on_progress()
             if bar is None:
                 out.say(_report_line(report))
             else:
                 total = report.epochs if report.network else classifier.planned_epochs
                 bar.move_to(report.epoch, _note(report), description=_task(report), total=total)
-            if report.network and request.made:
+            if report.network and stop.made:
                 stopped.append(report.place)
                 out.remark(f"stopped after {report.place}; {_SHORTEST}")
-            if request.made and (report.network or report.epoch < report.epochs):
+            if stop.made and (report.network or report.epoch < report.epochs):
                 raise TrainingStopped
 
         classifier.callback = classifier.network_callback = on_report
-        classifier.fit(dataset.X_train, dataset.y_train, groups=dataset.groups, evaluate_on=test)
+        classifier.fit_accepted(
+            request, dataset.X_train, dataset.y_train, groups=dataset.groups, evaluate_on=test
+        )
     for remark in classifier.remarks_:
         out.say(remark)
     if was_stopped(classifier.history_):
         stopped.append(classifier.history_[-1].place)
-    return " and ".join(stopped) or ("all epochs" if request.made else "")
+    return " and ".join(stopped) or ("all epochs" if stop.made else "")
 
 
 def _task(report: EpochReport) -> str:

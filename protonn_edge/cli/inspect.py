@@ -16,6 +16,7 @@ from protonn_edge.chain.file import load_model
 from protonn_edge.chain.head import paper_bytes, title_of
 from protonn_edge.chain.integer_stage import IntegerStage, stage_names
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.point_format import size_text
 from protonn_edge.chain.policy import described
 from protonn_edge.chain.raw_inputs import unit_words
 from protonn_edge.cli.board_table import show_boards
@@ -162,14 +163,15 @@ def _accumulators(stage: IntegerStage) -> dict[str, Any]:
 
 
 def _features(model: Model) -> dict[str, Any]:
-    """Return the fields of the features, by their kind."""
+    """Return the form of points, and the fields of the stages that compute features."""
     if model.features is None:
         return {}
     signal, names = model.features.points.signal, model.feature_names
-    channels = {} if signal is None else {"channel_names": channel_names(names, signal.channels)}
-    described: dict[str, Any] = stored.described(model.features)
-    shown = described | {name: list(each) for name, each in channels.items()}
-    return {model.features.kind: shown}
+    channels = () if signal is None else channel_names(names, signal.channels)
+    return {
+        "points": stored.described(model.features.points),
+        "feature_stages": stored.described(model.features.stages),
+    } | ({"channel_names": list(channels)} if channels else {})
 
 
 def _sizes(model: Model) -> list[tuple[str, str]]:
@@ -178,7 +180,7 @@ def _sizes(model: Model) -> list[tuple[str, str]]:
     if features is None:
         return [("features D", f"{model.n_features:,}")]
     signal = features.points.signal
-    shape = "x".join(map(str, features.points.shape))
+    shape = size_text(features.points.shape)
     size = shape if signal is None else signal.text(model.feature_names)
     kinds = stage_names(stage.kind for stage in features.stages)
     return [

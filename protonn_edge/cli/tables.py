@@ -14,18 +14,17 @@ from numpy.typing import NDArray
 from protonn_edge.chain.model import Model, expected_by, known_image_shape, why_clamped
 from protonn_edge.cli.command import Command, Declared, Output, option, together
 from protonn_edge.datasets.images import has_images
-from protonn_edge.datasets.naming import Notice, listed
 from protonn_edge.datasets.options import TableOptions, names_in, options_of_texts, texts_of
 from protonn_edge.errors import InputError
 from protonn_edge.system.lazy import later
 
 if TYPE_CHECKING:
+    from protonn_edge.datasets.dataset import Float32
     from protonn_edge.datasets.reading import Labels, ModelPoints
 
 _read_points = later("protonn_edge.datasets", "read_points")
 _quantize = later("protonn_edge.quantization", "quantize")
 _why_floats_alone = later("protonn_edge.quantization", "why_floats_alone")
-_JUDGED_POINTS = 5  # some values of fewer points, though not all, may be out of range by chance
 
 
 READ_HELP = {
@@ -119,27 +118,13 @@ def points_for(
                 "omit it"
             )
         table = replace(table, size=size)
-    points: ModelPoints = _read_points(
-        data, expected_by(model), table, labels=labels, one_part=one_part
-    )
-    told = (each for each in points.notices if measured or each.kind != "training_rows")
-    out.notice([*told, *clamped_notices(model, points.X)])
+
+    def outside(X: Float32) -> NDArray[np.int64]:
+        counts: NDArray[np.int64] = _quantize(model).quantizer.clamped(X)
+        return counts
+
+    judged = not why_clamped(model) and _why_floats_alone(model) is None
+    expected = replace(expected_by(model), outside=outside if judged else None)
+    points: ModelPoints = _read_points(data, expected, table, labels=labels, one_part=one_part)
+    out.notice(each for each in points.notices if measured or each.kind != "training_rows")
     return points
-
-
-def clamped_notices(model: Model, X: NDArray[np.float32]) -> list[Notice]:
-    """Return a warning if most values of a feature of points (n, D) are clamped by mistake."""
-    n = len(X)
-    if why_clamped(model) or _why_floats_alone(model) is not None:
-        return []
-    outside = _quantize(model).quantizer.clamped(X)
-    if n < _JUDGED_POINTS and (outside < n).any():
-        return []
-    clamped = np.flatnonzero(2 * outside > n).tolist()
-    names = tuple(model.feature_names[i] if model.feature_names else str(i + 1) for i in clamped)
-    text = (
-        f"most values of {len(names):,} of {model.n_features:,} features are outside the range of "
-        f"the training data and are clamped: {listed(names)}; check the units and the order of the "
-        "columns"
-    )
-    return [Notice("clamped", text, warning=True, columns=names)] if names else []

@@ -47,7 +47,7 @@ def train_model(given: TrainOptions, out: Output) -> None:
         step.check(dataset, floats_alone=request.for_floats_alone)
     report = DataReport(dataset, out)
     stopped = fitting.fit_classifier(
-        learner, dataset, out, verbose=given.verbose, on_progress=report.say
+        learner, dataset, request, out, verbose=given.verbose, on_progress=report.say
     )
     report.say()
     if not stopped:

@@ -14,8 +14,7 @@ from rich.table import Table
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import Board, load_board
-from protonn_edge.chain.file import load_model
-from protonn_edge.chain.model import Model, why_clamped
+from protonn_edge.chain.model import why_clamped
 from protonn_edge.cli.command import OUTPUT, Output, additions, argument, command, option
 from protonn_edge.cli.devices import EMULATOR, chosen_emulator
 from protonn_edge.cli.hil import say_agreement, say_unproven
@@ -34,10 +33,9 @@ from protonn_edge.errors import InputError
 from protonn_edge.evaluation.accuracy import is_labelled, share_right
 from protonn_edge.evaluation.terminal import row_table, saturation_fact
 from protonn_edge.export.folder import check_project
-from protonn_edge.extensions import extended
 from protonn_edge.projects.folder import Project
-from protonn_edge.projects.project import BuildOptions, trial_build
-from protonn_edge.quantization import IntegerChain, quantize
+from protonn_edge.projects.project import trial_build
+from protonn_edge.quantization import DeviceModel, IntegerChain, load_device_model
 from protonn_edge.system import shell
 from protonn_edge.system.rooms import not_installed
 from protonn_edge.verification import agreement as compared
@@ -96,14 +94,14 @@ def verify_command(
             raise InputError(not_installed("certificates"))
         certificate.certify(out, path, board_name)
         return
-    model, board = load_model(path), load_board(board_name)
-    names = [name for each in added for name in each.extensions]
-    reference = extended(quantize(model), model, names)
+    board, names = load_board(board_name), [name for each in added for name in each.extensions]
+    compiled = load_device_model(path, names)
+    model, reference = compiled.floats, compiled.chain
     X, y = points_for(model, data, table, out, labels="optional").labelled
     Q = reference.quantize(X)
 
     emulator = _emulator(out, emulator, board)
-    device = _Device(out, board, reference, Q)
+    device = _Device(out, board, compiled, Q)
     possible_at_port = None
     if port is not None:
         with compared.open_session(port, reference, device.chip):
@@ -112,7 +110,7 @@ def verify_command(
     with out.status("host C"):
         agreements = [compared.verify_host(reference, Q)]
     if emulator is not None:
-        agreements.append(device.emulated(model, emulator))
+        agreements.append(device.emulated(emulator))
     if port is not None:
         agreements.append(device.at(port, port, possible_at_port))
 
@@ -156,7 +154,7 @@ class _Device:
 
     out: Output
     board: Board
-    reference: IntegerChain
+    model: DeviceModel
     Q: NDArray[np.uint8]
 
     @property
@@ -171,7 +169,7 @@ class _Device:
             agreement, _ = compared.verify_device(
                 name,
                 url,
-                self.reference,
+                self.model.chain,
                 self.Q,
                 sink=lambda _: bar.advance(),
                 board=self.chip,
@@ -179,13 +177,12 @@ class _Device:
             )
         return agreement
 
-    def emulated(self, model: Model, emulator: str) -> compared.Agreement:
+    def emulated(self, emulator: str) -> compared.Agreement:
         """Compare firmware that is built now with NumPy on the emulated board."""
         board = self.board
         with ExitStack() as stack:
             with self.out.status(f"building for {board.name}"):
-                options = BuildOptions(reference=self.reference)
-                trial = stack.enter_context(trial_build(model, board, options=options))
+                trial = stack.enter_context(trial_build(self.model, board))
             emulated = compared.watched_board(trial.program, trial.plan, board, emulator)
             url = stack.enter_context(emulated).url
             agreement = self.at(f"emulated {board.name}", url, trial.possible)

@@ -5,12 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
+from protonn_edge.datasets.dataset import Float32
 from protonn_edge.datasets.division import digest_of
-from protonn_edge.datasets.naming import label_text
+from protonn_edge.datasets.naming import Notice, label_text, listed
 from protonn_edge.datasets.options import USUAL_DELIMITERS, TableOptions, options_of_texts
 from protonn_edge.datasets.roles import Expected
 from protonn_edge.datasets.tables import TableFile, opened_table
 from protonn_edge.datasets.usual_names import LABEL_NAMES
+
+_JUDGED_POINTS = 5  # some values of fewer points, though not all, may be out of range by chance
 
 
 def is_table(path: Path) -> bool:
@@ -84,3 +89,20 @@ def has_label_names(file: TableFile, expected: Expected) -> bool:
     """Return whether a column is called like labels are, or columns like all classes."""
     one_hot = len(expected.classes) > 1 and {*file.names} >= {*expected.classes}
     return one_hot or any(name.lower() in LABEL_NAMES for name in file.names)
+
+
+def clamped(X: Float32, expected: Expected) -> list[Notice]:
+    """Return a warning if most values of a feature of points (n, D) are clamped by mistake."""
+    if expected.outside is None:
+        return []
+    n, outside = len(X), expected.outside(X)
+    if n < _JUDGED_POINTS and (outside < n).any():
+        return []
+    places, known = np.flatnonzero(2 * outside > n).tolist(), expected.feature_names
+    names = tuple(known[i] if known else str(i + 1) for i in places)
+    text = (
+        f"most values of {len(names):,} of {expected.n_features:,} features are outside the range "
+        f"of the training data and are clamped: {listed(names)}; check the units and the order of "
+        "the columns"
+    )
+    return [Notice("clamped", text, warning=True, columns=names)] if names else []

@@ -39,6 +39,7 @@ from protonn_edge.datasets.images import has_images, read_images
 from protonn_edge.datasets.label_sets import LabelSetTable, as_label_sets, label_set_dataset
 from protonn_edge.datasets.learned import (
     as_in_training,
+    clamped,
     has_label_names,
     is_table,
     with_label,
@@ -222,7 +223,8 @@ def read_points(
     """
     read = as_in_training(path, options or TableOptions(), expected)
     points = _read_points(path, expected, read, labels, one_part=one_part)
-    return replace(points, options=read)
+    notices = (*points.notices, *clamped(points.X, expected))
+    return replace(points, options=read, notices=notices)
 
 
 def _read_points(

@@ -15,7 +15,7 @@ A model's own columns are found by name and not judged.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -84,6 +84,9 @@ class Expected:
     preparation: Preparation | None = None
     division: Division | None = None
     sample_rate: float | None = None
+    # the numbers (D,) of values of points (n, D) outside the range of the training data; None if
+    # such values are not clamped, or on purpose
+    outside: Callable[[NDArray[np.float32]], NDArray[np.int64]] | None = None
 
     @property
     def label(self) -> str:

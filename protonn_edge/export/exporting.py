@@ -11,25 +11,24 @@ from typing import TYPE_CHECKING
 from numpy.typing import ArrayLike
 
 from protonn_edge.boards import Board, board_of
-from protonn_edge.chain.head import channels_of, remedies_of
+from protonn_edge.chain.head import channels_of
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import PREFIX, Limits, Plan, check_prefix, make_plan
 from protonn_edge.codegen.planner import plans
 from protonn_edge.datasets.preparation import Preparation
-from protonn_edge.errors import CheckFailed, InputError, InvalidValue
+from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.export import rendering, self_test
 from protonn_edge.export.folder import check_folder, write_folder
 from protonn_edge.export.rendering import Imprint, Kind, Library
 from protonn_edge.export.self_test import KnownAnswers
-from protonn_edge.extensions import extended
-from protonn_edge.quantization import IntegerChain, quantize
+from protonn_edge.quantization import DeviceModel, IntegerChain, with_integers
 from protonn_edge.system.checks import check_enough
 from protonn_edge.system.files import resolved
 from protonn_edge.system.lazy import optional
 from protonn_edge.verification.tryout import NOT_TRIED, Tried
 
 if TYPE_CHECKING:
-    from protonn_edge.projects.windowing import Windowing
+    from protonn_edge.sensors.windowing import Windowing
 
 _FOLDER_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}")  # Arduino Lint, LS002 and LS003
 
@@ -50,7 +49,7 @@ class Export:
 
 
 def export(
-    model: Model,
+    model: Model | DeviceModel,
     kind: Kind,
     folder: Path | str,
     board: Board | str = "uno",
@@ -70,8 +69,8 @@ def export(
 
     Parameters
     ----------
-    model : Model
-        The trained model.
+    model : Model or DeviceModel
+        The trained model, or the model with its integers, for which `extensions` are not needed.
     kind : {"arduino", "platformio", "c"}
         The form of the export.
     folder : Path or str
@@ -108,31 +107,26 @@ def export(
     if windowing is not None and kind == "c":
         raise InputError("plain C cannot read a sensor; omit --sensor, or use --arduino")
     folder, board = Path(folder), board_of(board)
-    check_folder(folder)
-    check_prefix(prefix)
-    place = resolved(folder)
-    if kind == "arduino" and not _FOLDER_NAME.fullmatch(place.name):
-        raise InvalidValue(
-            place,
-            "no folder's name for the Arduino tools",
-            "choose up to 63 letters, digits, '_', '-' and '.', and do not begin with '-' or '.'",
-        )
+    _check_place(kind, folder, prefix)
     chip = board
     if flash_bytes is not None:
         board = replace(board, flash_bytes=min(flash_bytes, board.flash_bytes))
-    reference, windowing = _reference(model, windowing, extensions)
-    vectors = _vectors(model, reference, Limits.of(board), points)
-    beside = max(vectors.flash_bytes, _raw_bytes(reference))
-    plan = _planned(model, reference, kind, Limits.of(board).beside(beside))
-    _check_memories(model, windowing, plan, board)
+    device_model = with_integers(model, extensions)
+    floats = device_model.floats
+    if windowing is not None:
+        windowing = replace(windowing, model=device_model.chain)
+    vectors = _vectors(device_model, Limits.of(board), points)
+    beside = max(vectors.flash_bytes, _raw_bytes(device_model.chain))
+    plan = _planned(device_model, kind, Limits.of(board).beside(beside))
+    _check_memories(floats, windowing, plan, board)
     library = Library(
-        rendering.library_name(name or place.name, prefix),
-        reference,
+        rendering.library_name(name or resolved(folder).name, prefix),
+        device_model.chain,
         plan,
         vectors,
         from_data=points is not None,
-        feature_names=model.feature_names,
-        preparation=Preparation.of_record(model.record, model.n_features),
+        feature_names=floats.feature_names,
+        preparation=Preparation.of_record(floats.record, floats.n_features),
         prefix=prefix,
         windowing=windowing,
         imprint=imprint or Imprint(),
@@ -148,18 +142,21 @@ def export(
         vectors=len(vectors),
         plan=plan,
         flash_bytes=plan.flash_bytes + beside,
-        model_sha256=reference.model_sha256,
+        model_sha256=device_model.chain.model_sha256,
         tried=tried,
     )
 
 
-def _reference(
-    model: Model, windowing: Windowing | None, extensions: Sequence[str]
-) -> tuple[IntegerChain, Windowing | None]:
-    """Return the integers of a library, and the windows that are classified with them."""
-    reference = quantize(model) if windowing is None else windowing.model
-    reference = extended(reference, model, extensions)
-    return reference, windowing and replace(windowing, model=reference)
+def _check_place(kind: Kind, folder: Path, prefix: str) -> None:
+    """Raise `InputError` if a folder or a prefix cannot be used."""
+    check_folder(folder)
+    check_prefix(prefix)
+    name = resolved(folder).name
+    if kind == "arduino" and not _FOLDER_NAME.fullmatch(name):
+        raise InputError(
+            f"the Arduino tools refuse a library in a folder called {name!r}; choose a name of up "
+            "to 63 letters, digits, '_', '-' and '.' that does not begin with '-' or '.'"
+        )
 
 
 def _tried(kind: Kind, library: Library, files: Mapping[str, str], board: Board) -> Tried:
@@ -188,27 +185,25 @@ def _check_memories(model: Model, windowing: Windowing | None, plan: Plan, board
         )
 
 
-def _planned(model: Model, reference: IntegerChain, kind: Kind, limits: Limits) -> Plan:
+def _planned(model: DeviceModel, kind: Kind, limits: Limits) -> Plan:
     """Return the plan; raises `CheckFailed` if a chip could not read all its tables in flash."""
-    plan = make_plan(reference, limits, activity=model.activity)
+    plan = make_plan(model.chain, limits, activity=model.floats.activity)
     if kind != "c" and plan.table_bytes > limits.table_bytes:
         raise CheckFailed(
             f"the model's tables need {plan.table_bytes:,} B of flash, but the generated code can "
             f"read only {max(0, limits.table_bytes):,} B besides the library's other tables; try "
-            f"{' or '.join(remedies_of(model).flash)}"
+            f"{' or '.join(model.remedies.flash)}"
         )
     return plan
 
 
-def _vectors(
-    model: Model, reference: IntegerChain, limits: Limits, points: ArrayLike | None
-) -> KnownAnswers:
+def _vectors(model: DeviceModel, limits: Limits, points: ArrayLike | None) -> KnownAnswers:
     """Return the test vectors; fewer where the smallest plan that fits leaves no room for all."""
     if points is None:
-        vectors = self_test.vectors_from_model(model, reference)
+        vectors = self_test.vectors_from_model(model)
     else:
-        vectors = self_test.vectors_from_data(reference, points)
-    choices = plans(reference, limits)
+        vectors = self_test.vectors_from_data(model.chain, points)
+    choices = plans(model.chain, limits)
     room = limits.flash_bytes - min(plan.flash_bytes for plan in choices)
     readable = limits.table_bytes - min(plan.table_bytes for plan in choices)
     return vectors if room <= 0 else vectors.within(min(room, readable))

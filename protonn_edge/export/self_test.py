@@ -23,10 +23,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import Board
-from protonn_edge.chain.model import Model
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import InputError
-from protonn_edge.quantization import IntegerChain
+from protonn_edge.quantization import DeviceModel, IntegerChain
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.folders import scratch_folder
 from protonn_edge.toolchain.platformio import avr_gcc
@@ -92,11 +91,11 @@ def vectors_from_data(model: IntegerChain, X: ArrayLike) -> KnownAnswers:
     return _answered(model, model.quantize(points[[i * len(points) // n for i in range(n)]]))
 
 
-def vectors_from_model(model: Model, reference: IntegerChain) -> KnownAnswers:
+def vectors_from_model(model: DeviceModel) -> KnownAnswers:
     """Return vectors of a model: all features at either end of their range, then `examples`."""
-    both = ends(reference)
-    made = examples(model, reference, N_VECTORS - len(both))
-    return _answered(reference, np.concatenate([both, made]))
+    both = ends(model.chain)
+    made = examples(model, N_VECTORS - len(both))
+    return _answered(model.chain, np.concatenate([both, made]))
 
 
 def _answered(model: IntegerChain, Q: NDArray[np.uint8]) -> KnownAnswers:

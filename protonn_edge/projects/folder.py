@@ -19,19 +19,22 @@ from typing import Any
 from protonn_edge import __version__, codegen, quantization
 from protonn_edge.avr.cores import CORES
 from protonn_edge.boards import Board
-from protonn_edge.chain.file import load_model, save_model
+from protonn_edge.chain.file import checked_bytes, load_model
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import DevicePlan, render_c
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.codegen.renderer import render_parts
 from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.extensions import brought, forms_of
-from protonn_edge.quantization import IntegerChain
+from protonn_edge.quantization import DeviceModel, IntegerChain
 from protonn_edge.system import files
 from protonn_edge.system.files import resolved, resource, write_atomically
 from protonn_edge.system.folders import InUse, locked_folder
 from protonn_edge.system.schema import Check, list_of, number, one_of, record_of, text
 from protonn_edge.toolchain.platformio import build_firmware, description_file, environment_section
+
+ProjectFiles = dict[str, bytes | str]
+"""The contents of a project's files, by their names below its folder, with ``/``."""
 
 PLAN_FILE = "build.json"
 PARTS_FILE = "parts.h"
@@ -297,54 +300,57 @@ def _settings_for(board: Board) -> str:
     return stock.replace("default_envs = uno", f"default_envs = {board.environment}")
 
 
-def write_project(
-    model: Model,
-    reference: IntegerChain,
-    plan: DevicePlan,
-    folder: Path,
-    firmware_of: Path | None,
-    board: Board,
-) -> Project:
-    """Write a complete project, using files of `firmware_of` if that folder has its own."""
-    part = "" if board.is_chip else "host"
-    _copy_tree(resource("firmware") / part, folder / "firmware" / part)
-    own_settings = None
-    if firmware_of is not None:
-        for name in _SOURCE_FOLDERS:
-            _copy_tree(firmware_of / name, folder / name)
-        own_settings = firmware_of / _SETTINGS
-    if own_settings is not None and own_settings.is_file():
-        write_atomically(folder / _SETTINGS, own_settings.read_bytes())
-    else:
-        write_atomically(folder / _SETTINGS, _settings_for(board))
-    for name, content in description_file(board).items():
+def project_files(
+    model: DeviceModel, plan: DevicePlan, board: Board, own: ProjectFiles | None = None
+) -> ProjectFiles:
+    """Return a complete project, with the files that a folder has of its `own`."""
+    part = "firmware" if board.is_chip else "firmware/host"
+    generated: ProjectFiles = dict(generated_files(model.chain, plan))
+    generated[_MODEL.name] = checked_bytes(model.floats, _MODEL)
+    return {
+        **_sources_below(resource(part), part),
+        _SETTINGS: _settings_for(board),
+        **(own or {}),
+        **description_file(board),
+        **{f"{_GENERATED.as_posix()}/{name}": content for name, content in generated.items()},
+    }
+
+
+def own_files(folder: Path) -> ProjectFiles:
+    """Return the files of a project that are its user's: sources and settings."""
+    own = [_sources_below(folder / name, name) for name in _SOURCE_FOLDERS]
+    settings = folder / _SETTINGS
+    found = {_SETTINGS: settings.read_bytes()} if settings.is_file() else {}
+    return {name: content for each in (*own, found) for name, content in each.items()}
+
+
+def _sources_below(source: Path, place: str) -> dict[str, bytes]:
+    """Return the files of a folder, if it exists, without generated files and texts."""
+    found = ((path, path.relative_to(source)) for path in sorted(source.rglob("*")))
+    return {
+        f"{place}/{relative.as_posix()}": path.read_bytes()
+        for path, relative in found
+        if path.is_file() and path.suffix != ".md" and relative.parts[0] != _GENERATED.name
+    }
+
+
+def write_scratch(folder: Path, contents: ProjectFiles) -> Project:
+    """Write a whole project into a scratch folder, to compile it."""
+    for name, content in contents.items():
         write_atomically(folder / name, content)
-    for name, content in generated_files(reference, plan).items():
-        write_atomically(folder / _GENERATED / name, content)
-    save_model(model, folder / _MODEL)
     return Project(folder)
 
 
-def _copy_tree(source: Path, target: Path) -> None:
-    """Copy the files of a source folder, if it exists, without generated files and texts."""
-    for path in sorted(source.rglob("*")):
-        relative = path.relative_to(source)
-        if path.is_file() and path.suffix != ".md" and relative.parts[0] != _GENERATED.name:
-            write_atomically(target / relative, path.read_bytes())
-
-
-def copy_over(built: Project, target: Project) -> None:
-    """Copy files missing in `target`, and all generated files: all or nothing."""
-    folders = [built.folder / "firmware", built.folder / "boards"]
-    sources = [path for folder in folders for path in sorted(folder.rglob("*"))]
-    sources.append(built.folder / _SETTINGS)
-    contents: dict[str, bytes | str] = {}
-    for source in sources:
-        relative = source.relative_to(built.folder)
-        generated = relative.is_relative_to(_GENERATED) or relative.is_relative_to("boards")
-        if source.is_file() and (generated or not (target.folder / relative).exists()):
-            contents[relative.as_posix()] = source.read_bytes()
-    files.write_together(target.folder, contents)
+def write_over(folder: Path, contents: ProjectFiles) -> Project:
+    """Write the files that a project's folder lacks, and all generated ones: all or nothing."""
+    generated = (f"{_GENERATED.as_posix()}/", "boards/")
+    new = {
+        name: content
+        for name, content in contents.items()
+        if name.startswith(generated) or not (folder / name).exists()
+    }
+    files.write_together(folder, new)
+    return Project(folder)
 
 
 def sketch_name(folder: Path) -> str:

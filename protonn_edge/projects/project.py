@@ -15,7 +15,6 @@ from typing import NamedTuple
 from protonn_edge.avr.program import LinkedProgram, read_program
 from protonn_edge.boards import Board, board_of
 from protonn_edge.chain.activity import Activity
-from protonn_edge.chain.head import remedies_of
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import DevicePlan, Limits, Plan, device_plans
 from protonn_edge.projects.checks import (
@@ -25,8 +24,17 @@ from protonn_edge.projects.checks import (
     check_estimate,
     check_linked,
 )
-from protonn_edge.projects.folder import Project, check_folder, copy_over, exclusive, write_project
-from protonn_edge.quantization import IntegerChain, quantize
+from protonn_edge.projects.folder import (
+    Project,
+    ProjectFiles,
+    check_folder,
+    exclusive,
+    own_files,
+    project_files,
+    write_over,
+    write_scratch,
+)
+from protonn_edge.quantization import DeviceModel, with_integers
 from protonn_edge.system.facts_repr import FactsRepr
 from protonn_edge.system.folders import scratch_folder
 from protonn_edge.verification.agreement import PossibleCycles
@@ -44,8 +52,6 @@ class BuildOptions:
     kernel: str | None = None
     # activity for mean cycles; by default the model's, on its training points
     activity: Activity | None = None
-    # by default the model's integers are built; floats are for comparison
-    reference: IntegerChain | None = None
     plan: DevicePlan | None = None  # the only plan to consider
     # whether `build` runs the program before it writes it; see `verification.tryout`
     tries: bool = True
@@ -61,13 +67,24 @@ class BuildOptions:
             sram_bytes=min(board.sram_bytes, self.sram_bytes or board.sram_bytes),
         )
 
+    def plans_for(self, model: DeviceModel, board: Board) -> Sequence[DevicePlan]:
+        """Return the plans to build for a board, the fastest that are expected to fit first."""
+        if self.plan is not None:
+            return [self.plan]
+        limits, activity = Limits.of(board), self.activity or model.floats.activity
+        return device_plans(model.chain, limits, kernel=self.kernel, activity=activity)
+
 
 def build(
-    model: Model, board: Board | str, folder: Path | str, options: BuildOptions | None = None
+    model: Model | DeviceModel,
+    board: Board | str,
+    folder: Path | str,
+    options: BuildOptions | None = None,
 ) -> Build:
     """Quantize, render, compile, check and try a model; then write the project to `folder`.
 
-    Existing firmware files are kept; generated ones are replaced. A board may be given by its name.
+    Existing firmware files are kept; generated ones are replaced. A board may be given by its name,
+    and a model with its integers, which are otherwise made of it.
 
     Returns
     -------
@@ -86,19 +103,17 @@ def build(
     """
     board, folder = board_of(board), Path(folder)
     check_folder(folder, board)
-    with exclusive(folder), trial_build(model, board, firmware_of=folder, options=options) as trial:
+    with exclusive(folder), trial_build(model, board, folder, options) as trial:
         tried = NOT_TRIED
         if options is None or options.tries:
             unchanged = trial.project.has_own_sources()
-            tried = try_firmware(
-                model, trial.reference, trial.plan, trial.elf, board, unchanged=unchanged
-            )
-        copy_over(trial.project, Project(folder))
+            tried = try_firmware(trial.model, trial.plan, trial.elf, board, unchanged=unchanged)
+        write_over(folder, trial.files)
     return Build(trial.plan, trial.usage, trial.possible, tried)
 
 
 def build_for_host(
-    model: Model, board: Board, folder: Path, options: BuildOptions | None = None
+    model: Model | DeviceModel, board: Board, folder: Path, options: BuildOptions | None = None
 ) -> HostBuild:
     """Render a model, compile it for this computer, and write the project to `folder`.
 
@@ -110,14 +125,13 @@ def build_for_host(
     if options.flash_bytes is not None or options.sram_bytes is not None:
         board.check_is_chip("flash or SRAM")
     check_folder(folder, board)
-    reference = options.reference or quantize(model)
-    plan = device_plans(reference, kernel=options.kernel)[0]
+    device_model = with_integers(model)
+    plan = device_plans(device_model.chain, kernel=options.kernel)[0]
     with exclusive(folder), scratch_folder() as scratch:
-        project = write_project(model, reference, plan, scratch, folder, board)
-        program = project.compile(board)
-        tried = try_on_host(model, reference, program) if options.tries else NOT_TRIED
-        copy_over(project, Project(folder))
-        return HostBuild(Project(folder).compile(board), tried)
+        contents = project_files(device_model, plan, board, own_files(folder))
+        program = write_scratch(scratch, contents).compile(board)
+        tried = try_on_host(device_model, program) if options.tries else NOT_TRIED
+        return HostBuild(write_over(folder, contents).compile(board), tried)
 
 
 @dataclass(frozen=True)
@@ -153,8 +167,9 @@ class Trial:
     """A project in a scratch folder with firmware that fits: program, model, plan, costs."""
 
     project: Project
+    files: ProjectFiles  # all of the project's
     program: LinkedProgram
-    reference: IntegerChain
+    model: DeviceModel
     plan: DevicePlan
     usage: Usage
     possible: PossibleCycles
@@ -167,55 +182,45 @@ class Trial:
 
 @contextmanager
 def trial_build(
-    model: Model, board: Board, firmware_of: Path | None = None, options: BuildOptions | None = None
+    model: Model | DeviceModel,
+    board: Board,
+    folder: Path | None = None,
+    options: BuildOptions | None = None,
 ) -> Iterator[Trial]:
-    """Build a model in a temporary folder, with a project's firmware if any; raises as `build`."""
+    """Build a model in a temporary folder, with the firmware of a project's folder, if any.
+
+    The plans are built one after another, the fastest that are expected to fit first: the size of a
+    plan is only known after linking. Raises the errors of `build`.
+    """
     board.check_is_chip("flash or SRAM")
-    options = options or BuildOptions()
-    allowed = options.within(board)
+    options, device_model = options or BuildOptions(), with_integers(model)
+    device_model.floats.head.check_eeprom(board)
+    own, failures = {} if folder is None else own_files(folder), list[OverBudget]()
+    board = options.within(board)
     with scratch_folder() as scratch:
-        yield _first_that_fits(model, allowed, options, scratch, firmware_of)
-
-
-def try_plan(model: Model, reference: IntegerChain, plan: Plan, board: Board) -> Tried:
-    """Try a plan's C in the serial firmware, for other firmware; raises as `try_firmware` does."""
-    with scratch_folder() as scratch:
-        elf = write_project(model, reference, plan, scratch, None, board).compile(board)
-        try:
-            check_budget(read_program(elf), board, remedies_of(model))
-        except OverBudget as error:
-            return Tried(left_out=f"for the serial line, {error}")
-        return try_firmware(model, reference, plan, elf, board)
-
-
-def _first_that_fits(
-    model: Model, board: Board, options: BuildOptions, scratch: Path, firmware_of: Path | None
-) -> Trial:
-    """Build one plan after another; the size of a plan is only known after linking."""
-    reference = options.reference or quantize(model)
-    model.head.check_eeprom(board)
-    failures: list[OverBudget] = []
-    activity = options.activity or model.activity
-    for plan in _choices(reference, board, options, activity):
-        check_estimate(plan, board, remedies_of(model))
-        folder = scratch / f"project_{len(failures)}"
-        project = write_project(model, reference, plan, folder, firmware_of, board)
-        program = read_program(project.compile(board))
-        try:
-            usage = check_budget(program, board, remedies_of(model))
-        except OverBudget as failure:
-            failures.append(failure)
-            continue
-        check_linked(program, plan, board, remedies_of(model))
-        possible = PossibleCycles.of_program(program, plan, board)
-        return Trial(project, program, reference, plan, usage, possible)
+        for number, plan in enumerate(options.plans_for(device_model, board)):
+            check_estimate(plan, board, device_model.remedies)
+            contents = project_files(device_model, plan, board, own)
+            project = write_scratch(scratch / f"project_{number}", contents)
+            program = read_program(project.compile(board))
+            try:
+                usage = check_budget(program, board, device_model.remedies)
+            except OverBudget as failure:
+                failures.append(failure)
+                continue
+            check_linked(program, plan, board, device_model.remedies)
+            possible = PossibleCycles.of_program(program, plan, board)
+            yield Trial(project, contents, program, device_model, plan, usage, possible)
+            return
     raise min(failures, key=lambda failure: failure.usage.flash_bytes)
 
 
-def _choices(
-    reference: IntegerChain, board: Board, options: BuildOptions, activity: Activity | None
-) -> Sequence[DevicePlan]:
-    """Return the plans to try: the fastest that are expected to fit first."""
-    if options.plan is not None:
-        return [options.plan]
-    return device_plans(reference, Limits.of(board), kernel=options.kernel, activity=activity)
+def try_plan(model: DeviceModel, plan: Plan, board: Board) -> Tried:
+    """Try a plan's C in the serial firmware, for other firmware; raises as `try_firmware` does."""
+    with scratch_folder() as scratch:
+        elf = write_scratch(scratch, project_files(model, plan, board)).compile(board)
+        try:
+            check_budget(read_program(elf), board, model.remedies)
+        except OverBudget as error:
+            return Tried(left_out=f"for the serial line, {error}")
+        return try_firmware(model, plan, elf, board)

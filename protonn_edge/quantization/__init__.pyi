@@ -6,6 +6,9 @@ from protonn_edge.chain.integer_stage import check_counts as check_counts
 from protonn_edge.kinds.protonn.quantize import dequantize as dequantize
 from protonn_edge.kinds.protonn.quantize import quantize_in_order as quantize_in_order
 from protonn_edge.kinds.protonn.quantize import widths_for as widths_for
+from protonn_edge.quantization.device_model import DeviceModel as DeviceModel
+from protonn_edge.quantization.device_model import load_device_model as load_device_model
+from protonn_edge.quantization.device_model import with_integers as with_integers
 from protonn_edge.quantization.integers import StageLoss as StageLoss
 from protonn_edge.quantization.integers import measure_activity as measure_activity
 from protonn_edge.quantization.integers import quantize as quantize

@@ -29,6 +29,7 @@ from protonn_edge.projects.folder import Project
 from protonn_edge.projects.project import BuildOptions, trial_build
 from protonn_edge.quantization import (
     MODEL_HASH_BYTES,
+    DeviceModel,
     IntegerChain,
     measure_activity,
     quantize,
@@ -174,8 +175,8 @@ def _firmware_of(
         # As the firmware reports it to a host.
         if program and bytes.fromhex(reference.model_sha256)[:MODEL_HASH_BYTES] in program.code:
             return _firmware(program, measure_usage(program), plan, board)
-    options = BuildOptions(reference=reference, plan=wanted)
-    with trial_build(model, board, options=options) as trial:
+    measured, options = DeviceModel(model, reference), BuildOptions(plan=wanted)
+    with trial_build(measured, board, options=options) as trial:
         return _firmware(trial.program, trial.usage, trial.plan, board)
 
 

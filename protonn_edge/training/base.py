@@ -53,7 +53,7 @@ from protonn_edge.training.learner import Learner
 from protonn_edge.training.points import Float32, Points, Targets
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import EpochReport, Learned, Restart, was_stopped
-from protonn_edge.training.refusals import Row, TrainingRequest, check_compatible
+from protonn_edge.training.refusals import Refusal, TrainingRequest, check_compatible
 from protonn_edge.training.searched import FEATURES_SEARCHED, SearchSpec, SearchTask
 
 
@@ -221,7 +221,7 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
     n_iter_: int = field(init=False)
 
     learner: ClassVar[type[Learner]]
-    refusals: ClassVar[tuple[Row, ...]] = ()
+    refusals: ClassVar[tuple[Refusal, ...]] = ()
     starts_from: ClassVar[str] = ""  # the kind of models that training can continue
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
 
@@ -312,18 +312,34 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
             If X or y are unusable, a parameter is out of range or conflicts with another one, or
             training diverges.
         """
-        settings = self.frozen()
+        y = self.target.labels_of(X) if y is None else y
+        request = TrainingRequest(
+            settings=self.frozen(), multilabel=are_label_sets(y), in_groups=groups is not None
+        )
+        check_compatible(request, self.refusals)
+        fitted: Self = self.fit_accepted(
+            request, X, y, sample_weight, groups=groups, evaluate_on=evaluate_on
+        )
+        return fitted
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit_accepted(
+        self,
+        request: TrainingRequest,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+        evaluate_on: tuple[ArrayLike, ArrayLike] | None = None,
+    ) -> Self:
+        """Train as `fit` does, for a request of these settings and points that is accepted."""
+        settings, target = self.frozen(), self.target
         self.__dict__.pop("model_", None)  # if training is stopped, the old one has other classes
-        target = settings.target
-        y = target.labels_of(X) if y is None else y
-        self.multilabel_ = are_label_sets(y)
+        self.multilabel_ = request.multilabel
         take = given_label_sets if self.multilabel_ else given_points
         given, self.classes_ = take(self, X, y, sample_weight)
         numbers = None if groups is None else group_numbers(groups, len(given))
-        case = TrainingRequest(
-            settings=settings, multilabel=self.multilabel_, in_groups=groups is not None
-        )
-        check_compatible(case, self.refusals)
         target.check(self.classes_)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         with labels_are_classes(), one_thread():  # faster for small products, and reproducible

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from protonn_edge.chain.features import Features
-from protonn_edge.chain.registry import FEATURE_REQUESTS
 from protonn_edge.chain.shapes import Shape
 from protonn_edge.errors import InputError, shortened
 from protonn_edge.system.checks import check
 from protonn_edge.training.augmentation import SignalMovement
 
 if TYPE_CHECKING:
+    from protonn_edge.datasets import Dataset, Notice
     from protonn_edge.training.points import Float32
-    from protonn_edge.training.refusals import Row
+    from protonn_edge.training.refusals import Refusal
 
 NO_FEATURES = "none"
 """The name of raw points, without features, in a search."""
@@ -40,7 +40,7 @@ class FeatureData(NamedTuple):
 class FeatureRequest:
     """A kind of feature, with the numbers of its text."""
 
-    kind: ClassVar[str] = ""  # of its stage, in the registry
+    kind: ClassVar[str] = ""  # its name; empty if it computes nothing
     word: ClassVar[str] = ""  # the word at the beginning of its first term
     words: ClassVar[tuple[str, ...]] = ()  # the words that its first term may be, instead
     form: ClassVar[str] = ""  # the form of that term, with an example
@@ -52,7 +52,7 @@ class FeatureRequest:
     # how copies of a signal are moved
     movement: ClassVar[SignalMovement] = SignalMovement(0.05, speed=1.2, gain=1.2, noise=0.1)
     # its conflicts, in addition to the rows of `protonn_edge.training.refusals`
-    refusals: ClassVar[tuple[Row, ...]] = ()
+    refusals: ClassVar[tuple[Refusal, ...]] = ()
 
     @classmethod
     def read(cls, terms: Sequence[str], **image: Any) -> Self:
@@ -64,17 +64,16 @@ class FeatureRequest:
         """Yield texts for images of a shape that a search tries, with the settings they need."""
         yield from ()
 
-    @property
-    def assumed_onset(self) -> int | None:
-        """The level at which clips begin, if neither the text nor the data states it."""
-        return None
+    def text_for(self, text: str, dataset: Dataset) -> str:  # noqa: ARG002
+        """Return the text of the request with what a data set states about its points.
 
-    def of_clips(self, text: str, onset: int) -> str:  # noqa: ARG002
-        """Return the text of the request for clips of data that begin at a level.
-
-        Raises `InputError` if the text requests another level.
+        Raises `InputError` if the text states something else.
         """
         return text
+
+    def notices(self, dataset: Dataset) -> Iterator[Notice]:  # noqa: ARG002
+        """Yield what is assumed about the points of a data set."""
+        yield from ()
 
     def continues(self, stage: Features | None, settings: Settings) -> bool:  # noqa: ARG002
         """Return whether it equals the features of the initial model."""
@@ -104,18 +103,9 @@ class ImageRequest(FeatureRequest):
 class GivenStage(FeatureRequest):
     """The stage of another model."""
 
+    kind: ClassVar[str] = "given"
+
     stage: Features
-
-    @property
-    def kind(self) -> str:  # type: ignore[override]
-        """The kind of the stage."""
-        return self.stage.kind
-
-    @property
-    def can_be_clipped(self) -> bool:  # type: ignore[override]
-        """Whether outliers of the stage's values can be clamped."""
-        request = FEATURE_REQUESTS.get(self.kind)
-        return request is not None and bool(request.can_be_clipped)
 
     def stage_for(self, _settings: Settings, given: FeatureData) -> Features:
         """Return the stage, for points like its model's."""

@@ -1,14 +1,13 @@
-"""What cannot be combined in a training: each row is refused by one sentence.
+"""What cannot be combined in a training: each part refuses what it cannot do, by one sentence.
 
-Parts of a training declare what they cannot do, and are asked here: a kind whether it takes sets of
-labels, features whether their values can be clipped. Rows about a single kind of feature or
-classifier are next to its parameters. In sentences, names of parameters are in braces; the command
+Here are the refusals of the parts that every training has. Those of a kind of feature or classifier
+are next to its parameters. In sentences, names of parameters are in braces; the command
 line replaces them by its options.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,16 +39,18 @@ class TrainingRequest:
         return self.settings.asked
 
     @property
-    def kinds(self) -> frozenset[str]:
-        """The kinds of features in the settings, or in the model to start from."""
-        stage = None if self.model is None else self.model.features
-        of_stages = (each.kind for each in (self.asked, stage) if each is not None)
-        return frozenset(filter(None, of_stages))
-
-    @property
     def for_floats_alone(self) -> bool:
         """Whether the trained model cannot be converted to integers."""
         return self.multilabel or self.settings.normalizer_kind == "l2"
+
+    def first_given(self, names: str) -> str:
+        """Return the first of these parameters that is given on the command line, in braces."""
+        return next((f"{{{name}}}" for name in names.split() if name in self.given), "")
+
+    def first_set(self, names: str) -> str:
+        """Return the first of these parameters that is given or not the default, in braces."""
+        is_set = (name for name in names.split() if name in self.given or self.differs(name))
+        return next((f"{{{name}}}" for name in is_set), "")
 
     def differs(self, name: str) -> bool:
         """Return whether the kind of classifier has a parameter, and it is not the default."""
@@ -59,75 +60,20 @@ class TrainingRequest:
         return value is not default and not (type(value) is type(default) and value == default)
 
 
-Condition = Callable[[TrainingRequest], bool]
-
-
 @dataclass(frozen=True)
 class Refusal:
-    """A row of the table."""
+    """A combination that a part of a training cannot be in."""
 
-    when: Condition  # whether a case is refused
-    # the reason, and what to try: ``{name}`` is the caller's name for a parameter,
-    # ``{settings.name}`` its value
+    # whether a request is refused; a text is what is refused in it, such as "{clip}"
+    when: Callable[[TrainingRequest], object]
+    # the reason, and what to try: ``{it}`` is the text, ``{name}`` the caller's name for a
+    # parameter, ``{settings.name}`` its value
     sentence: str
-    # parameters that not every kind of classifier has; the row applies only to kinds with all of
-    # them
-    reads: tuple[str, ...] = ()
 
     def refused(self, case: TrainingRequest) -> str | None:
-        """Return the sentence by which the case is refused, if it is."""
-        reads = all(hasattr(case.settings, name) for name in self.reads)
-        return self.sentence if reads and self.when(case) else None
-
-
-@dataclass(frozen=True)
-class Apart:
-    """A row for parameters that have a meaning only with some values of another one.
-
-    They are refused if they are given on the command line or, unless they have no effect, if they
-    are not the default.
-    """
-
-    names: str
-    other: str  # the other parameter
-    suits: Callable[[Any], bool]  # whether they have a meaning with its value
-    because: str  # the clause that explains why not
-    has_no_effect: bool = True
-
-    def refused(self, case: TrainingRequest) -> str | None:
-        """Return the sentence by which the case is refused, if it is."""
-        settings = case.settings
-        if not hasattr(settings, self.other) or self.suits(getattr(settings, self.other)):
-            return None
-        for name in self.names.split():
-            if name in case.given or (not self.has_no_effect and case.differs(name)):
-                problem = "has no effect, because" if self.has_no_effect else "is given, but"
-                return f"{{{name}}} {problem} {self.because}; leave {{{name}}} out"
-        return None
-
-
-@dataclass(frozen=True)
-class Needs:
-    """A row for everything that a property of the points or of the model rules out."""
-
-    when: Condition  # whether the case has the property
-    why: str  # the clause that names it
-    ruled_out: Callable[[TrainingRequest], Iterator[tuple[str, bool]]]
-
-    def refused(self, case: TrainingRequest) -> str | None:
-        """Return the sentence by which the case is refused, if it is."""
-        if not self.when(case):
-            return None
-        names = (name for name, is_wanted in self.ruled_out(case) if is_wanted)
-        name = next(names, None)
-        return (
-            None
-            if name is None
-            else f"{name} is not possible, because {self.why}; train without it"
-        )
-
-
-Row = Refusal | Apart | Needs
+        """Return the sentence by which the request is refused, if it is."""
+        refused = self.when(case)
+        return self.sentence.replace("{it}", str(refused)) if refused else None
 
 
 class _Names(dict[str, Any]):
@@ -138,13 +84,13 @@ class _Names(dict[str, Any]):
 
 
 class Incompatible(InputError):
-    """The training is refused by a row of the table."""
+    """The training is refused by one of its parts."""
 
 
 def check_compatible(
-    case: TrainingRequest, own: Iterable[Row] = (), names: Mapping[str, str] | None = None
+    case: TrainingRequest, own: Iterable[Refusal] = (), names: Mapping[str, str] | None = None
 ) -> None:
-    """Refuse a training by the first row that applies; `own` are the rows of its kind.
+    """Refuse a training by the first refusal that applies; `own` are those of its kind.
 
     The sentence has these names of parameters in place of Python's.
     """
@@ -154,43 +100,34 @@ def check_compatible(
         raise Incompatible(sentence.format_map(named))
 
 
-def refusal_of(case: TrainingRequest, own: Iterable[Row] = ()) -> str | None:
-    """Return the sentence of the first row that refuses a case, or None."""
-    rows = (*REFUSALS, *_feature_refusals(), *own)
-    return next(filter(None, (each.refused(case) for each in rows)), None)
+def refusal_of(case: TrainingRequest, own: Iterable[Refusal] = ()) -> str | None:
+    """Return the sentence of the first refusal that applies, or None."""
+    every = (*REFUSALS, *_feature_refusals(), *own)
+    return next(filter(None, (each.refused(case) for each in every)), None)
 
 
-def _for_one_label_each(case: TrainingRequest) -> Iterator[tuple[str, bool]]:
-    """Yield what learns from the class of each point, and whether it is wanted."""
+def _for_one_label_each(case: TrainingRequest) -> str:
+    """Return what learns from the class of each point, and is wanted for sets of labels."""
+    if not case.multilabel:
+        return ""
     settings = case.settings
-    yield "this kind of classifier", not settings.takes_label_sets
-    yield "{class_weight}", settings.class_weight is not None
-    yield "{group_shift}", case.in_groups and settings.group_shift > 0
-    yield "{strangers}", settings.strangers > 0
-    yield "{copies}", settings.copies > 0
-    yield "{features}", case.asked is not None and case.asked.learns_from_classes
-    start = getattr(settings, "init_projection", "")
-    yield "{init_projection} 'nca'", isinstance(start, str) and start == "nca"
-
-
-def _for_devices(case: TrainingRequest) -> Iterator[tuple[str, bool]]:
-    """Yield what has a meaning only on a device, and whether it is wanted."""
-    yield "{budget}", case.differs("budget")
-    yield "{projection_bits}", case.differs("projection_bits")
-    yield "{teachable}", case.differs("teachable")
-    yield "{solver} 'network'", getattr(case.settings, "solver", "") == "network"
+    if not settings.takes_label_sets:
+        return "this kind of classifier"
+    if case.in_groups and settings.group_shift > 0:
+        return "{group_shift}"
+    if case.asked is not None and case.asked.learns_from_classes:
+        return "{features}"
+    return case.first_set("class_weight strangers copies")
 
 
 def _of_other_targets(case: TrainingRequest) -> bool:
     return case.model is not None and case.model.multilabel != case.multilabel
 
 
-REFUSALS: tuple[Row, ...] = (
-    Needs(lambda case: case.multilabel, "points have sets of labels", _for_one_label_each),
-    Needs(
-        lambda case: case.for_floats_alone,
-        "a device supports neither sets of labels nor the {normalization} 'l2'",
-        _for_devices,
+REFUSALS: tuple[Refusal, ...] = (
+    Refusal(
+        _for_one_label_each,
+        "{it} is not possible, because points have sets of labels; train without it",
     ),
     Refusal(
         _of_other_targets,
@@ -205,13 +142,6 @@ REFUSALS: tuple[Row, ...] = (
         ),
         "features are given, but the model to start from has features of its own, or none; leave "
         "{features} out",
-    ),
-    Apart(
-        "clip budget",
-        "initial_model",
-        lambda model: model is None,
-        "the model to start from has its own sizes and ranges",
-        has_no_effect=False,
     ),
     Refusal(
         lambda case: "group_shift" in case.given and not case.in_groups,

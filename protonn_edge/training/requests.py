@@ -21,14 +21,23 @@ REQUESTS: list[type[features.FeatureRequest]] = [*FEATURE_REQUESTS.values()]
 """The requests of all kinds of features, in the order in which a search tries them."""
 
 
-def of_windows() -> frozenset[str]:
-    """Return the kinds of features of windows of samples."""
-    return frozenset(each.kind for each in REQUESTS if each.of_samples)
+def _given_signals(case: rows.TrainingRequest) -> bool:
+    """Return whether features of samples are given, by themselves or by a model to start from."""
+    given = [case.asked.stage] if isinstance(case.asked, features.GivenStage) else []
+    given += [case.model.features] if case.model is not None and case.model.features else []
+    return any(each.points.is_signal for each in given)
 
 
-def of_samples() -> frozenset[str]:
-    """Return the kinds of features of samples that may not be images, too."""
-    return frozenset(each.kind for each in REQUESTS if each.of_samples and not each.of_images)
+def is_of_windows(case: rows.TrainingRequest) -> bool:
+    """Return whether features of samples are requested or given."""
+    return _given_signals(case) or (case.asked is not None and case.asked.of_samples)
+
+
+def _are_windows_alone(case: rows.TrainingRequest) -> bool:
+    """Return whether these features may not be of images."""
+    asked = case.asked
+    of_samples = asked is not None and asked.of_samples and not asked.of_images
+    return _given_signals(case) or of_samples
 
 
 IMAGES: tuple[rows.Refusal, ...] = (
@@ -50,7 +59,7 @@ IMAGES: tuple[rows.Refusal, ...] = (
     rows.Refusal(
         lambda case: (
             case.settings.image_shape is not None
-            and (case.settings.window_shape is not None or bool(case.kinds & of_samples()))
+            and (case.settings.window_shape is not None or _are_windows_alone(case))
         ),
         "points are either images or windows of samples, but {image_shape} is given with the shape "
         "or the features of windows; leave one of the two out",
@@ -64,7 +73,7 @@ COPIES: tuple[rows.Refusal, ...] = (
             case.settings.background_noise is not None
             and (
                 case.settings.copies == 0
-                or not case.kinds & of_windows()
+                or not is_of_windows(case)
                 or case.settings.image_shape is not None
             )
         ),
@@ -114,7 +123,7 @@ def read_features(given: str | Features) -> features.FeatureRequest:
     return kind.read(terms, **image)
 
 
-def refusals() -> tuple[rows.Row, ...]:
+def refusals() -> tuple[rows.Refusal, ...]:
     """Return the refused combinations of all kinds of features, images first."""
     return (*IMAGES, *COPIES, *chain.from_iterable(each.refusals for each in REQUESTS))
 

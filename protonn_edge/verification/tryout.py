@@ -24,14 +24,13 @@ from numpy.typing import NDArray
 
 from protonn_edge.boards import Board, board_names
 from protonn_edge.chain.integer_stage import IntArray
-from protonn_edge.chain.model import Model
 from protonn_edge.codegen import DevicePlan
 from protonn_edge.codegen.host import HostProgram
 from protonn_edge.device import ReferenceAnswers
 from protonn_edge.device.protocol import BITS_PER_BYTE
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed, InputError
-from protonn_edge.quantization import IntegerChain, quantize
+from protonn_edge.quantization import DeviceModel, IntegerChain, with_integers
 from protonn_edge.verification.agreement import Agreement, compare, open_session, verify_device
 from protonn_edge.verification.drawn_points import drawn_points
 
@@ -84,15 +83,14 @@ class WrongAnswers(CheckFailed):
 
 
 def try_firmware(
-    model: Model,
-    reference: IntegerChain,
+    model: DeviceModel,
     plan: DevicePlan,
     elf: Path,
     board: Board,
     *,
     unchanged: bool = True,
 ) -> Tried:
-    """Try linked firmware on the emulated board with points made from the float model.
+    """Try linked firmware on the emulated board with points made from its model.
 
     The slower the plan, the fewer points are tried; none are if the board cannot be emulated here.
     Sources that a user has changed (not `unchanged`) need not support the protocol. Raises
@@ -104,7 +102,8 @@ def try_firmware(
         except InputError as error:
             return Tried(left_out=str(error))
         name = f"emulated {board.name}"
-        points = trial_points(model, reference, _count(reference, plan, board))
+        reference = model.chain
+        points = trial_points(model, _count(reference, plan, board))
         try:
             with open_session(emulated.url, reference, board):
                 pass
@@ -119,18 +118,18 @@ def try_firmware(
     return _checked(agreement)
 
 
-def try_on_host(model: Model, reference: IntegerChain, program: Path) -> Tried:
+def try_on_host(model: DeviceModel, program: Path) -> Tried:
     """Try a program for this computer (``firmware/host/main.c``); raises as `try_firmware` does."""
-    points = trial_points(model, reference, _MOST)
+    points, reference = trial_points(model, _MOST), model.chain
     host = HostProgram(program, reference.n_features, reference.n_classes)
     return _checked(compare("host C", ReferenceAnswers.of(reference, points), *host.run(points)))
 
 
-def trial_points(model: Model, reference: IntegerChain, count: int) -> NDArray[np.uint8]:
+def trial_points(model: DeviceModel, count: int) -> NDArray[np.uint8]:
     """Return `count` points, at least 8, as bytes for the device, (count, features)."""
-    integers = quantize(model) if reference.score_tolerance else reference
-    ends = extremes(integers, count)
-    return np.concatenate([ends, examples(model, integers, count - len(ends))])
+    integers = with_integers(model.floats) if model.chain.score_tolerance else model
+    ends = extremes(integers.chain, count)
+    return np.concatenate([ends, examples(integers, count - len(ends))])
 
 
 def _count(reference: IntegerChain, plan: DevicePlan, board: Board) -> int:
@@ -212,10 +211,11 @@ def example_inputs(chain: IntegerChain, start: Bytes, count: int) -> IntArray:
     return np.clip(np.array(moved, np.int64), 0, chain.inputs.maximum)
 
 
-def examples(model: Model, reference: IntegerChain, count: int) -> Bytes:
+def examples(model: DeviceModel, count: int) -> Bytes:
     """Return points (count, features) for a model's arithmetic, made of its mean point."""
+    reference = model.chain
     if reference.features is None:
-        start = reference.inputs.quantize(model.inputs.mean[None, :])[0]
+        start = reference.inputs.quantize(model.floats.inputs.mean[None, :])[0]
         return example_inputs(reference, start, count).astype(np.uint8)
     # Most are unlike anything that the model knows: those with the largest scores are kept.
     drawn = drawn_points(reference.features.points, _DRAWN * count)

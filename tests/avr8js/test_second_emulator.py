@@ -22,8 +22,8 @@ from protonn_edge.emulator import EmulatedUno
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.kinds.protonn.precision.model import float_build
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.projects.project import BuildOptions, trial_build
-from protonn_edge.quantization import quantize
+from protonn_edge.projects.project import trial_build
+from protonn_edge.quantization import DeviceModel, quantize
 from protonn_edge.verification.agreement import verify_device
 
 OVERFLOW_CYCLES = 35
@@ -38,7 +38,7 @@ def assert_both_emulators_agree(
     board = load_board("uno")
     reference = (float_build if precision == "float32" else quantize)(model)
     with (
-        trial_build(model, board, options=BuildOptions(reference=reference)) as trial,
+        trial_build(DeviceModel(model, reference), board) as trial,
         EmulatedUno(trial.elf, board=board) as uno,
     ):
         agreement, on_simavr = verify_device("simavr", uno.url, reference, Q)

@@ -76,9 +76,8 @@ def test_inspect_says_what_is_averaged(folder: Path) -> None:
     options = ("--epochs", 3, "--image-shape", "1x4", "--features", "pool:1x2")
     succeed("train", folder / "iris.csv", "-o", folder / "pairs.npz", *options)
     record = run_json("inspect", folder / "pairs.npz")
-    described = record["average_pooling"]
-    assert described["points"]["shape"] == [1, 4]
-    (stage,) = described["stages"]
+    assert record["points"]["shape"] == [1, 4]
+    (stage,) = record["feature_stages"]
     assert stage["pooling"]["shape"] == [1, 2]
     assert (record["features"], record["inputs"], record["input_maximum"]) == (4, 2, 255)
     assert len(record["zero"]) == len(record["step"]) == 4

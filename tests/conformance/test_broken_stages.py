@@ -30,7 +30,7 @@ from protonn_edge.kernels.kernel import Cost
 from protonn_edge.kinds.bonsai.integers import IntegerBonsaiTree
 from protonn_edge.kinds.dense.integers import IntegerDense
 from protonn_edge.kinds.forest.integers import IntegerForest
-from protonn_edge.kinds.protonn.projection.integers import IntegerProjection
+from protonn_edge.kinds.projection.integers import IntegerProjection
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
@@ -90,7 +90,7 @@ class GradientsThatCountTwice(IntegerGradients):
                 return np.zeros(self.cropped_shape, np.uint8)
 
         cells = Whole(*(getattr(self.cells, field.name) for field in fields(Cells)))
-        return IntegerGradients(cells, self.shift, self.table, self.by_rows).run(x)
+        return IntegerGradients(cells, self.shift, self.table).run(x)
 
 
 class WindowFeaturesThatRoundUp(IntegerWindowFeatures):

@@ -71,8 +71,8 @@ def test_its_words_name_all_random_layers() -> None:
         "features D",
     ]
     assert facts[2][1].startswith("shape 6x6x1, weights 4x3x3x1, ")
-    (described,) = _features(model).values()
-    assert [each["kind"] for each in described["stages"]][1:] == [*["convolution"] * 2, "pooling"]
+    described = _features(model)["feature_stages"]
+    assert [each["kind"] for each in described][1:] == [*["convolution"] * 2, "pooling"]
 
 
 def damaged(stage: int, **changes: object) -> dict[str, np.ndarray]:

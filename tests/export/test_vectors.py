@@ -12,13 +12,13 @@ from model_factory import random_gradients_model, random_inputs, random_model, r
 from protonn_edge.chain.model import Model
 from protonn_edge.export.self_test import KnownAnswers, vectors_from_data, vectors_from_model
 from protonn_edge.features.gradients.making import gradient_features
-from protonn_edge.quantization import IntegerChain, quantize
+from protonn_edge.quantization import IntegerChain, quantize, with_integers
 from protonn_edge.verification.drawn_points import drawings, signals
 
 
 def made(model: Model) -> tuple[IntegerChain, KnownAnswers]:
-    reference = quantize(model)
-    return reference, vectors_from_model(model, reference)
+    device_model = with_integers(model)
+    return device_model.chain, vectors_from_model(device_model)
 
 
 def test_answers_are_the_integer_models(model: Model):

@@ -66,7 +66,7 @@ def test_measurements_contradict_a_wrong_bound(name: str) -> None:
         change(trial.project.folder / "firmware" / "generated" / "pnn_model.c", fault)
         elf = trial.project.compile(board)
         facts = stated_facts(read_program(elf), trial.plan, board)
-        points = trial_points(model, reference, 20)
+        points = trial_points(trial.model, 20)
         with EmulatedBoard(elf, board=board, watch=facts.watch) as emulated:
             verify_device("uno", emulated.url, reference, points, board=board)
             with refused_by("verification.agreement", kind=CheckFailed):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import io
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from convolution_factory import random_layers
 from convolution_factory import random_model as random_convolutional_model
 from dense_factory import random_dense_model
 from forest_factory import random_forest_model
+from fuzz.edited_models import edited
 from fuzz.mutation import (
     mutated_arrays,
     mutated_bytes,
@@ -23,6 +25,7 @@ from fuzz.mutation import (
     pick,
 )
 from fuzz.sentences import REFUSALS, check_command, check_refusal
+from generated_programs import assert_equal_to_reference
 from int8_factory import random_int8_layer, whole_window
 from model_factory import (
     random_gradients_model,
@@ -38,6 +41,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import with_rules
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.codegen import make_plan, render_c
+from protonn_edge.codegen.host import host_program
 from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.convolution.making import layered
@@ -49,7 +53,8 @@ BRIEF_CASES = 20
 DEADLINE_S = 120.0
 
 _OLD_FILES = sorted((Path(__file__).parents[1] / "model").glob("format_*.npz"))
-_RENDERED, _COMMANDS = 0.2, 0.05  # of the models that are accepted
+_EDITED = 0.3  # of the files, in their JSON
+_RENDERED, _COMPILED, _COMMANDS = 0.2, 0.03, 0.05  # of the models that are accepted
 _LARGE = 3e38  # a float32 holds it
 _RECORD = {"settings": {"image_shape": [3, 4], "projection_dim": 5, "seed": 0}, "accuracy": 0.5}
 
@@ -89,6 +94,8 @@ def _changed_file(rng: np.random.Generator) -> bytes:
     if rng.random() < 0.05:
         text = json.dumps(mutated_json(rng, _RECORD))
         arrays["record"] = np.frombuffer(text.encode(), np.uint8)
+    if rng.random() < _EDITED:
+        return npz_bytes(rng, edited(rng, arrays))
     return npz_bytes(rng, mutated_arrays(rng, arrays))
 
 
@@ -179,6 +186,9 @@ def _check_integers(rng: np.random.Generator, model: Model) -> None:
         return
     Q = integers.quantize(_points(rng, model))
     _check_answers(integers, Q)
+    if rng.random() < _COMPILED and shutil.which("cc"):
+        with host_program(integers, plan) as program:
+            assert_equal_to_reference(program, integers, Q)
     assert plan.mean_cycles > 0, "a plan takes no time"
     if rng.random() < _RENDERED:
         render_c(integers, plan)

@@ -16,8 +16,8 @@ from protonn_edge.device import ReferenceAnswers
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed
 from protonn_edge.kinds.protonn.precision.model import float_build
-from protonn_edge.projects.project import BuildOptions, trial_build
-from protonn_edge.quantization import IntegerChain, quantize
+from protonn_edge.projects.project import trial_build
+from protonn_edge.quantization import DeviceModel, IntegerChain, quantize
 from protonn_edge.verification.agreement import compare, verify_device
 
 PUSH = """
@@ -67,7 +67,7 @@ def test_the_uno_gives_the_reference_scores_and_takes_much_longer():
         reference = (float_build if precision == "float32" else quantize)(model)
         Q = inputs_near_prototypes(6, 12, reference)
         with (
-            trial_build(model, board, options=BuildOptions(reference=reference)) as trial,
+            trial_build(DeviceModel(model, reference), board) as trial,
             EmulatedUno(trial.elf, board=board) as uno,
         ):
             agreement, results = verify_device("emulated uno", uno.url, reference, Q)
@@ -79,10 +79,10 @@ def test_the_uno_gives_the_reference_scores_and_takes_much_longer():
 
 def test_a_float_build_that_is_too_large_is_refused_before_the_compiler():
     model = random_model(features=900, projections=10)
-    floats = BuildOptions(reference=float_build(model))
+    floats = DeviceModel(model, float_build(model))
     with (
         refused_by("projects.checks", kind=CheckFailed),
-        trial_build(model, load_board("uno"), options=floats),
+        trial_build(floats, load_board("uno")),
     ):
         pass
 

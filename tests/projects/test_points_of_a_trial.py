@@ -15,7 +15,7 @@ from model_factory import (
 from protonn_edge.chain.model import Model
 from protonn_edge.features.gradients.making import gradient_features
 from protonn_edge.kinds.protonn.precision.model import float_build
-from protonn_edge.quantization import quantize
+from protonn_edge.quantization import DeviceModel, quantize, with_integers
 from protonn_edge.verification.tryout import extremes, trial_points
 
 MODELS = {
@@ -31,14 +31,14 @@ MODELS = {
 def test_as_many_points_as_asked_for_begin_with_the_extremes(name: str, count: int) -> None:
     model: Model = MODELS[name]()
     reference = quantize(model)
-    points = trial_points(model, reference, count)
+    points = trial_points(with_integers(model), count)
     assert points.shape == (count, reference.n_features)
     assert points.dtype == np.uint8
     maximum = reference.quantizer.maximum
     assert (points[0] == 0).all()
     assert (points[1] == maximum).all()
     assert (points[2] + points[3] == maximum).all()
-    assert np.array_equal(points, trial_points(model, reference, count))
+    assert np.array_equal(points, trial_points(with_integers(model), count))
     assert len(set(reference.predict(points).tolist())) >= 2
 
 
@@ -57,5 +57,5 @@ def test_many_features_take_no_more_memory_than_their_points() -> None:
 
 def test_a_float_build_gets_the_points_of_the_integers() -> None:
     model = random_model()
-    floats = float_build(model)
-    assert np.array_equal(trial_points(model, floats, 20), trial_points(model, quantize(model), 20))
+    floats = DeviceModel(model, float_build(model))
+    assert np.array_equal(trial_points(floats, 20), trial_points(with_integers(model), 20))

@@ -88,10 +88,10 @@ def test_it_predicts_and_says_how_sure_it_is() -> None:
 
 def test_the_stages_of_features_are_those_of_the_base() -> None:
     model = fitted(image_shape=(8, 8), features="pool:4x4").to_model()
-    assert model.features.kind == "average_pooling"
+    assert model.features.stages[-1].kind == "average_pooling"
     assert model.head.n_projections == 16
     model = fitted(features="mean,max", window_shape=(8, 8)).to_model()
-    assert model.features.kind == "window_features"
+    assert model.features.stages[-1].kind == "window_features"
 
 
 def test_settings_do_not_change() -> None:

@@ -35,7 +35,7 @@ def test_digits_are_told_apart_by_their_gradients(digits: tuple[np.ndarray, np.n
     integers = quantize(model)
     assert (model.n_features, model.n_inputs) == (64, 72)
     assert np.mean(integers.predict(integers.quantize(X[1200:])) == y[1200:]) > 0.9
-    assert model.features.kind == "gradients"
+    assert model.features.stages[-1].kind == "gradients"
     assert model.features.points.scale.step == 16 / 255
 
 
@@ -56,7 +56,7 @@ def test_dark_strokes_on_light_ground_have_a_background_of_0() -> None:
     y = np.arange(200) % 2
     settings = {**SMALL, "features": "gradients:2x2", "random_state": 0}
     model = ProtoNNClassifier(**settings).fit(X, y).to_model()
-    assert model.features.kind == "gradients"
+    assert model.features.stages[-1].kind == "gradients"
     assert model.features.points.scale.zero == 1.0
     assert model.features.points.scale.step < 0
     lower, upper = raw_ends(model)
@@ -123,7 +123,7 @@ def test_the_command_line_trains_on_gradients(
     result = CliRunner().invoke(main, command)
     assert result.exit_code == 0, result.output
     stage = load_model(model).features
-    assert stage.kind == "gradients"
+    assert stage.stages[-1].kind == "gradients"
     assert [each.kind for each in stage.stages] == ["deskew", "gradients"]
     cells = stage.stages[1].cells
     assert (cells.cells, cells.image_shape, cells.directions) == ((3, 2), (8, 7), 4)

@@ -141,7 +141,7 @@ def test_windows_that_generated_code_cannot_hold_are_refused(change: dict[str, i
 def test_samples_that_cannot_become_bytes_are_refused(
     zero: tuple[float, ...], step: tuple[float, ...]
 ) -> None:
-    with refused_by("chain.features"):
+    with refused_by("chain.point_format"):
         scaled(window_features_of("mean"), zero, step)
 
 

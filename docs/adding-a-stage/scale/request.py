@@ -8,7 +8,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from protonn_edge.chain.features import Features, PointFormat
+from protonn_edge.chain.features import Features
+from protonn_edge.chain.point_format import PointFormat
 from protonn_edge.features.images.train import pixel_scale
 from protonn_edge.training.features import FeatureData, FeatureRequest, only_term, unread
 from protonn_edge.training.parameters import FeatureParameters
@@ -39,4 +40,4 @@ class ScaleRequest(FeatureRequest):
         n = given.points.shape[1]
         points = PointFormat(pixel_scale(given).quantizer(), settings.image_shape or (1, n))
         factors = np.floor(self.falloff ** np.arange(n) * ((1 << FACTOR_BITS) - 1))
-        return Features(self.kind, points, (IntegerScale(factors.astype(np.uint8), 255),))
+        return Features(points, (IntegerScale(factors.astype(np.uint8), 255),))

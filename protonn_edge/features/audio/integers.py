@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.integer_stage import IntegerStage, Range
+from protonn_edge.chain.point_format import PointFormat, check_points
 from protonn_edge.chain.statistics import InputStatistics
-from protonn_edge.datasets.onset import check_onset
+from protonn_edge.datasets.onset import LEVEL_SHIFT, check_onset
 from protonn_edge.features.audio.frames import FEATURE_MAXIMUM, Frames
 
 
@@ -20,6 +21,9 @@ class IntegerAudio(IntegerStage):
 
     kind: ClassVar[str] = "audio"
     smaller: ClassVar[tuple[str, ...]] = ("fewer bands in --features",)
+
+    c_functions: ClassVar[tuple[str, ...]] = ("onset",)
+    level_shift: ClassVar[int] = LEVEL_SHIFT
 
     clip: Frames  # the bands, with values that provably fit 16 bits, and the frames
     onset: int  # the threshold at which a clip begins, for `pnn_onset`; see `onset`
@@ -37,6 +41,11 @@ class IntegerAudio(IntegerStage):
     def output(self) -> Range:
         """The range of the features."""
         return Range.of_bytes(self.clip.n_outputs, FEATURE_MAXIMUM)
+
+    def among(self, before: IntegerStage | PointFormat, _: tuple[IntegerStage, ...], /) -> Self:
+        """Return the stage, if it comes first."""
+        check_points(before, self.kind, (self.clip.n_features, 1), "clip")
+        return self
 
     def run(self, x: NDArray[Any]) -> NDArray[np.uint8]:
         """Return the features (n, D) of clips of bytes (n, samples)."""

@@ -21,11 +21,13 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_stage import IntegerStage, Range, check_holds
+from protonn_edge.chain.point_format import Form, PointFormat
 from protonn_edge.chain.shapes import Shape, shape_text
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.errors import InputError
 from protonn_edge.features.images import cropped_image as crop
-from protonn_edge.system.checks import check_range
+from protonn_edge.features.images.pixel_stage import RowReader
+from protonn_edge.system.checks import check, check_range
 
 _AREA_LIMIT = 0xFFFF // BYTE_MAXIMUM  # 257, so that sums of bytes fit 16 bits
 _PIXEL_LIMIT = 65_535
@@ -146,7 +148,7 @@ _MULTIPLIER_MAXIMUM = 0xFFFF
 
 
 @dataclass(frozen=True, eq=False)
-class IntegerAveragePooling(IntegerStage):
+class IntegerAveragePooling(RowReader):
     """Maps pixels b to averages of 0..maximum.
 
     ::
@@ -156,11 +158,11 @@ class IntegerAveragePooling(IntegerStage):
     """
 
     kind: ClassVar[str] = "average_pooling"
+    forms: ClassVar[tuple[Form, ...]] = ("image", "window")
 
     pooling: Areas  # the areas of the image
     # the largest average, 1..255; None before a classifier's inputs are known: averages are floats
     maximum: int | None = None
-    by_rows: bool = False  # whether the previous stage passes whole rows of pixels
     # whether averages keep just the upper bits of a byte's average instead of being rounded
     cuts: bool = False
 
@@ -174,6 +176,20 @@ class IntegerAveragePooling(IntegerStage):
         fits = made == self.maximum and self.multiplier <= most
         what = f"averages of 0 to {made:,}, made with the multiplier {self.multiplier:,}"
         check_holds(fits, what, f"averages of 0 to {self.maximum} and multipliers up to {most:,}")
+
+    def among(
+        self, before: IntegerStage | PointFormat, behind: tuple[IntegerStage, ...], /
+    ) -> Self:
+        """Return the stage, with the largest average that a next stage takes, or None."""
+        known = "unknown" if self.maximum is None else f"{self.maximum:,}"
+        fits = (self.maximum is None) == (not behind)
+        check(fits, self.kind, f"the largest average {known}", "it only before another stage")
+        return super().among(before, behind)
+
+    @property
+    def source(self) -> Areas:
+        """The areas of the image."""
+        return self.pooling
 
     @property
     def n_inputs(self) -> int:

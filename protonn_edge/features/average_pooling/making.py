@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from protonn_edge.chain.features import Features, PointFormat
+from protonn_edge.chain.features import Features
+from protonn_edge.chain.point_format import PointFormat
 from protonn_edge.chain.shapes import Shape
 from protonn_edge.features.average_pooling.integers import Areas, IntegerAveragePooling
 from protonn_edge.features.deskew.integers import BYTES, IntegerDeskew, PixelScale
@@ -27,8 +28,8 @@ def average_pooling(
     areas = Areas(image_shape, cropped_shape, shape)
     points = PointFormat(pixels.quantizer(), areas.image_shape)
     if not deskew:
-        return Features(IntegerAveragePooling.kind, points, (IntegerAveragePooling(areas),))
+        return Features(points, (IntegerAveragePooling(areas),))
     cropped = replace(areas, image_shape=areas.cropped_shape)
     image = CroppedImage(areas.image_shape, areas.cropped_shape)
-    stages = IntegerDeskew(image), IntegerAveragePooling(cropped, by_rows=True)
-    return Features(IntegerAveragePooling.kind, points, stages)
+    stages = IntegerDeskew(image), IntegerAveragePooling(cropped)
+    return Features(points, stages)

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from protonn_edge.chain.features import Features, PointFormat
+from protonn_edge.chain.features import Features
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
+from protonn_edge.chain.point_format import PointFormat
 from protonn_edge.errors import InvalidValue
 from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
 from protonn_edge.features.convolution.integers import IntegerConvolution
@@ -18,7 +19,6 @@ from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.features.window_features.scale import ChannelScale
 
 Layer = IntegerConvolution | IntegerPooling | IntegerInt8Layer
-KIND = "convolutions"
 
 
 def layered(
@@ -49,7 +49,7 @@ def layered(
         zero, step = (np.resize(each, channels) for each in (scale.zero, scale.step))
         scale = replace(scale, zero=zero, step=step)
     points = PointFormat(scale, shape, is_signal, rate)
-    return Features(KIND, points, (*(() if averages is None else (averages,)), *layers))
+    return Features(points, (*(() if averages is None else (averages,)), *layers))
 
 
 def layers_of(features: Features) -> tuple[Layer, ...]:

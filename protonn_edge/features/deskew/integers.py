@@ -19,9 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
-from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range
+from protonn_edge.chain.integer_stage import IntArray, Range
 from protonn_edge.datasets.cells import FLOAT32_MAX
 from protonn_edge.features.images.cropped_image import CroppedImage
+from protonn_edge.features.images.pixel_stage import RowSource
 from protonn_edge.system.checks import check, check_range
 
 SIDE_LIMIT = 32  # maximum side in pixels, for which moments fit 32 bits
@@ -129,7 +130,7 @@ def _quotient(numerator: IntArray, denominator: IntArray) -> IntArray:
 
 
 @dataclass(frozen=True, eq=False)
-class IntegerDeskew(IntegerStage):
+class IntegerDeskew(RowSource):
     """Maps an image of bytes to its crop after shifting its rows."""
 
     kind: ClassVar[str] = "deskew"
@@ -139,6 +140,11 @@ class IntegerDeskew(IntegerStage):
     def __post_init__(self) -> None:
         """Refuse images whose moments could overflow."""
         check_range("side of a deskewed image", max(self.image.image_shape), 1, SIDE_LIMIT)
+
+    @property
+    def source(self) -> CroppedImage:
+        """The image."""
+        return self.image
 
     @property
     def n_inputs(self) -> int:

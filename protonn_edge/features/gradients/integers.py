@@ -21,7 +21,7 @@ The image may be deskewed before; see `protonn_edge.features.deskew.integers`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any, ClassVar, Self
 
@@ -29,11 +29,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
-from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range, check_holds
+from protonn_edge.chain.integer_stage import IntArray, Range, check_holds
 from protonn_edge.chain.shapes import Shape, shape_text
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.features.deskew import integers as deskewing
 from protonn_edge.features.images import cropped_image as crop
+from protonn_edge.features.images.pixel_stage import DERIVED, RowReader
 from protonn_edge.system.checks import check, check_choice, check_range
 
 Bytes = NDArray[np.uint8]
@@ -193,7 +194,7 @@ ROOTS = np.sqrt(np.arange(LEVELS) + 0.5) * (np.arange(LEVELS) > 0)
 
 
 @dataclass(frozen=True, eq=False)
-class IntegerGradients(IntegerStage):
+class IntegerGradients(RowReader):
     """Maps pixels b to the roots of sums of gradients.
 
     ::
@@ -207,8 +208,7 @@ class IntegerGradients(IntegerStage):
     cells: Cells  # the cells of the image, which is not deskewed here
     shift: int  # shift of sums to the right, 1..8 bits
     # (256,): roots as a classifier's inputs, in ascending order; None before these are known
-    table: Bytes | None = None
-    by_rows: bool = False  # whether the previous stage passes whole rows of pixels
+    table: Bytes | None = field(default=None, metadata=DERIVED)
 
     def __post_init__(self) -> None:
         """Refuse a table that is not in ascending order, for which `output` would be wrong."""
@@ -218,6 +218,11 @@ class IntegerGradients(IntegerStage):
             check_holds(fits, "an invalid table of roots", f"{LEVELS} bytes in ascending order")
         limits = f"{SHIFTS[0]} to {SHIFTS[-1]} bits"
         check_holds(self.shift in SHIFTS, f"sums shifted by {self.shift} bits", limits)
+
+    @property
+    def source(self) -> Cells:
+        """The cells of the image."""
+        return self.cells
 
     @property
     def n_inputs(self) -> int:

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.features import Features, PointFormat
+from protonn_edge.chain.features import Features
 from protonn_edge.chain.integer_stage import run_through
+from protonn_edge.chain.point_format import PointFormat
 from protonn_edge.chain.shapes import Shape
 from protonn_edge.features.deskew.integers import BYTES, IntegerDeskew, PixelScale
 from protonn_edge.features.gradients.integers import LEVELS, SHIFTS, Cells, IntegerGradients
@@ -39,10 +40,10 @@ def gradient_features(
     whole = Cells(image_shape, cropped_shape, cells, directions)
     points = PointFormat(pixels.quantizer(), image.image_shape)
     if not deskew:
-        return Features(IntegerGradients.kind, points, (IntegerGradients(whole, shift),))
+        return Features(points, (IntegerGradients(whole, shift),))
     cropped = replace(whole, image_shape=image.cropped_shape)
-    stages = IntegerDeskew(image), IntegerGradients(cropped, shift, by_rows=True)
-    return Features(IntegerGradients.kind, points, stages)
+    stages = IntegerDeskew(image), IntegerGradients(cropped, shift)
+    return Features(points, stages)
 
 
 def fitted_to(X: NDArray[Any], features: Features) -> Features:

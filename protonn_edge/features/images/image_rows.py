@@ -17,8 +17,10 @@ from math import prod
 from typing import Self
 
 from protonn_edge.chain.integer_stage import IntegerStage
+from protonn_edge.chain.point_format import PointFormat, check_points
 from protonn_edge.chain.shapes import ImageShape, image_text
 from protonn_edge.chain.statistics import InputStatistics
+from protonn_edge.features.images.pixel_stage import DERIVED
 from protonn_edge.kernels import compiled
 from protonn_edge.kernels.kernel import COUNTER_BYTES, Calls, Feed, HeldInputs, without_calls
 from protonn_edge.system.checks import check
@@ -28,27 +30,40 @@ Margins = tuple[tuple[int, int], tuple[int, int]]
 """Rows above and below an image, and pixels to the left and right of it."""
 
 
-_DERIVED = {"stored": False}  # from the stages around it
-
-
 @dataclass(frozen=True, eq=False)
 class ImageStage(IntegerStage):
     """A layer of a network."""
 
     shape: ImageShape  # height, width and channels of the input image
     # whether a previous stage passes on whole rows of pixels
-    by_rows: bool = field(default=False, kw_only=True, repr=False, metadata=_DERIVED)
+    by_rows: bool = field(default=False, kw_only=True, repr=False, metadata=DERIVED)
     # the layers after it; each takes the rows of its predecessor
-    behind: tuple[ImageStage, ...] = field(default=(), kw_only=True, repr=False, metadata=_DERIVED)
+    behind: tuple[ImageStage, ...] = field(default=(), kw_only=True, repr=False, metadata=DERIVED)
 
-    def among(self, before: IntegerStage | None, behind: tuple[IntegerStage, ...], /) -> Self:
+    def among(
+        self, before: IntegerStage | PointFormat, behind: tuple[IntegerStage, ...], /
+    ) -> Self:
         """Return the layer linked to the layers behind it; `InputError` if it does not fit."""
         by_rows = isinstance(before, ImageStage)
-        given = getattr(before, "output_shape", self.shape), getattr(before, "maximum", None)
+        given, most = self.shape, getattr(before, "maximum", None)
+        if isinstance(before, PointFormat):
+            height, width, channels = self.shape
+            window = width == 1 < height
+            shape = (height, width, channels) if channels > 1 else (height, width)
+            check_points(
+                before,
+                self.kind,
+                (height, channels) if window else shape,
+                "window" if window else "image",
+            )
+            most = before.scale.maximum
+        elif isinstance(before, ImageStage):
+            given = before.output_shape
         own = self.shape, largest(self, "input_maximum")
-        if before is not None:
-            found, fits = (f"{image_text(of[0])} with values up to {of[1]}" for of in (given, own))
-            check(given == own, self.kind, found, fits)
+        found, fits = (
+            f"{image_text(of[0])} with values up to {of[1]}" for of in ((given, most), own)
+        )
+        check((given, most) == own, self.kind, found, fits)
         layers = tuple(each for each in behind if isinstance(each, ImageStage))
         return replace(self, by_rows=by_rows, behind=layers)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 from numpy.typing import NDArray
 
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_stage import IntegerStage, Range
+from protonn_edge.chain.point_format import PointFormat, check_points
 from protonn_edge.chain.raw_inputs import RawQuantizer, raw_quantizer
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.features.window_features.windows import Windows
@@ -22,7 +23,7 @@ class IntegerWindowFeatures(IntegerStage):
 
     window: Windows  # the features
     # the quantizer of features; None before the classifier's inputs are known
-    quantizer: RawQuantizer | None = None
+    quantizer: RawQuantizer | None = field(default=None, metadata={"stored": False})
 
     @property
     def n_inputs(self) -> int:
@@ -39,6 +40,11 @@ class IntegerWindowFeatures(IntegerStage):
         """The range of the bytes."""
         assert self.quantizer is not None
         return Range.of_bytes(self.window.n_outputs, self.quantizer.maximum)
+
+    def among(self, before: IntegerStage | PointFormat, _: tuple[IntegerStage, ...], /) -> Self:
+        """Return the stage, if it comes first."""
+        check_points(before, self.kind, (self.window.window, self.window.channels), "window")
+        return self
 
     def run(self, x: NDArray[Any]) -> NDArray[Any]:
         """Return the features (n, F) of windows of bytes (n, N C), as bytes if quantized."""

@@ -6,7 +6,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from protonn_edge.chain.features import Features, PointFormat
+from protonn_edge.chain.features import Features
+from protonn_edge.chain.point_format import PointFormat
 from protonn_edge.features.window_features.integers import IntegerWindowFeatures
 from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.features.window_features.windows import FeatureSet, Windows
@@ -21,7 +22,7 @@ def window_features(
     """Return features of windows of a shape, which is samples of a channel, and channels."""
     stage = IntegerWindowFeatures(Windows(features, *shape))
     points = PointFormat(scale.quantizer(), shape, is_signal=True, rate=rate)
-    return Features("window_features", points, (stage,))
+    return Features(points, (stage,))
 
 
 def fitted_to(

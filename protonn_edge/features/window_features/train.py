@@ -16,7 +16,7 @@ from protonn_edge.training import refusals as rows
 from protonn_edge.training.parameters import FeatureParameters
 
 # which imports this module
-_of_windows = later("protonn_edge.training.requests", "of_windows")
+_is_of_windows = later("protonn_edge.training.requests", "is_of_windows")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -28,11 +28,11 @@ class WindowRequest(features.FeatureRequest):
     form: ClassVar[str] = "mean,max,bands:4"
     of_samples: ClassVar[bool] = True
     can_be_clipped: ClassVar[bool] = True
-    refusals: ClassVar[tuple[rows.Row, ...]] = (
+    refusals: ClassVar[tuple[rows.Refusal, ...]] = (
         rows.Refusal(
             lambda case: (
                 (case.settings.window_shape is not None or "sample_rate" in case.given)
-                and not case.kinds & _of_windows()
+                and not _is_of_windows(case)
             ),
             "{window_shape} or {sample_rate} is given, but no features of windows are requested; "
             "name features with {features}, or leave both out",

@@ -18,7 +18,7 @@ from protonn_edge.training.learner import Learner
 from protonn_edge.training.mapped_rows import in_memory
 from protonn_edge.training.points import Points
 from protonn_edge.training.progress import Learned, logistic_report
-from protonn_edge.training.refusals import Apart, Refusal, Row
+from protonn_edge.training.refusals import Refusal
 from protonn_edge.training.searched import FEATURES_SEARCHED, Between, SearchSpec, SearchTask
 
 if TYPE_CHECKING:
@@ -99,7 +99,12 @@ class LinearClassifier(LinearParameters, DeviceClassifier):
 
     learner = LinearLearner
     scores_are_logits = True
-    refusals: ClassVar[tuple[Row, ...]] = (
+    refusals: ClassVar[tuple[Refusal, ...]] = (
+        Refusal(
+            lambda case: case.for_floats_alone and case.settings.solver == NETWORK,
+            "{solver} 'network' is not possible, because a device supports neither sets of labels "
+            "nor the {normalization} 'l2'; train without it",
+        ),
         Refusal(
             lambda case: (
                 case.settings.solver == NETWORK
@@ -109,11 +114,13 @@ class LinearClassifier(LinearParameters, DeviceClassifier):
             "{features} requests no convolutions; request some, such as conv:8x3,max2, or choose "
             "'saga'",
         ),
-        Apart(
-            "regularization max_iterations tolerance",
-            "solver",
-            lambda solver: solver != NETWORK,
-            "{solver} is 'network', which keeps weights that were learned with convolutions",
+        Refusal(
+            lambda case: (
+                case.settings.solver == NETWORK
+                and case.first_given("regularization max_iterations tolerance")
+            ),
+            "{it} has no effect, because {solver} is 'network', which keeps weights that were "
+            "learned with convolutions; leave {it} out",
         ),
     )
 

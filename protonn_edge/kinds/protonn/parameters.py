@@ -207,6 +207,10 @@ class ProtoNNParameters(*_ADDED, MiniBatchParameters):  # type: ignore[misc]
         """The initial projection, in the form of `frozen`."""
         return cast("str | Float32", self.init_projection)
 
+    def projection_starts_from(self, *kinds: str) -> bool:
+        """Return whether the initial projection is of one of these kinds."""
+        return isinstance(self.init_projection, str) and self.init_projection in kinds
+
     @property
     def weight_bits(self) -> int:
         """Bits of a weight of W, those of the initial model if there is one."""

@@ -13,9 +13,9 @@ import pytest
 from refusals import refused_by
 
 from protonn_edge import from_network
-from protonn_edge.chain.features import PointFormat
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.input_quantizer import InputQuantizer
+from protonn_edge.chain.point_format import PointFormat
 from protonn_edge.errors import InputError
 from protonn_edge.features.deskew.integers import PixelScale
 

@@ -16,9 +16,9 @@ from fuzz.sentences import check_refusal
 from refusals import refused_by
 from tflite_factory import FLOAT32, INT32, network, tensor
 
-from protonn_edge.chain.features import PointFormat
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.input_quantizer import InputQuantizer
+from protonn_edge.chain.point_format import PointFormat
 from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.reading import StoredClassifier
 from protonn_edge.errors import InputError
@@ -75,7 +75,7 @@ def page_bytes(X: Any, features: InputQuantizer) -> list[int] | None:
 
 def test_a_zero_beyond_the_bytes_is_refused() -> None:
     for zero in (-256.5, 1.0, 3e38):
-        with refused_by("chain.features"):
+        with refused_by("chain.point_format"):
             PointFormat(InputQuantizer(np.array([zero]), np.ones(1, np.float32), 255), (1, 1))
 
 

@@ -34,6 +34,12 @@ def _stored(path, name):
         return archive[name].tobytes()
 
 
+def _head_with(path, **fields):
+    """Return the JSON of a file's head with other numbers."""
+    text = json.dumps(json.loads(_stored(path, "head")) | fields)
+    return np.frombuffer(text.encode(), np.uint8)
+
+
 @pytest.fixture
 def changed(tmp_path):
     """Return a function that writes a model with other arrays and returns the file."""
@@ -51,8 +57,9 @@ def changed(tmp_path):
 
 @pytest.mark.parametrize("gamma", [5e-324, 1e-45, 1e-16, 1e16, 1e38, 1e200, np.nan, np.inf, -1.0])
 def test_a_gamma_that_overflows_or_vanishes_is_refused(changed, gamma):
-    path = changed(random_model(), gamma=np.array(gamma))
-    refuses(run("inspect", path), "gamma")
+    model = random_model()
+    path = changed(model, head=_head_with(changed(model), gamma=gamma))
+    refuses(run("inspect", path), "gamma", "chain.stored")
 
 
 @pytest.mark.parametrize("scale", [1e31, -1e38, 1e300])
@@ -72,7 +79,7 @@ def test_an_extreme_offset_is_refused(changed):
 def test_a_background_of_slants_that_no_pixel_has_is_refused(changed, background):
     model = random_pooling_model(average_pooling((6, 6), (6, 6), (3, 3), deskew=True))
     path = changed(model, **{"features.points.scale.zero": np.array([background])})
-    refuses(run("inspect", path), "chain.features")
+    refuses(run("inspect", path), "chain.point_format")
 
 
 @pytest.mark.parametrize("maximum", [-1, 0, 256, 10**400])
@@ -85,11 +92,48 @@ def test_averages_beyond_a_byte_are_refused(changed, maximum):
     refuses(run("inspect", changed(model, features=text)), "largest average", "chain.stored")
 
 
+def _features_with(path, change):
+    """Return the JSON of a file's features after a change."""
+    features = json.loads(_stored(path, "features"))
+    change(features)
+    return np.frombuffer(json.dumps(features).encode(), np.uint8)
+
+
+def _deskewed(first):
+    return {"kind": "deskew", "image": {"image_shape": first, "cropped_shape": [6, 4]}}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda f: f["stages"].insert(0, _deskewed([6, 4])),
+        lambda f: f["stages"].insert(1, _deskewed([6, 4])),
+        lambda f: f["stages"].pop(0),
+        lambda f: f["stages"].pop(),
+        lambda f: f["points"].update(shape=[6, 8]),
+        lambda f: f["points"].update(shape=[4, 12]),
+        lambda f: f["points"].update(shape=[48]),
+        lambda f: f["points"].update(is_signal=True),
+        lambda f: f["points"].update(from_onset=True),
+        lambda f: f["stages"][1].update(by_rows=False),
+        lambda f: f["stages"][1]["pooling"].update(image_shape=[4, 6], cropped_shape=[4, 6]),
+        lambda f: f["stages"][1]["pooling"].update(cropped_shape=[6, 2], shape=[3, 2]),
+        lambda f: f["stages"][1].update(maximum=255),
+        lambda f: f.update(kind="gradients"),
+    ],
+)
+def test_stages_that_do_not_fit_their_points_or_each_other_are_refused(changed, change):
+    model = random_pooling_model(average_pooling((8, 6), (6, 4), (3, 2), deskew=True))
+    text = _features_with(changed(model), change)
+    done = run("inspect", changed(model, features=text))
+    assert "the model again" in refusal(done)
+
+
 def test_weights_without_dimensions_are_refused(changed):
     rng = np.random.default_rng(0)
     classifier = LocalDeepKernelClassifier(depth=1, epochs=1, random_state=0)
     model = classifier.fit(rng.normal(size=(20, 3)), np.arange(20) % 2).to_model()
-    refuses(run("inspect", changed(model, W=np.float32(1))), "chain.file")
+    refuses(run("inspect", changed(model, **{"head.weights": np.float32(1)})), "branches")
 
 
 @pytest.mark.parametrize("gamma", [1e-15, 1e15])
@@ -97,7 +141,8 @@ def test_weights_without_dimensions_are_refused(changed):
 @pytest.mark.parametrize("feature", [1e-45, 3e38])
 def test_the_ends_of_the_ranges_give_finite_scores(changed, gamma, scale, feature):
     model = random_model()
-    path = changed(model, gamma=np.array(gamma), normalizer_scale=np.full(model.n_inputs, scale))
+    head = _head_with(changed(model), gamma=gamma)
+    path = changed(model, head=head, normalizer_scale=np.full(model.n_inputs, scale))
     loaded = load_model(path)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

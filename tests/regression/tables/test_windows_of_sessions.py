@@ -105,7 +105,7 @@ def test_channels_keep_their_names(write: Write) -> None:
     succeed("windows", path, "-o", windows, "--window", 10, "--test", 0.3)
     options = ("--features", "mean,deviation", "--epochs", 1, "--groups", "groups")
     succeed("train", windows, "-o", model, "--prototypes", 2, *options)
-    declared = run_json("inspect", model)["window_features"]
+    declared = run_json("inspect", model)
     assert declared["channel_names"] == list(CHANNELS)
     assert load_model(model).feature_names[:4] == ("ax[0]", "ay[0]", "az[0]", "ax[1]")
     succeed("export", model, "--c", path.with_name("exported"))

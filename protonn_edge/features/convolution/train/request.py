@@ -11,7 +11,6 @@ from protonn_edge.chain.features import Features
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.features.average_pooling.integers import Areas, IntegerAveragePooling
 from protonn_edge.features.convolution.integers import WEIGHT_BITS
-from protonn_edge.features.convolution.making import KIND
 from protonn_edge.features.convolution.train import learning
 from protonn_edge.features.convolution.train.notation import read_network
 from protonn_edge.features.convolution.train.rounding import ACTIVATION_BITS, Bits
@@ -40,12 +39,12 @@ class ConvolutionRequest(ImageRequest):
     Its points are windows of samples if `window_shape` is given, otherwise images.
     """
 
-    kind: ClassVar[str] = KIND
+    kind: ClassVar[str] = "convolutions"
     word: ClassVar[str] = "conv"
     form: ClassVar[str] = "conv:8x3,max2"
     of_samples: ClassVar[bool] = True
     learns_from_classes: ClassVar[bool] = True
-    refusals: ClassVar[tuple[rows.Row, ...]] = (
+    refusals: ClassVar[tuple[rows.Refusal, ...]] = (
         rows.Refusal(
             _cropped_alone,
             "{features} is {settings.features}, but convolutions can use a crop only if they begin "
@@ -55,11 +54,12 @@ class ConvolutionRequest(ImageRequest):
             lambda case: isinstance(case.asked, ConvolutionRequest) and case.asked.deskew,
             "deskew applies to pool and gradients, but not to convolutions; leave deskew out",
         ),
-        rows.Apart(
-            "network_epochs network_moved_share network_still_epochs",
-            "asked",
-            lambda asked: isinstance(asked, ConvolutionRequest),
-            "no convolutions are learned",
+        rows.Refusal(
+            lambda case: (
+                not isinstance(case.asked, ConvolutionRequest)
+                and case.first_given("network_epochs network_moved_share network_still_epochs")
+            ),
+            "{it} has no effect, because no convolutions are learned; leave {it} out",
         ),
     )
 

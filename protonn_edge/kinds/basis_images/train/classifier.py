@@ -43,7 +43,7 @@ from protonn_edge.system.checks import check, check_most
 from protonn_edge.training.features import FeatureData
 from protonn_edge.training.points import Float32, Indices, Points
 from protonn_edge.training.progress import Learned
-from protonn_edge.training.refusals import Refusal, Row
+from protonn_edge.training.refusals import Refusal
 from protonn_edge.training.searched import Among, SearchSpec, SearchTask
 
 _FIRST_DEVIATION = basis.LARGEST_VALUE / 4  # initial deviation of a weight, whose mean is 0
@@ -265,7 +265,7 @@ class BasisImagesClassifier(BasisImagesParameters, DenseClassifier):
     taught: TaughtStudent = field(init=False)
     taught_: TaughtStudent = field(init=False)  # student, basis images and teacher
 
-    refusals: ClassVar[tuple[Row, ...]] = (
+    refusals: ClassVar[tuple[Refusal, ...]] = (
         Refusal(
             lambda case: not isinstance(case.asked, ConvolutionRequest),
             "basis images need a student; give its layers with {features}, such as conv:8x3,max2",

@@ -19,8 +19,8 @@ from protonn_edge.extensions import brought
 from protonn_edge.kinds.protonn.head import protonn_head
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.kinds.protonn.train.budget_rules import sizes_within
-from protonn_edge.kinds.protonn.train.combinations import REFUSALS
 from protonn_edge.kinds.protonn.train.fitting import ProtoNNLearner, default_prototypes
+from protonn_edge.kinds.protonn.train.refusals import REFUSALS
 from protonn_edge.kinds.protonn.train.voters import voters_training
 from protonn_edge.quantization import check_counts
 from protonn_edge.training.base import DeviceClassifier
@@ -28,7 +28,7 @@ from protonn_edge.training.group_shift import GroupShift
 from protonn_edge.training.objective import LABEL_RARITY
 from protonn_edge.training.points import Points, Transform
 from protonn_edge.training.progress import Learned
-from protonn_edge.training.refusals import Row, TrainingRequest, refusal_of
+from protonn_edge.training.refusals import Refusal, TrainingRequest, refusal_of
 from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, SearchSpec, SearchTask
 from protonn_edge.training.targets import nearest_distances
 from protonn_edge.training.transforms import count_inputs
@@ -90,7 +90,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
     learner = ProtoNNLearner
     starts_from: ClassVar[str] = "protonn"
     takes_label_sets: ClassVar[bool] = True
-    refusals: ClassVar[tuple[Row, ...]] = (
+    refusals: ClassVar[tuple[Refusal, ...]] = (
         *(each for rows in brought("protonn.refusals").values() for each in rows),
         *REFUSALS,
     )

@@ -4,28 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from protonn_edge.training.refusals import Apart, Refusal, Row
+from protonn_edge.training.refusals import Refusal
 
-REFUSALS: Sequence[Row] = (
+REFUSALS: Sequence[Refusal] = (
     Refusal(
         lambda case: case.settings.one_class and case.for_floats_alone,
         "{one_class} is set, but a device supports neither sets of labels nor the {normalization} "
         "'l2'; leave out one of the two",
     ),
-    Apart(
-        "augment strangers clip initial_model budget new_classes sparsity_projection "
-        "sparsity_prototypes sparsity_labels",
-        "one_class",
-        lambda one_class: not one_class,
-        "{one_class} learns from normal points, without other points or an optimizer",
-        has_no_effect=False,
+    Refusal(
+        lambda case: (
+            case.settings.one_class
+            and case.first_set(
+                "augment strangers clip initial_model budget new_classes sparsity_projection "
+                "sparsity_prototypes sparsity_labels"
+            )
+        ),
+        "{it} is given, but {one_class} learns from normal points, without other points or an "
+        "optimizer; leave {it} out",
     ),
-    Apart(
-        "epochs optimizer loss batch_size learning_rate input_noise quantization_aware trained "
-        "iterations pass_epochs step_sizes gamma_numerator",
-        "one_class",
-        lambda one_class: not one_class,
-        "{one_class} trains without an optimizer",
+    Refusal(
+        lambda case: (
+            case.settings.one_class
+            and case.first_given(
+                "epochs optimizer loss batch_size learning_rate input_noise quantization_aware "
+                "trained iterations pass_epochs step_sizes gamma_numerator"
+            )
+        ),
+        "{it} has no effect, because {one_class} trains without an optimizer; leave {it} out",
     ),
     Refusal(
         lambda case: (
@@ -36,9 +42,7 @@ REFUSALS: Sequence[Row] = (
     ),
     Refusal(
         lambda case: (
-            case.settings.one_class
-            and isinstance(case.settings.init_projection, str)
-            and case.settings.init_projection in ("nca", "sleec")
+            case.settings.one_class and case.settings.projection_starts_from("nca", "sleec")
         ),
         "{init_projection} is {settings.init_projection}, which needs several classes, but "
         "{one_class} is set; leave out one of the two",

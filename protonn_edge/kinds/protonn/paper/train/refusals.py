@@ -4,27 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from protonn_edge.training.refusals import Apart, Refusal, Row
+from protonn_edge.training.refusals import Refusal
 
-REFUSALS: Sequence[Row] = (
-    Apart(
-        "iterations pass_epochs step_sizes",
-        "optimizer",
-        lambda optimizer: optimizer == "alternating",
-        "only the alternating {optimizer} uses it",
+REFUSALS: Sequence[Refusal] = (
+    Refusal(
+        lambda case: (
+            case.settings.optimizer != "alternating"
+            and case.first_given("iterations pass_epochs step_sizes")
+        ),
+        "{it} has no effect, because only the alternating {optimizer} uses it; leave {it} out",
     ),
-    Apart(
-        "epochs learning_rate input_noise quantization_aware",
-        "optimizer",
-        lambda optimizer: optimizer == "joint",
-        "only the joint {optimizer} uses it",
+    Refusal(
+        lambda case: (
+            case.settings.optimizer != "joint"
+            and case.first_given("epochs learning_rate input_noise quantization_aware")
+        ),
+        "{it} has no effect, because only the joint {optimizer} uses it; leave {it} out",
     ),
-    Apart(
-        "augment strangers",
-        "optimizer",
-        lambda optimizer: optimizer == "joint",
-        "the alternating {optimizer} takes points as they are",
-        has_no_effect=False,
+    Refusal(
+        lambda case: case.settings.optimizer != "joint" and case.first_set("augment strangers"),
+        "{it} is given, but the alternating {optimizer} takes points as they are; leave {it} out",
     ),
     Refusal(
         lambda case: (

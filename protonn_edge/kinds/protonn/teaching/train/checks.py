@@ -13,6 +13,11 @@ from protonn_edge.training.refusals import Refusal
 
 REFUSALS: Sequence[Refusal] = (
     Refusal(
+        lambda case: case.for_floats_alone and case.first_set("teachable"),
+        "{it} is not possible, because a device supports neither sets of labels nor the "
+        "{normalization} 'l2'; train without it",
+    ),
+    Refusal(
         lambda case: case.settings.new_classes > 0 and case.settings.teachable == 0,
         "{new_classes} is {settings.new_classes}, but {teachable} is 0; give both",
     ),

@@ -1,0 +1,59 @@
+"""The parameters of ProtoNN that cannot be combined; see `protonn_edge.training.refusals`."""
+
+from __future__ import annotations
+
+from protonn_edge.training.refusals import Refusal
+
+REFUSALS: tuple[Refusal, ...] = (
+    Refusal(
+        lambda case: case.multilabel and case.settings.projection_starts_from("nca"),
+        "{init_projection} 'nca' is not possible, because points have sets of labels; train "
+        "without it",
+    ),
+    Refusal(
+        lambda case: case.for_floats_alone and case.first_set("budget projection_bits"),
+        "{it} is not possible, because a device supports neither sets of labels nor the "
+        "{normalization} 'l2'; train without it",
+    ),
+    Refusal(
+        lambda case: case.model is not None and case.first_set("clip budget"),
+        "{it} is given, but the model to start from has its own sizes and ranges; leave {it} out",
+    ),
+    Refusal(
+        lambda case: (
+            case.model is not None
+            and case.first_given(
+                "n_prototypes n_projections init_projection init_prototypes gamma gamma_numerator"
+            )
+        ),
+        "{it} has no effect, because the model to start from determines the sizes and the "
+        "initial values; leave {it} out",
+    ),
+    Refusal(
+        lambda case: (
+            "normalization" in case.given
+            and case.settings.normalization != case.settings.normalizer_kind
+        ),
+        "{normalization} has no effect, because the model to start from has its own; leave "
+        "{normalization} out",
+    ),
+    Refusal(
+        lambda case: (
+            case.settings.projection_bits != case.settings.weight_bits
+            and (case.settings.projection_bits < 8 or "projection_bits" in case.given)
+        ),
+        "{projection_bits} is {settings.projection_bits}, but the model to start from keeps its "
+        "{settings.weight_bits} bits per weight; leave {projection_bits} out",
+    ),
+    Refusal(
+        lambda case: (
+            case.settings.budget is not None and case.first_set("n_prototypes n_projections")
+        ),
+        "{it} is given, but {budget} determines the sizes; leave {it} out",
+    ),
+    Refusal(
+        lambda case: case.settings.loss == "neighbour_likelihood" and case.first_set("strangers"),
+        "{it} is given, but the likelihood of neighbours is not defined for points without a "
+        "class; leave {it} out",
+    ),
+)
