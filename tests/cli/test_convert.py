@@ -117,7 +117,7 @@ def test_an_rbf_that_is_cut_is_mentioned(foo: Path, tmp_path: Path):
             "5 features, expected 2",
         ),
         (["machine.pkl", "-o", "run"], "machine.pkl is a pickle, which could execute code"),
-        (["model.npz", "-o", "run", "--data", "foo"], "has 12 features, but the data has 5"),
+        (["model.npz", "-o", "run", "--data", "foo"], "12 features, expected 5"),
     ],
 )
 def test_what_cannot_be_converted_is_one_sentence(
