@@ -40,7 +40,7 @@ class Ppk2(SerialMeter):
             raise InvalidValue(
                 "--meter",
                 "a PPK2 does not measure the voltage",
-                "state it, as in --meter ppk2:PORT,volts=5",
+                "state it, as in ppk2:PORT,volts=5, or in pytest by --pnn-volts",
             )
         self._supply = volts
 
