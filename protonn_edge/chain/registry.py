@@ -7,6 +7,8 @@ reads in the ``__init__.py`` of each
 ``KINDS``     the kinds of classifiers, as `Kind`
 ``REQUESTS``  the requests for features in training, as `Requested`
 ``STAGES``    the folder of each of its integer stages, below its own; "" if that is the same
+``TITLES``    names, by stage, for models whose scores it computes and a classifier only passes on
+``SMALLER``   by stage, what to try in training if it takes most of the flash, SRAM and time
 ``EXPORTS``   names that `protonn_edge` offers, with their modules; classifiers are among them
 
 By convention, the folder of a kind of classifier has in
@@ -109,6 +111,16 @@ STAGES = Imported(
     | {stage: f"{folder}.kernels:kernels" for stage, folder in _STAGE_FOLDERS.items()}
 )
 """What finds the kernels of an integer stage; `kernels.kernel` has it with its type."""
+
+
+def _of_stages(name: str) -> dict[str, Any]:
+    """Return what the folders of stages say of these, by kind of stage."""
+    each = (getattr(folder, name, {}) for folder in _FOLDERS.values())
+    return {stage: value for brought in each for stage, value in brought.items()}
+
+
+TITLES: Mapping[str, str] = _of_stages("TITLES")
+SMALLER: Mapping[str, tuple[str, ...]] = _of_stages("SMALLER")
 
 PLANS = tuple(dict.fromkeys(plan for kind in KINDS.values() for plan in kind.plans))
 """Names of plans that kinds bring."""

@@ -20,7 +20,6 @@ class IntegerAudio(IntegerStage):
     """Maps the samples of a clip to its features."""
 
     kind: ClassVar[str] = "audio"
-    smaller: ClassVar[tuple[str, ...]] = ("fewer bands in --features",)
 
     clip: Frames  # the bands, with values that provably fit 16 bits, and the frames
     onset: int  # the threshold at which a clip begins, for `pnn_onset`; see `onset`
