@@ -33,14 +33,11 @@ from collections import UserDict
 from collections.abc import Iterator, Mapping, MutableMapping
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from protonn_edge.chain.entries import Kind
 from protonn_edge.errors import InputError
 from protonn_edge.system.lazy import folders_of, optional
-
-if TYPE_CHECKING:
-    from protonn_edge.chain.head import Head
 
 _ROOMS = ("features", "kinds")
 
@@ -79,10 +76,10 @@ def _place(kind: str, module: str, name: str) -> str:
     return f"{_FOLDER_OF[kind]}.{module}:{KINDS[kind].prefix}{name}"
 
 
-HEADS: MutableMapping[str, type[Head]] = Imported(
+HEADS: MutableMapping[str, Any] = Imported(
     {name: _place(name, "head", "Head") for name, kind in KINDS.items() if kind.has_models}
 )
-"""The float forms of the kinds of classifiers."""
+"""The float forms of the kinds of classifiers; `chain.head` has their type."""
 
 _REQUESTS = sorted(
     (each.place, f"{folder}.{each.request}")
