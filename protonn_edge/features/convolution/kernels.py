@@ -302,7 +302,7 @@ class ConvolutionKernel(Kernel):
         height, places, out = self.stage.output_shape
         zero, other = self.code.inputs
         unknown = np.full(len(zero), _ACTIVE), np.array([_SMALL, _LARGE])
-        active, (small, large) = activity.stages.get(self.kind, unknown)
+        active, (small, large) = activity.stages.get(self.stage.kind, unknown)
         value = self.code.value
         mean = small * value.small + large * value.large + (1 - small - large) * value.between
         inputs = float((zero + active * (other - zero)).sum())

@@ -82,7 +82,7 @@ class Int8LayerKernel(Kernel):
     def _mean(self, activity: Activity) -> float:
         """Return the mean cycles without getting rows."""
         unknown = np.array([_ACTIVE]), np.array([_BELOW])
-        (active,), (below,) = activity.stages.get(self.kind, unknown)
+        (active,), (below,) = activity.stages.get(self.stage.kind, unknown)
         zero, other = self.sums.tap_cycles
         taps = self.sums.passes * self.sums.taps * (zero + float(active) * (other - zero))
         return taps + self._around + self._places * self.values.mean(float(below))

@@ -230,7 +230,7 @@ class MatvecKernel(base.Kernel):
         """Return the step from ``pnn_begin`` to the last input; see `Kernel.cost`."""
         product = self.matvec
         mean = product.mean(activity.inputs) + (0 if feed is None else product.fed(feed))
-        step = base.Step(self.kind, self.name, sum(product.bytes), mean)
+        step = base.Step(self.stage.kind, self.name, sum(product.bytes), mean)
         return step.on(self.core, product.listings)
 
     @property

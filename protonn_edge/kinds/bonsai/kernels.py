@@ -268,7 +268,7 @@ class BonsaiTreeKernel(HeldKernel):
             + self.cycles.clear * self.stage.n_rows
         )
         levels = np.log2(np.arange(1, self.stage.n_nodes + 1)).astype(np.int64)
-        (shares,) = activity.stages.get(self.kind, (np.exp2(-levels).astype(np.float64),))
+        (shares,) = activity.stages.get(self.stage.kind, (np.exp2(-levels).astype(np.float64),))
         return always + self._mean(shares)
 
     def _mean(self, shares: NDArray[np.float64]) -> float:
