@@ -58,7 +58,8 @@ class IntegerStage(ABC):
     kind: ClassVar[str]  # its name in plans and reports
     # functions, without the prefix, that it adds to those of the generated C for every model
     c_functions: ClassVar[tuple[str, ...]] = ()
-    # whether the first vector of `activity` counts the stage's non-zero values
+    # whether the first vector of `activity` counts the stage's non-zero inputs, or non-zero values
+    reports_nonzero_inputs: ClassVar[bool] = False
     reports_nonzero_outputs: ClassVar[bool] = False
 
     @property

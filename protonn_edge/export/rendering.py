@@ -29,7 +29,7 @@ from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.shell import command_line
 
 if TYPE_CHECKING:
-    from protonn_edge.projects.windowing import Windowing
+    from protonn_edge.sensors.windowing import Windowing
 
 Kind = Literal["arduino", "platformio", "c"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -160,7 +160,7 @@ class Library:
         """
         if self.windowing is None:
             return {}
-        sketches = {_LIVE_SKETCH: f"examples/{_LIVE_SKETCH}.ino.j2"}
+        sketches = {_LIVE_SKETCH: f"sensors/{_LIVE_SKETCH}.ino.j2"}
         if self.windowing.sampling.kinds[0].bus != "spi":
             for part in self.parts:
                 sketches |= part.live_sketches

@@ -12,14 +12,14 @@ import pytest
 from command_line import run
 from model_factory import random_model
 
-from protonn_edge.cli.monitor import _another_model, picture
 from protonn_edge.codegen import make_plan
-from protonn_edge.device.listener import AnswerStream, Listener
 from protonn_edge.device.protocol import encode_frame
-from protonn_edge.device.sensor_board import WindowAnswer
 from protonn_edge.errors import CheckFailed
 from protonn_edge.projects.folder import plan_text
 from protonn_edge.quantization import quantize
+from protonn_edge.sensors.commands.monitor import _another_model, picture
+from protonn_edge.sensors.listener import AnswerStream, Listener
+from protonn_edge.sensors.sensor_board import WindowAnswer
 
 NAMES = ("rest", "wave")
 BYTES_OF_HASH = bytes(range(8))

@@ -124,6 +124,7 @@ class AudioKernel(Kernel):
         return self._in_one_step(
             self._cycles(feed) + following(Feed.at_once(self.stage.n_outputs)),
             len(STEPS),
+            products=clip.n_features * self.band_loop.products,
             state=_STATE_BYTES + BAND_BYTES * len(clip.bands) + clip.n_outputs,
         )
 

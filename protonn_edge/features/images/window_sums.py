@@ -19,6 +19,7 @@ from protonn_edge.features.images.image_rows import ImageStage, Margins
 class WindowSums(ImageStage):
     """A layer of weighted sums; bytes of `padding_value` surround the image."""
 
+    reports_nonzero_inputs: ClassVar[bool] = True
     exact: ClassVar[type[np.floating[Any]]]  # holds all sums without bias exactly
 
     # (out, h, w, channels): W; channels is 1 if each output channel uses only the input channel of

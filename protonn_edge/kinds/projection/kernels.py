@@ -136,7 +136,7 @@ class ProjectionKernel(MatvecKernel):
         return self._cost(
             feed,
             activity,
-            requantize.on(self.core, self.listings),
+            requantize.on(self.core),
             tables=scalings,
         )
 

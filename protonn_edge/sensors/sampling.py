@@ -2,7 +2,7 @@
 
 A timer starts each sample, and interrupts read it. Rates that are too high for the chip or the
 sensor are refused before anything is written. Loggers and firmware that classifies its sensor's
-samples share this module and the templates in ``templates/device``.
+samples share this module and the templates in ``templates/sensors``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from protonn_edge.boards import Board
 from protonn_edge.codegen import template_environment
 from protonn_edge.datasets.naming import Notice, listed
 from protonn_edge.device.protocol import BITS_PER_BYTE
-from protonn_edge.device.sensor_board import DESCRIBED, SENSOR_NUMBERS
 from protonn_edge.errors import InputError, counted, shortened
 from protonn_edge.sensors import SensorKind
 from protonn_edge.sensors.kinds import (
@@ -26,6 +25,7 @@ from protonn_edge.sensors.kinds import (
     Registers,
     rate_limits,
 )
+from protonn_edge.sensors.sensor_board import DESCRIBED, SENSOR_NUMBERS
 from protonn_edge.toolchain.platformio import description_file, upload_lines
 
 
@@ -166,8 +166,8 @@ class Sampling:
         return _TIMER_CYCLES + _BUS_BYTE_CYCLES * (self.device.data_bytes + _ADDRESSES)
 
     def project(self, program: str, context: dict[str, object]) -> dict[str, str]:
-        """Return a PlatformIO project's files by name, with a program of ``templates/device``."""
-        environment = template_environment("device")
+        """Return a PlatformIO project's files by name, with a program of ``templates/sensors``."""
+        environment = template_environment("sensors")
         return {
             "platformio.ini": environment.get_template("platformio.ini.j2").render(context),
             "src/main.c": environment.get_template(f"{program}.c.j2").render(context),

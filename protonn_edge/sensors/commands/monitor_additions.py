@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Protocol
 from protonn_edge.boards import Board
 from protonn_edge.cli.additions import AddedOptions
 from protonn_edge.cli.command import Output
-from protonn_edge.device.listener import Listener
 from protonn_edge.device.protocol import Message
+from protonn_edge.sensors.listener import Listener
 
 
 class MonitorKeys(Protocol):

@@ -17,14 +17,14 @@ from rich.text import Text
 from protonn_edge.boards import load_board
 from protonn_edge.cli.command import OUTPUT, Output, command, is_terminal, option
 from protonn_edge.cli.keys import Keys
-from protonn_edge.cli.logger import LOGGER_FOLDER
 from protonn_edge.cli.options import BOARD, FOLDER, FiniteRange, baud_rate
 from protonn_edge.cli.paths import RECORDING, OutputFile
-from protonn_edge.cli.sensor_source import Pace, SensorSource, source_options
 from protonn_edge.datasets.naming import check_names
-from protonn_edge.device.recorder import Recorder, RecordingFile
 from protonn_edge.errors import CheckFailed, Interrupted, ProtoNNEdgeError, counted
 from protonn_edge.export.folder import LOGGER
+from protonn_edge.sensors.commands.logger import LOGGER_FOLDER
+from protonn_edge.sensors.commands.sensor_source import Pace, SensorSource, source_options
+from protonn_edge.sensors.recorder import Recorder, RecordingFile
 
 _LISTEN_S = 0.05
 _DRAWS_A_SECOND = 10.0

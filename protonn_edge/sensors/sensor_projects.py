@@ -17,15 +17,15 @@ from protonn_edge.chain.head import remedies_of
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Limits, Plan, plans, render_c, template_environment
 from protonn_edge.device.protocol import frame_bytes
-from protonn_edge.device.sensor_board import SamplesMessage
 from protonn_edge.errors import CheckFailed
 from protonn_edge.extensions import parts_of
 from protonn_edge.projects.checks import OverBudget, Usage, check_budget
 from protonn_edge.projects.folder import PLAN_FILE, plan_text
-from protonn_edge.projects.response import Response, response_of
-from protonn_edge.projects.sampling import Sampling, check_baud, least_baud
-from protonn_edge.projects.windowing import Windowing
 from protonn_edge.sensors import SensorKind
+from protonn_edge.sensors.response import Response, response_of
+from protonn_edge.sensors.sampling import Sampling, check_baud, least_baud
+from protonn_edge.sensors.sensor_board import SamplesMessage
+from protonn_edge.sensors.windowing import Windowing
 from protonn_edge.system.files import resource, write_atomically
 from protonn_edge.system.folders import scratch_folder
 from protonn_edge.toolchain.platformio import build_firmware
@@ -80,7 +80,7 @@ class Logger:
 
     def sketch(self, name: str) -> dict[str, str]:
         """Return the only file of an Arduino sketch, by its name."""
-        template = template_environment("device").get_template("logger.ino.j2")
+        template = template_environment("sensors").get_template("logger.ino.j2")
         return {f"{name}.ino": template.render(self.context())}
 
 

@@ -17,7 +17,7 @@ from protonn_edge.avr.paths import Times, longest_part
 from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.errors import CheckFailed
 from protonn_edge.projects.load import Load
-from protonn_edge.projects.windowing import Windowing
+from protonn_edge.sensors.windowing import Windowing
 
 _ENTRY_CYCLES = 4 + 3  # the chip's response to an interrupt, and the vector's jump
 _WAKING_CYCLES = 4  # from sleep, more than that

@@ -20,17 +20,17 @@ from rich.text import Text
 from protonn_edge.boards import load_board
 from protonn_edge.cli.command import Output, additions, command, is_terminal, option
 from protonn_edge.cli.devices import EEPROM
-from protonn_edge.cli.monitor_additions import MonitorAddition, MonitorKeys
 from protonn_edge.cli.options import BOARD, FOLDER, FiniteRange
 from protonn_edge.cli.paths import LIVE_FOLDER
-from protonn_edge.cli.sensor_source import Pace, SensorSource, source_options
 from protonn_edge.datasets import Notice
 from protonn_edge.datasets.naming import NO_CLASS
-from protonn_edge.device.listener import Answer, Listener
-from protonn_edge.device.sensor_board import LiveDescription, WindowAnswer
 from protonn_edge.errors import InputError, counted
 from protonn_edge.export.folder import LIVE
 from protonn_edge.projects.folder import PLAN_FILE, read_plan
+from protonn_edge.sensors.commands.monitor_additions import MonitorAddition, MonitorKeys
+from protonn_edge.sensors.commands.sensor_source import Pace, SensorSource, source_options
+from protonn_edge.sensors.listener import Answer, Listener
+from protonn_edge.sensors.sensor_board import LiveDescription, WindowAnswer
 
 _BAR_CELLS = 40
 _CERTAIN = 99  # in per cent; more is rounded to 100

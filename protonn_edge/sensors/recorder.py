@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets.naming import check_names
 from protonn_edge.datasets.options import RECORDING_MARK
-from protonn_edge.device import sensor_board
 from protonn_edge.device.connection import Deadline, Link
 from protonn_edge.device.protocol import Message, ProtocolError
-from protonn_edge.device.sensor_board import LoggerDescription, SamplesMessage
 from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.sensors import sensor_board
+from protonn_edge.sensors.sensor_board import LoggerDescription, SamplesMessage
 from protonn_edge.system.files import AppendedFile
 
 _VERSION = 1

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from protonn_edge.boards import load_board
 from protonn_edge.cli.command import Output
-from protonn_edge.cli.live import LiveOptions
 from protonn_edge.cli.options import board_words
-from protonn_edge.errors import InputError
 from protonn_edge.export.folder import LOGGER, check_folder, write_folder
 from protonn_edge.projects.folder import sketch_name
-from protonn_edge.projects.sensor_projects import logger_of
 from protonn_edge.sensors import sensor_kind
+from protonn_edge.sensors.sensor_projects import logger_of
 from protonn_edge.system.shell import command_line
 
 LOGGER_FOLDER = Path("logger")
@@ -21,17 +20,21 @@ LOGGER_FOLDER = Path("logger")
 
 
 def write_logger(
-    out: Output, live: LiveOptions, board_name: str, folder: Path, *, as_sketch: bool
+    out: Output,
+    sensors: Sequence[str],
+    rate: float,
+    board_name: str,
+    folder: Path,
+    *,
+    as_sketch: bool,
 ) -> dict[str, Any]:
     """Write the firmware, as a project or a sketch; print how to use it.
 
     Returns facts for the JSON object.
     """
-    if live.rate is None:
-        raise InputError("without MODEL, the firmware only samples; give --rate, too")
     board = load_board(board_name)
-    kinds = [sensor_kind(name) for name in live.sensors]
-    logger = logger_of(kinds, live.rate, board)
+    kinds = [sensor_kind(name) for name in sensors]
+    logger = logger_of(kinds, rate, board)
     sampling = logger.sampling
     files = logger.sketch(sketch_name(folder)) if as_sketch else logger.firmware()
     check_folder(folder, LOGGER)

@@ -10,15 +10,16 @@ from typing import Any, Literal, TypeVar
 
 from protonn_edge.boards import Board
 from protonn_edge.cli.command import Output, option, together
-from protonn_edge.cli.devices import PLAYED, port_to_hear, read_sensors
+from protonn_edge.cli.devices import port_to_hear
 from protonn_edge.cli.options import PORT
 from protonn_edge.datasets import Notice
 from protonn_edge.device.connection import AnsweringLink, Link
-from protonn_edge.device.sensor_board import SensorBoard
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import InputError
 from protonn_edge.export.folder import LIVE, LOGGER, check_project
 from protonn_edge.sensors import PlayedSensor, check_read
+from protonn_edge.sensors.commands.played import PLAYED, read_sensors
+from protonn_edge.sensors.sensor_board import SensorBoard
 from protonn_edge.toolchain.platformio import build_firmware
 
 _REMEDIES = {

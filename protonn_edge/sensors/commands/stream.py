@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import click
 
 from protonn_edge.chain.model import Model
-from protonn_edge.cli.command import Output, option, options_of
+from protonn_edge.cli.additions import AddedOptions
+from protonn_edge.cli.command import Output, option
 from protonn_edge.cli.options import FiniteRange
 from protonn_edge.datasets import TableOptions
 from protonn_edge.datasets.recorded import read_recording
-from protonn_edge.evaluation.live import live_figures
 from protonn_edge.evaluation.terminal import fact_table
-from protonn_edge.projects.windowing import SAMPLES_LIMIT, VOTES_LIMIT
+from protonn_edge.sensors.live import live_figures
+from protonn_edge.sensors.windowing import SAMPLES_LIMIT, VOTES_LIMIT
 
 
 @dataclass(frozen=True)
-class StreamOptions:
+class StreamOptions(AddedOptions):
     """The options as they were given."""
+
+    NEEDS: ClassVar[Mapping[str, str]] = {"--votes --refractory": "--hop"}
+    APART: ClassVar[Mapping[str, str]] = {"-o": "--hop"}
 
     hop: int | None = option(
         "If DATA is a recording: samples from the start of one window to the start of the next.",
@@ -36,14 +42,13 @@ class StreamOptions:
         shown=0.0,
     )
 
-    def classify(self, model: Model, data: Path, table: TableOptions, out: Output) -> None:
-        """Print how often a model would answer while a recording is played."""
-        assert self.hop is not None
+    def classified(self, model: Model, data: Path, table: TableOptions, out: Output) -> bool:
+        """Print how often a model would answer while a recording is played, if it is asked for."""
+        if self.hop is None:
+            return False
         recorded = read_recording(data, table)
         live = live_figures(model, recorded, self.hop, self.votes, self.refractory)
         out.notice(recorded.dataset.notices)
         out.say(fact_table(live.facts()))
         out.finish(live.to_json())
-
-
-STREAM_OPTIONS = options_of(StreamOptions)
+        return True

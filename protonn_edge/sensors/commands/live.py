@@ -12,7 +12,7 @@ import click
 from protonn_edge.boards import Board
 from protonn_edge.chain.features import signal_of
 from protonn_edge.chain.model import Model
-from protonn_edge.cli.command import Output, option, options_of
+from protonn_edge.cli.command import Output, option
 from protonn_edge.cli.options import FiniteRange
 from protonn_edge.cli.paths import LIVE_FOLDER, there
 from protonn_edge.cli.trying import refused_wrong_answers, say_tried
@@ -20,12 +20,13 @@ from protonn_edge.errors import InputError
 from protonn_edge.evaluation.terminal import budget_facts, fact_table
 from protonn_edge.export.folder import LIVE, check_folder, write_folder
 from protonn_edge.projects.project import try_plan
-from protonn_edge.projects.sampling import Sampling
-from protonn_edge.projects.sensor_projects import LiveBuild, build_live
-from protonn_edge.projects.windowing import VOTES_LIMIT, Windowing, windowing_of
 from protonn_edge.quantization import DeviceModel, quantize
 from protonn_edge.sensors import MICROPHONE, sensor_kind
+from protonn_edge.sensors.commands.logger import LOGGER_FOLDER, write_logger
 from protonn_edge.sensors.kinds import ANALOG_PINS
+from protonn_edge.sensors.sampling import Sampling
+from protonn_edge.sensors.sensor_projects import LiveBuild, build_live
+from protonn_edge.sensors.windowing import VOTES_LIMIT, Windowing, windowing_of
 from protonn_edge.system.shell import command_line
 from protonn_edge.verification.agreement import PROVEN
 from protonn_edge.verification.tryout import NOT_TRIED
@@ -67,6 +68,11 @@ class LiveOptions:
         FiniteRange(0, 3600),
     )
 
+    @property
+    def is_given(self) -> bool:
+        """Whether a sensor is named."""
+        return bool(self.sensors)
+
     def windowing(self, model: Model, board: Board) -> Windowing | None:
         """Return the windows of a board's sensor; None without a sensor."""
         if not self.sensors:
@@ -83,6 +89,30 @@ class LiveOptions:
             unit=self.unit,
         )
 
+    def write_logger(
+        self, out: Output, board_name: str, folder: Path | None, *, as_sketch: bool
+    ) -> tuple[dict[str, Any], Path]:
+        """Write firmware that only samples; print how to use it, return facts and its folder."""
+        if self.rate is None:
+            raise InputError("without MODEL, the firmware only samples; give --rate, too")
+        folder = folder or LOGGER_FOLDER
+        done = write_logger(out, self.sensors, self.rate, board_name, folder, as_sketch=as_sketch)
+        return done, folder
+
+    def build(
+        self,
+        out: Output,
+        model: DeviceModel,
+        board: Board,
+        folder: Path | None,
+        *,
+        tries: bool,
+    ) -> tuple[dict[str, Any], Path, str]:
+        """Build firmware that classifies the samples; see `SensorFirmware`."""
+        folder = folder or LIVE_FOLDER
+        done = _build(out, model, board, folder, self, tries=tries)
+        return done, folder, _monitor_line(folder, self.sensors)
+
     def _rate_for(self, model: Model) -> float:
         signal = signal_of(model.features)
         trained = None if signal is None else signal.rate
@@ -97,10 +127,7 @@ class LiveOptions:
         return rate
 
 
-LIVE_OPTIONS = options_of(LiveOptions)
-
-
-def build_with_sensor(
+def _build(
     out: Output,
     model: DeviceModel,
     board: Board,
@@ -161,7 +188,7 @@ def _soonness(built: LiveBuild, board: Board) -> tuple[str, str]:
     return "response time", within
 
 
-def monitor_line(folder: Path, sensors: Sequence[str]) -> str:
+def _monitor_line(folder: Path, sensors: Sequence[str]) -> str:
     """Return the command that runs live firmware on an emulated board."""
     where = [] if folder == LIVE_FOLDER else ["--project", str(folder)]
     # A recording of an analog input may have columns for the next pins.

@@ -28,14 +28,14 @@ from protonn_edge.datasets.naming import channel_names
 from protonn_edge.datasets.onset import QUIET
 from protonn_edge.datasets.units import Unit, units_of, units_text
 from protonn_edge.device.protocol import frame_bytes
-from protonn_edge.device.sensor_board import NAME_LIMIT, sent_name
 from protonn_edge.errors import CheckFailed, InputError, counted, shortened
 from protonn_edge.extensions import parts_of
 from protonn_edge.projects.load import Load, estimated_load
-from protonn_edge.projects.sampling import Sampling, byte_cycles, bytes_carried, used_channels
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.sensors import SensorKind
 from protonn_edge.sensors.kinds import is_chip
+from protonn_edge.sensors.sampling import Sampling, byte_cycles, bytes_carried, used_channels
+from protonn_edge.sensors.sensor_board import NAME_LIMIT, sent_name
 
 _BEYOND = 0.5  # of the sensor's range: training may widen the range of its data
 _SHORT = 0.01  # of the full scale of sound, by which a range may differ

@@ -22,9 +22,9 @@ from protonn_edge.datasets.instruments import Instrument
 from protonn_edge.datasets.naming import NO_CLASS, NO_CLASS_NAME, channel_names, listed
 from protonn_edge.datasets.recorded import Recording
 from protonn_edge.datasets.recordings import is_same_rate, runs_of
-from protonn_edge.device.sensor_board import UNDECIDED
 from protonn_edge.errors import InputError, counted
 from protonn_edge.quantization import IntegerChain, quantize
+from protonn_edge.sensors.sensor_board import UNDECIDED
 
 _WINDOWS_AT_ONCE = 4_096
 _MOST_SHOWN = 8  # events of a kind
@@ -33,7 +33,7 @@ _TAIL = 0.025  # on either side of an interval of 95 %
 
 @dataclass
 class Reporter:
-    """The reports of a board for consecutive windows, as in templates/device/windows.j2.
+    """The reports of a board for consecutive windows, as in templates/sensors/windows.j2.
 
     A class is reported once most of the last `votes` windows agree on it; no other class is
     reported for the next `refractory` samples. `reported` is the last class, at first `UNDECIDED`.
