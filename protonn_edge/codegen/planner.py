@@ -112,7 +112,7 @@ def own_program(model: IntegerChain) -> Any:
     return import_module(last.program) if isinstance(last, ProgramStage) else None
 
 
-def _feedings(first: Kernel) -> tuple[bool, ...]:
+def feedings(first: Kernel) -> tuple[bool, ...]:
     """Return whether firmware may hold all values of a first stage: the options, preferred first.
 
     Without a multiplier, a chip is too slow for the line.
@@ -125,7 +125,7 @@ def _feedings(first: Kernel) -> tuple[bool, ...]:
 def every_plan(model: IntegerChain, core: Core = UNO_CORE) -> Iterator[Plan]:
     """Yield every plan for a kind of chip, whether it fits or not; many layers have very many."""
     for kernels in product(*reversed(_able(model, core, None))):
-        for held in _feedings(kernels[-1]):
+        for held in feedings(kernels[-1]):
             yield plan_with(kernels[::-1], held=held)
 
 
@@ -149,7 +149,7 @@ def _pareto_plans(able: Sequence[Sequence[Kernel]], activity: Activity | None) -
         grown = [end.behind(kernel, activities[place]) for kernel in able[place] for end in ends]
         ends = [end for end in grown if not any(other.dominates(end) for other in grown)]
     for first, end in product(able[0], ends):
-        for held in _feedings(first):
+        for held in feedings(first):
             yield end.completed(first, activities[0], held=held)
 
 
