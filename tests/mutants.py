@@ -101,6 +101,7 @@ LIBRARIES = (
 
 CONFORMANCE = "tests/conformance/test_stages.py"
 KNOWN_COSTS = "tests/conformance/test_known_costs.py"
+KINDS = "tests/kinds/test_integers.py"
 KNOWN_MODELS = "tests/quantization/test_known_models.py"
 CODEGEN = "tests/codegen/test_golden.py tests/codegen/test_generated_c.py"
 QUANTIZERS = "tests/quantization tests/policy/rejection/test_thresholds.py"
@@ -154,7 +155,7 @@ NEAREST = {
     "chain/policy": ["tests/policy -k 'not emul and not uno'"],
     "chain/decision": ["tests/policy -k 'not emul and not uno'"],
     "features": [
-        (f"{CODEGEN} tests/linear/test_generated_c.py {KNOWN_COSTS} -k 'renders or costs'"),
+        f"{CODEGEN} {KNOWN_COSTS} -k 'renders or costs'",
         f"{CONFORMANCE} -k 'formula or range'",
         (
             "tests/quantization tests/average_pooling tests/deskew tests/gradients "
@@ -174,6 +175,7 @@ NEAREST = {
 NEAREST |= {
     f"kinds/{kind}/quantize": [
         f"{KNOWN_MODELS} tests/{kind} -k 'quantiz or exact'",
+        KINDS,
         f"tests/{kind} {CONFORMANCE} -k 'not estimator and {kind}'",
     ]
     for kind in ("bonsai", "dense", "forest", "linear")
@@ -187,15 +189,15 @@ NEAREST |= {
     for folder, kind, others in (
         ("features/audio", "audio", "tests/audio"),
         ("features/average_pooling", "average_pooling", "tests/average_pooling"),
-        ("kinds/bonsai", "bonsai_tree", "tests/bonsai/test_quantizer.py"),
+        ("kinds/bonsai", "bonsai_tree", f"tests/bonsai/test_quantizer.py {KINDS}"),
         ("features/convolution", "convolution", "tests/convolution"),
         ("kernels/decision", "decision", "tests/policy/rejection/test_thresholds.py"),
-        ("kinds/dense", "dense", "tests/dense/test_quantizer.py"),
+        ("kinds/dense", "dense", f"tests/dense/test_quantizer.py {KINDS}"),
         ("features/deskew", "deskew", "tests/deskew tests/codegen/test_deskew.py"),
-        ("kinds/forest", "forest", "tests/forest/test_quantizer.py"),
+        ("kinds/forest", "forest", f"tests/forest/test_quantizer.py {KINDS}"),
         ("features/gradients", "gradients", "tests/gradients"),
         ("features/int8_layer", "int8_layer", "tests/conversion/test_tflite.py"),
-        ("kinds/linear", "linear", "tests/linear/test_quantizer.py"),
+        ("kinds/linear", "linear", f"tests/linear/test_quantizer.py {KINDS}"),
         ("features/pooling", "pooling", "tests/convolution"),
         ("kinds/protonn/projection", "projection", "tests/quantization"),
         (

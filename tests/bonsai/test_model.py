@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ from chains import replace
 from kinds.bonsai import scores_of_tree
 from model_factory import random_points
 
-from protonn_edge.chain.file import load_model, model_bytes, save_model
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
 
@@ -30,16 +28,6 @@ def test_scores_are_those_of_the_formula(make: Make, classes: int, depth: int) -
     np.testing.assert_allclose(model.scores(X), expected, rtol=1e-9, atol=1e-12)
     assert (model.predict(X) == expected.argmax(axis=1)).all()
     assert (model.head.depth, model.n_classes) == (depth, classes)
-
-
-@both
-@pytest.mark.parametrize("depth", [0, 2])
-def test_a_file_gives_the_same_model(make: Make, depth: int, tmp_path: Path) -> None:
-    model = make(depth=depth, record={"trainer": "Adam"})
-    save_model(model, tmp_path / "model.npz")
-    loaded = load_model(tmp_path / "model.npz")
-    assert type(loaded) is type(model)
-    assert model_bytes(loaded) == model_bytes(model)
 
 
 def test_a_kernel_has_no_projection() -> None:

@@ -8,10 +8,12 @@ were, and that damaged ones are refused in one sentence, is in `tests/model/test
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from copy import copy
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from any_order import build_on_host, check_calls, check_on_uno, random_calls, wrong_calls
@@ -41,6 +43,7 @@ from protonn_edge.avr.paths import Paths
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import load_board
 from protonn_edge.chain.integer_stage import IntegerStage
+from protonn_edge.chain.stored import digest
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.host import host_program
 from protonn_edge.errors import CheckFailed
@@ -95,6 +98,42 @@ def assert_range_holds(instance: Instance, stage: IntegerStage) -> None:
     if instance.reached:
         assert (values.min(axis=0) == low).all(), f"{stage.kind} never is as low: {instance.name}"
         assert (values.max(axis=0) == high).all(), f"{stage.kind} never is as high: {instance.name}"
+
+
+def check_hash_depends_on_every_number(kind: str) -> None:
+    """Change each number of a stage, alone: the hash of its model is another one each time."""
+    instance = instances_of(kind)[0]
+    hashes = [digest(instance.stage), *(digest(each) for each in _changed(instance.stage))]
+    assert len(hashes) > 1
+    assert len(set(hashes)) == len(hashes)
+
+
+def _changed(value: Any) -> Iterator[Any]:
+    """Yield copies of a value with one number changed, whether a stage may have it or not."""
+    if is_dataclass(value):
+        for each in fields(value):
+            for new in _changed(getattr(value, each.name)) if each.repr else ():
+                other = copy(value)
+                object.__setattr__(other, each.name, new)
+                yield other
+    elif isinstance(value, tuple):
+        for place, each in enumerate(value):
+            for new in _changed(each):
+                yield (*value[:place], new, *value[place + 1 :])
+    elif isinstance(value, np.ndarray):
+        for place in {0, value.size - 1} if value.size else ():
+            other = value.copy()
+            other.flat[place] = _another(other.flat[place])
+            yield other
+    elif value is not None:
+        yield _another(value)
+
+
+def _another(value: Any) -> Any:
+    """Return another number of the same type, or another text."""
+    if isinstance(value, str):
+        return f"{value}x"
+    return value ^ True if isinstance(value, int | np.integer | np.bool_) else value + 1
 
 
 def check_host_c_is_the_reference(kind: str) -> None:
@@ -290,6 +329,7 @@ def check_calls_in_any_order_are_safe(kind: str) -> None:
 CHECKS: tuple[Callable[[str], None], ...] = (
     check_reference_is_the_formula,
     check_range_is_proven,
+    check_hash_depends_on_every_number,
     check_host_c_is_the_reference,
     check_emulated_avr_is_the_reference,
     check_any_level_of_optimization_is_the_reference,

@@ -4,38 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from chains import numbers_of, replace
+from chains import numbers_of
 from dense_factory import random_chain, random_dense_model
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from model_factory import random_points
 from refusals import refused_by
 
-from protonn_edge.chain.integer_chain import IntegerChain, own_inputs
+from protonn_edge.chain.integer_chain import own_inputs
 from protonn_edge.chain.matvec import packed
 from protonn_edge.kinds.dense.integers import IntegerDense, listed
 from protonn_edge.quantization import quantize
-
-
-@given(
-    seed=st.integers(0, 10_000),
-    features=st.integers(1, 200),
-    hidden=st.sampled_from([(4,), (60,), (30, 12)]),
-    classes=st.integers(2, 12),
-    density=st.sampled_from([0.1, 1.0]),
-)
-@settings(max_examples=30, deadline=None)
-def test_integer_scores_are_near_those_of_the_float_model(
-    seed: int, features: int, hidden: tuple[int, ...], classes: int, density: float
-) -> None:
-    sizes = {"features": features, "hidden": hidden, "classes": classes}
-    model = random_dense_model(seed, **sizes, density=density)
-    integers = quantize(model)
-    X = np.clip(random_points(seed, 300, features), model.inputs.lower, model.inputs.upper)
-    expected = model.scores(X)
-    scores = integers.scores(integers.quantize(X)) * integers.score_scale
-    spread = np.sqrt(np.mean(np.square(expected - expected.mean(axis=0))))
-    assert np.sqrt(np.mean(np.square(scores - expected))) < 0.15 * spread
 
 
 def test_values_of_training_points_fill_a_byte() -> None:
@@ -46,13 +23,6 @@ def test_values_of_training_points_fill_a_byte() -> None:
         values = stage.run(values)
         assert np.quantile(values, 0.9999) > 100
         assert np.mean(values == 255) < 0.01
-
-
-def test_a_matrix_without_weights_is_refused() -> None:
-    model = random_dense_model()
-    first, last = model.head.weights
-    with refused_by("kinds.dense.quantize"):
-        quantize(replace(model, weights=(first, np.zeros_like(last))))
 
 
 @pytest.mark.parametrize(
@@ -98,17 +68,3 @@ def test_weights_count_in_their_smallest_form(density: float, largest: int) -> N
     if largest == 7:
         forms.append(packed(numbers_of(chain)["weights"][0]).nbytes)
     assert weights.nbytes == min(forms)
-
-
-def test_the_hash_depends_on_every_number() -> None:
-    chain = random_chain(0, hidden=(9, 5), bits=(16, 24, 24), largest=(9, 9, 9), multipliers=(4, 5))
-    assert isinstance(chain, IntegerChain)
-    others = [replace(chain, multipliers=(4, 6)), replace(chain, accumulator_bits=(24, 24, 24))]
-    for place in range(3):
-        weights = [W.copy() for W in numbers_of(chain)["weights"]]
-        weights[place][-1, -1] ^= 1
-        biases = [
-            bias + (number == place) for number, bias in enumerate(numbers_of(chain)["biases"])
-        ]
-        others += [replace(chain, weights=tuple(weights)), replace(chain, biases=tuple(biases))]
-    assert len({each.model_sha256 for each in (chain, *others)}) == 9

@@ -6,20 +6,17 @@ from pathlib import Path
 
 import pytest
 from avr_tools import needs_avr_gcc, needs_emulated_avr
-from forest_factory import TINY_LEAVES, random_chain, tiny_chain
+from forest_factory import random_chain
 from generated_programs import (
-    assert_equal_to_reference,
     compile_with,
 )
-from hypothesis import given, settings
 from hypothesis import strategies as st
-from measured_predictions import bounds_of, build_program, measure
+from measured_predictions import build_program, measure
 from model_factory import random_inputs
 
 from protonn_edge.avr.program import read_program
-from protonn_edge.chain.integer_chain import IntegerChain, named_stages
-from protonn_edge.codegen.host import host_program
-from protonn_edge.codegen.planner import every_plan, make_plan, plan_of
+from protonn_edge.chain.integer_chain import named_stages
+from protonn_edge.codegen.planner import plan_of
 from protonn_edge.system.folders import scratch_folder
 
 shapes = {
@@ -31,62 +28,6 @@ shapes = {
     "share": st.sampled_from([0.0, 0.3, 1.0]),
     "vote": st.sampled_from([0, 0, 1, 127]),
 }
-
-
-@pytest.mark.parametrize("leaves", TINY_LEAVES)
-def test_every_plan_gives_the_reference_scores_under_sanitizers(leaves: str) -> None:
-    chain = tiny_chain(leaves)
-    for plan in every_plan(chain):
-        with host_program(chain, plan, sanitize=True) as program:
-            assert_equal_to_reference(program, chain, random_inputs(0, 100, chain))
-
-
-@pytest.mark.parametrize(
-    "sizes",
-    [
-        {"trees": 1, "features": 1, "depth": 1, "classes": 2},
-        {"trees": 1_300, "depth": 2, "classes": 26, "share": 0.0},
-        {"trees": 3, "depth": 10, "classes": 255, "share": 0.1},
-        {"trees": 20, "features": 1_500},
-        {"trees": 20, "features": 300, "classes": 255, "vote": 100},
-        {"trees": 20, "features": 1_500, "classes": 254, "vote": 100},
-    ],
-)
-def test_extreme_sizes_give_the_reference_scores_under_sanitizers(sizes: dict[str, float]) -> None:
-    chain = random_chain(0, **sizes)
-    with host_program(chain, sanitize=True) as program:
-        assert_equal_to_reference(program, chain, random_inputs(1, 50, chain))
-
-
-@given(**shapes)
-@settings(max_examples=7, deadline=None)
-def test_random_forests_give_the_reference_scores(seed: int, **sizes: float) -> None:
-    chain = random_chain(seed, **sizes)
-    with host_program(chain) as program:
-        assert_equal_to_reference(program, chain, random_inputs(seed, 60, chain))
-
-
-@needs_emulated_avr
-@given(**shapes)
-@settings(max_examples=5, deadline=None)
-def test_random_forests_give_the_same_on_the_uno_in_the_cycles_that_are_planned(
-    seed: int, **sizes: float
-) -> None:
-    chain = random_chain(seed, **{**sizes, "depth": min(5, sizes["depth"])})
-    assert_agrees_on_the_uno(chain, seed)
-
-
-def assert_agrees_on_the_uno(chain: IntegerChain, seed: int) -> None:
-    """Compare classes, scores and cycles on the emulated Uno with the reference and the plan."""
-    Q, plan = random_inputs(seed, 15, chain), make_plan(chain)
-    with scratch_folder() as folder:
-        elf = build_program(chain, plan, folder)
-        measured, bounds = measure(elf, chain, Q), bounds_of(elf, plan)
-    classes, scores = chain.answers(Q)
-    assert (measured.labels == classes).all()
-    assert (measured.scores == scores).all()
-    assert bounds.shortest.cycles <= measured.cycles.min()
-    assert measured.cycles.max() <= bounds.longest.cycles
 
 
 @needs_emulated_avr

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from chains import numbers_of, replace
 from forest_factory import random_chain, random_forest_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_factory import random_images, random_points, random_pooling_model
 from refusals import refused_by
 
-from protonn_edge.chain.integer_chain import IntegerChain, named_stages
-from protonn_edge.chain.statistics import InputStatistics, Normalizer
+from protonn_edge.chain.integer_chain import named_stages
+from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.kinds.forest.integers import LEAF, IntegerForest, Trees
 from protonn_edge.kinds.forest.quantize import (
@@ -49,17 +48,6 @@ def test_bytes_go_the_ways_of_the_points_that_they_stand_for(
     assert (error <= (rounded + 1e-6) * integers.score_scale).all()
 
 
-@given(seed=st.integers(0, 10_000), trees=st.integers(1, 40), classes=st.integers(2, 12))
-@settings(max_examples=40, deadline=None)
-def test_every_input_is_within_the_proven_range(seed: int, trees: int, classes: int) -> None:
-    integers = quantize(random_forest_model(seed, trees=trees, classes=classes))
-    assert isinstance(integers, IntegerChain)
-    Q = np.random.default_rng(seed).integers(0, 256, (500, 12)).astype(np.uint8)
-    scores, (low, high) = integers.scores(Q), integers.own_stages[-1].output.ends
-    assert -(1 << 15) <= low <= scores.min()
-    assert scores.max() <= high < 1 << 15
-
-
 def test_many_trees_have_coarser_values() -> None:
     shape = Trees(np.array([0, LEAF, LEAF] * 1_000))
     leaves, _, unit = quantized_leaves(shape, np.ones((2_000, 2)), np.zeros(2))
@@ -81,16 +69,6 @@ def test_nodes_have_the_bytes_that_they_need(
     table = named_stages(random_chain(1, **settings))["forest"].table
     assert (table.feature_bytes, table.skip_bytes) == sizes
     assert len(table.content) == table.n_bytes
-
-
-def test_what_has_no_integers_is_refused() -> None:
-    model = random_forest_model()
-    with refused_by("kinds.forest.quantize"):
-        quantize(replace(model, leaves=np.zeros_like(model.head.leaves)))
-    with refused_by("kinds.forest.quantize"):
-        quantize(replace(model, bias=np.full(4, 1e30)))
-    with refused_by("quantization.integers"):
-        quantize(replace(model, normalizer=Normalizer("l2", np.zeros(12), np.ones(12))))
 
 
 @pytest.mark.parametrize(
@@ -125,16 +103,6 @@ def test_what_no_counter_holds_is_refused() -> None:
     )
     with refused_by("kinds.forest.integers"):
         stage.table.content  # noqa: B018
-
-
-def test_the_hash_depends_on_every_number() -> None:
-    chain = random_chain(0)
-    changed = [replace(chain, bias=numbers_of(chain)["bias"] + np.array([0, 0, 0, 1]))]
-    for name in ("nodes", "thresholds", "leaves"):
-        array = numbers_of(chain)[name].copy()
-        array[tuple(np.argwhere(array > 0)[-1])] ^= 1
-        changed.append(replace(chain, **{name: array}))
-    assert len({each.model_sha256 for each in (chain, *changed)}) == 5
 
 
 def test_many_points_become_the_bytes_that_each_becomes_alone() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ from model_factory import random_gradients_model, random_images
 from refusals import refused_by
 
 from protonn_edge.chain.features import Features
-from protonn_edge.chain.file import load_model, model_bytes, save_model
 from protonn_edge.chain.integer_chain import own_inputs
 from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.features.gradients.integers import (
@@ -129,14 +127,6 @@ def test_what_cannot_be_is_refused(settings: dict[str, object]) -> None:
         "chain.integer_stage", "features.gradients.integers", "features.images.cropped_image"
     ):
         shared(**settings)
-
-
-def test_gradients_come_back_from_the_file(tmp_path: Path) -> None:
-    model = random_gradients_model(shared(deskew=True, directions=4))
-    save_model(model, tmp_path / "model.npz")
-    loaded = load_model(tmp_path / "model.npz")
-    assert loaded.features == model.features
-    assert model_bytes(loaded) == model_bytes(model)
 
 
 def test_roots_have_one_range() -> None:

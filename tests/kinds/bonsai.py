@@ -66,6 +66,12 @@ KIND = Kind(
     classifier=BonsaiClassifier,
     random_model=random_bonsai_model,
     drawn=_drawn,
+    random_chain=random_bonsai_chain,
+    extremes=({"depth": 0, "classes": 2}, {"depth": 4, "classes": 11, "density": 0.0}),
+    without_integers={"weights": 0, "gates": 0, "projection": 0},
+    has_branches=True,
+    sizes={"depth": (0, 1, 2, 3)},
+    folder="bonsai",
     scores_of=scores_of_tree,
     damages=(
         ("head.projection", np.ones((5, 12))),

@@ -40,6 +40,14 @@ KIND = Kind(
     classifier=DenseClassifier,
     random_model=random_dense_model,
     drawn=_drawn,
+    random_chain=random_chain,
+    extremes=(
+        {"features": 1, "hidden": (1,), "rows": 1},
+        {"hidden": (255,), "rows": 11, "largest": (8, 8), "bits": (24, 24), "multipliers": (1,)},
+        {"hidden": (13, 4), "bits": (16, 24, 24), "largest": (8,) * 3, "multipliers": (20, 255)},
+    ),
+    without_integers={"weights": 0},
+    sizes={"hidden": ((4,), (60,), (30, 12)), "density": (0.1, 1.0)},
     scores_of=_scores,
     damages=(
         ("head.weights.0", np.ones((6, 12))),

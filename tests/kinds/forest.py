@@ -55,6 +55,18 @@ KIND = Kind(
     classifier=ForestClassifier,
     random_model=random_forest_model,
     drawn=_drawn,
+    random_chain=random_chain,
+    extremes=(
+        {"trees": 1, "features": 1, "depth": 1, "classes": 2},
+        {"trees": 1_300, "depth": 2, "classes": 26, "share": 0.0},
+        {"trees": 3, "depth": 10, "classes": 255, "share": 0.1},
+        {"trees": 20, "features": 1_500},
+        {"trees": 20, "features": 300, "classes": 255, "vote": 100},
+        {"trees": 20, "features": 1_500, "classes": 254, "vote": 100},
+    ),
+    without_integers={"leaves": 0, "bias": 1e30},
+    has_branches=True,
+    sizes={"trees": (1, 6, 30)},
     scores_of=_scores,
     damages=(
         ("head.features", _NODES.astype(np.int32)),

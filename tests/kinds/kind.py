@@ -31,6 +31,19 @@ class Kind:
     drawn : callable
         Returns a chain of random sizes, given a generator of random numbers, the numbers of its
         inputs and classes, and the largest input; it need not make sense.
+    extremes : sequence of mapping
+        Settings of `random_chain` for chains at the ends of what counters and loops hold.
+    random_chain : callable
+        Returns a chain of integers, given a seed and settings.
+    without_integers : mapping of str to float
+        Arrays of a model that has no integers if one of them is multiplied by 0, or if so much is
+        added to it.
+    sizes : mapping of str to sequence
+        Settings of `random_model`, and values of each.
+    folder : str
+        The folder of the kind, if that is not its name.
+    has_branches : bool
+        Whether a point near a threshold may go another way in integers.
     scores_of : callable
         Returns the scores (n, L) of a model for normalized points (n, D), by the formula's text.
     damages : sequence of Damage
@@ -73,6 +86,12 @@ class Kind:
     classifier: type[DeviceClassifier]
     random_model: Callable[..., Model]
     drawn: Callable[[np.random.Generator, int, int, int], IntegerChain]
+    random_chain: Callable[..., IntegerChain]
+    extremes: Sequence[Mapping[str, Any]]
+    without_integers: Mapping[str, float]
+    sizes: Mapping[str, Sequence[Any]]
+    folder: str = ""
+    has_branches: bool = False
     scores_of: Callable[[Any, np.ndarray], np.ndarray]
     damages: Sequence[Damage]
     settings: Mapping[str, Any]

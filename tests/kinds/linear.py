@@ -34,6 +34,15 @@ KIND = Kind(
     classifier=LinearClassifier,
     random_model=random_linear_model,
     drawn=_drawn,
+    random_chain=random_chain,
+    extremes=(
+        {"rows": 1, "features": 1, "bits": 16},
+        {"rows": 1, "features": 1_500, "bits": 24},
+        {"rows": 255, "features": 16, "bits": 24},
+        {"rows": 4, "features": 257, "bits": 32},
+    ),
+    without_integers={"weights": 0, "bias": 1e30},
+    sizes={"density": (0.05, 0.5, 1.0)},
     scores_of=_scores,
     damages=(
         ("head.weights", np.ones((4, 12))),

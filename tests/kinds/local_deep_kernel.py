@@ -24,6 +24,13 @@ KIND = replace(
     classifier=LocalDeepKernelClassifier,
     random_model=random_kernel_model,
     drawn=_drawn,
+    random_chain=random_kernel_chain,
+    extremes=(
+        {"features": 1, "depth": 4, "classes": 2},
+        {"features": 1_500, "depth": 1, "classes": 2, "density": 0.002},
+        {"features": 100, "depth": 0, "classes": 255, "largest": 9},
+    ),
+    without_integers={"weights": 0, "gates": 0},
     damages=(
         ("head.branches", np.ones((1, 14), np.float32)),
         ("head.projection", np.ones((5, 12), np.float32)),

@@ -7,33 +7,13 @@ import pytest
 from chains import numbers_of, replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from linear_factory import random_chain, random_linear_model
-from model_factory import random_points
+from linear_factory import random_linear_model
 from refusals import refused_by
 
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.statistics import Normalizer
 from protonn_edge.kinds.linear.integers import IntegerLinear
 from protonn_edge.quantization import quantize
-
-
-@given(
-    seed=st.integers(0, 10_000),
-    features=st.integers(1, 300),
-    classes=st.integers(2, 30),
-    density=st.sampled_from([0.05, 0.5, 1.0]),
-)
-@settings(max_examples=40, deadline=None)
-def test_integer_scores_are_near_those_of_the_float_model(
-    seed: int, features: int, classes: int, density: float
-) -> None:
-    model = random_linear_model(seed, features=features, classes=classes, density=density)
-    integers = quantize(model)
-    X = np.clip(random_points(seed, 300, features), model.inputs.lower, model.inputs.upper)
-    expected = model.scores(X)
-    scores = integers.scores(integers.quantize(X)) * integers.score_scale
-    spread = np.sqrt(np.mean(np.square(expected - expected.mean(axis=0))))
-    assert np.sqrt(np.mean(np.square(scores - expected))) < 0.15 * spread
 
 
 @given(
@@ -71,16 +51,6 @@ def test_a_bias_that_is_far_off_takes_32_bits() -> None:
     assert numbers_of(integers)["accumulator_bits"] == 32
 
 
-def test_what_has_no_integers_is_refused() -> None:
-    model = random_linear_model()
-    with refused_by("kinds.linear.quantize"):
-        quantize(replace(model, weights=np.zeros_like(model.head.weights)))
-    with refused_by("quantization.integers"):
-        quantize(replace(model, normalizer=Normalizer("l2", np.zeros(12), np.ones(12))))
-    with refused_by("kinds.linear.quantize"):
-        quantize(replace(model, bias=np.full(4, 1e30)))
-
-
 @pytest.mark.parametrize(
     "changes",
     [
@@ -99,18 +69,6 @@ def test_what_could_overflow_is_refused(changes: dict[str, object]) -> None:
     IntegerLinear(**fields)
     with refused_by("chain.integer_stage"):
         IntegerLinear(**fields | changes)
-
-
-def test_the_hash_depends_on_every_number() -> None:
-    chain = random_chain(0, rows=3, largest=12)
-    weights, bias = (
-        numbers_of(chain)["weights"].copy(),
-        numbers_of(chain)["bias"] + np.array([0, 0, 1]),
-    )
-    weights[2, 119] ^= 1
-    others = [replace(chain, weights=weights), replace(chain, bias=bias)]
-    others.append(replace(chain, accumulator_bits=24))
-    assert len({each.model_sha256 for each in (chain, *others)}) == 4
 
 
 @pytest.mark.parametrize(("maximum", "bits"), [(15, 16), (255, 24)])
