@@ -50,7 +50,7 @@ from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed, ProtoNNEdgeError
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.kernels.matvec.kernels import KernelName
-from protonn_edge.kinds.protonn.projection.integers import IntegerProjection
+from protonn_edge.kinds.projection.integers import IntegerProjection
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.projects.project import BuildOptions, Trial
 from protonn_edge.quantization import DeviceModel, IntegerChain, quantize

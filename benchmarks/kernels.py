@@ -75,8 +75,8 @@ from protonn_edge.features.gradients.making import gradient_features
 from protonn_edge.kernels.matvec.kernels import KERNELS, KernelName, Matvec
 from protonn_edge.kernels.matvec.loops import Block
 from protonn_edge.kernels.matvec.unrolled import GROUP, GROUP_CYCLES, PASS_CYCLES
+from protonn_edge.kinds.projection.integers import IntegerProjection
 from protonn_edge.kinds.protonn.head import ProtoNNHead
-from protonn_edge.kinds.protonn.projection.integers import IntegerProjection
 from protonn_edge.kinds.protonn.prototypes.integers import (
     IntegerPrototypes,
     exponential_table,

@@ -30,8 +30,8 @@ from failing_link import FailingLink, Faults
 
 from protonn_edge.boards import load_board
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.projects.sensor_projects import logger_of
 from protonn_edge.sensors import PlayedSensor, sensor_kind
+from protonn_edge.sensors.sensor_projects import logger_of
 from protonn_edge.system.files import write_atomically
 from protonn_edge.toolchain.platformio import build_firmware
 

@@ -22,8 +22,8 @@ from protonn_edge.kinds.forest.head import ForestHead
 from protonn_edge.kinds.forest.integers import IntegerForest
 from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.kinds.linear.integers import IntegerLinear
+from protonn_edge.kinds.projection.integers import IntegerProjection
 from protonn_edge.kinds.protonn.head import ProtoNNHead
-from protonn_edge.kinds.protonn.projection.integers import IntegerProjection
 from protonn_edge.kinds.protonn.prototypes.integers import (
     IntegerPrototypes,
     all_coordinates,

@@ -134,9 +134,9 @@ NEAREST = {
         f"{CODEGEN} tests/codegen/test_context.py tests/codegen/test_sending.py -k 'not emul'",
         "tests/regression/library/test_raw_values.py",
     ],
-    "projects/sampling": ["tests/recording"],
-    "projects/sensor_projects": ["tests/recording", "tests/live tests/export/test_live_sketch.py"],
-    "projects/windowing": [
+    "sensors/sampling": ["tests/recording"],
+    "sensors/sensor_projects": ["tests/recording", "tests/live tests/export/test_live_sketch.py"],
+    "sensors/windowing": [
         "tests/live -k 'not gesture'",
         "tests/live tests/export/test_live_sketch.py",
     ],
@@ -199,7 +199,7 @@ NEAREST |= {
         ("features/int8_layer", "int8_layer", "tests/conversion/test_tflite.py"),
         ("kinds/linear", "linear", f"tests/linear/test_quantizer.py {KINDS}"),
         ("features/pooling", "pooling", "tests/convolution"),
-        ("kinds/protonn/projection", "projection", "tests/quantization"),
+        ("kinds/projection", "projection", "tests/quantization"),
         (
             "kinds/protonn/prototypes",
             "prototypes",

@@ -10,7 +10,7 @@ from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.matvec import NIBBLE_MAXIMUM
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.planner import plan_of
-from protonn_edge.kinds.protonn.projection.integers import MAXIMUM_MULTIPLIER
+from protonn_edge.kinds.projection.integers import MAXIMUM_MULTIPLIER
 from protonn_edge.quantization import IntegerChain
 
 

@@ -13,7 +13,7 @@ from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.chain.matvec import NIBBLE_MAXIMUM
 from protonn_edge.kernels.matvec.kernels import KERNELS, KernelName
-from protonn_edge.kinds.protonn.projection.integers import COORDINATE_MAXIMUM, COORDINATE_MINIMUM
+from protonn_edge.kinds.projection.integers import COORDINATE_MAXIMUM, COORDINATE_MINIMUM
 from protonn_edge.kinds.protonn.prototypes.integers import exponential_table
 from protonn_edge.quantization import IntegerChain
 

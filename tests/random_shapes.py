@@ -28,7 +28,7 @@ from protonn_edge.features.window_features.making import window_features
 from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.features.window_features.windows import KINDS, FeatureSet
 from protonn_edge.kernels.kernel import kernels_of
-from protonn_edge.kinds.protonn.projection.integers import (
+from protonn_edge.kinds.projection.integers import (
     COORDINATE_MAXIMUM,
     COORDINATE_MINIMUM,
     OFFSET_STEP,

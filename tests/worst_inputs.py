@@ -24,8 +24,8 @@ from protonn_edge.features.average_pooling.integers import Areas, IntegerAverage
 from protonn_edge.features.deskew.integers import row_shifts
 from protonn_edge.features.deskew.kernels import moved_row_cycles, moved_rows
 from protonn_edge.features.images.cropped_image import CroppedImage
+from protonn_edge.kinds.projection.integers import REQUANTIZE_SHIFT, IntegerProjection
 from protonn_edge.kinds.protonn.head import ProtoNNHead
-from protonn_edge.kinds.protonn.projection.integers import REQUANTIZE_SHIFT, IntegerProjection
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.verification.drawn_points import drawn_points

@@ -31,14 +31,13 @@ from protonn_edge.evaluation.measurement import Measurement, measure
 from protonn_edge.export.folder import LIVE, check_project, written_in
 from protonn_edge.projects.folder import Project
 from protonn_edge.quantization import IntegerChain
-from protonn_edge.sensors import check_read, read_sensor
 from protonn_edge.system.folders import InUse, try_lock
 from protonn_edge.system.lazy import room
 from protonn_edge.toolchain.platformio import build_firmware
 from protonn_edge.verification.agreement import open_session
 
 if TYPE_CHECKING:
-    from protonn_edge.device.listener import Listener
+    from protonn_edge.sensors.listener import Listener
 
 _ASK_AGAIN_S = 0.2
 # TMPDIR may differ between users.
@@ -244,7 +243,8 @@ def live_board(
     if played and not emulated:
         raise InputError("--pnn-sensor needs the emulated board; omit --pnn-sensor or --pnn-port")
     with contextlib.ExitStack() as stack:
-        sensors = [read_sensor(each) for each in played]
+        sensing = room("protonn_edge.sensors.played", "sensors")
+        sensors = [sensing.read_sensor(each) for each in played]
         if port is None:
             if written_in(folder).kind != LIVE:
                 raise InputError(
@@ -255,9 +255,9 @@ def live_board(
             elf = build_firmware(sources, board.environment)
             port = stack.enter_context(EmulatedBoard(elf, board=board, sensors=sensors)).url
         line = stack.enter_context(contextlib.closing(host.open(port, board.baud)))
-        listener: Listener = room("protonn_edge.device.listener", "sensors").Listener(line, port)
+        listener: Listener = room("protonn_edge.sensors.listener", "sensors").Listener(line, port)
         listener.wait()
-        check_read(sensors, listener.description.sensors, emulate=emulated)
+        sensing.check_read(sensors, listener.description.sensors, emulate=emulated)
         yield listener
 
 

@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from protonn_edge.bench.boards import BoardUnderTest, LoggingHost
     from protonn_edge.boards import Board
     from protonn_edge.chain.model import Model
-    from protonn_edge.device.listener import Listener
     from protonn_edge.evaluation.measurement import Measurement
     from protonn_edge.projects.folder import Project
+    from protonn_edge.sensors.listener import Listener
 
 _AT_FAULT = "board_at_fault"  # the property of a test with a repeated measurement
 _MEASUREMENT = "pnn_measurement"

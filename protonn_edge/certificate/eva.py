@@ -46,7 +46,7 @@ _RELATIONS = (
     *("-eva-domains", "octagon", "-eva-octagon-through-calls"),
     *("-eva-widening-delay", "10", "-eva-auto-loop-unroll", "32"),
 )
-_OPTIONAL = ("confidence", "onset")  # functions that not every model has
+_OPTIONAL = re.compile(r"^#ifdef (\w+)$", re.MULTILINE)  # functions that not every model has
 _PROVEN = {"Valid", "Considered valid", "Dead", "Unreachable"}
 _REACHED = re.compile(r"(\d+) statements reached \(out of (\d+)\)")
 _DEADLINE_S = 600.0
@@ -83,7 +83,8 @@ def prove(folder: Path, deadline_s: float, prefix: str = PREFIX) -> EvaResult:
     calls = brought("proof").values()
     added = [template for function, template in calls if f"{prefix}_{function}(" in header]
     write_atomically(source, environment.get_template(f"proof/{_DRIVER}.c.j2").render(added=added))
-    defines = [f"-D{name.upper()}" for name in _OPTIONAL if f"{prefix}_{name}(" in header]
+    optional = _OPTIONAL.findall(source.read_text(encoding="utf-8"))
+    defines = [f"-D{name}" for name in optional if f"{prefix}_{name.lower()}(" in header]
     flags = f"-cpp-extra-args={' '.join([f'-I{folder}', *defines])}"
     files = {source.name, model.name}  # not those of libraries
     ways = _RELATIONS, _INTERVALS

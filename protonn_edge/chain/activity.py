@@ -47,11 +47,23 @@ class Activity:
     def of_each(self, stages: Sequence[IntegerStage]) -> Iterator[Activity]:
         """Yield, for each stage of a chain, the activity of its inputs and of the stage itself.
 
-        The activity that a stage reports for its values is that of the next stage's inputs.
+        The activity that a stage reports for its values is that of the next stage's inputs. For a
+        feature stage, it is that of the values it passes on: of the inputs of the next stage that
+        reports it, or else of the classifier's.
         """
         inputs = self.inputs
-        for stage, name in zip(stages, stage_names(each.kind for each in stages), strict=True):
+        names = stage_names(each.kind for each in stages)
+        for place, (stage, name) in enumerate(zip(stages, names, strict=True), start=1):
             measured = self.stages.get(name)
-            yield Activity(inputs, {} if measured is None else {stage.kind: measured})
+            passed = self._reported(stages[place:], names[place:])
+            own = {} if measured is None else {stage.kind: measured}
+            yield Activity(inputs if passed is None else passed, own)
             if measured is not None and stage.reports_nonzero_outputs:
                 inputs = measured[0]
+
+    def _reported(self, stages: Sequence[IntegerStage], names: Sequence[str]) -> Shares | None:
+        """Return the activity of the inputs of the first stage that reports it, if there is one."""
+        for stage, name in zip(stages, names, strict=True):
+            if stage.reports_nonzero_inputs and name in self.stages:
+                return self.stages[name][0]
+        return None

@@ -39,7 +39,7 @@ from protonn_edge.datasets.archive import ArrayArchive, packed
 from protonn_edge.datasets.naming import NAME_LIMIT
 from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.system.files import write_atomically
-from protonn_edge.system.rooms import missing as missing_part
+from protonn_edge.system.rooms import missing_of_file
 
 FORMAT_VERSION = 8
 FILE_LIMIT_BYTES = 16 * 2**20
@@ -225,7 +225,7 @@ def _check_names(arrays: Arrays) -> None:
             raise _missing(name)
     allowed = {*_ARRAYS, *_OPTIONAL_ARRAYS, *(rule.array for rule in rule_kinds())}
     allowed |= {each.array for each in extensions.brought("answer statistics").values()}
-    if sentence := missing_part(arrays):
+    if sentence := missing_of_file(arrays):
         raise InputError(sentence)
     for name in arrays:
         if name not in allowed and name.partition(".")[0] not in (_FEATURES, _HEAD):

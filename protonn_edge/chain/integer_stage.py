@@ -60,13 +60,16 @@ class IntegerStage(ABC):
     title: ClassVar[str] = ""
     # what to try in training for less flash, SRAM and time, if it takes most of these
     smaller: ClassVar[tuple[str, ...]] = ()
+    # functions, without the prefix, that it adds to those of the generated C for every model
+    c_functions: ClassVar[tuple[str, ...]] = ()
     # tolerated difference of scores between executions: 0, unless it computes in floats
     score_tolerance: ClassVar[int] = 0
     # the module that plans and renders a chain of only this stage, instead of planner and kernels
     program: ClassVar[str] = ""
     # the nearness 1, as `run_with_nearest` returns it
     nearest_unit: ClassVar[int] = 1
-    # whether the first vector of `activity` counts the stage's non-zero values
+    # whether the first vector of `activity` counts the stage's non-zero inputs, or non-zero values
+    reports_nonzero_inputs: ClassVar[bool] = False
     reports_nonzero_outputs: ClassVar[bool] = False
 
     @property

@@ -24,14 +24,14 @@ def check_sample_rate(rate: float | None) -> None:
 class Signal:
     """A sequence of samples: their number per channel, and the sampling rate.
 
-    The rate is None if unknown. With `from_onset`, the samples begin where ``pnn_onset`` of the
-    generated C detects a sound; otherwise they may begin anywhere.
+    The rate is None if unknown. If `triggered`, the samples begin where the features detect an
+    event, such as a sound; otherwise they may begin anywhere.
     """
 
     samples: int
     channels: int
     rate: float | None
-    from_onset: bool = False
+    triggered: bool = False
 
     def text(self, names: Sequence[str]) -> str:
         """Return its size for display, with the channels that the features' `names` contain."""

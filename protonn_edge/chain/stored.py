@@ -22,7 +22,7 @@ import numpy as np
 from protonn_edge.chain.checks import Arrays, little_endian, parsed_json, unlike
 from protonn_edge.errors import InputError
 from protonn_edge.extensions import brought
-from protonn_edge.system.rooms import missing as missing_part
+from protonn_edge.system.rooms import missing_of_file
 
 T = TypeVar("T")
 
@@ -212,7 +212,7 @@ class _Reading:
         kind = given.pop("kind", None) if isinstance(given, dict) else None
         kinds = brought(point)
         if not isinstance(kind, str) or kind not in kinds:
-            raise InputError(missing_part([str(kind)]) or f"{place} has an unknown kind")
+            raise InputError(missing_of_file([str(kind)]) or f"{place} has an unknown kind")
         return self._fields(kinds[kind], given, place)
 
     def _fields(self, of: Any, given: Any, place: str) -> Any:

@@ -28,20 +28,29 @@ _ORDER = (
 """The order of work, in which commands are listed; those that are not named here come last."""
 
 
-def _commands() -> dict[str, str]:
-    """Return what each command does, by its name, from the first lines of the modules."""
-    found = {}
-    for path in Path(__file__).parent.glob("*.py"):
-        with path.open(encoding="utf-8") as lines:
-            first = lines.readline()
-        if summary := re.match(rf'"""``protonn-edge {path.stem}``: (.*?)\.?(?:""")?$', first):
-            found[path.stem] = summary[1]
-    places = {name: place for place, name in enumerate(_ORDER)}
-    return {name: found[name] for name in sorted(found, key=lambda n: (places.get(n, 99), n))}
+def _commands() -> Iterator[tuple[str, str, str]]:
+    """Yield the names of commands, their modules, and, by the first lines of these, their work."""
+    here = Path(__file__).parent
+    for folder in (here, *here.parent.glob("*/commands")):
+        package = ".".join(folder.relative_to(here.parents[1]).parts)
+        for path in folder.glob("*.py"):
+            with path.open(encoding="utf-8") as lines:
+                first = lines.readline()
+            if summary := re.match(rf'"""``protonn-edge {path.stem}``: (.*?)\.?(?:""")?$', first):
+                yield path.stem, f"{package}.{path.stem}", summary[1]
 
 
-COMMANDS = _commands()
-"""What each command does, by its name; a command is a module that its first line describes."""
+_PLACES = {name: place for place, name in enumerate(_ORDER)}
+_FOUND = sorted(_commands(), key=lambda found: (_PLACES.get(found[0], 99), found[0]))
+
+COMMANDS = {name: summary for name, _, summary in _FOUND}
+"""What each command does, by its name.
+
+A command is a module that its first line describes, here or in a folder `commands` of an extension.
+"""
+
+MODULES = {name: module for name, module, _ in _FOUND}
+"""The module of each command."""
 
 _AS_JSON = f"{__name__}.as_json"  # in a context's meta: whether --json is given
 
@@ -132,8 +141,8 @@ def _imported(name: str) -> click.Command:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     fix_rounding()
     try:
-        with _uncollected(f"{__name__}.{name}"):
-            command: click.Command = getattr(import_module(f"{__name__}.{name}"), f"{name}_command")
+        with _uncollected(MODULES[name]):
+            command: click.Command = getattr(import_module(MODULES[name]), f"{name}_command")
     except ImportError as error:
         from protonn_edge.cli.command import Unavailable  # noqa: PLC0415 - it imports NumPy
         from protonn_edge.system.lazy import sentence_of  # noqa: PLC0415

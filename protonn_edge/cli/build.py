@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from protonn_edge.boards import Board, load_board
 from protonn_edge.chain.head import Remedies
 from protonn_edge.cli import options
-from protonn_edge.cli.command import OUTPUT, Output, additions, command, option
-from protonn_edge.cli.paths import LIVE_FOLDER, there
+from protonn_edge.cli.command import OUTPUT, Output, additions, command, of_extension, option
+from protonn_edge.cli.paths import there
 from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.cli.trying import refused_wrong_answers, say_tried
 from protonn_edge.cli.upload import upload, upload_line
@@ -34,14 +33,7 @@ from protonn_edge.projects.checks import OverBudget
 from protonn_edge.projects.folder import check_folder
 from protonn_edge.projects.project import Build, BuildOptions, build
 from protonn_edge.quantization import load_device_model
-from protonn_edge.system.lazy import optional
 from protonn_edge.system.shell import command_line
-
-if TYPE_CHECKING:
-    from protonn_edge.cli.live import LiveOptions
-
-_LIVE = "protonn_edge.cli.live"
-_LOGGER = "protonn_edge.cli.logger"
 
 
 @command(
@@ -91,7 +83,7 @@ def build_command(
     ),
     added: list[options.FirmwareAddition] = additions("build"),
     tries: bool = options.TRY,
-    live: LiveOptions | None = options.of_room(_LIVE, "LIVE_OPTIONS"),
+    live: options.SensorFirmware | None = of_extension("sensor firmware"),
     uploads: bool = options.UPLOAD,
     port: str | None = options.PORT,
     table: TableOptions = TABLE,
@@ -108,20 +100,14 @@ def build_command(
     """
     board = load_board(board_name)
     if model_file is None:
-        if live is None or not live.sensors:
+        if live is None or not live.is_given:
             raise click.UsageError("name a model file or, to record samples, give --sensor")
-        logger = import_module(_LOGGER)
-        output = output or logger.LOGGER_FOLDER
-        done = logger.write_logger(out, live, board_name, output, as_sketch=False)
+        done, output = live.write_logger(out, board_name, output, as_sketch=False)
         out.finish(done | _uploaded(out, output, board, uploads, port))
         return
     source = load_device_model(model_file, [name for each in added for name in each.extensions])
-    if live is not None and live.sensors:
-        room = optional(_LIVE)
-        assert room is not None, "its options are given"
-        output = output or LIVE_FOLDER
-        done = room.build_with_sensor(out, source, board, output, live, tries=tries)
-        line = room.monitor_line(output, live.sensors)
+    if live is not None and live.is_given:
+        done, output, line = live.build(out, source, board, output, tries=tries)
         out.finish(done | _uploaded(out, output, board, uploads, port, line))
         return
     output = output or Path()

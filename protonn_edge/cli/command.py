@@ -30,6 +30,7 @@ from protonn_edge.cli.option_groups import GROUP_OF, GROUPS, group_of, row
 from protonn_edge.cli.paths import check_paths, shown_name
 from protonn_edge.datasets.options import READ_NAMES
 from protonn_edge.errors import InputError, Interrupted, ProtoNNEdgeError, printable, shortened
+from protonn_edge.extensions import brought
 from protonn_edge.system.lazy import sentence_of
 from protonn_edge.system.rooms import missing
 
@@ -116,6 +117,12 @@ def additions(name: str) -> Any:
     """Declare what extensions and rules add to a command: a list of objects with their options."""
     parts = {extension: options_of(kind) for extension, kind in added_to(name).items()}
     return together(lambda **added: list(added.values()), parts)
+
+
+def of_extension(point: str) -> Any:
+    """Declare the options that an extension brings at a point; their value is None without one."""
+    kinds = list(brought(point).values())
+    return options_of(kinds[0]) if kinds else together(lambda: None, {})
 
 
 def command(

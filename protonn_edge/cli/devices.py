@@ -1,4 +1,4 @@
-"""The common part of commands for a board, real or emulated: port, project, sensors."""
+"""The common part of commands for a board, real or emulated: port, emulator, EEPROM."""
 
 from __future__ import annotations
 
@@ -8,23 +8,13 @@ import click
 
 from protonn_edge.boards import Board
 from protonn_edge.cli.command import Output, option
-from protonn_edge.datasets import Notice
 from protonn_edge.emulator.programs import EMULATORS, find_program
-from protonn_edge.errors import InputError
-from protonn_edge.sensors import PlayedSensor, read_sensor, sensor_file
 from protonn_edge.toolchain.ports import find_port
 
 EMULATOR = option(
     "The emulator of the board; avr8js, under Node.js, emulates only the Uno's chip.  [default: "
     "simavr, or avr8js if only avr8js is installed]",
     click.Choice(EMULATORS),
-)
-PLAYED = option(
-    "Attach a sensor to the emulated board: NAME (a name or file that 'build' accepts) replays "
-    "the recording FILE (.csv, .wav).",
-    flag="--sensor",
-    metavar="NAME=FILE[,rate=HZ]",
-    multiple=True,
 )
 EEPROM = option(
     "Keep the emulated board's EEPROM in FILE from one run to the next. Without FILE, an emulated "
@@ -49,19 +39,3 @@ def port_to_hear(out: Output, port: str | None, board: Board) -> str:
     detected = find_port(board)
     out.say(f"listening to {detected.device}: {detected.why}")
     return detected.device
-
-
-def read_sensors(
-    out: Output, texts: tuple[str, ...], output: Path | None = None
-) -> list[PlayedSensor]:
-    """Return the sensors that ``--sensor`` names, with notices; none may play the output file."""
-    for text in texts:
-        played = sensor_file(text)
-        if output is not None and output.exists() and played.exists() and played.samefile(output):
-            raise InputError(
-                f"-o is {output}, the recording that --sensor replays, which would be "
-                "overwritten; choose another file with -o"
-            )
-    sensors = [read_sensor(text) for text in texts]
-    out.notice(Notice("played", each) for sensor in sensors for each in sensor.remarks)
-    return sensors

@@ -10,21 +10,29 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, Protocol
 
 import click
 
 from protonn_edge.boards import Board, load_board
-from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
-from protonn_edge.cli.devices import EEPROM, EMULATOR, PLAYED, chosen_emulator, read_sensors
+from protonn_edge.cli.command import OUTPUT, Output, additions, argument, command, option
+from protonn_edge.cli.devices import EEPROM, EMULATOR, chosen_emulator
 from protonn_edge.cli.options import BOARD
 from protonn_edge.cli.paths import there
 from protonn_edge.emulator import EmulatedBoard
+from protonn_edge.emulator.replayed import Replayed
 from protonn_edge.errors import InputError
 
 _LOOK_EVERY_S = 0.2
+
+
+class EmulatedAddition(Protocol):
+    """The options of an extension for an emulated board."""
+
+    def replayed(self, out: Output) -> Sequence[Replayed]:
+        """Return the sensors of the board; print notices of them."""
 
 
 @command("emulate", apart={"--tcp": "--pty"}, examples=(".pio/build/uno/firmware.elf --pty uno",))
@@ -44,7 +52,7 @@ def emulate_command(
     bootloader: bool = option(
         "Run the Optiboot bootloader; you can then omit FIRMWARE and upload it later.", is_flag=True
     ),
-    sensors: tuple[str, ...] = PLAYED,
+    added: list[EmulatedAddition] = additions("emulate"),
     eeprom: Path | None = EEPROM,
     buttons: bool = option(
         "Press buttons by typing lines such as PD2, which connects that pin to ground for 0.2 s.",
@@ -66,6 +74,7 @@ def emulate_command(
         )
     with _stopped_by_signals():
         board = load_board(board_name)
+        sensors = [sensor for each in added for sensor in each.replayed(out)]
         emulated = EmulatedBoard(
             firmware,
             bootloader=bootloader,
@@ -73,7 +82,7 @@ def emulate_command(
             link="tcp" if device is None else "pty",
             port=port or 0,
             wire_speed=wire_speed,
-            sensors=read_sensors(out, sensors),
+            sensors=sensors,
             eeprom=eeprom,
             emulator=chosen_emulator(out, emulator, board),
         )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from protonn_edge.boards import Board, load_board
-from protonn_edge.cli.command import OUTPUT, Output, additions, command, option
+from protonn_edge.cli.command import OUTPUT, Output, additions, command, of_extension, option
 from protonn_edge.cli.options import (
     BOARD,
     BYTES,
@@ -18,6 +17,7 @@ from protonn_edge.cli.options import (
     POINTS_PATH,
     TRY,
     FirmwareAddition,
+    SensorFirmware,
     named_values,
     of_room,
 )
@@ -30,7 +30,6 @@ from protonn_edge.export import Imprint, Kind, check_folder, export
 from protonn_edge.quantization import load_device_model
 
 if TYPE_CHECKING:
-    from protonn_edge.cli.live import LiveOptions
     from protonn_edge.cli.meter import MeterOptions
 
 _NEXT: dict[Kind, str] = {
@@ -87,7 +86,7 @@ def export_command(
     ),
     added: list[FirmwareAddition] = additions("export"),
     tries: bool = TRY,
-    live: LiveOptions | None = of_room("protonn_edge.cli.live", "LIVE_OPTIONS"),
+    live: SensorFirmware | None = of_extension("sensor firmware"),
     meter: MeterOptions | None = of_room("protonn_edge.cli.meter", "METER_OPTIONS"),
     table: TableOptions = TABLE,
     out: Output = OUTPUT,
@@ -110,10 +109,9 @@ def export_command(
         raise click.UsageError("give --arduino, --platformio or --c, with a folder")
     kind, folder = given[0]
     if model_file is None:
-        if live is None or not live.sensors:
+        if live is None or not live.is_given:
             raise click.UsageError("name a model file or, to record samples, give --sensor")
-        logger = import_module("protonn_edge.cli.logger")
-        out.finish(logger.write_logger(out, live, board_name, folder, as_sketch=True))
+        out.finish(live.write_logger(out, board_name, folder, as_sketch=True)[0])
         return
     check_folder(folder)
     name, prefix = library.pop("name", None), library.pop("prefix", PREFIX)

@@ -122,8 +122,8 @@ def settled_samples(dataset: Dataset, settings: FeatureParameters) -> dict[str, 
         settings_of_data["sample_rate"] = dataset.sample_rate
     if settings.copies and dataset.background_noise is not None:
         settings_of_data["background_noise"] = dataset.background_noise
-    if isinstance(settings.features, str) and dataset.onset is not None:
-        text = asked.of_clips(settings.features, dataset.onset)
+    if isinstance(settings.features, str):
+        text = asked.text_for(settings.features, dataset)
         if text != settings.features:
             settings_of_data["features"] = text
     return settings_of_data
@@ -165,8 +165,8 @@ def with_sample_notices(dataset: Dataset, asked: FeatureRequest | None) -> Datas
     """Return the data set with notices about assumptions on its windows.
 
     Without features, each sample of a window is a feature, which users seldom want. Rows of a table
-    may be windows of one channel, or something else. Clips that were not cut at an onset, such as
-    windows at regular intervals, differ from the board's.
+    may be windows of one channel, or something else. The features may assume
+    something about their points, too.
     """
     notices = []
     of_samples = of_windows(dataset, asked)
@@ -182,13 +182,8 @@ def with_sample_notices(dataset: Dataset, asked: FeatureRequest | None) -> Datas
             "give another shape with --window, or cut recordings with 'windows'"
         )
         notices.append(Notice("window", text))
-    level = None if asked is None else asked.assumed_onset
-    if level is not None and dataset.onset is None:
-        text = (
-            "the data does not state its onset level, so the board starts clips at a level of "
-            f"{level}, as 'windows --onset {level}' does"
-        )
-        notices.append(Notice("onset", text))
+    if asked is not None:
+        notices += asked.notices(dataset)
     return replace(dataset, notices=(*dataset.notices, *notices))
 
 

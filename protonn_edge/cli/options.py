@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 from click.shell_completion import CompletionItem
@@ -16,6 +16,12 @@ from protonn_edge.cli.command import Declared, argument, option, together
 from protonn_edge.cli.paths import LABELLED, MODEL, InputFile, NameOrPath, OutputFile
 from protonn_edge.errors import shortened
 from protonn_edge.system.lazy import optional
+
+if TYPE_CHECKING:
+    from protonn_edge.boards import Board
+    from protonn_edge.chain.model import Model
+    from protonn_edge.cli.command import Output
+    from protonn_edge.quantization import DeviceModel
 
 
 def of_room(module: str, name: str) -> Any:
@@ -221,6 +227,39 @@ class FirmwareAddition(Protocol):
     @property
     def extensions(self) -> tuple[str, ...]:
         """The names of the extensions that are asked for."""
+
+
+class SensorFirmware(Protocol):
+    """The options of an extension for firmware that samples a sensor; its point has this name."""
+
+    @property
+    def is_given(self) -> bool:
+        """Whether a sensor is named."""
+
+    def windowing(self, model: Model, board: Board) -> Any:
+        """Return the windows of the sensor's samples that a model classifies; None without one."""
+
+    def write_logger(
+        self, out: Output, board_name: str, folder: Path | None, *, as_sketch: bool
+    ) -> tuple[dict[str, Any], Path]:
+        """Write firmware that only samples, print how to use it, and return facts and its folder.
+
+        By default, it has a folder of its own.
+        """
+
+    def build(
+        self,
+        out: Output,
+        model: DeviceModel,
+        board: Board,
+        folder: Path | None,
+        *,
+        tries: bool,
+    ) -> tuple[dict[str, Any], Path, str]:
+        """Build firmware that classifies the samples, and print its facts.
+
+        Returns facts, the folder, which has a default, and the command that emulates the board.
+        """
 
 
 TRY = option(

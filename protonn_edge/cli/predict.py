@@ -6,14 +6,14 @@ import csv
 import io
 from itertools import chain, count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.model import Model, why_clamped
-from protonn_edge.cli.command import OUTPUT, Output, command, option
-from protonn_edge.cli.options import MODEL_FILE, POINTS, of_room
+from protonn_edge.cli.command import OUTPUT, Output, additions, command, option
+from protonn_edge.cli.options import MODEL_FILE, POINTS
 from protonn_edge.cli.paths import PREDICTED, PREDICTIONS, OutputFile
 from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.datasets import TableOptions
@@ -27,14 +27,16 @@ from protonn_edge.evaluation.terminal import accuracy_facts, fact_table, saturat
 from protonn_edge.quantization import quantize, why_floats_alone
 from protonn_edge.system.files import write_atomically
 
-if TYPE_CHECKING:
-    from protonn_edge.cli.stream import StreamOptions
+
+class PredictAddition(Protocol):
+    """The options of an extension for data of its own kind."""
+
+    def classified(self, model: Model, data: Path, table: TableOptions, out: Output) -> bool:
+        """Classify the data if they are of this kind, print the result; return whether it did."""
 
 
 @command(
     "predict",
-    needs={"--votes --refractory": "--hop"},
-    apart={"-o": "--hop"},
     examples=("model.npz new.csv -o predicted.csv",),
 )
 def predict_command(
@@ -45,7 +47,7 @@ def predict_command(
         "it is.  [default: print the classes]",
         OutputFile(PREDICTIONS),
     ),
-    stream: StreamOptions | None = of_room("protonn_edge.cli.stream", "STREAM_OPTIONS"),
+    added: list[PredictAddition] = additions("predict"),
     table: TableOptions = TABLE,
     out: Output = OUTPUT,
 ) -> None:
@@ -58,8 +60,7 @@ def predict_command(
     The most frequent label counts as no event.
     """
     model = load_model(model_file)
-    if stream is not None and stream.hop is not None:
-        stream.classify(model, data, table, out)
+    if any(each.classified(model, data, table, out) for each in added):
         return
     if model.multilabel:
         raise InputError(

@@ -19,8 +19,8 @@ from protonn_edge.avr.cores import BOUND_FLAGS, Core
 from protonn_edge.chain import registry
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.integer_stage import IntegerStage, stage_names
-from protonn_edge.kernels import compiled
 from protonn_edge.kernels.kernel import Calls, Cost, Feed, Kernel, Step, without_calls
+from protonn_edge.kernels.listing import cycles_of
 from protonn_edge.kernels.matvec import kernels as matvec
 from protonn_edge.system.facts_repr import FactsRepr
 
@@ -35,6 +35,11 @@ PLANS = (*matvec.KERNELS, *registry.PLANS)
 ENTRY_BYTES = 4
 """SRAM of the public functions: the number of features left, whether a prediction has begun, and
 the last class."""
+
+
+_CALLED_CYCLES = cycles_of("call") + cycles_of("ret")
+_ENTRY_CYCLES = cycles_of("sei") + ENTRY_BYTES * cycles_of("sts") + cycles_of("cli")
+"""What the firmware measures of a public function, besides the call and the work."""
 
 
 class DevicePlan(Protocol):
@@ -222,7 +227,7 @@ class PartialPlan:
         values = first.stage.n_inputs
         feed = Feed(values, values if held else min(values, chunk or first.chunk))
         whole = self.behind(first, activity, feed)
-        costs = (_with_entry(whole.costs[0]), *self.costs)
+        costs = (_with_entry(whole.costs[0], feed, first.core), *self.costs)
         plan = Plan(feed, costs, first.core, whole.kernels)
         return replace(plan, costs=tuple(map(_with_number, plan.named, whole.kernels, costs)))
 
@@ -274,11 +279,16 @@ def plan_with(
     return end.completed(kernels[0], activities[0], held=held, chunk=chunk)
 
 
-def _with_entry(cost: Cost) -> Cost:
-    """Return the cost of the first stage and of the public functions, which feed it."""
+def _with_entry(cost: Cost, feed: Feed, core: Core) -> Cost:
+    """Return the cost of the first stage and of the public functions, which feed it.
+
+    There is one function for all if the stage reads the firmware's array. Otherwise, others begin
+    and end the prediction, and the stage itself counts the calls that push.
+    """
     step, *others = cost.steps
-    step = replace(step, mean=step.mean + compiled.CALL_CYCLES)
-    return replace(cost, steps=(step, *others))
+    calls, pushes = (1, 0) if cost.buffer else (2 + feed.whole, feed.calls)
+    entry = (_CALLED_CYCLES + core.call_cycles) * calls + _ENTRY_CYCLES * (calls + pushes)
+    return replace(cost, steps=(replace(step, mean=step.mean + entry), *others))
 
 
 def _with_number(name: str, kernel: Kernel, cost: Cost) -> Cost:

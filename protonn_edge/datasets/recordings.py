@@ -230,9 +230,9 @@ class Trigger(SegmentDetector):
         """Yield where windows, without overlaps, begin in the part first..end - 1 of a run."""
         free = first
         moving = self.moving[first:end].astype(np.int8)
-        for onset in (first + np.flatnonzero(np.diff(moving, prepend=0) > 0)).tolist():
-            begin = min(max(first, onset - self.before), end - self.window)
-            if free <= begin and free <= onset <= begin + max(self.before, self.window // 2):
+        for start in (first + np.flatnonzero(np.diff(moving, prepend=0) > 0)).tolist():
+            begin = min(max(first, start - self.before), end - self.window)
+            if free <= begin and free <= start <= begin + max(self.before, self.window // 2):
                 yield begin
                 free = begin + self.window
 

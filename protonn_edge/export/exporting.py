@@ -27,7 +27,7 @@ from protonn_edge.system.lazy import optional
 from protonn_edge.verification.tryout import NOT_TRIED, Tried
 
 if TYPE_CHECKING:
-    from protonn_edge.projects.windowing import Windowing
+    from protonn_edge.sensors.windowing import Windowing
 
 _FOLDER_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}")  # Arduino Lint, LS002 and LS003
 

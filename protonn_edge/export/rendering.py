@@ -29,7 +29,7 @@ from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.shell import command_line
 
 if TYPE_CHECKING:
-    from protonn_edge.projects.windowing import Windowing
+    from protonn_edge.sensors.windowing import Windowing
 
 Kind = Literal["arduino", "platformio", "c"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -160,7 +160,7 @@ class Library:
         """
         if self.windowing is None:
             return {}
-        sketches = {_LIVE_SKETCH: f"examples/{_LIVE_SKETCH}.ino.j2"}
+        sketches = {_LIVE_SKETCH: f"sensors/{_LIVE_SKETCH}.ino.j2"}
         if self.windowing.sampling.kinds[0].bus != "spi":
             for part in self.parts:
                 sketches |= part.live_sketches
@@ -360,7 +360,7 @@ def _which(sent: Sending) -> str:
 
 def _window(features: Features | None) -> dict[str, Any] | None:
     signal = signal_of(features)
-    if signal is None:
+    if features is None or signal is None:
         return None
     period_us = round(1e6 / (signal.rate or _SAMPLE_RATE))
     return {
@@ -369,7 +369,7 @@ def _window(features: Features | None) -> dict[str, Any] | None:
         "period_us": max(1, period_us),
         "period": f"{period_us / 1000:g} ms",
         "rate_known": signal.rate is not None,
-        "from_onset": signal.from_onset,
+        "functions": [name for stage in features.stages for name in stage.c_functions],
     }
 
 

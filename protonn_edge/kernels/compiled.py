@@ -8,10 +8,8 @@ which compares the plans of these programs with the emulator.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from protonn_edge.avr.cores import Core
-from protonn_edge.kernels.listing import Listing, cycles_of
+from protonn_edge.kernels.listing import cycles_of
 
 CALL_CYCLES = 35
 """A call of a function, with the arguments, pointers and variables that it fetches and stores."""
@@ -31,9 +29,14 @@ SET_CYCLES = cycles_of("ldi") + cycles_of("sts")
 STAGE_BYTES = 300
 """Flash of the C around the listings of a stage."""
 
-# Time of the compiler's loops on a chip without a multiplier, relative to the assembly: of loops
-# without products, and with products. Stages on the emulated ATtiny85 were within 50 % of it.
-_SLOWER, _SLOWER_WITH_PRODUCTS = 3.0, 9.0
+_SLOWER = 3.0
+"""Time of the compiler's loops on a chip without a multiplier, relative to the assembly."""
+
+_PRODUCT_CYCLES, _BIT_CYCLES = 13, 11
+"""A product there, by the compiler's library: its call, and each bit of the multiplier."""
+
+PRODUCT_BITS = 7.0
+"""Bits of a multiplier up to its highest 1, on average of the numbers in a byte."""
 
 
 def calls(number: float, core: Core) -> float:
@@ -41,6 +44,11 @@ def calls(number: float, core: Core) -> float:
     return number * (CALL_CYCLES + core.call_cycles)
 
 
-def slower(listings: Iterable[Listing]) -> float:
-    """Return how many times the cycles of listings C takes on a chip without a multiplier."""
-    return _SLOWER_WITH_PRODUCTS if any(each.multiplies for each in listings) else _SLOWER
+def without_multiplier(cycles: float, products: float, bits: float) -> float:
+    """Return the cycles of C on a chip without a multiplier, for those of listings with products.
+
+    Products by 0 and by constants are not counted: the library returns at once, and the compiler
+    makes a few shifts of them.
+    """
+    each = _PRODUCT_CYCLES + _BIT_CYCLES * bits
+    return _SLOWER * (cycles - cycles_of("mul") * products) + each * products

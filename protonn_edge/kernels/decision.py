@@ -88,26 +88,30 @@ class DecisionKernel(Kernel):
 
     def cost(self, _: Feed | None, __: Calls, ___: Activity, /) -> Cost:
         """Return its cost: no class is expected to be the largest more often than another."""
-        mean = self.stage.n_inputs * self._class_cycles
-        steps = [Step("decision", self.name, 0, mean).on(self.core, self.listings)]
+        mean = sum(map(self._class_cycles, range(1, self.stage.n_inputs + 1)))
+        steps = [Step("decision", self.name, 0, mean).on(self.core)]
         costs = [(rule.name, rule.cost()) for rule in self.stage.policy.rules]
         for name, each in costs:
             if each is not None:
                 step = Step(name, each.kernel, each.flash, each.cycles)
-                steps.append(step.on(self.core, self.listings))
+                steps.append(step.on(self.core))
         flash = sum(each.flash for _, each in costs if each is not None)
         if self.stage.expected is None:
             return Cost(tuple(steps), tables=0, code=flash, state=0)
         watch = self.stage.expected.cost
         step = Step(watch.step, watch.kernel, watch.code, watch.cycles)
-        steps.append(step.on(self.core, self.listings))
+        steps.append(step.on(self.core))
         return Cost(tuple(steps), watch.tables, flash + watch.code, watch.state)
 
-    @property
-    def _class_cycles(self) -> int:
-        """The most cycles of a class: if it is the largest so far, or else the second."""
-        ways = ({"not_larger": larger, "next": 0, "class": 1} for larger in (0, 1))
-        return max(self.search.path("class", ["class"], odds) for odds in ways)
+    def _class_cycles(self, number: int) -> float:
+        """Return the mean cycles of a class: one of `number` scores is the largest, one the second.
+
+        What is set up for the first class takes about as long.
+        """
+        not_largest = 1 - 1 / number
+        not_second = 1 - 1 / max(1, number - 1)  # of those that are not the largest
+        odds = {"not_larger": not_largest, "next": not_second if self.second else not_largest}
+        return self.search.mean("class", ["class"], {**odds, "class": 1})
 
 
 def _compared(score: str, size: int) -> str:

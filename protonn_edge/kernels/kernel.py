@@ -8,7 +8,7 @@ cost.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, MutableMapping, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -62,11 +62,16 @@ class Step:
     flash_bytes: int  # of constants and, approximately, code
     mean: float  # cycles on points with the plan's activity
 
-    def on(self, core: Core, listings: Iterable[Listing]) -> Step:
-        """Return the step on a chip; without a multiplier, C takes the place of the listings."""
+    def on(self, core: Core, products: float = 0.0, bits: float = compiled.PRODUCT_BITS) -> Step:
+        """Return the step on a chip; without a multiplier, C takes the place of the listings.
+
+        `products` is the mean number of products of two variables that are not 0, and `bits` the
+        mean length of their multipliers.
+        """
         if core.multiplies:
             return self
-        return replace(self, kernel="portable C", mean=compiled.slower(listings) * self.mean)
+        mean = compiled.without_multiplier(self.mean, products, bits)
+        return replace(self, kernel="portable C", mean=mean)
 
 
 @dataclass(frozen=True)
@@ -114,7 +119,7 @@ class Kernel(ABC):
 
     @property
     def listings(self) -> Sequence[Listing]:
-        """Its loops in assembly; their products make it slow on a chip without a multiplier."""
+        """Its loops in assembly."""
         return ()
 
     @property
@@ -150,14 +155,14 @@ class Kernel(ABC):
         - `activity`: the points for which cycles are estimated.
         """
 
-    def _in_one_step(self, mean: float, tables: int, **more: Any) -> Cost:
+    def _in_one_step(self, mean: float, tables: int, *, products: float = 0.0, **more: Any) -> Cost:
         """Return the cost of a single step with these mean cycles and bytes of tables.
 
-        `more` are fields of `Cost`.
+        For `products`, see `Step.on`; `more` are fields of `Cost`.
         """
         code = self.code_bytes
         step = Step(self.kind, self.name, tables + code, mean)
-        return Cost((step.on(self.core, self.listings),), tables, code, **more)
+        return Cost((step.on(self.core, products),), tables, code, **more)
 
 
 KERNELS: MutableMapping[str, Callable[[Any, Core], tuple[Kernel, ...]]] = STAGES
@@ -235,10 +240,17 @@ class HeldKernel(Kernel):
     def assembly(self, activity: Activity) -> float:
         """Return the mean cycles of the assembly, with its call."""
 
+    def products(self, activity: Activity) -> float:  # noqa: ARG002
+        """Return the mean number of products of two variables."""
+        return 0.0
+
     def cost(self, feed: Feed | None, _: Calls, activity: Activity, /) -> Cost:
         """Return its cost."""
         held, mean = self.held, self.assembly(activity)
-        more: dict[str, Any] = {"state": self.stage.n_outputs * self.stage.output_bits // 8}
+        more: dict[str, Any] = {
+            "products": self.products(activity),
+            "state": self.stage.n_outputs * self.stage.output_bits // 8,
+        }
         if held is not None:
             mean += held.copied(feed)
             more["state"] += held.state(feed)

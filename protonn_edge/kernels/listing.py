@@ -112,9 +112,9 @@ class Listing:
         return {BEGIN: 0, END: len(instructions), **labels}
 
     @property
-    def multiplies(self) -> bool:
-        """Whether any of its instructions is a product."""
-        return any(each.mnemonic in PRODUCTS for each in self._parsed[0])
+    def products(self) -> int:
+        """How many of its instructions are products."""
+        return sum(each.mnemonic in PRODUCTS for each in self._parsed[0])
 
     @cached_property
     def code_bytes(self) -> int:

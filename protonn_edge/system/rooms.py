@@ -25,6 +25,7 @@ _PARTS = {
     "rejection": ("policy.rejection", "--rejection --rejection-by"),
     "reports": ("report", "report"),
     "searches": ("tuning", "tune"),
+    "sensors": ("sensors", "record windows monitor --sensor"),
     "teaching": ("teaching", "--teachable --new-classes --teach"),
 }
 
@@ -42,14 +43,18 @@ def exists(module: str) -> bool:
 
 
 def missing(words: Iterable[str]) -> str | None:
-    """Return a sentence if a word belongs to a part that is not installed, else None.
-
-    The word may be one of its options or commands, or the name of an array of a model file, such as
-    "part.array".
-    """
+    """Return a sentence if a word is an option or a command of an absent part, else None."""
     for word in words:
         for part, (module, own) in _PARTS.items():
-            is_own = word in own.split() or word.partition(".")[0] == part
-            if is_own and not exists(module):
+            if word in own.split() and not exists(module):
                 return not_installed(part)
+    return None
+
+
+def missing_of_file(names: Iterable[str]) -> str | None:
+    """Return a sentence if a part that a model's file names, or an array's, is absent."""
+    for name in names:
+        part = name.partition(".")[0]
+        if part in _PARTS and not exists(_PARTS[part][0]):
+            return not_installed(part)
     return None

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from typing import ClassVar, Literal
 
 from protonn_edge.device.connection import Deadline, Link
-from protonn_edge.device.listener import Answer, Listener, StreamPart
 from protonn_edge.device.protocol import Message, ProtocolError, encode_message
-from protonn_edge.device.sensor_board import READ_S, LiveDescription, WindowAnswer
 from protonn_edge.errors import CheckFailed
+from protonn_edge.sensors.listener import Answer, Listener, StreamPart
+from protonn_edge.sensors.sensor_board import READ_S, LiveDescription, WindowAnswer
 from protonn_edge.teaching.examples import is_of_another
 from protonn_edge.teaching.messages import (
     ForgetReply,
@@ -165,7 +165,7 @@ class TeachingListener(Listener):
     def _is_near(self, example: WindowAnswer, window: WindowAnswer) -> bool:
         """Whether two windows overlap, or one follows the other without a sound's beginning."""
         board = self.description
-        return abs(window.first - example.first) < board.window + (not board.from_onset)
+        return abs(window.first - example.first) < board.window + (not board.triggered)
 
     def _ask(self, request: LearnRequest, label: int, window: WindowAnswer | None) -> None:
         self._number = (self._number + 1) % 256

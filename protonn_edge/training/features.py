@@ -13,6 +13,7 @@ from protonn_edge.errors import InputError, shortened
 from protonn_edge.training.augmentation import SignalMovement
 
 if TYPE_CHECKING:
+    from protonn_edge.datasets import Dataset, Notice
     from protonn_edge.training.points import Float32
     from protonn_edge.training.refusals import Refusal
 
@@ -62,17 +63,16 @@ class FeatureRequest:
         """Yield texts for images of a shape that a search tries, with the settings they need."""
         yield from ()
 
-    @property
-    def assumed_onset(self) -> int | None:
-        """The level at which clips begin, if neither the text nor the data states it."""
-        return None
+    def text_for(self, text: str, dataset: Dataset) -> str:  # noqa: ARG002
+        """Return the text of the request with what a data set states about its points.
 
-    def of_clips(self, text: str, onset: int) -> str:  # noqa: ARG002
-        """Return the text of the request for clips of data that begin at a level.
-
-        Raises `InputError` if the text requests another level.
+        Raises `InputError` if the text states something else.
         """
         return text
+
+    def notices(self, dataset: Dataset) -> Iterator[Notice]:  # noqa: ARG002
+        """Yield what is assumed about the points of a data set."""
+        yield from ()
 
     def continues(self, stage: Features | None, settings: Settings) -> bool:  # noqa: ARG002
         """Return whether it equals the features of the initial model."""

@@ -175,9 +175,8 @@ class FeatureParameters(Parameterized):
         `protonn_edge.features.convolution.train.notation`; ``"bits:4/8"`` after them sets the bits
         of weights (8, 4 or 2) and of values (8 or 4). For windows of samples, use some of
         ``"mean,deviation,min,max,change,crossings,bands:4"``. For clips of sound, ``"audio:12x20"``
-        computes the energies of 12 bands in 20 frames; ``"onset:6"`` sets the mean difference of
-        samples, in steps of a byte, above which a clip begins (default: 4). Alternatively, the
-        `features` of another model, which is used unchanged.
+        computes the energies of 12 bands in 20 frames. Alternatively, the `features` of another
+        model, which is used unchanged.
     image_shape : tuple of two int, default=None
         Height and width of an image, if the features are its pixels, row by row; a signal is an
         image of height 1.

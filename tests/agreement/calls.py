@@ -437,7 +437,7 @@ LISTINGS = {
     "kernels.matvec.unrolled.leaving": "add",
     "kinds.dense.kernels.rectifying": "rectify",
     "kinds.linear.kernels": "score",
-    "kinds.protonn.projection.kernels._requantizing": "requantize",
+    "kinds.projection.kernels._requantizing": "requantize",
     "kinds.protonn.prototypes.loops.clearing": "clear_scores",
     "kinds.protonn.prototypes.loops.code": "add_votes",
     "kinds.protonn.prototypes.loops.listing": "add_votes",

@@ -16,8 +16,8 @@ from plans import plan_with
 
 from protonn_edge.avr.cores import CORES
 from protonn_edge.boards import load_board
-from protonn_edge.projects.sensor_projects import logger_of
 from protonn_edge.sensors import sensor_kind
+from protonn_edge.sensors.sensor_projects import logger_of
 
 _ASSEMBLY = re.compile(r"\b(?:__asm__|asm)\b")
 
@@ -69,4 +69,4 @@ def test_no_other_template_has_assembly() -> None:
         for path in templates.rglob("*.j2")
         if _ASSEMBLY.search(path.read_text())
     }
-    assert found == {"c", "device", "observation", "teaching"}
+    assert found == {"c", "sensors", "observation", "teaching"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -36,10 +37,17 @@ def test_every_command_has_examples_that_it_takes() -> None:
                 assert f"protonn-edge {name} {words}".strip() in run(name, "--help").stdout
 
 
+def _modules() -> Iterator[Path]:
+    """Yield the modules of the command line, and those of commands of extensions."""
+    folder = Path(commands.__file__).parent
+    yield from folder.glob("*.py")
+    yield from folder.parent.glob("*/commands/*.py")
+
+
 def test_each_option_is_declared_once() -> None:
     texts = [
         ast.unparse(call.args[0])
-        for path in Path(commands.__file__).parent.glob("*.py")
+        for path in _modules()
         for call in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "option"
         if isinstance(call.args[0], ast.Constant | ast.JoinedStr)

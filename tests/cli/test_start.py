@@ -13,7 +13,7 @@ import pytest
 from command_line import every_command
 
 import protonn_edge
-from protonn_edge.cli import COMMANDS
+from protonn_edge.cli import COMMANDS, MODULES
 
 MODEL = Path(__file__).parents[1] / "model" / "format_8.npz"
 HEAVY = ("sklearn", "scipy", "matplotlib", "optuna", "requests", "platformio", "serial", "elftools")
@@ -106,7 +106,7 @@ def test_inspecting_a_model_imports_nothing_that_reads_data() -> None:
 def test_no_command_is_imported_to_list_them(words: tuple[str, ...]) -> None:
     _, packages, modules = started(*words)
     assert "numpy" not in packages
-    assert not {f"protonn_edge.cli.{name}" for name in COMMANDS} & modules
+    assert not {*MODULES.values()} & modules
 
 
 def test_what_each_command_does_fits_a_line_of_80_columns() -> None:

@@ -26,6 +26,7 @@ class Named:
 
     kind: str
     reports_nonzero_outputs: bool = False
+    reports_nonzero_inputs: bool = False
 
 
 def test_each_stage_is_told_of_its_own_inputs() -> None:
@@ -37,3 +38,11 @@ def test_each_stage_is_told_of_its_own_inputs() -> None:
     own: list[dict[str, Any]] = [dict(own.stages) for own in each]
     assert [list(stages) for stages in own] == [["a"], ["b"], ["b"], []]
     assert [stages["b"][0][0] for stages in own[1:3]] == [0.2, 0.3]
+
+
+def test_a_feature_is_told_of_the_inputs_that_the_next_stage_reports() -> None:
+    told = {"b": (np.full(4, 0.1), np.zeros(2))}
+    activity = Activity(np.full(3, 0.5), told)
+    chain = [Named("a"), Named("pass"), Named("b", reports_nonzero_inputs=True), Named("c")]
+    each = activity.of_each(cast("list[IntegerStage]", chain))
+    assert [own.inputs[0] for own in each] == [0.1, 0.1, 0.5, 0.5]

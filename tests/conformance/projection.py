@@ -10,7 +10,7 @@ from conformance.instances import Instance
 from model_factory import random_inputs, random_model
 
 from protonn_edge.chain.integer_chain import named_stages
-from protonn_edge.kinds.protonn.projection.integers import IntegerProjection
+from protonn_edge.kinds.projection.integers import IntegerProjection
 from protonn_edge.quantization import IntegerChain, quantize
 
 

@@ -30,7 +30,7 @@ from protonn_edge.kernels.kernel import Cost
 from protonn_edge.kinds.bonsai.integers import IntegerBonsaiTree
 from protonn_edge.kinds.dense.integers import IntegerDense
 from protonn_edge.kinds.forest.integers import IntegerForest
-from protonn_edge.kinds.protonn.projection.integers import IntegerProjection
+from protonn_edge.kinds.projection.integers import IntegerProjection
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 
 every_kind = pytest.mark.parametrize("kind", KINDS)

@@ -15,9 +15,9 @@ import numpy as np
 from fuzz.mutation import mutated_bytes, pick
 from fuzz.sentences import REFUSALS, check_refusal
 
-from protonn_edge.device.listener import Listener
 from protonn_edge.device.protocol import encode_frame
-from protonn_edge.device.recorder import Recorder, RecordingFile
+from protonn_edge.sensors.listener import Listener
+from protonn_edge.sensors.recorder import Recorder, RecordingFile
 
 BRIEF_CASES = 20
 

@@ -14,8 +14,8 @@ from fuzz.sentences import REFUSALS, check_refusal
 
 from protonn_edge.boards import load_board
 from protonn_edge.emulator.replayed import packed_sensors
-from protonn_edge.projects.sensor_projects import logger_of
 from protonn_edge.sensors import PlayedSensor, SensorKind, sensor_kind
+from protonn_edge.sensors.sensor_projects import logger_of
 
 BRIEF_CASES = 20
 

@@ -14,12 +14,12 @@ from data_files import data_file
 from uploads import upload_patiently
 
 from protonn_edge.chain.file import load_model
-from protonn_edge.device.sensor_board import UNDECIDED
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.evaluation.live import Reporter
 from protonn_edge.policy.confidence.rule import Confidence
 from protonn_edge.quantization import quantize
 from protonn_edge.sensors import PlayedSensor, sensor_kind
+from protonn_edge.sensors.live import Reporter
+from protonn_edge.sensors.sensor_board import UNDECIDED
 
 RATE = 100.0
 Property = Callable[[str, object], None]

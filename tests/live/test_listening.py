@@ -12,14 +12,14 @@ import pytest
 from command_line import run
 from model_factory import random_model
 
-from protonn_edge.cli.monitor import _another_model, picture
 from protonn_edge.codegen import make_plan
-from protonn_edge.device.listener import AnswerStream, Listener
 from protonn_edge.device.protocol import encode_frame
-from protonn_edge.device.sensor_board import WindowAnswer
 from protonn_edge.errors import CheckFailed
 from protonn_edge.projects.folder import plan_text
 from protonn_edge.quantization import quantize
+from protonn_edge.sensors.commands.monitor import _another_model, picture
+from protonn_edge.sensors.listener import AnswerStream, Listener
+from protonn_edge.sensors.sensor_board import WindowAnswer
 
 NAMES = ("rest", "wave")
 BYTES_OF_HASH = bytes(range(8))
@@ -32,10 +32,10 @@ def live(
     found: int = 1,
     hop: int = 25,
     classes: int = 2,
-    from_onset: int = 0,
+    triggered: int = 0,
     following: int = 0,
 ) -> bytes:
-    what = (0x93, 0, version, 3, found, from_onset, 160_000, 16_000_000)
+    what = (0x93, 0, version, 3, found, triggered, 160_000, 16_000_000)
     head = struct.pack("<BBBBBBIIHHBBIIB", *what, *(100, hop, 1, classes, 0, following, 2))
     return encode_frame(head + bytes([0, 5]) + BYTES_OF_HASH)
 
@@ -143,7 +143,7 @@ def test_seconds_count_from_the_first_description_of_a_read(listener) -> None:
 
 def test_a_board_that_waits_for_sound_is_heard_by_what_it_says_of_itself(listener) -> None:
     def at(sample: int) -> bytes:
-        return live(from_onset=1, following=sample)
+        return live(triggered=1, following=sample)
 
     silence = [at(100 * second) for second in range(6, 60)]
     board = listener(at(400), window(430, number=7), *silence, window(5950, number=9), at(6600))
@@ -154,7 +154,7 @@ def test_a_board_that_waits_for_sound_is_heard_by_what_it_says_of_itself(listene
 
 
 def test_a_board_that_waits_for_sound_and_falls_silent_is_told(listener) -> None:
-    board = listener(live(from_onset=1), live(from_onset=1, following=900), live(from_onset=1))
+    board = listener(live(triggered=1), live(triggered=1, following=900), live(triggered=1))
     with pytest.raises(CheckFailed, match="has classified no window"):
         all_of(board)
     assert (board.seconds, board.resets) == (9.0, 1)

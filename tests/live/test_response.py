@@ -16,15 +16,15 @@ from model_factory import random_window_model, window_features_of
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import load_board
 from protonn_edge.codegen import make_plan
-from protonn_edge.device.listener import AnswerStream
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
-from protonn_edge.projects.response import response_of
-from protonn_edge.projects.sampling import Sampling
-from protonn_edge.projects.sensor_projects import live_files
-from protonn_edge.projects.windowing import Windowing, windowing_of
 from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.sensors import PlayedSensor, sensor_kind
+from protonn_edge.sensors.listener import AnswerStream
+from protonn_edge.sensors.response import response_of
+from protonn_edge.sensors.sampling import Sampling
+from protonn_edge.sensors.sensor_projects import live_files
+from protonn_edge.sensors.windowing import Windowing, windowing_of
 from protonn_edge.system.files import write_atomically
 from protonn_edge.teaching.board import stored
 from protonn_edge.teaching.examples import Taught

@@ -21,28 +21,28 @@ from protonn_edge.boards import load_board
 from protonn_edge.chain.file import save_model
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import with_rules
-from protonn_edge.cli.live import LiveOptions
 from protonn_edge.codegen import make_plan, template_environment
 from protonn_edge.datasets.instruments import Instrument
 from protonn_edge.datasets.naming import sample_names
 from protonn_edge.datasets.onset import onsets_of
 from protonn_edge.datasets.units import unit_of
-from protonn_edge.device.listener import AnswerStream
-from protonn_edge.device.sensor_board import UNDECIDED, WindowAnswer
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed, InputError
-from protonn_edge.evaluation.live import Reporter
 from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.policy.confidence.rule import Confidence, Sharpness
 from protonn_edge.projects.folder import read_plan
 from protonn_edge.projects.load import Load
-from protonn_edge.projects.response import response_of
-from protonn_edge.projects.sampling import Sampling
-from protonn_edge.projects.sensor_projects import build_live, live_files
-from protonn_edge.projects.windowing import Windowing, windowing_of
 from protonn_edge.quantization import quantize
 from protonn_edge.sensors import MICROPHONE, PlayedSensor, SensorKind, sensor_kind
+from protonn_edge.sensors.commands.live import LiveOptions
+from protonn_edge.sensors.listener import AnswerStream
+from protonn_edge.sensors.live import Reporter
+from protonn_edge.sensors.response import response_of
+from protonn_edge.sensors.sampling import Sampling
+from protonn_edge.sensors.sensor_board import UNDECIDED, WindowAnswer
+from protonn_edge.sensors.sensor_projects import build_live, live_files
+from protonn_edge.sensors.windowing import Windowing, windowing_of
 from protonn_edge.system.files import write_atomically
 from protonn_edge.toolchain.platformio import build_firmware
 
@@ -258,7 +258,7 @@ def test_sound_is_classified_once_from_where_it_begins_and_no_sample_is_lost(
 
 
 def test_windows_of_sound_do_not_overlap() -> None:
-    with refused_by("projects.windowing"):
+    with refused_by("sensors.windowing"):
         windows_of(HEARING, 8000.0, "microphone", hop=1999)
 
 
@@ -272,7 +272,7 @@ def test_no_window_spans_a_gap_and_every_lost_sample_is_counted(tmp_path: Path, 
         "windowing": replace(windows, hop=hop),
         "ring_samples": 32 if hop < 32 else 2,
     }
-    text = template_environment("device").get_template("live.c.j2").render(context)
+    text = template_environment("sensors").get_template("live.c.j2").render(context)
     elf = compiled(tmp_path, live_files(windows, plan) | {"src/main.c": text})
     played = noise(401, 6, -300, 300)
     answers = answers_of(elf, played, rate, 12)
@@ -310,16 +310,16 @@ def test_an_overlap_that_does_not_fit_is_refused_in_a_sentence() -> None:
     ],
 )
 def test_what_the_board_cannot_do_is_refused(model: Model, more: dict[str, object]) -> None:
-    with refused_by("projects.sampling", "projects.windowing"):
+    with refused_by("sensors.sampling", "sensors.windowing"):
         windows_of(model, **more)  # type: ignore[arg-type]
 
 
 def test_a_board_that_cannot_keep_up_is_refused() -> None:
     windows = windows_of(rate=1000.0, hop=4)
-    with refused_by("projects.windowing", kind=CheckFailed):
+    with refused_by("sensors.windowing", kind=CheckFailed):
         windows.ring_samples(make_plan(windows.model))
     wide = windows_of(plain_model(50, projections=80), rate=9000.0, sensor="microphone", hop=900)
-    with refused_by("projects.windowing", kind=CheckFailed):
+    with refused_by("sensors.windowing", kind=CheckFailed):
         wide.ring_samples(make_plan(wide.model))
 
 

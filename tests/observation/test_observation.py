@@ -36,7 +36,6 @@ from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import with_rules
 from protonn_edge.codegen import make_plan
 from protonn_edge.datasets.instruments import Instrument
-from protonn_edge.device.listener import AnswerStream
 from protonn_edge.device.protocol import DELIMITER, encode_message
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import InputError
@@ -55,11 +54,12 @@ from protonn_edge.observation.answers import (
 from protonn_edge.observation.messages import HealthReply
 from protonn_edge.policy.rejection.rule import IntegerRejection, Rejection, margins
 from protonn_edge.projects.folder import Project
-from protonn_edge.projects.sampling import Sampling
-from protonn_edge.projects.sensor_projects import live_files
-from protonn_edge.projects.windowing import windowing_of
 from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.sensors import PlayedSensor, sensor_kind
+from protonn_edge.sensors.listener import AnswerStream
+from protonn_edge.sensors.sampling import Sampling
+from protonn_edge.sensors.sensor_projects import live_files
+from protonn_edge.sensors.windowing import windowing_of
 from protonn_edge.system.files import resource, write_atomically
 from protonn_edge.toolchain.platformio import build_firmware
 from protonn_edge.toolchain.process import build_host_executable

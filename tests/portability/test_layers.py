@@ -101,7 +101,8 @@ def level(name: str, order: list[str]) -> float:
     part = re.match(r"policy\.\w+\.(\w+)", name)
     if part and part[1] in PARTS_OF_RULES:
         return order.index(PARTS_OF_RULES[part[1]]) + 0.5
-    if re.fullmatch(r"(observation|teaching|kinds\.\w+\.\w+)\.(commands|monitor)", name):
+    extension = r"(observation|sensors|teaching|kinds\.\w+\.\w+)"
+    if re.fullmatch(rf"{extension}\.(commands|monitor)(\.\w+)?", name):
         return order.index("cli") + 0.5
     for pattern, of in OF_KINDS.items():
         if room in ("features", "kinds") and re.search(pattern, name):

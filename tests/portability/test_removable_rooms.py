@@ -100,20 +100,13 @@ ROOMS = {
         "teaching is not installed",
         kind="protonn",
     ),
-    "firmware with sensors": Room(
-        "protonn_edge/projects/sampling.py protonn_edge/projects/sensor_projects.py "
-        "protonn_edge/projects/windowing.py protonn_edge/projects/response.py "
-        "protonn_edge/device/recorder.py protonn_edge/device/listener.py "
-        "protonn_edge/device/sensor_board.py protonn_edge/teaching/listener.py "
-        "protonn_edge/teaching/monitor.py protonn_edge/observation/listener.py "
-        "protonn_edge/observation/monitor.py "
-        "protonn_edge/evaluation/live.py protonn_edge/cli/sensor_source.py "
-        "protonn_edge/cli/live.py protonn_edge/cli/stream.py protonn_edge/cli/logger.py "
-        "protonn_edge/cli/record.py protonn_edge/cli/windows.py protonn_edge/cli/monitor.py "
-        "protonn_edge/cli/monitor_additions.py "
-        "templates/device tests/live tests/recording docs/live.md docs/recording.md",
-        "build model.npz --sensor mpu6050 --rate 50",
-        "No such option '--sensor'",
+    "sensors": Room(
+        "protonn_edge/sensors protonn_edge/observation/listener.py "
+        "protonn_edge/observation/monitor.py protonn_edge/teaching/listener.py "
+        "protonn_edge/teaching/monitor.py templates/sensors tests/sensors tests/live "
+        "tests/recording docs/live.md docs/recording.md docs/sensors.md docs/own-sensor.md",
+        "record -o recording.csv",
+        "sensors are not installed",
     ),
     "float builds": Room(
         "protonn_edge/kinds/protonn/precision templates/c/precision tests/precision",
@@ -133,10 +126,17 @@ ROOMS = {
         kind="protonn",
     ),
     "protonn": Room(
-        "protonn_edge/kinds/protonn templates/c/projection templates/c/prototypes",
+        "protonn_edge/kinds/protonn templates/c/prototypes",
         "train data.csv -o protonn.npz --classifier protonn",
         "'protonn' is not one of",
-        needed_by=("teaching", "float builds", "one class", "paper", "bonsai"),
+        kind="bonsai",
+        needed_by=("teaching", "float builds", "one class", "paper"),
+    ),
+    "projection": Room(
+        "protonn_edge/kinds/projection templates/c/projection",
+        "train data.csv -o bonsai.npz --classifier bonsai",
+        "'bonsai' is not one of",
+        needed_by=("protonn", "bonsai"),
     ),
     "bonsai": Room(
         "protonn_edge/kinds/bonsai templates/c/bonsai_tree tests/bonsai docs/bonsai.md",
@@ -277,8 +277,11 @@ def test_a_room_can_be_removed(
         assert exit_code == 0, (each, output, error)
     listed = done[0][2]
     for path in paths_of(name):
+        commands_of = {*(ROOT / path).glob("commands/*.py")}
         if path.startswith("protonn_edge/cli/"):
-            assert f"\n  {Path(path).stem} " not in listed
+            commands_of.add(ROOT / path)
+        for each in commands_of:
+            assert f"\n  {each.stem} " not in listed
     if last is not None:
         assert last[1] == 2, (last, "the command is refused")
         assert room.sentence in last[2]

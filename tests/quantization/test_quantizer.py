@@ -11,7 +11,7 @@ from refusals import refused_by
 from protonn_edge.chain.folding import FoldedMap
 from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
-from protonn_edge.kinds.protonn.projection.integers import OFFSET_STEP, REQUANTIZE_SHIFT
+from protonn_edge.kinds.projection.integers import OFFSET_STEP, REQUANTIZE_SHIFT
 from protonn_edge.kinds.protonn.prototypes.integers import (
     RBF_MAXIMUM,
     distance_step,

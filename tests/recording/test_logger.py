@@ -11,11 +11,11 @@ from logger_builds import assert_played, compile_logger, listening, noise, sampl
 from refusals import refused_by
 
 from protonn_edge.boards import load_board
-from protonn_edge.device.recorder import Recorder
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed
-from protonn_edge.projects.sensor_projects import logger_of
 from protonn_edge.sensors import PlayedSensor, sensor_kind
+from protonn_edge.sensors.recorder import Recorder
+from protonn_edge.sensors.sensor_projects import logger_of
 
 
 @needs_emulated_avr
@@ -65,7 +65,7 @@ def test_a_sensor_that_does_not_answer_is_told(tmp_path: Path) -> None:
     with (
         EmulatedUno(compile_logger(tmp_path, 100.0, "mpu6050")) as uno,
         listening(uno.url) as line,
-        refused_by("device.sensor_board", kind=CheckFailed),
+        refused_by("sensors.sensor_board", kind=CheckFailed),
     ):
         Recorder(line, uno.url).wait()
 
@@ -86,12 +86,12 @@ def test_a_sensor_that_does_not_answer_is_told(tmp_path: Path) -> None:
 def test_what_cannot_be_kept_is_refused(
     names: list[str], rate: float, more: dict[str, int]
 ) -> None:
-    with refused_by("projects.sampling"):
+    with refused_by("sensors.sampling"):
         logger_of([sensor_kind(name) for name in names], rate, load_board("uno"), **more)
 
 
 def test_a_board_with_another_chip_is_refused() -> None:
-    with refused_by("projects.sampling"):
+    with refused_by("sensors.sampling"):
         logger_of([sensor_kind("a0")], 10, load_board("attiny85"))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from logger_builds import noise
 
 from protonn_edge.device.protocol import encode_frame
-from protonn_edge.device.recorder import Recorder, RecordingFile
+from protonn_edge.sensors.recorder import Recorder, RecordingFile
 
 RATE, SECONDS, DROPPED = 100, 600, 0.001
 PLAYED = noise(RATE * SECONDS + 1000, 6)

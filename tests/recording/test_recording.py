@@ -19,12 +19,12 @@ from logger_builds import compile_logger, listening, noise
 from programs import started
 from refusals import refused_by, refuses
 
-from protonn_edge.cli.record import act_on, picture
 from protonn_edge.device.protocol import encode_frame
-from protonn_edge.device.recorder import Recorder, RecordingFile, SampleStream
-from protonn_edge.device.sensor_board import LoggerDescription
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.sensors import PlayedSensor, sensor_kind
+from protonn_edge.sensors.commands.record import act_on, picture
+from protonn_edge.sensors.recorder import Recorder, RecordingFile, SampleStream
+from protonn_edge.sensors.sensor_board import LoggerDescription
 
 PLAYED = noise(700, 6)
 RATE = 100.0
@@ -109,7 +109,7 @@ def test_what_cannot_be_recorded_is_refused(
 
 def test_a_folder_without_a_logger_is_refused(tmp_path: Path) -> None:
     words = ["--label", "x", "--seconds", 1, "--emulate", "--logger", tmp_path]
-    refuses(run("record", "-o", tmp_path / "r.csv", *words), "cli.sensor_source")
+    refuses(run("record", "-o", tmp_path / "r.csv", *words), "sensors.commands.sensor_source")
 
 
 def test_another_file_is_not_appended_to(tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_the_file_that_is_played_is_not_written_to(tmp_path: Path) -> None:
     with RecordingFile(path, DESCRIPTION, "s") as file:
         file.append("rest", np.zeros(1), PLAYED[:1])
     words = ["--label", "x", "--seconds", 1, "--emulate", "--sensor", f"mpu6050={path}"]
-    refuses(run("record", "-o", path, *words), "cli.devices")
+    refuses(run("record", "-o", path, *words), "sensors.commands.played")
 
 
 # --- what goes wrong ------------------------------------------------------------------------------
@@ -203,7 +203,7 @@ def test_a_recording_of_another_rate_is_not_appended_to(tmp_path: Path) -> None:
     with RecordingFile(tmp_path / "r.csv", DESCRIPTION, "s"):
         pass
     other = replace(DESCRIPTION, period_cycles=320_000)
-    with refused_by("device.recorder"):
+    with refused_by("sensors.recorder"):
         RecordingFile(tmp_path / "r.csv", other, "s")
 
 
@@ -218,7 +218,7 @@ def test_a_run_killed_in_its_first_line_leaves_a_file_that_goes_on(tmp_path: Pat
 
 @pytest.mark.parametrize("session", ["2", "nan", "", "2026-11-21"])
 def test_a_session_begins_with_a_letter(tmp_path: Path, session: str) -> None:
-    with refused_by("datasets.naming", "device.recorder"):
+    with refused_by("datasets.naming", "sensors.recorder"):
         RecordingFile(tmp_path / "r.csv", DESCRIPTION, session)
 
 

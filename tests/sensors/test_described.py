@@ -12,10 +12,10 @@ from refusals import refused_by
 from protonn_edge.boards import load_board
 from protonn_edge.emulator.replayed import packed_sensors
 from protonn_edge.errors import InputError
-from protonn_edge.projects.sensor_projects import logger_of
 from protonn_edge.sensors import PlayedSensor, SensorKind, sensor_kind
 from protonn_edge.sensors.described import KEYS
 from protonn_edge.sensors.kinds import Registers, Word, is_chip
+from protonn_edge.sensors.sensor_projects import logger_of
 
 BUNDLED = ("adxl345", "adxl345-spi", "bme280", "bmi160", "hx711", "lsm6ds3", "max30102", "mpu6050")
 GOOD = {
@@ -166,13 +166,13 @@ def test_files_that_are_none(tmp_path: Path) -> None:
 
 def test_a_rate_that_a_sensor_does_not_allow_is_refused(tmp_path: Path) -> None:
     for name, rate in (("bme280", 200), (write(tmp_path, **GOOD | {"rates": "[5, 20]"}), 1)):
-        with refused_by("projects.sampling"):
+        with refused_by("sensors.sampling"):
             logger_of([sensor_kind(name)], rate, load_board("uno"))
 
 
 def test_a_long_transfer_is_not_read_faster_than_the_bus_is(tmp_path: Path) -> None:
     kind = sensor_kind(write(tmp_path, **GOOD | {"data_bytes": "32"}))
-    with refused_by("projects.sampling"):
+    with refused_by("sensors.sampling"):
         logger_of([kind], 1000, load_board("uno"))
 
 

@@ -12,14 +12,14 @@ from logger_builds import assert_played, compile_logger, listening, noise, sampl
 from protonn_edge.boards import load_board
 from protonn_edge.codegen import make_plan
 from protonn_edge.datasets.instruments import Instrument
-from protonn_edge.device.listener import AnswerStream
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.kinds.linear.train import LinearClassifier
-from protonn_edge.projects.sampling import Sampling
-from protonn_edge.projects.sensor_projects import live_files
-from protonn_edge.projects.windowing import windowing_of
 from protonn_edge.quantization import quantize
 from protonn_edge.sensors import PlayedSensor, sensor_kind
+from protonn_edge.sensors.listener import AnswerStream
+from protonn_edge.sensors.sampling import Sampling
+from protonn_edge.sensors.sensor_projects import live_files
+from protonn_edge.sensors.windowing import windowing_of
 from protonn_edge.system.files import write_atomically
 from protonn_edge.toolchain.platformio import build_firmware
 

@@ -19,17 +19,17 @@ from protonn_edge.boards import load_board
 from protonn_edge.chain.integer_chain import coordinates
 from protonn_edge.chain.model import Model
 from protonn_edge.device.connection import AnsweringLink
-from protonn_edge.device.listener import Listener
 from protonn_edge.device.protocol import Message
-from protonn_edge.device.sensor_board import WindowAnswer
 from protonn_edge.device.session import Session
 from protonn_edge.emulator import EmulatedBoard, EmulatedUno
 from protonn_edge.errors import CheckFailed
-from protonn_edge.projects.sampling import Sampling
-from protonn_edge.projects.sensor_projects import build_live
-from protonn_edge.projects.windowing import Windowing, windowing_of
 from protonn_edge.quantization import quantize
 from protonn_edge.sensors import MICROPHONE, PlayedSensor, sensor_kind
+from protonn_edge.sensors.listener import Listener
+from protonn_edge.sensors.sampling import Sampling
+from protonn_edge.sensors.sensor_board import WindowAnswer
+from protonn_edge.sensors.sensor_projects import build_live
+from protonn_edge.sensors.windowing import Windowing, windowing_of
 from protonn_edge.system.files import write_atomically
 from protonn_edge.teaching import board as teaching
 from protonn_edge.teaching import messages

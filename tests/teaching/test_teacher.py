@@ -13,12 +13,12 @@ from protonn_edge.device.protocol import (
     decode_frame,
     encode_message,
 )
-from protonn_edge.device.sensor_board import (
+from protonn_edge.errors import CheckFailed
+from protonn_edge.sensors.sensor_board import (
     LiveDescription,
     NameMessage,
     WindowAnswer,
 )
-from protonn_edge.errors import CheckFailed
 from protonn_edge.teaching.listener import TeachingListener
 from protonn_edge.teaching.messages import ForgetReply, LearnReply, TaughtMessage
 from protonn_edge.teaching.monitor import Labels
@@ -28,8 +28,8 @@ def sent(*messages: Message, number: int = 0) -> bytes:
     return b"".join(encode_message(message, number) for message in messages)
 
 
-def live(classes: int = 2, from_onset: int = 0) -> LiveDescription:
-    about = (2, 3, 1, from_onset, 160_000, 16_000_000, 100, 25, 1, classes, 0, 0, 2)
+def live(classes: int = 2, triggered: int = 0) -> LiveDescription:
+    about = (2, 3, 1, triggered, 160_000, 16_000_000, 100, 25, 1, classes, 0, 0, 2)
     return LiveDescription(*about, bytes([0, 5, *range(8)]))
 
 
@@ -120,13 +120,13 @@ def test_the_reply_about_the_last_window_is_awaited(teacher) -> None:
 
 
 @pytest.mark.parametrize(
-    ("numbers", "from_onset", "warned"),
+    ("numbers", "triggered", "warned"),
     [((3, 6), 0, True), ((3, 7), 0, True), ((3, 8), 0, False), ((3, 7), 1, False)],
 )
 def test_windows_that_overlap_or_follow_one_another_are_one_moment(
-    teacher, numbers: tuple[int, int], from_onset: int, warned: bool
+    teacher, numbers: tuple[int, int], triggered: int, warned: bool
 ) -> None:
-    begin = sent(live(from_onset=from_onset), TaughtMessage(9, (1, 0)), *named("rest", "wave"))
+    begin = sent(live(triggered=triggered), TaughtMessage(9, (1, 0)), *named("rest", "wave"))
     one, two = (sent(TaughtMessage(9, (1, 1)), LearnReply(1, 2), number=n) for n in (1, 2))
     first, second = map(sent, map(window, numbers))
     _, told = acted(teacher(begin, first, one, second, two), "2", "2")

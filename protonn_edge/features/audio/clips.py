@@ -1,20 +1,16 @@
-"""Clips of sound: their features, with bands for their rate, and where they begin."""
+"""Clips of sound: their features, with bands for their rate."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.features import Features
-from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer, saturated_steps
+from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.point_format import PointFormat
-from protonn_edge.datasets.onset import onsets_of
-from protonn_edge.datasets.recordings import SegmentDetector
 from protonn_edge.errors import InputError
 from protonn_edge.features.audio.frames import Frames, mel_bands
 from protonn_edge.features.audio.integers import IntegerAudio
@@ -38,21 +34,21 @@ def audio_features(
     zero: float = 0.0,
     step: float = 1.0,
     rate: float = DEFAULT_RATE,
-    onset: int = 4,
+    level: int = 4,
 ) -> Features:
     """Return the features of clips whose raw samples are `zero` and, above it, steps of a byte.
 
     - `rate`: samples per second, within `RATES`, for which the bands were chosen.
-    - `onset`: the mean difference, in steps of a byte, above which a clip begins.
+    - `level`: the mean difference, in steps of a byte, above which a clip begins.
     """
     check_rate(rate)
     scale = InputQuantizer(np.array([zero]), np.array([step]), BYTE_MAXIMUM)
-    points = PointFormat(scale, (clip.n_features, 1), True, float(rate), from_onset=True)
-    return Features(points, (IntegerAudio(clip, onset),))
+    points = PointFormat(scale, (clip.n_features, 1), True, float(rate), True)
+    return Features(points, (IntegerAudio(clip, level),))
 
 
 def fitted_to(
-    X: NDArray[Any], bands: int, frames: int, rate: float = DEFAULT_RATE, onset: int = 4
+    X: NDArray[Any], bands: int, frames: int, rate: float = DEFAULT_RATE, level: int = 4
 ) -> Features:
     """Return the features of bands spaced by the mel scale, fitted to the full scale of clips.
 
@@ -67,7 +63,7 @@ def fitted_to(
     check_rate(rate)
     zero, step = full_scale(float(X.min()), float(X.max()))
     clip = Frames(mel_bands(bands, rate), frames, samples // frames)
-    return audio_features(clip, zero, step, float(rate), onset)
+    return audio_features(clip, zero, step, float(rate), level)
 
 
 def check_rate(rate: float) -> None:
@@ -87,29 +83,3 @@ def full_scale(least: float, most: float) -> tuple[float, float]:
             return low + max(0.0, step - 1) / 2, step
     extent = most - least
     return least, extent / BYTE_MAXIMUM if extent > 0 else 1.0
-
-
-@dataclass(frozen=True, eq=False)
-class Clips(SegmentDetector):
-    """The clips of a recording, which begin where a sound reaches a level; see `onset`."""
-
-    heard: NDArray[np.uint8]  # (n,): the samples as the device's bytes
-    onset: int  # the level, in steps of these bytes
-
-    @classmethod
-    def of(cls, samples: NDArray[np.float32], window: int, onset: int) -> Self:
-        """Return the clips of raw samples (n, 1), converted with their own full scale."""
-        zero, step = full_scale(float(samples.min()), float(samples.max()))
-        heard = saturated_steps(samples[:, 0], zero, step, BYTE_MAXIMUM)
-        facts = (("clips", f"begin where the sound exceeds the level {onset}"),)
-        missing = f"no sound above the level {onset} is followed by enough samples for a clip"
-        return cls(window, float(onset), facts, missing, heard, onset)
-
-    def moves(self, first: int, end: int) -> bool:  # noqa: ARG002  (silence is no raster of clips)
-        """Whether a run is cut at onsets instead of a regular grid: always."""
-        return True
-
-    def begins(self, first: int, end: int) -> Iterator[int]:
-        """Yield where clips begin in the part first..end - 1 of a run."""
-        for begin in onsets_of(self.heard[first:end], self.window, self.onset):
-            yield first + begin

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from protonn_edge.chain.integer_stage import IntegerStage, Range
 from protonn_edge.chain.point_format import PointFormat, check_points
 from protonn_edge.chain.statistics import InputStatistics
-from protonn_edge.datasets.onset import check_onset
+from protonn_edge.datasets.onset import LEVEL_SHIFT, check_onset
 from protonn_edge.features.audio.frames import FEATURE_MAXIMUM, Frames
 
 
@@ -21,6 +21,9 @@ class IntegerAudio(IntegerStage):
 
     kind: ClassVar[str] = "audio"
     smaller: ClassVar[tuple[str, ...]] = ("fewer bands in --features",)
+
+    c_functions: ClassVar[tuple[str, ...]] = ("onset",)
+    level_shift: ClassVar[int] = LEVEL_SHIFT
 
     clip: Frames  # the bands, with values that provably fit 16 bits, and the frames
     onset: int  # the threshold at which a clip begins, for `pnn_onset`; see `onset`

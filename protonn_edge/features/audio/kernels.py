@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import ClassVar
 
 from protonn_edge.chain.activity import Activity
-from protonn_edge.datasets.onset import LEVEL_SHIFT
 from protonn_edge.features.audio.frames import FEATURE_MAXIMUM, OCTAVE, STEPS, BandPass
 from protonn_edge.features.audio.integers import IntegerAudio
 from protonn_edge.kernels import compiled
@@ -74,7 +73,7 @@ def _band(band: BandPass, at: int) -> str:
 _MEAN_OCTAVES = 4  # per logarithm, for sound that is sometimes loud
 
 # Variables besides bands and features: samples pushed, samples left in the frame, the next feature,
-# the last two samples; for the onset, its level, its last two samples, and whether the clip has
+# the last two samples; to detect a sound, its level, its last two samples, and whether the clip has
 # begun.
 _STATE_BYTES = 8 + 5
 
@@ -89,8 +88,8 @@ class AudioKernel(Kernel):
     octave: ClassVar[int] = OCTAVE
     steps: ClassVar[tuple[int, ...]] = STEPS
     maximum: ClassVar[int] = FEATURE_MAXIMUM
-    level_shift: ClassVar[int] = LEVEL_SHIFT
-    level_maximum: ClassVar[int] = (255 << LEVEL_SHIFT) + (1 << LEVEL_SHIFT) - 1
+    level_shift: ClassVar[int] = IntegerAudio.level_shift
+    level_maximum: ClassVar[int] = (255 << level_shift) + (1 << level_shift) - 1
     band_bytes: ClassVar[int] = BAND_BYTES
 
     stage: IntegerAudio
@@ -125,6 +124,7 @@ class AudioKernel(Kernel):
         return self._in_one_step(
             self._cycles(feed) + following(Feed.at_once(self.stage.n_outputs)),
             len(STEPS),
+            products=clip.n_features * self.band_loop.products,
             state=_STATE_BYTES + BAND_BYTES * len(clip.bands) + clip.n_outputs,
         )
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from protonn_edge.chain.features import Features
 from protonn_edge.chain.shapes import Shape
+from protonn_edge.datasets import Dataset, Notice
 from protonn_edge.datasets.onset import THRESHOLDS
 from protonn_edge.errors import InputError
 from protonn_edge.features.audio.clips import DEFAULT_RATE, fitted_to
@@ -62,13 +63,20 @@ class AudioRequest(features.FeatureRequest):
         """The level at which clips begin."""
         return self.onset or _DEFAULT_ONSET
 
-    @property
-    def assumed_onset(self) -> int | None:
-        """See `FeatureRequest.assumed_onset`."""
-        return None if self.onset else self.level
+    def notices(self, dataset: Dataset) -> Iterator[Notice]:
+        """Yield the level that is assumed: clips that were not cut there differ from a board's."""
+        if self.onset is None and dataset.onset is None:
+            yield Notice(
+                "onset",
+                "the data does not state its onset level, so the board starts clips at a level of "
+                f"{self.level}, as 'windows --onset {self.level}' does",
+            )
 
-    def of_clips(self, text: str, onset: int) -> str:
-        """See `FeatureRequest.of_clips`."""
+    def text_for(self, text: str, dataset: Dataset) -> str:
+        """Return the text with the level at which the clips of the data begin."""
+        onset = dataset.onset
+        if onset is None:
+            return text
         if self.onset not in (None, onset):
             raise InputError(
                 f"--features has onset:{self.onset}, but the clips in the data begin at a level of "

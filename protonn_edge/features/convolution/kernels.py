@@ -255,6 +255,7 @@ class ConvolutionKernel(Kernel):
         return self._in_one_step(
             self.pixel_cycles(activity) + self._around + rows.cycles(feed, following),
             tables,
+            products=self._products(activity),
             state=2 * self.stage.window[0] + 2 + rows.state(feed),
             buffer=rows.buffer(feed),
             called=rows.called,
@@ -301,12 +302,22 @@ class ConvolutionKernel(Kernel):
         """Return the mean cycles of all pixels."""
         height, places, out = self.stage.output_shape
         zero, other = self.code.inputs
-        unknown = np.full(len(zero), _ACTIVE), np.array([_SMALL, _LARGE])
-        active, (small, large) = activity.stages.get(self.kind, unknown)
+        active, (small, large) = self._active(activity)
         value = self.code.value
         mean = small * value.small + large * value.large + (1 - small - large) * value.between
         inputs = float((zero + active * (other - zero)).sum())
         return float(height * places * (self.code.fixed + out * mean + inputs))
+
+    def _active(self, activity: Activity) -> tuple[Float64, ...]:
+        """Return the shares that the stage reports, or assumptions."""
+        unknown = np.full(len(self.code.inputs[0]), _ACTIVE), np.array([_SMALL, _LARGE])
+        return activity.stages.get(self.kind, unknown)
+
+    def _products(self, activity: Activity) -> float:
+        """Return the mean number of products of weights and inputs."""
+        height, places, out = self.stage.output_shape
+        each = 1 if self.stage.depthwise else out
+        return float(height * places * each * self._active(activity)[0].sum())
 
     @property
     def weights_in_flash(self) -> bool:

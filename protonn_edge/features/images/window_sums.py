@@ -23,6 +23,7 @@ class WindowSums(ImageStage):
         "fewer channels in the layers",
         "a stride of 2 or averages in the first layer",
     )
+    reports_nonzero_inputs: ClassVar[bool] = True
     exact: ClassVar[type[np.floating[Any]]]  # holds all sums without bias exactly
 
     # (out, h, w, channels): W; channels is 1 if each output channel uses only the input channel of

@@ -69,6 +69,7 @@ class Int8LayerKernel(Kernel):
         return self._in_one_step(
             self._mean(activity) + rows.cycles(feed, following),
             tables,
+            products=self._places * stage.weights.size * float(self._shares(activity)[0]),
             state=state + rows.state(feed),
             buffer=rows.buffer(feed),
             called=rows.called,
@@ -79,10 +80,15 @@ class Int8LayerKernel(Kernel):
         height, width, _ = self.stage.output_shape
         return height * width
 
-    def _mean(self, activity: Activity) -> float:
-        """Return the mean cycles without getting rows."""
+    def _shares(self, activity: Activity) -> tuple[float, float]:
+        """Return the shares of inputs that are not 0, and of sums that are negative."""
         unknown = np.array([_ACTIVE]), np.array([_BELOW])
         (active,), (below,) = activity.stages.get(self.kind, unknown)
+        return float(active), float(below)
+
+    def _mean(self, activity: Activity) -> float:
+        """Return the mean cycles without getting rows."""
+        active, below = self._shares(activity)
         zero, other = self.sums.tap_cycles
         taps = self.sums.passes * self.sums.taps * (zero + float(active) * (other - zero))
         return taps + self._around + self._places * self.values.mean(float(below))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Literal
 
@@ -23,6 +23,12 @@ from protonn_edge.kernels.matvec.unrolled import GROUP, GROUP_CYCLES, Unrolled
 KernelName = Literal["columns", "masked", "unrolled", "packed"]
 KERNELS: tuple[KernelName, ...] = ("columns", "masked", "unrolled", "packed")
 _LOOPS = {"columns": loops.columns, "masked": loops.masked, "packed": loops.packed}
+
+
+# In C, weights behind masks are the multipliers, with signs of 16 bits. A bit of a mask takes
+# turns: it is tested and shifted, and its weight is looked up within the table.
+_BITS_OF_MASKED = (compiled.PRODUCT_BITS + 16) / 2
+_TURNS_OF_A_BIT = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,11 +131,17 @@ class Matvec:
     def _add(self) -> float:
         """Cycles of adding to all sums, without the inputs: of a call, and one for each pass."""
         around = sum(each.around for each in self.passes)
-        functions = 1 + len(self.passes)
+        around += compiled.SAVED_CYCLES * self._saved
+        functions = len(self.passes)
         if self.kernel == "unrolled":  # two more choose the groups
             around += self.core.tablejump_cycles * len(self.passes)
             functions += 2
         return around + compiled.calls(functions + self.splits, self.core)
+
+    @property
+    def _saved(self) -> int:
+        """The number of registers of a caller that hold sums."""
+        return min(max(each.block.bytes for each in self.passes), len(KEPT_BY_CALLEE))
 
     def called(self, feed: base.Feed) -> float:
         """Return the cycles of the calls that push all inputs, without the inputs' cycles."""
@@ -149,11 +161,6 @@ class Matvec:
         adding = self._add * (feed.calls + waiting / GROUP)
         return adding + 2 * compiled.TURN_CYCLES * waiting
 
-    def fed(self, feed: base.Feed) -> float:
-        """Return the cycles of the firmware's calls, which save the registers of its caller."""
-        saved = min(max(each.block.bytes for each in self.passes), len(KEPT_BY_CALLEE))
-        return self.called(feed) + compiled.SAVED_CYCLES * saved * feed.calls
-
     @property
     def begin(self) -> int:
         """Cycles to set the sums and pointers."""
@@ -170,6 +177,10 @@ class Matvec:
         """Return the cycles of all inputs; each is not 0 with this share, (D,)."""
         zeros, others = self.cycles
         return self.begin + self._groups + float(zeros @ (1 - share) + others @ share)
+
+    def products(self, share: NDArray[np.float64]) -> float:
+        """Return the mean number of products that are not 0; each input is not with this share."""
+        return float(share @ np.count_nonzero(self.weights, axis=0))
 
     @cached_property
     def bytes(self) -> tuple[int, int]:
@@ -228,10 +239,15 @@ class MatvecKernel(base.Kernel):
 
     def _product(self, feed: base.Feed | None, activity: Activity) -> base.Step:
         """Return the step from ``pnn_begin`` to the last input; see `Kernel.cost`."""
-        product = self.matvec
-        mean = product.mean(activity.inputs) + (0 if feed is None else product.fed(feed))
-        step = base.Step(self.kind, self.name, sum(product.bytes), mean)
-        return step.on(self.core, product.listings)
+        product, inputs = self.matvec, activity.inputs
+        compiled_c = 0.0 if feed is None else product.called(feed)
+        bits = compiled.PRODUCT_BITS
+        if self.name == "masked" and not self.core.multiplies:
+            turns = _TURNS_OF_A_BIT * self.stage.n_sums * float(inputs.sum())
+            compiled_c, bits = compiled_c + compiled.TURN_CYCLES * turns, _BITS_OF_MASKED
+        step = base.Step(self.kind, self.name, sum(product.bytes), product.mean(inputs))
+        step = step.on(self.core, product.products(inputs), bits)
+        return replace(step, mean=step.mean + compiled_c)
 
     @property
     def facts(self) -> Facts:

@@ -261,15 +261,26 @@ class BonsaiTreeKernel(HeldKernel):
         return len(self.stage.flash.content) + int(self.stage.table.size)
 
     def assembly(self, activity: Activity) -> float:
-        """Return the mean cycles of the walk; half of the points go left if nothing is known."""
+        """Return the mean cycles of the walk."""
         always = (
             compiled.calls(1, self.core)
             + self.cycles.around
             + self.cycles.clear * self.stage.n_rows
         )
+        return always + self._mean(self._shares(activity))
+
+    def products(self, activity: Activity) -> float:
+        """Return the mean number of products of weights and inputs."""
+        flash, stage, shares = self.stage.flash, self.stage, self._shares(activity)
+        rows = flash.entries(stage.gates) + flash.entries(stage.weights)
+        branches = shares[: len(stage.branches.bias)] @ flash.entries(stage.branches)
+        return float(shares @ rows.reshape(stage.n_nodes, -1).sum(axis=1) + branches)
+
+    def _shares(self, activity: Activity) -> NDArray[np.float64]:
+        """Return the share of points that pass each node; half go left if nothing is known."""
         levels = np.log2(np.arange(1, self.stage.n_nodes + 1)).astype(np.int64)
         (shares,) = activity.stages.get(self.kind, (np.exp2(-levels).astype(np.float64),))
-        return always + self._mean(shares)
+        return shares
 
     def _mean(self, shares: NDArray[np.float64]) -> float:
         """Return the mean cycles of paths, given the share of points that pass each node."""

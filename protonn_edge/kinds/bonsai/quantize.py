@@ -1,6 +1,6 @@
 """The integer models of Bonsai and of local deep kernels, and their quantization.
 
-Like ProtoNN (see `kinds.protonn.quantize`), Bonsai first projects its inputs to signed bytes, here
+Bonsai first projects its inputs to signed bytes, as ProtoNN does (`kinds.projection`), but here
 in steps of 1/127: coordinates of training points are within -1..1, and values beyond are clamped.
 `IntegerBonsaiTree` computes the tree from these or, in a local deep kernel, from the inputs.
 
@@ -24,7 +24,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.bonsai import integers as trees
 from protonn_edge.kinds.bonsai.head import BonsaiHead, TreeHead
-from protonn_edge.kinds.protonn.projection import integers as projections
+from protonn_edge.kinds.projection import integers as projections
 
 _STEP = 1 / 127  # step of a coordinate
 _SPREAD = 40.0**2  # its approximate variance in these steps

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from protonn_edge.chain.activity import Activity
+from protonn_edge.kernels import compiled
 from protonn_edge.kernels.kernel import Calls, Cost, Feed, Step
 from protonn_edge.kernels.listing import Listing
 from protonn_edge.kernels.matvec.kernels import MatvecKernel
@@ -67,7 +68,7 @@ class DenseKernel(MatvecKernel):
 
     def cost(self, feed: Feed | None, following: Calls, activity: Activity, /) -> Cost:
         """Return its cost."""
-        rectify = self._rectify(following, activity).on(self.core, self.listings)
+        rectify = self._rectify(following, activity).on(self.core)
         return self._cost(feed, activity, rectify)
 
     def _rectify(self, following: Calls, activity: Activity) -> Step:
@@ -77,6 +78,7 @@ class DenseKernel(MatvecKernel):
         # Few units reach the limit.
         odds = {"rest": 1 - float(shares.mean()), "store": 1.0, "sum": 1.0}
         mean = units * self.rectifying.mean("sum", ["sum"], odds) + following(Feed.at_once(units))
+        mean += compiled.calls(1, self.core)
         return Step("rectify", "loop", self.rectifying.code_bytes, mean)
 
 

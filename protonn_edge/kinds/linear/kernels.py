@@ -60,10 +60,11 @@ class LinearKernel(MatvecKernel):
         """Return the step from sums to scores."""
         stage = self.stage
         if stage.n_sums == 1:
-            mean = compiled.TURN_CYCLES * stage.accumulator_bits // 8
-            return Step("scores", "negate", 0, mean)
-        mean = self.widening.path("sum", ["sum"], {"sum": 1}) * stage.n_sums
-        return Step("scores", "widen", 0, mean).on(self.core, self.listings)
+            negate = compiled.TURN_CYCLES * stage.accumulator_bits // 8
+            return Step("scores", "negate", 0, negate)
+        widen = self.widening.path("sum", ["sum"], {"sum": 1}) * stage.n_sums
+        mean = widen + compiled.calls(1, self.core)
+        return Step("scores", "widen", 0, mean).on(self.core)
 
 
 kernels = LinearKernel.of

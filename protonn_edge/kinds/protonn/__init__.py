@@ -5,4 +5,4 @@ from __future__ import annotations
 from protonn_edge.chain.entries import Kind
 
 KINDS = (Kind("protonn", "ProtoNN", 0, training="train.classifier"),)
-STAGES = {"projection": "projection", "prototypes": "prototypes"}
+STAGES = {"prototypes": "prototypes"}

@@ -21,9 +21,7 @@ from protonn_edge.chain.integer_chain import IntegerChain, Scored, chain_for, ow
 from protonn_edge.chain.matvec import NIBBLE_MAXIMUM
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
-from protonn_edge.kinds.protonn.axes import principal_axes, product
-from protonn_edge.kinds.protonn.head import ProtoNNHead, rbf
-from protonn_edge.kinds.protonn.projection.integers import (
+from protonn_edge.kinds.projection.integers import (
     COORDINATE_MAXIMUM,
     COORDINATE_MINIMUM,
     REQUANTIZE_SHIFT,
@@ -31,6 +29,8 @@ from protonn_edge.kinds.protonn.projection.integers import (
     IntegerProjection,
     fit_projection,
 )
+from protonn_edge.kinds.protonn.axes import principal_axes, product
+from protonn_edge.kinds.protonn.head import ProtoNNHead, rbf
 from protonn_edge.kinds.protonn.prototypes import integers as tables
 
 _INT16_LIMIT = (1 << 15) - 1

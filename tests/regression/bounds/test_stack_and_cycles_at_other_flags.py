@@ -25,11 +25,11 @@ from protonn_edge.codegen import make_plan
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.pooling.integers import IntegerPooling
-from protonn_edge.projects.sampling import Sampling
-from protonn_edge.projects.sensor_projects import live_files
-from protonn_edge.projects.windowing import windowing_of
 from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.sensors import sensor_kind
+from protonn_edge.sensors.sampling import Sampling
+from protonn_edge.sensors.sensor_projects import live_files
+from protonn_edge.sensors.windowing import windowing_of
 from protonn_edge.system.files import write_atomically
 from protonn_edge.toolchain.platformio import build_firmware
 

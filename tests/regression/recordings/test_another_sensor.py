@@ -17,10 +17,10 @@ from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import make_plan, render_c
 from protonn_edge.errors import InputError
-from protonn_edge.projects.sampling import Sampling
-from protonn_edge.projects.windowing import Windowing, windowing_of
 from protonn_edge.quantization import quantize
 from protonn_edge.sensors import read_sensor, sensor_kind
+from protonn_edge.sensors.sampling import Sampling
+from protonn_edge.sensors.windowing import Windowing, windowing_of
 
 HEAD = "# protonn-edge recording 1; sensor: {}; rate: 100 Hz; units: {}\n"
 ADXL345 = HEAD.format("adxl345", "1/256 g")
@@ -73,7 +73,7 @@ def test_a_sensor_of_another_quantity_is_refused_with_any_unit(tmp_path: Path) -
     model = trained(tmp_path, HEAD.format("three pots", "1/1023 of the supply voltage"), 256)
     for words in ([], ["--unit", "1/1023 of the supply voltage"]):
         done = run("build", model, "-o", tmp_path / "live", "--sensor", "adxl345", *words)
-        refuses(done, "projects.windowing")
+        refuses(done, "sensors.windowing")
 
 
 @needs_emulated_avr

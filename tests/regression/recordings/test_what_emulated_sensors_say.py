@@ -13,11 +13,11 @@ from model_factory import random_window_model, window_features_of
 from refusals import refused_by
 
 from protonn_edge.chain.file import save_model
-from protonn_edge.cli.sensor_source import rates_unlike
 from protonn_edge.device.protocol import encode_frame
-from protonn_edge.device.recorder import SampleStream
 from protonn_edge.errors import CheckFailed
 from protonn_edge.sensors import PlayedSensor, check_read, sensor_kind
+from protonn_edge.sensors.commands.sensor_source import rates_unlike
+from protonn_edge.sensors.recorder import SampleStream
 
 
 def played(rate: float) -> PlayedSensor:

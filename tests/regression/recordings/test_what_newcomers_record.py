@@ -32,7 +32,7 @@ def test_a_table_without_labels_is_told_and_not_that_windows_are_long(tmp_path: 
     path = table(
         tmp_path / "r.csv", "ax,ay,az", [f"{i % 7},{i * 7 % 11},{i * 5 % 13}" for i in range(300)]
     )
-    refuses(run(*cut(path)), "cli.windows")
+    refuses(run(*cut(path)), "sensors.commands.windows")
 
 
 def test_the_longest_run_is_told(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from protonn_edge.chain import integer_stage
 from protonn_edge.chain.checks import set_checked
 from protonn_edge.chain.matvec import range_of_products
-from protonn_edge.kinds.protonn.projection.integers import (
+from protonn_edge.kinds.projection.integers import (
     COORDINATE_MAXIMUM,
     COORDINATE_MINIMUM,
     REQUANTIZE_SHIFT,

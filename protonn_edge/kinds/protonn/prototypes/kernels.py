@@ -8,7 +8,7 @@ coordinates; docs/planner.md proves the bound of this number. It defines a centr
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
@@ -271,17 +271,17 @@ class PrototypesKernel(Kernel):
         """Return its cost."""
         stage = self.stage
         flash = int(stage.prototypes.nbytes + stage.labels.nbytes + stage.table.nbytes)
-        steps = [self._step(activity, flash)]
+        steps = [self._on_core(self._step(activity, flash), activity)]
         code = self.code_bytes
         state = stage.n_outputs * stage.output_bits // 8
         state += _NEIGHBOUR_BYTES * self.neighbours_at_once
         if self.voters is not None:
             added = self.voters.cost
-            steps += added.steps
+            steps += [step.on(self.core) for step in added.steps]
             code += added.code
             state += added.state
         return Cost(
-            steps=tuple(step.on(self.core, self.listings) for step in steps),
+            steps=tuple(steps),
             tables=flash,
             code=code,
             state=state,
@@ -298,15 +298,33 @@ class PrototypesKernel(Kernel):
         kernel = f"point {where}, {stage.output_bits}-bit scores"
         return Step("prototypes", kernel, flash_bytes, around + self._compared(activity))
 
-    def _compared(self, activity: Activity) -> float:
-        """Return the mean cycles of comparisons and votes."""
-        stage, voting, m = self.stage, self.voting, self.stage.n_prototypes
-        # A file may state that more are near than can be.
+    def _reached(self, activity: Activity) -> tuple[FloatArray, FloatArray]:
+        """Return how often each coordinate is compared, and each prototype is near.
+
+        A file may state that more are near than can be.
+        """
+        stage, m = self.stage, self.stage.n_prototypes
         most = near_at_most(stage) / m
         unknown = np.append(1.0, most[:-1]), np.full(m, most[-1])
         coordinates, prototypes = activity.stages.get(stage.kind, unknown)
-        reached = np.minimum(coordinates, unknown[0])
-        near = min(float(prototypes.sum()), float(m * most[-1]))
+        limit = m * most[-1] / max(float(prototypes.sum()), 1e-300)
+        return np.minimum(coordinates, unknown[0]), prototypes * min(1.0, limit)
+
+    def _on_core(self, step: Step, activity: Activity) -> Step:
+        """Return the step on its chip: portable C takes a turn of a loop for each product."""
+        if self.core.multiplies:
+            return step
+        reached, prototypes = self._reached(activity)
+        squares, votes = self.stage.n_prototypes * reached.sum(), prototypes.sum()
+        products = float(squares + self.stage.n_outputs * votes)
+        step = step.on(self.core, products)
+        return replace(step, mean=step.mean + compiled.TURN_CYCLES * products)
+
+    def _compared(self, activity: Activity) -> float:
+        """Return the mean cycles of comparisons and votes."""
+        voting, m = self.voting, self.stage.n_prototypes
+        reached, prototypes = self._reached(activity)
+        near = float(prototypes.sum())
         left = m * (reached - np.append(reached[1:], near / m))
         # approximately how often any is near
         some = (prototypes.max() + 1 - np.prod(1 - prototypes)) / 2

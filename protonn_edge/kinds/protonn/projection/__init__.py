@@ -1,1 +1,0 @@
-"""The projection: a matrix product, requantized to coordinates of one byte."""
