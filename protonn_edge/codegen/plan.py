@@ -19,6 +19,7 @@ from protonn_edge.avr.cores import BOUND_FLAGS, Core
 from protonn_edge.chain import registry
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.integer_stage import IntegerStage, stage_names
+from protonn_edge.kernels.compiled import bytes_of
 from protonn_edge.kernels.kernel import Calls, Cost, Feed, Kernel, Step, without_calls
 from protonn_edge.kernels.listing import cycles_of
 from protonn_edge.kernels.matvec import kernels as matvec
@@ -32,7 +33,7 @@ _FIRMWARE_SRAM_BYTES = 200
 PLANS = (*matvec.KERNELS, *registry.PLANS)
 """Names of plans, which are names of kernels of one stage of a model."""
 
-ENTRY_BYTES = 4
+ENTRY_BYTES = bytes_of("uint16_t", "uint8_t", "uint8_t")
 """SRAM of the public functions: the number of features left, whether a prediction has begun, and
 the last class."""
 
@@ -163,7 +164,7 @@ class Plan(ProgramCost, FactsRepr):
     @cached_property
     def named(self) -> dict[str, Kernel]:
         """The kernels by the names of their stages."""
-        names = stage_names(kernel.kind for kernel in self.kernels)
+        names = stage_names(kernel.stage.kind for kernel in self.kernels)
         return dict(zip(names, self.kernels, strict=True))
 
     def of(self, name: str) -> Any:
@@ -293,7 +294,7 @@ def _with_entry(cost: Cost, feed: Feed, core: Core) -> Cost:
 
 def _with_number(name: str, kernel: Kernel, cost: Cost) -> Cost:
     """Return the cost of the second stage of a kind with the number in its steps' names, too."""
-    number = name.removeprefix(kernel.kind)
+    number = name.removeprefix(kernel.stage.kind)
     if not number:
         return cost
     return replace(cost, steps=tuple(replace(step, name=step.name + number) for step in cost.steps))

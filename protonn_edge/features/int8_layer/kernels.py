@@ -21,7 +21,8 @@ from protonn_edge.kernels import compiled
 from protonn_edge.kernels.kernel import Calls, Cost, Feed, Kernel
 from protonn_edge.kernels.listing import Listing
 
-_SCALE_BYTES = 9  # bias, shift and multiplier of a channel
+# bias, shift and multiplier of a channel
+_SCALE_BYTES = compiled.bytes_of("int32_t", "int8_t", "int32_t")
 
 # Assumed if the activity is unknown.
 _ACTIVE, _BELOW = 0.5, 0.4
@@ -83,7 +84,7 @@ class Int8LayerKernel(Kernel):
     def _shares(self, activity: Activity) -> tuple[float, float]:
         """Return the shares of inputs that are not 0, and of sums that are negative."""
         unknown = np.array([_ACTIVE]), np.array([_BELOW])
-        (active,), (below,) = activity.stages.get(self.kind, unknown)
+        (active,), (below,) = activity.stages.get(self.stage.kind, unknown)
         return float(active), float(below)
 
     def _mean(self, activity: Activity) -> float:
