@@ -113,7 +113,8 @@ def export(
     device_model = with_integers(model, extensions)
     floats = device_model.floats
     if windowing is not None:
-        windowing = replace(windowing, model=device_model.chain)
+        windowing = windowing.of_chain(device_model.chain)
+        device_model = replace(device_model, chain=windowing.model)
     vectors = _vectors(device_model, Limits.of(board), points)
     beside = max(vectors.flash_bytes, _raw_bytes(device_model.chain))
     plan = _planned(device_model, kind, Limits.of(board).beside(beside))

@@ -143,7 +143,8 @@ def _build(
     check_folder(folder, LIVE)
     windowing = live.windowing(model.floats, board)
     assert windowing is not None, "a sensor was given"
-    windowing = replace(windowing, model=model.chain)
+    windowing = windowing.of_chain(model.chain)
+    model = replace(model, chain=windowing.model)
     out.notice(windowing.notices)
     with out.status(f"building for {board.name}"):
         built = build_live(model.floats, windowing)
