@@ -233,10 +233,6 @@ class Windowing:
         if not 1 <= self.hop <= SAMPLES_LIMIT or self.window > SAMPLES_LIMIT:
             raise InputError(f"--hop is {self.hop}; it must be 1 to {SAMPLES_LIMIT:,} samples")
 
-    def of_chain(self, chain: IntegerChain) -> Windowing:
-        """Return the windows for another chain of the same model, as extensions make it."""
-        return replace(self, model=replace(chain, counts=self.model.counts))
-
     @property
     def window(self) -> int:
         """Samples per window."""
