@@ -20,7 +20,7 @@ from protonn_edge.chain import checks
 from protonn_edge.chain.activity import Sizes
 from protonn_edge.chain.features import Features
 
-_VALUE_BYTES = 4
+_VALUE_BYTES = np.dtype(np.float32).itemsize
 _SHOWN_CLASSES = 5
 
 FEWER_FEATURES = "fewer features (for images: --features pool:HxW)"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from protonn_edge.boards import Board
 from protonn_edge.cli.command import Output, option
+from protonn_edge.cli.paths import GivenPath
 from protonn_edge.emulator.programs import EMULATORS, find_program
 from protonn_edge.toolchain.ports import find_port
 
@@ -19,14 +18,13 @@ EMULATOR = option(
 EEPROM = option(
     "Keep the emulated board's EEPROM in FILE from one run to the next. Without FILE, an emulated "
     "board starts with an erased EEPROM.",
-    click.Path(path_type=Path, dir_okay=False),
+    GivenPath(dir_okay=False),
     metavar="FILE",
 )
 
 
 def chosen_emulator(out: Output, name: str | None, board: Board) -> str:
     """Return the name of the emulator for a board; print a notice for the slower one."""
-    board.check_is_chip("program memory or serial line")
     program = find_program(name, board)
     if program.remark:
         out.say(program.remark)

@@ -20,7 +20,7 @@ from protonn_edge.boards import Board, load_board
 from protonn_edge.cli.command import OUTPUT, Output, additions, argument, command, option
 from protonn_edge.cli.devices import EEPROM, EMULATOR, chosen_emulator
 from protonn_edge.cli.options import BOARD
-from protonn_edge.cli.paths import there
+from protonn_edge.cli.paths import GivenPath, there
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.emulator.replayed import Replayed
 from protonn_edge.errors import InputError
@@ -37,7 +37,7 @@ class EmulatedAddition(Protocol):
 
 @command("emulate", apart={"--tcp": "--pty"}, examples=(".pio/build/uno/firmware.elf --pty uno",))
 def emulate_command(
-    firmware: Path | None = argument(click.Path(path_type=Path, dir_okay=False), required=False),
+    firmware: Path | None = argument(GivenPath(dir_okay=False), required=False),
     port: int | None = option(
         "TCP port of 127.0.0.1 for the serial line.  [default: a free one]",
         click.IntRange(1, 65535),
@@ -45,7 +45,7 @@ def emulate_command(
     ),
     device: Path | None = option(
         "Make the serial line a pseudo-terminal, and create FILE as a symbolic link to it.",
-        click.Path(path_type=Path, dir_okay=False),
+        GivenPath(dir_okay=False),
         flag="--pty",
     ),
     wire_speed: bool = option("Never run faster than a real board.", is_flag=True),

@@ -13,7 +13,7 @@ from click.shell_completion import CompletionItem
 
 from protonn_edge.boards import POWER_WATTS, board_names
 from protonn_edge.cli.command import Declared, argument, option, together
-from protonn_edge.cli.paths import LABELLED, MODEL, InputFile, NameOrPath, OutputFile
+from protonn_edge.cli.paths import LABELLED, MODEL, GivenPath, InputFile, NameOrPath, OutputFile
 from protonn_edge.errors import shortened
 from protonn_edge.system.lazy import optional
 
@@ -30,8 +30,8 @@ def of_room(module: str, name: str) -> Any:
     return together(lambda: None, {}) if found is None else getattr(found, name)
 
 
-PATH = click.Path(path_type=Path)
-FOLDER = click.Path(path_type=Path, file_okay=False)
+PATH = GivenPath()
+FOLDER = GivenPath(file_okay=False)
 
 
 class BoardType(NameOrPath):

@@ -129,19 +129,32 @@ LABELLED = FileKind(
 _RECOGNIZED = (*_NO_POINTS, WINDOWS, RECORDING, TABLE)
 
 
-class OutputFile(click.Path):
+class GivenPath(click.Path):
+    """A path on the command line, which is not empty: else an unset variable names a folder."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(path_type=Path, **settings)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path."""
+        if value == "":
+            self.fail("the name is empty; name a file or folder", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+class OutputFile(GivenPath):
     """The path of a file that a command writes, in place of one of its kind, if it has a kind."""
 
     def __init__(self, kind: FileKind | None = None, **settings: Any) -> None:
-        super().__init__(path_type=Path, **settings)
+        super().__init__(**settings)
         self.kind = kind
 
 
-class InputFile(click.Path):
+class InputFile(GivenPath):
     """The path of a file of a kind that a command reads; a folder may have its place."""
 
     def __init__(self, kind: FileKind) -> None:
-        super().__init__(path_type=Path)
+        super().__init__()
         self.kind = kind
 
 

@@ -19,6 +19,7 @@ from protonn_edge.avr.cores import BOUND_FLAGS, Core
 from protonn_edge.chain import registry
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.integer_stage import IntegerStage, stage_names
+from protonn_edge.kernels.compiled import bytes_of
 from protonn_edge.kernels.kernel import Calls, Cost, Feed, Kernel, Step, without_calls
 from protonn_edge.kernels.listing import cycles_of
 from protonn_edge.kernels.matvec import kernels as matvec
@@ -32,7 +33,7 @@ _FIRMWARE_SRAM_BYTES = 200
 PLANS = (*matvec.KERNELS, *registry.PLANS)
 """Names of plans, which are names of kernels of one stage of a model."""
 
-ENTRY_BYTES = 4
+ENTRY_BYTES = bytes_of("uint16_t", "uint8_t", "uint8_t")
 """SRAM of the public functions: the number of features left, whether a prediction has begun, and
 the last class."""
 

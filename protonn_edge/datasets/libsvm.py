@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,9 @@ from protonn_edge.errors import InputError
 
 LIBSVM_SUFFIXES = (".libsvm", ".svm", ".svmlight")
 _PAIRS_LIMIT = 50_000_000  # of 12 bytes each
+_LOOKED_AT = 20
+_LINE = re.compile(r"\s*[^\s:]+(\s+\d+:[-+]?[\d.]+([eE][-+]?\d+)?)*\s*")
+_INDEX = re.compile(r"\s(\d+):")
 _LOOKS = re.compile(r"\s*(\S+\s+)?\d+:\S")
 
 
@@ -26,6 +30,15 @@ def looks_like_libsvm(path: Path) -> bool:
     for _, line in _lines(path):
         return _LOOKS.match(line) is not None
     return False
+
+
+def contains_libsvm(path: Path) -> bool:
+    """Return whether all of the first lines are libsvm text, whatever the name of the file."""
+    lines = [line.split("#", 1)[0] for _, line in islice(_lines(path), _LOOKED_AT)]
+    if not lines or not all(map(_LINE.fullmatch, lines)):
+        return False
+    indices = [[int(index) for index in _INDEX.findall(line)] for line in lines]
+    return all(each == sorted(set(each)) for each in indices) and max(map(len, indices)) > 1
 
 
 def read_libsvm(path: Path) -> Table:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -27,9 +28,14 @@ NO_LABEL = -1
 _WHOLE_NUMBER = re.compile(r"\+?(-?(?:0|[1-9]\d{0,17}))(?:\.0*)?")
 
 
+def name_text(name: str) -> str:
+    """Return a name without surrounding blanks, and in one form if Unicode has several."""
+    return unicodedata.normalize("NFC", name.strip())
+
+
 def label_text(label: str) -> str:
-    """Return the name of a class: "1" for 1, 1.0 and +1; other text without surrounding blanks."""
-    text = label.strip()
+    """Return the name of a class: "1" for 1, 1.0 and +1; other text as a name."""
+    text = name_text(label)
     whole = _WHOLE_NUMBER.fullmatch(text)
     return str(int(whole.group(1))) if whole else text
 

@@ -14,6 +14,9 @@ from protonn_edge.errors import InputError, shortened
 RECORDING_MARK = "# protonn-edge recording"
 """The beginning of a recording's first line, which is a comment."""
 
+RECORDING_VERSION = 1
+"""The version that follows the mark."""
+
 USUAL_DELIMITERS = {".csv": ",", ".tsv": "\t"}
 """The usual delimiter of tables, by the ending of their names."""
 

@@ -44,7 +44,12 @@ from protonn_edge.datasets.learned import (
     is_table,
     with_label,
 )
-from protonn_edge.datasets.libsvm import LIBSVM_SUFFIXES, looks_like_libsvm, read_libsvm
+from protonn_edge.datasets.libsvm import (
+    LIBSVM_SUFFIXES,
+    contains_libsvm,
+    looks_like_libsvm,
+    read_libsvm,
+)
 from protonn_edge.datasets.naming import (
     NO_CLASS,
     NO_LABEL,
@@ -423,6 +428,8 @@ def _text_table(
         table = read_libsvm(path)
         return table if expected is None else widened(table, expected.n_features)
     _refuse_options(path, options, "tables")
+    if (options is None or options.delimiter is None) and contains_libsvm(path):
+        raise InputError(f"{path} contains libsvm text; let its name end in .libsvm")
     return read_table(
         path,
         delimiter=USUAL_DELIMITERS.get(suffix, "\t"),

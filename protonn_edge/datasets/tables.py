@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from protonn_edge.datasets.blocks import add_block
 from protonn_edge.datasets.cells import ColumnCells, Form, Notation, form_of, is_number, stamped
 from protonn_edge.datasets.columns import Column
-from protonn_edge.datasets.naming import Notice, listed, quoted
+from protonn_edge.datasets.naming import Notice, listed, name_text, quoted
 from protonn_edge.datasets.options import USUAL_DELIMITERS, TableOptions
 from protonn_edge.datasets.text import (
     TEXT_LIMIT_BYTES,
@@ -46,6 +46,7 @@ _DECIMALS = {None: None, "comma": ",", "point": "."}
 _LINE_LIMIT = 1 << 20
 _FIRST_ROWS = 200
 _FIRST_CELLS = 200_000
+_MANY_COLUMNS = 8
 _MOST_SKIPPED = 50  # lines above a table
 _BLOCK_CELLS = 250_000
 
@@ -96,9 +97,9 @@ class TableFile:
         rows = (each for each in _rows_of(path, delimiter) if each[1] and each[0] >= line)
         sample = [row for _, row in islice(rows, count)]
         below = sample[1] if len(sample) > 1 else []
-        header = _header_found(first, below)
+        header = _header_found(first, sample[1:])
         width = Counter(map(len, sample[1:])).most_common(1)[0][0] if below else len(first)
-        names = [name.strip() for name in first] if header else [""] * len(first)
+        names = [name_text(name) for name in first] if header else [""] * len(first)
         behind = [row[-1].strip() for row in sample[1:] if len(row) == width]
         trailing = header != "" and width == len(first) + 1 and not any(behind)
         if header and width == len(first) + 1 and all(behind) and any(map(is_number, below)):
@@ -151,7 +152,7 @@ class TableFile:
         for line, row in rows_in(lines, self.path, self.delimiter):
             if line < self.names_line or (self.header and line == self.names_line):
                 continue
-            if not row or (row[0].strip() == first and self._is_header(row)):
+            if not row or (name_text(row[0]) == first and self._is_header(row)):
                 yield line, None
                 continue
             if len(row) != width:
@@ -162,7 +163,7 @@ class TableFile:
 
     def _is_header(self, row: Row) -> bool:
         names = [name for i, name in enumerate(self.names) if i != self.stamps]
-        return [cell.strip() for cell in row][: len(names)] == names
+        return [name_text(cell) for cell in row][: len(names)] == names
 
     def _unlike(self, line: int, row: Row, width: int) -> InputError:
         hint = ""
@@ -274,6 +275,9 @@ class RawTable:
         first, notation = self.files[0], self.notation
         if first.is_unusual:
             yield Notice("delimiter", f"columns are separated by {DELIMITERS[first.delimiter]}")
+        if first.header and all(map(str.isdigit, first.names)):
+            text = f"the first line has the names of columns, because {first.header}"
+            yield Notice("header", text)
         if first.skipped:
             yield Notice("skipped", f"lines above the table were skipped: {listed(first.skipped)}")
         if notation.decimal == ",":
@@ -387,11 +391,12 @@ def _delimiter_of(path: Path, usual: str) -> str:
     return delimiter_in(lines, usual)
 
 
-def _header_found(first: Row, below: Row) -> str:
+def _header_found(first: Row, rows: Sequence[Row]) -> str:
     """Return why the first row of a table is a header; empty if it is not.
 
     A row whose cells are written as those below, such as numbers with a unit, is not.
     """
+    below = rows[0] if rows else []
     cells = [cell.strip() for cell in first]
     if named := next((cell for cell in cells if cell.lower() in LABEL_NAMES), ""):
         return f"a cell is {named!r}"
@@ -402,8 +407,24 @@ def _header_found(first: Row, below: Row) -> str:
     if not numbers:
         return "no cell is a number"
     counted_up = [[str(begin + place) for place in range(len(numbers))] for begin in (0, 1)]
-    rise = 2 < len(numbers) < len(cells) and numbers in counted_up
-    return "its numbers rise by 1" if rise else ""
+    if len(numbers) < 3 or numbers not in counted_up:
+        return ""
+    is_alone = len(numbers) < len(cells) or _has_other_cells(rows, len(cells))
+    return "its numbers rise by 1" if is_alone else ""
+
+
+def _has_other_cells(rows: Sequence[Row], width: int) -> bool:
+    """Whether rows are unlike one of whole numbers that rise by 1, which pandas takes for names.
+
+    Among few columns of whole numbers, such a row may be a point.
+    """
+    if len(rows) < 2 or width >= _MANY_COLUMNS:
+        return len(rows) > 1
+    for column in zip(*(row for row in rows if len(row) == width), strict=True):
+        cells = [cell.strip() for cell in column]
+        if 2 * sum(cell != "" and not cell.isdigit() for cell in cells) > len(rows):
+            return True
+    return False
 
 
 def _rows_of(path: Path, delimiter: str) -> Iterator[_Line]:

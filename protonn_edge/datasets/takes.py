@@ -31,6 +31,8 @@ _NUMBER = re.compile(r"(\d+)")
 _FIELD = re.compile(r"\{(\w+)\}")
 _BETWEEN = re.compile(r"[_\-. ]")  # between the parts of a name
 _FEW_TAKES = 4
+_DATE = re.compile(r"\d{4}-?\d\d-?\d\d[T_ -]?(?:\d\d[-.:]?\d\d(?:[-.:]?\d\d)?[_ -]?)?(?=\D)")
+_COPY = re.compile(r"(?: ?\(\d+\)| - Copy| copy(?: \d+)?)+$")  # as computers number files
 
 
 @dataclass(frozen=True)
@@ -298,6 +300,13 @@ def unsaid_names(takes: Sequence[Take], *, labelled: bool) -> Iterator[Notice]:
         are, name = "has its own class", guess.text
         own = takes[0].stem if takes[0].is_folder else takes[0].path
         case = f"{own.name} belongs to class {guess.read(takes[0].stem)[0]}"
+    elif len(takes) == len(classes) and (alike := _copies(classes)):
+        text = (
+            f"each of the {counted(len(takes), 'file')} has its own class, but some are probably "
+            f"takes of the same one ({listed(alike)}); put the files of each class into a folder"
+        )
+        yield Notice("names", text, warning=True)
+        return
     elif (
         all(len(stem) == 2 for stem in stems)
         and 1 < len(firsts) <= len(takes) / 4
@@ -358,3 +367,13 @@ def order(path: Path) -> list[tuple[int, str]]:
     """Return the sort key of a path, by which 2 comes before 10."""
     parts = _NUMBER.split(path.name.lower())
     return [(int(part) if part.isdecimal() else -1, part) for part in parts]
+
+
+def _copies(classes: Iterable[str]) -> list[str]:
+    """Return some names that differ only in a leading date, or in the number of a copy."""
+    alike: dict[str, list[str]] = {}
+    for name in sorted(classes):
+        date = _DATE.match(name)
+        bare = _COPY.sub("", name[date.end() :] if date is not None else name)
+        alike.setdefault(bare, []).append(name)
+    return next((names for names in alike.values() if len(names) > 1), [])

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple, Self, TextIO
 
 from protonn_edge.datasets.dataset import INDEX_LIMIT
-from protonn_edge.datasets.options import RECORDING_MARK
+from protonn_edge.datasets.options import RECORDING_MARK, RECORDING_VERSION
 from protonn_edge.errors import InputError
 
 TEXT_LIMIT_BYTES = 512 * 2**20
@@ -20,6 +20,7 @@ TEXT_LIMIT_BYTES = 512 * 2**20
 _HEAD = re.compile(
     re.escape(RECORDING_MARK) + r".*?; sensor: ([^;]*); rate: ([0-9.e+-]+) Hz(?:; units: (.*))?"
 )
+_VERSION = re.compile(re.escape(RECORDING_MARK) + r" (\d{1,9})(?=;|$)")
 _HEAD_LIMIT = 1_000
 _SEPARATOR = re.compile(r'"?sep=.?"?\s*', re.IGNORECASE)  # which Excel reads
 _LOOKED_AT = 4096
@@ -36,6 +37,8 @@ _SIGNATURES = (
     (b"PAR1", "a Parquet file; convert it to CSV or .npz"),
     (b"SQLite format 3", "an SQLite database; export a table as CSV"),
     (b"%PDF", "a PDF file; save the table as CSV"),
+    (b"\xff\xfe\0\0", "text in UTF-32; save it as UTF-8"),
+    (b"\0\0\xfe\xff", "text in UTF-32; save it as UTF-8"),
     (b"\xff\xfe", "text in UTF-16; save it as UTF-8"),
     (b"\xfe\xff", "text in UTF-16; save it as UTF-8"),
 )
@@ -148,9 +151,18 @@ class RecordingHead(NamedTuple):
 
 
 def recording_head(path: Path) -> RecordingHead | None:
-    """Return the facts in the first line of a recording; None for other tables."""
+    """Return the facts in the first line of a recording; None for other tables.
+
+    Raises `InputError` for a recording of another version.
+    """
     with path.open(encoding="utf-8-sig", errors="replace") as stream:
-        match = _HEAD.match(stream.readline(_HEAD_LIMIT).rstrip("\n"))
+        line = stream.readline(_HEAD_LIMIT).rstrip("\n")
+    version, match = _VERSION.match(line), _HEAD.match(line)
+    if version is not None and int(version[1]) != RECORDING_VERSION:
+        raise InputError(
+            f"{path} is a recording of version {version[1]}, but this protonn-edge reads version "
+            f"{RECORDING_VERSION}; install a version that reads it"
+        )
     try:
         rate = 0.0 if match is None else float(match[2])
     except ValueError:

@@ -21,7 +21,7 @@ from protonn_edge.datasets.clock import (
 from protonn_edge.datasets.dataset import Table
 from protonn_edge.datasets.instruments import Instrument
 from protonn_edge.datasets.joined import seams_of
-from protonn_edge.datasets.naming import Notice, listed
+from protonn_edge.datasets.naming import Notice, listed, quoted
 from protonn_edge.errors import InputError, counted
 
 _SAME_RATE = 0.05  # maximum relative difference between the rates of two files
@@ -73,9 +73,24 @@ def timed(table: Table, files: Sequence[str]) -> Table:
         text = "the sampling rate does not follow from the times; give it with --rate"
         notices.append(Notice("rate", text, warning=True))
         rate = None
+    elif table.sample_rate is not None and known:
+        notices += _of_other_times(table.sample_rate, known, name)
     elif table.sample_rate is None and known and seconds:
         notices.append(_of_rates([each.sample_rate or 0 for each in known.values()], seconds))
     return replace(table, seams=seams, sample_rate=rate, notices=tuple(notices))
+
+
+def _of_other_times(rate: float, known: Mapping[str, FileFacts], name: str) -> list[Notice]:
+    """Return a warning if the times of a file contradict the rate in its first line."""
+    rates = [each.sample_rate or rate for each in known.values()]
+    other = max(rates, key=lambda each: abs(each - rate))
+    if abs(other - rate) <= _SAME_RATE * rate:
+        return []
+    text = (
+        f"the first line gives {rate:g} samples a second, but the times in column {quoted(name)} "
+        f"give {other:g}; correct the line, or drop the column"
+    )
+    return [Notice("rate", text, warning=True)]
 
 
 def _of_rates(rates: Sequence[float], seconds: float) -> Notice:

@@ -397,7 +397,6 @@ def _lines_of(pipe: IO[bytes] | None) -> queue.SimpleQueue[bytes]:
 
 
 def _check_board(board: Board, bootloader: bool) -> None:
-    board.check_is_chip("program memory or serial line")
     if bootloader and (board.mcu, board.clock_hz) != ("atmega328p", 16_000_000):
         raise InputError(
             f"{board.name} has an {board.mcu} at {board.clock_hz:,} Hz, but the emulator's "

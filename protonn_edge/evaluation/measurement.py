@@ -242,7 +242,6 @@ def measure(
     `CheckFailed` if the firmware is over budget or violates a check (see `checks`), or a device
     does not answer, has another model, or differs from another one.
     """
-    board.check_is_chip("cycles or serial line")
     X, y = points
     if len(X) == 0:
         raise InputError("the data has no points to measure on; give a file with points")

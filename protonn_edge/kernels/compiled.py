@@ -8,6 +8,8 @@ which compares the plans of these programs with the emulator.
 
 from __future__ import annotations
 
+import numpy as np
+
 from protonn_edge.avr.cores import Core
 from protonn_edge.kernels.listing import cycles_of
 
@@ -37,6 +39,11 @@ _PRODUCT_CYCLES, _BIT_CYCLES = 13, 11
 
 PRODUCT_BITS = 7.0
 """Bits of a multiplier up to its highest 1, on average of the numbers in a byte."""
+
+
+def bytes_of(*types: str) -> int:
+    """Return the bytes of variables of these types of C, such as "uint8_t"."""
+    return sum(np.dtype(name.removesuffix("_t")).itemsize for name in types)
 
 
 def calls(number: float, core: Core) -> float:

@@ -174,7 +174,7 @@ def kernels_of(stage: IntegerStage, core: Core) -> tuple[Kernel, ...]:
     return KERNELS[stage.kind](stage, core)
 
 
-COUNTER_BYTES = 2  # SRAM of the position of the next input
+COUNTER_BYTES = compiled.bytes_of("uint16_t")  # SRAM of the position of the next input
 INPUTS_AT_ONCE = 32  # inputs that firmware collects before pushing them into such a stage
 
 

@@ -9,7 +9,6 @@ the file with what `build` writes for it.
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -45,6 +44,7 @@ _PLAN = _GENERATED / PLAN_FILE
 _SETTINGS = "platformio.ini"
 _SETTINGS_LIMIT_BYTES = 1 << 20
 _SOURCE_FOLDERS = ("firmware", "include", "lib")
+_NOT_COPIED = (_GENERATED.name, "host")  # the latter is the program for this computer
 
 _FORMAT = 1  # increase it if a key changes; files of other formats are refused
 _LARGEST_FILE = 64 << 10
@@ -188,12 +188,12 @@ class Project:
                 raise not_as_written(path)
 
     def compile(self, board: Board) -> Path:
-        """Build with PlatformIO; return the path of the firmware's ELF, or the host's program.
+        """Build with PlatformIO; return the path of the firmware's ELF.
 
         PlatformIO runs anything that the folder's platformio.ini specifies.
         """
         files.check_no_links(self.folder, [_product(board).as_posix()])
-        product = build_firmware(self.folder, board.environment, product=_product(board).name)
+        product = build_firmware(self.folder, board.environment)
         product.touch()  # it is up to date; SCons does not touch it if its content is unchanged
         return product
 
@@ -224,15 +224,13 @@ def _sources(folder: Path) -> dict[Path, bytes]:
     return {
         name: path.read_bytes()
         for name, path in paths.items()
-        if name.parts[0] not in {_GENERATED.name, "test"} and name.suffix != ".md"
+        if name.parts[0] not in {*_NOT_COPIED, "test"} and name.suffix != ".md"
     }
 
 
 def _product(board: Board) -> Path:
     """Return the path of PlatformIO's linked program below the project folder."""
-    program = "program.exe" if sys.platform == "win32" else "program"
-    name = "firmware.elf" if board.is_chip else program
-    return Path(".pio", "build", board.environment, name)
+    return Path(".pio", "build", board.environment, "firmware.elf")
 
 
 @contextmanager
@@ -307,11 +305,10 @@ def project_files(
     model: DeviceModel, plan: DevicePlan, board: Board, own: ProjectFiles | None = None
 ) -> ProjectFiles:
     """Return a complete project, with the files that a folder has of its `own`."""
-    part = "firmware" if board.is_chip else "firmware/host"
     generated: ProjectFiles = dict(generated_files(model.chain, plan))
     generated[_MODEL.name] = checked_bytes(model.floats, _MODEL)
     return {
-        **_sources_below(resource(part), part),
+        **_sources_below(resource("firmware"), "firmware"),
         _SETTINGS: _settings_for(board),
         **(own or {}),
         **description_file(board),
@@ -328,12 +325,12 @@ def own_files(folder: Path) -> ProjectFiles:
 
 
 def _sources_below(source: Path, place: str) -> dict[str, bytes]:
-    """Return the files of a folder, if it exists, without generated files and texts."""
+    """Return the files of a folder, if it exists, that belong into a project."""
     found = ((path, path.relative_to(source)) for path in sorted(source.rglob("*")))
     return {
         f"{place}/{relative.as_posix()}": path.read_bytes()
         for path, relative in found
-        if path.is_file() and path.suffix != ".md" and relative.parts[0] != _GENERATED.name
+        if path.is_file() and path.suffix != ".md" and relative.parts[0] not in _NOT_COPIED
     }
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets.naming import check_names
-from protonn_edge.datasets.options import RECORDING_MARK
+from protonn_edge.datasets.options import RECORDING_MARK, RECORDING_VERSION
 from protonn_edge.device.connection import Deadline, Link
 from protonn_edge.device.protocol import Message, ProtocolError
 from protonn_edge.errors import CheckFailed, InputError
@@ -27,7 +27,6 @@ from protonn_edge.sensors import sensor_board
 from protonn_edge.sensors.sensor_board import LoggerDescription, SamplesMessage
 from protonn_edge.system.files import AppendedFile
 
-_VERSION = 1
 _TAIL_BYTES = 1 << 16  # more than a line
 _SESSION_SEAM_S = 1.0
 _SESSION_SEAM_SAMPLES = 10.0  # enough for `windows` to see a gap
@@ -125,8 +124,8 @@ class RecordingFile(AppendedFile):
 def _head(description: LoggerDescription) -> bytes:
     sensors = ", ".join(description.sensors)
     comment = (
-        f"{RECORDING_MARK} {_VERSION}; sensor: {sensors}; rate: {description.rate:.10g} Hz; "
-        f"units: {description.units}"
+        f"{RECORDING_MARK} {RECORDING_VERSION}; sensor: {sensors}; "
+        f"rate: {description.rate:.10g} Hz; units: {description.units}"
     )
     header = ",".join(["label", "session", "time", *description.channels])
     return f"{comment}\n{header}\n".encode()

@@ -45,16 +45,14 @@ _UNATTENDED = {
 }
 
 
-def build_firmware(
-    project: Path, environment: str = "uno", *, product: str = "firmware.elf"
-) -> Path:
-    """Compile and link the PlatformIO project in a folder; return the linked file.
+def build_firmware(project: Path, environment: str = "uno") -> Path:
+    """Compile and link the PlatformIO project in a folder; return the ELF file.
 
-    It builds the section ``[env:...]`` of platformio.ini for `environment`; the platform calls the
-    linked file `product`, an ELF file for a chip. The .su files of ``-fstack-usage`` are below its
-    folder. This function does not check the size. Raises `InputError` if `project` is not a
-    PlatformIO project, has no such section, or there is no compiler, and `CheckFailed`, with their
-    messages, if the compiler or the linker refuses the firmware.
+    It builds the section ``[env:...]`` of platformio.ini for `environment`. The .su files of
+    ``-fstack-usage`` are below its folder. This function does not check the size. Raises
+    `InputError` if `project` is not a PlatformIO project, has no such section, or there is no
+    compiler, and `CheckFailed`, with their messages, if the compiler or the linker refuses the
+    firmware.
     """
     settings = project / "platformio.ini"
     if not settings.is_file():
@@ -72,7 +70,7 @@ def build_firmware(
     variables = {"PLATFORMIO_BUILD_DIR": str(builds)}
     arguments = ("run", "--environment", environment)
     run_pio(project, *arguments, variables=variables, accepted=_TOO_LARGE)
-    elf = builds / environment / product
+    elf = builds / environment / "firmware.elf"
     if not elf.is_file():
         raise CheckFailed(f"pio run succeeded without writing {elf}; remove {builds} and try again")
     return elf
@@ -219,9 +217,8 @@ def _shim_files() -> dict[str, bytes]:
         if path.is_file() and path.suffix != ".pyc"
     }
     for board in map(load_board, board_names()):
-        if board.is_chip:
-            name = f"platforms/atmelavr/boards/{board.platformio_board}.json"
-            files[name] = json.dumps(description(board), indent=2).encode()
+        name = f"platforms/atmelavr/boards/{board.platformio_board}.json"
+        files[name] = json.dumps(description(board), indent=2).encode()
     # PlatformIO takes a package for installed if owner, name and version are the ones it asks for.
     name = "tool-scons"
     version = get_core_dependencies()[name].lstrip("~^=")
@@ -239,15 +236,8 @@ _LINKED_BYTES = 0x10000  # what platformio.ini lets any program link
 
 def environment_section(board: Board) -> str:
     """Return the section of platformio.ini that builds the firmware for a board."""
-    lines = [f"[env:{board.environment}]"]
-    if not board.is_chip:
-        lines += [
-            "platform = native",
-            "build_src_filter = -<*> +<generated/> +<host/>",
-            "build_flags = -std=c99 -O2 -Wall -Wextra -Wpedantic -Ifirmware/generated",
-        ]
-        return "\n".join(lines) + "\n"
-    lines += [
+    lines = [
+        f"[env:{board.environment}]",
         "extends = avr",
         f"board = {board.platformio_board or board.environment}",
         f"board_build.mcu = {board.mcu}",
@@ -273,7 +263,7 @@ def upload_lines(board: Board) -> list[str]:
 
 def description_file(board: Board) -> dict[str, str]:
     """Return the file in a project that describes a board which PlatformIO does not know."""
-    if not board.is_chip or board.platformio_board:
+    if board.platformio_board:
         return {}
     text = json.dumps(description(board), indent=2) + "\n"
     return {f"boards/{board.environment}.json": text}

@@ -1,9 +1,8 @@
 """Try a build before it is written: check that it answers a few points as NumPy does.
 
 The compiler, the linker and the assembly of the kernels come after the proven arithmetic, so a
-build is run: the linked firmware on the emulated board, over the protocol that `hil` uses, or the
-program for this computer. This finds a fault that every prediction has; `verify` runs all points of
-a data set.
+build is run: the linked firmware on the emulated board, over the protocol that `hil` uses. This
+finds a fault that every prediction has; `verify` runs all points of a data set.
 
 The points are made from the model alone, as many as take a fraction of a second: bytes as a device
 receives them, the same ones on every machine. They are both ends of the ranges, where sums are
@@ -25,13 +24,11 @@ from numpy.typing import NDArray
 from protonn_edge.boards import Board, board_names
 from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.codegen import DevicePlan
-from protonn_edge.codegen.host import HostProgram
-from protonn_edge.device import ReferenceAnswers
 from protonn_edge.device.protocol import BITS_PER_BYTE
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.quantization import DeviceModel, IntegerChain, with_integers
-from protonn_edge.verification.agreement import Agreement, compare, open_session, verify_device
+from protonn_edge.verification.agreement import Agreement, open_session, verify_device
 from protonn_edge.verification.drawn_points import drawn_points
 
 _LEAST, _MOST = 8, 128
@@ -116,13 +113,6 @@ def try_firmware(
         except CheckFailed as error:
             raise _stopped(name, emulated, error) from error
     return _checked(agreement)
-
-
-def try_on_host(model: DeviceModel, program: Path) -> Tried:
-    """Try a program for this computer (``firmware/host/main.c``); raises as `try_firmware` does."""
-    points, reference = trial_points(model, _MOST), model.chain
-    host = HostProgram(program, reference.n_features, reference.n_classes)
-    return _checked(compare("host C", ReferenceAnswers.of(reference, points), *host.run(points)))
 
 
 def trial_points(model: DeviceModel, count: int) -> NDArray[np.uint8]:

@@ -32,7 +32,7 @@ def write(folder: Path, name: str = "mine.toml", **changed: str | None) -> str:
 
 def test_the_boards_are_those_that_are_promised():
     assert board_names() == [
-        *("atmega1284p", "attiny85", "host", "leonardo", "mega2560", "nano", "promini8", "uno")
+        *("atmega1284p", "attiny85", "leonardo", "mega2560", "nano", "promini8", "uno")
     ]
 
 
@@ -40,9 +40,7 @@ def test_the_boards_are_those_that_are_promised():
 def test_every_file_is_a_board(name):
     board = load_board(name)
     assert board.name == board.environment == name
-    assert board.is_chip == (name != "host")
-    if board.is_chip:
-        assert board.flash_total_bytes in {2**bits for bits in range(13, 19)}
+    assert board.flash_total_bytes in {2**bits for bits in range(13, 19)}
 
 
 def test_a_file_of_ones_own_is_a_board_named_after_it(tmp_path):
@@ -112,12 +110,6 @@ def test_files_that_are_none(tmp_path):
     (tmp_path / "latin.toml").write_bytes(b"title = '\xe9'")
     with refused_by("system.described"):
         load_board(str(tmp_path / "latin.toml"))
-
-
-def test_this_computer_has_nothing_of_a_chip():
-    host = load_board("host")
-    with refused_by("boards"):
-        _ = host.cpu
 
 
 def test_cores_have_numbers_of_elf_files():

@@ -76,7 +76,8 @@ def test_limits_that_nothing_meets_are_a_check_that_failed(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("protonn_edge.tuning.search._REJECTED_IN_A_ROW", 6)
-    found = tune(data, "-o", tmp_path / "model.npz", "--max-energy-mj", "0.001", "--jobs", 1)
+    limit = ("--max-energy-mj", "0.001", "--classifier", "linear")
+    found = tune(data, "-o", tmp_path / "model.npz", *limit, "--jobs", 1)
     assert found.exit_code == 1
     assert found.stderr.startswith("error: none of ")
     assert "mJ on average (--max-energy-mj is 0.001)" in found.stderr
@@ -86,6 +87,7 @@ def test_limits_that_nothing_meets_are_a_check_that_failed(
 def test_a_killed_search_goes_on_and_repeats_nothing(data: Path, tmp_path: Path) -> None:
     program = "from protonn_edge.cli import main; main()"
     words = ["tune", data, "-o", tmp_path / "model.npz", "--folds", 2, "--groups", "writer"]
+    words += ["--classifier", "linear"]
     command = [sys.executable, "-c", program, *map(str, words), "--jobs", "2", "--trials", "1000"]
     path = tmp_path / "model.search.jsonl"
     with started(*command) as process:

@@ -19,7 +19,8 @@ from protonn_edge.kernels import compiled
 from protonn_edge.kernels.kernel import Calls, Cost, Feed, Kernel
 from protonn_edge.kernels.listing import Listing
 
-BAND_BYTES = 6  # bytes of a band in SRAM: its last y, the one before, and its energy
+# bytes of a band in SRAM: its last y, the one before, and its energy
+BAND_BYTES = compiled.bytes_of("int16_t", "int16_t", "uint16_t")
 _REACH = 63  # the largest displacement from Z
 _DIFFERENCE, _MIRRORED = ("r24", "r25"), ("r14", "r15")
 

@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.features.gradients.integers import CellAxis, Cells
+from protonn_edge.kernels.compiled import bytes_of
 from protonn_edge.kernels.listing import Listing
 
 NEXT_CELL, SHARED, COUNT = 0x40, 0x80, 0x3F
 """A run of pixels as a byte: whether the next cell begins, whether it is shared, its length."""
 
-SUM_BYTES = 2
+SUM_BYTES = bytes_of("uint16_t")
 
 # For pixels with a gradient in handwritten digits: the shares of taken branches, and of overflows
 # of a sum's low byte by the number of halvings.

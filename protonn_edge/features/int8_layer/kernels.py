@@ -21,7 +21,8 @@ from protonn_edge.kernels import compiled
 from protonn_edge.kernels.kernel import Calls, Cost, Feed, Kernel
 from protonn_edge.kernels.listing import Listing
 
-_SCALE_BYTES = 9  # bias, shift and multiplier of a channel
+# bias, shift and multiplier of a channel
+_SCALE_BYTES = compiled.bytes_of("int32_t", "int8_t", "int32_t")
 
 # Assumed if the activity is unknown.
 _ACTIVE, _BELOW = 0.5, 0.4

@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.features.int8_layer.integers import SUM_BITS, IntegerInt8Layer
+from protonn_edge.kernels.compiled import bytes_of
 from protonn_edge.kernels.listing import Facts, Listing, Passed, repeated
 
 INPUT, WEIGHT, SIGN = "r17", "r16", "r23"
 SUMS = (*(f"r{number}" for number in range(2, 16)), "r18", "r19", "r20", "r21")
 """The registers of sums."""
 
-_STORED_BYTES = 4  # bytes of a sum in SRAM
+_STORED_BYTES = bytes_of("int32_t")  # bytes of a sum in SRAM
 _MOST_IN_A_BYTE = 256  # passes for which a counter of 0 stands
 
 

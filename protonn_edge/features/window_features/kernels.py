@@ -177,13 +177,14 @@ def _wide_square(at: int) -> str:
 
 # Samples that the firmware collects before it pushes them.
 _SAMPLES_AT_ONCE = 32
-_SCALE_BYTES = 12  # a struct raw_scale
+# a struct raw_scale: first, span, multiplier, shift, mirrored, offset
+_SCALE_BYTES = compiled.bytes_of(*["uint16_t"] * 3, *["uint8_t"] * 2, "int32_t")
 
 
 # Shares of taken branches on signals: above or below the level, rarely near it, and crossing it.
 _ODDS = {"above": 0.5, "near": 0.2, "same": 0.8, "least": 1.0, "most": 1.0, "changed": 0.5}
 
-_STATE_BYTES = 3
+_STATE_BYTES = compiled.bytes_of("uint16_t", "uint8_t")
 
 
 @dataclass(frozen=True, eq=False)

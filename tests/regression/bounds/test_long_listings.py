@@ -24,3 +24,10 @@ def test_a_loop_without_an_end_is_an_error() -> None:
     assert listing.mean("begin", ("again",), {}) == 1
     with pytest.raises(ValueError, match="the path from begin has a loop"):
         listing.mean("begin", ("end",), {"again": 0.5})
+
+
+def test_a_jump_out_of_a_listing_has_no_cycles() -> None:
+    listing = Listing("begin:\nbreq elsewhere\nnop\nnop\nend:")
+    assert listing.mean("begin", ("end",), {}) == 3
+    with pytest.raises(IndexError):
+        listing.mean("begin", ("end",), {"elsewhere": 1.0})

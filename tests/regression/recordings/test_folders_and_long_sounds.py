@@ -8,26 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from command_line import run_json
 from refusals import refused_by
 
 from protonn_edge.datasets import waves
 from protonn_edge.datasets.recordings import Repeated, runs_in
 from protonn_edge.datasets.waves import read_wave
-
-
-def test_files_without_sessions_beside_some_with_are_groups_of_their_own(tmp_path: Path) -> None:
-    rows = [f"{i % 7},{i % 3}" for i in range(60)]
-    (tmp_path / "f").mkdir()
-    (tmp_path / "f" / "walk.csv").write_text(
-        "x,y,session\n"
-        + "".join(f"{row},{'ann' if i < 40 else ''}\n" for i, row in enumerate(rows))
-    )
-    (tmp_path / "f" / "run.csv").write_text("x,y\n" + "\n".join(rows) + "\n")
-    done = run_json("windows", tmp_path / "f", "-o", tmp_path / "w.npz", "--window", 20)
-    with np.load(tmp_path / "w.npz") as written:
-        assert set(written["groups"].tolist()) == {"ann", "walk.csv", "run.csv"}
-    assert done["groups"] == 3
 
 
 def written(path: Path, frames: bytes, channels: int = 1, width: int = 1) -> Path:

@@ -6,7 +6,7 @@ import wave
 from pathlib import Path
 
 import pytest
-from command_line import refusal, run, run_json, succeed
+from command_line import run, run_json, succeed
 from refusals import refuses
 
 
@@ -28,21 +28,6 @@ def cut(recording: Path, *more: object) -> tuple[object, ...]:
     return "windows", recording, "-o", recording.with_suffix(".npz"), "--window", 50, *more
 
 
-def test_a_table_without_labels_is_told_and_not_that_windows_are_long(tmp_path: Path) -> None:
-    path = table(
-        tmp_path / "r.csv", "ax,ay,az", [f"{i % 7},{i * 7 % 11},{i * 5 % 13}" for i in range(300)]
-    )
-    refuses(run(*cut(path)), "sensors.commands.windows")
-
-
-def test_the_longest_run_is_told(tmp_path: Path) -> None:
-    rows = [f"{i % 7},{'ab'[i // 40 % 2]}" for i in range(200)]
-    path = table(tmp_path / "r.csv", "x,label", rows)
-    refuses(run(*cut(path)), "datasets.recordings")
-    path = table(tmp_path / "s.csv", "x,label", [f"{i % 7},{'ab'[i // 60]}" for i in range(120)])
-    refuses(run(*cut(path, "--test", 0.5)), "datasets.recordings")
-
-
 def test_files_of_other_channels_are_told_without_a_model(tmp_path: Path) -> None:
     folder = tmp_path / "takes"
     sound(folder / "hum.wav")
@@ -51,15 +36,6 @@ def test_files_of_other_channels_are_told_without_a_model(tmp_path: Path) -> Non
     (folder / "hum.wav").unlink()
     table(folder / "hum.csv", "ax,az", [f"{i % 9},{i % 7}" for i in range(99)])
     refuses(run(*cut(folder)), "datasets.points")
-
-
-def test_columns_that_one_file_has_are_told_without_a_model(tmp_path: Path) -> None:
-    folder = tmp_path / "takes"
-    table(folder / "rest.csv", "ax,ay", [f"{i * 37 % 101},{i % 7}" for i in range(99)])
-    table(folder / "walk.csv", "ax,ay,temp", [f"{i * 37 % 101},{i % 7},{i % 5}" for i in range(99)])
-    done = run_json(*cut(folder))
-    said = [notice["text"] for notice in done["notices"]]
-    assert any(text.endswith("rest.csv does not have were ignored: 'temp'") for text in said), said
 
 
 @pytest.mark.parametrize(("rate", "told"), [(44_100, 1), (8000, 0)])
@@ -85,23 +61,6 @@ def test_training_on_sound_of_a_phone_asks_for_other_recordings(tmp_path: Path) 
     run_json(*cut(tmp_path / "takes")[:-1], 640)
     train = ("train", tmp_path / "takes.npz", "-o", tmp_path / "m.npz", "--features", "audio:4x5")
     refuses(run(*train), "features.audio.clips")
-
-
-def test_a_recording_that_was_not_cut_is_no_windows(tmp_path: Path) -> None:
-    rows = [f"{10 * i},{i % 7},{i * 7 % 11},{'ab'[i // 50]}" for i in range(100)]
-    path = table(tmp_path / "r.csv", "ms,ax,ay,label", rows)
-    train = ("train", path, "-o", tmp_path / "m.npz", "--features", "mean,max", "--epochs", 2)
-    sentence = refusal(run(*train))
-    assert "one sample per row and times in column 'ms'; cut the recording with 'proto" in sentence
-    rows = [f"{i % 7},{i * 7 % 11},{'ab'[i // 50]}" for i in range(100)]
-    table(tmp_path / "r.csv", "ax,ay,label", rows)
-    said = [notice["text"] for notice in run_json(*train)["notices"]]
-    assert (
-        "each point is treated as a window of 2 samples of one channel; give another shape"
-        in said[0]
-    )
-    notices = run_json(*train, "--window", "2x1")["notices"]
-    assert not any("window" in notice["text"] for notice in notices)
 
 
 def test_windows_that_are_trained_on_as_they_are_are_told(tmp_path: Path) -> None:
@@ -147,42 +106,6 @@ def test_what_of_a_folder_is_not_read_is_told(tmp_path: Path) -> None:
         ("left out because they have no labelled samples: 'circle', 'rest/5.csv'", True),
     ]
     assert done["n_of_class"] == plain["n_of_class"]
-
-
-def test_a_share_without_test_windows_is_told(tmp_path: Path) -> None:
-    path = table(tmp_path / "r.csv", "x,label", [f"{i % 7},{'ab'[i // 100]}" for i in range(200)])
-    assert run_json(*cut(path, "--test", 0.5))["notices"] == []
-    done = run_json(*cut(path, "--test", 0.3))
-    assert done["n_test"] == 0
-    (notice,) = done["notices"]
-    assert "the last 30 % of each run is shorter than a window; use a larger" in notice["text"]
-
-
-def test_gaps_are_named_where_they_leave_no_window(tmp_path: Path) -> None:
-    rows = [f"{i % 20 * 10},{i % 7},{'ab'[i // 100]}" for i in range(200)]
-    path = table(tmp_path / "r.csv", "ms,x,label", rows)
-    sentence = refusal(run(*cut(path)))
-    assert "(8 runs end at gaps in time or at new sessions), but a window has 50" in sentence
-    assert (
-        "or leave out a column with --read drop=NAME if it was mistaken for times or sessions"
-        in sentence
-    )
-    assert run_json(*cut(path, "--read", "drop=ms"))["n_train"] == 4
-
-
-def test_sessions_that_leave_no_window_can_be_dropped(tmp_path: Path) -> None:
-    rows = [f"s{i // 40},{i % 7},{'ab'[i // 200]}" for i in range(400)]
-    path = table(tmp_path / "r.csv", "session,ax,label", rows)
-    refuses(run(*cut(path)), "datasets.recordings")
-    succeed(*cut(path, "--read", "drop=session"))
-
-
-def test_rows_with_a_time_are_windows_where_they_have_a_shape(tmp_path: Path) -> None:
-    rows = [f"{4 * i},{i % 7},{i % 5},{i % 3},{i % 4},{'ab'[i % 2]}" for i in range(60)]
-    path = table(tmp_path / "r.csv", "ms,s0,s1,s2,s3,label", rows)
-    train = ("train", path, "-o", tmp_path / "m.npz", "--features", "mean,max", "--epochs", 2)
-    refuses(run(*train), "cli.fitting")
-    succeed(*train, "--window", "4x1")
 
 
 def test_windows_are_no_images_unless_declared_as_such(tmp_path: Path) -> None:

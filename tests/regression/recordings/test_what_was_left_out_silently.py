@@ -50,15 +50,6 @@ def test_takes_without_a_clip_are_counted_and_named(tmp_path: Path) -> None:
     assert "no window begins" not in str(run_json(*cut, "--onset", 4)["notices"])
 
 
-def test_classes_without_test_windows_are_named(tmp_path: Path) -> None:
-    labels = ["a"] * 400 + ["b"] * 100 + ["a"] * 400
-    rows = [f"{i % 7},{label}" for i, label in enumerate(labels)]
-    (tmp_path / "r.csv").write_text("\n".join(["x,label", *rows]) + "\n")
-    cut = ("windows", tmp_path / "r.csv", "-o", tmp_path / "w.npz", "--window", 50, "--test")
-    assert "warning: classes without test windows: 'b'; add recordings" in succeed(*cut, 0.2).output
-    assert "without test windows" not in succeed(*cut, 0.5).output
-
-
 def test_a_rate_that_contradicts_the_windows_is_refused(tmp_path: Path) -> None:
     data = windows_of(tmp_path / "w.npz")
     train = ("train", data, "-o", tmp_path / "m.npz", "--features", "mean", "--epochs", 1)
@@ -82,15 +73,6 @@ def test_recordings_are_not_points(tmp_path: Path) -> None:
     assert "-o and --hop cannot be used together" in done.output
     take(tmp_path / "clap.wav", 60)
     assert "cut the sound into windows" in refusal(run("predict", model, tmp_path / "clap.wav"))
-
-
-def test_channels_are_found_without_their_unit(tmp_path: Path) -> None:
-    rows = [f"{i % 7},{i % 5},{i % 3},a" for i in range(60)]
-    (tmp_path / "r.csv").write_text("\n".join(["ax (g),ay (g),ay (mg),label", *rows]) + "\n")
-    cut = ("windows", tmp_path / "r.csv", "-o", tmp_path / "w.npz", "--window", 20, "--read")
-    assert run_json(*cut, "channels=ax")["channel_names"] == ["ax"]
-    assert run_json(*cut, "channels=ay (mg)")["channel_names"] == ["ay"]
-    assert "has 2 columns of this name" in refusal(run(*cut, "channels=ay"))
 
 
 @pytest.mark.parametrize(("rate", "value"), [(15, 0x70), (30, 0x74), (30.1, 0x78)])

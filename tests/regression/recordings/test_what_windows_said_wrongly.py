@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from command_line import run, run_json
+from command_line import run
 from refusals import refuses
 
 from protonn_edge.datasets.clock import seconds_of_a_unit
@@ -22,17 +22,6 @@ def test_a_step_tells_its_unit(step: float, unit: float) -> None:
 def test_a_share_to_test_with_is_at_least_one_take() -> None:
     take_of, labels = np.repeat(np.arange(4), 5), np.repeat([0, 0, 1, 1], 5)
     assert np.unique(take_of[last_takes(take_of, labels, 0.2)]).tolist() == [1, 3]
-
-
-def test_only_windows_of_classes_that_are_learned_are_counted(tmp_path: Path) -> None:
-    for part, names in (("training", "ab"), ("testing", "abc")):
-        for name in names:
-            (tmp_path / part / name).mkdir(parents=True)
-            rows = "\n".join(f"{i % 7},{i % 3}" for i in range(60))
-            (tmp_path / part / name / "1.csv").write_text(f"x,y\n{rows}\n")
-    done = run_json("windows", tmp_path, "-o", tmp_path / "w.npz", "--window", 20)
-    with np.load(tmp_path / "w.npz") as written:
-        assert done["n_test"] == len(written["y_test"]) == 6
 
 
 def test_windows_larger_than_memory_are_refused(tmp_path: Path) -> None:

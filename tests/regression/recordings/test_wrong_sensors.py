@@ -54,18 +54,3 @@ def test_the_limit_of_a_window_of_one_channel_is_that_of_sound(tmp_path: Path) -
     assert "--window is 99,999, but a device supports windows of at most 65,000" in refusal(done)
     done = run("windows", path, "-o", tmp_path / "w.npz", "--window", 20)
     assert "20 samples of 1 channel: x" in done.stdout
-
-
-def test_a_word_that_is_too_quiet_is_left_out_for_that(tmp_path: Path) -> None:
-    path = tmp_path / "sound.csv"
-    loud = {"a": 500, "b": 500, "c": 0}
-    rows = [
-        f"{500 + (-1) ** (i // 4) * loud[k] * (i >= 300)},{k}" for k in "abc" for i in range(500)
-    ]
-    path.write_text("\n".join(["x,label", *rows]) + "\n")
-    done = run("windows", path, "-o", tmp_path / "w.npz", "--window", 40, "--onset", 9)
-    assert done.exit_code == 0, done.output
-    assert (
-        "left out: 'c', because no sound above the level 9 is followed by enough samples for a clip"
-        in done.stderr
-    )

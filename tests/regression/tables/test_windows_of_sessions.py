@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from command_line import refusal, run, run_json, succeed
+from command_line import run_json, succeed
 from flower_tables import Write
 
 from protonn_edge.chain.file import load_model
@@ -41,25 +41,12 @@ def cut(path: Path, *options: object) -> dict[str, np.ndarray]:
         return dict(arrays)
 
 
-def test_times_sessions_and_labels_are_no_channels(write: Write) -> None:
-    arrays = cut(recording(write), "--window", 10)
-    assert arrays["X_train"].shape == (40, 10, 3)
-    assert arrays["channel_names"].tolist() == list(CHANNELS)
-
-
 def test_no_window_crosses_a_session(write: Write) -> None:
     arrays = cut(recording(write), "--window", 30, "--stride", 10)
     begins, ends = numbers_of(arrays["X_train"][:, [0, -1], 0]).T
     assert set(begins // 100) == {0, 1, 2, 3}
     assert (begins // 100 == ends // 100).all()
     assert arrays["groups"].tolist() == [("first", "second")[n // 100 % 2] for n in begins]
-
-
-@pytest.mark.parametrize("name", ["subject", "User", "person_id", "which one"])
-def test_a_session_may_have_another_name(write: Write, name: str) -> None:
-    path = recording(write, session=name)
-    options = ["--read", f"session={name}"] if name == "which one" else []
-    assert sorted(set(cut(path, "--window", 30, *options)["groups"])) == ["first", "second"]
 
 
 @pytest.mark.parametrize("when", ["{ms}", "2024-01-01 10:00:{second:02d}.{rest:06d}"])
@@ -69,34 +56,6 @@ def test_no_window_crosses_a_gap_in_time(write: Write, when: str) -> None:
     samples = numbers_of(arrays["X_train"][:, :, 0])
     assert (np.diff(samples, axis=1) == 1).all()
     assert 50 in samples[:, 0]
-
-
-def test_windows_of_a_class_are_counted(write: Write) -> None:
-    path = recording(write)
-    record = run_json("windows", path, "-o", path.with_name("w.npz"), "--window", 10)
-    assert record["n_of_class"] == {"rest": 20, "walk": 20}
-    assert (record["channel_names"], record["groups"]) == (list(CHANNELS), 2)
-    done = succeed("windows", path, "-o", path.with_name("w.npz"), "--window", 10)
-    assert "rest: 20, walk: 20" in done.stdout
-    assert "10 samples of 3 channels: ax, ay, az" in done.stdout
-
-
-def test_a_class_without_a_window_is_left_out_with_a_word(write: Write) -> None:
-    rows = [[NOISE[n], ("rest", "walk")[n // 50 % 2]] for n in range(200)] + [[3, "fall"]] * 5
-    path = write(rows, ["ax", "label"])
-    output = path.with_name("w.npz")
-    done = succeed("windows", path, "-o", output, "--window", 20)
-    assert "warning: classes left out: 'fall', because no run of equal labels" in done.stderr
-    with np.load(output, allow_pickle=False) as arrays:
-        assert arrays["class_names"].tolist() == ["rest", "walk"]
-        assert set(arrays["y_train"]) == {0, 1}
-
-
-def test_a_window_that_train_refuses_is_refused(write: Write) -> None:
-    path = recording(write)
-    done = run("windows", path, "-o", path.with_name("w.npz"), "--window", 300)
-    assert "samples of a window: 300, expected 1 to 256" in refusal(done)
-    assert not path.with_name("w.npz").exists()
 
 
 def test_channels_keep_their_names(write: Write) -> None:

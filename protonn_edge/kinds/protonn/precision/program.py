@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.codegen.plan import ENTRY_BYTES
 from protonn_edge.kernels.kernel import Step
@@ -15,7 +17,7 @@ from protonn_edge.system.facts_repr import FactsRepr
 TEMPLATES = "precision"
 """Their folder, in `templates/c`."""
 
-_FLOAT_BYTES = 4
+_FLOAT_BYTES = np.dtype(np.float32).itemsize
 
 
 @dataclass(frozen=True)

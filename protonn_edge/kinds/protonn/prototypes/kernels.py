@@ -185,7 +185,7 @@ def _largest_forms(
 # Near prototypes listed before they vote: more need more SRAM, fewer take longer.
 _NEIGHBOURS_AT_LEAST, _NEIGHBOURS_AT_MOST = 10, 40
 _NEIGHBOURS_SHARE = 16
-_NEIGHBOUR_BYTES = 3
+_NEIGHBOUR_BYTES = compiled.bytes_of("uint8_t", "uint16_t")
 
 # Up to this number of prototypes, all pairs are examined to choose checks.
 _PROTOTYPES_COMPARED = 200

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
+from protonn_edge.kernels.compiled import bytes_of
 from protonn_edge.kernels.kernel import Cost, Step
 from protonn_edge.kernels.listing import BEGIN, END, Facts, Listing, Passed, repeated
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
@@ -22,7 +23,7 @@ from protonn_edge.kinds.protonn.prototypes.voters import VotersKernel
 from protonn_edge.kinds.protonn.teaching.votes import NearestExamples
 from protonn_edge.teaching.examples import Store
 
-_ENTRY_BYTES = 3  # a class and a distance
+_ENTRY_BYTES = bytes_of("uint8_t", "uint16_t")  # a class and a distance
 _NO_CLASS = 255
 
 # Registers with the point's first coordinates. Loops compare the others.

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from protonn_edge.errors import InputError
 
-_PAPER_BYTES_PER_VALUE = 4
+_PAPER_BYTES_PER_VALUE = np.dtype(np.float32).itemsize
 _TWO_CLASSES = (
     (8_000, 5),
     (16_000, 10),
