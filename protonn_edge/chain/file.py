@@ -216,7 +216,8 @@ def _head_class(kind: str) -> type[Head]:
             f"the kind of classifier is {kind[:40]!r}, but this version of protonn-edge supports "
             f"only {', '.join(HEADS)}; install a newer version"
         )
-    return HEADS[kind]
+    head: type[Head] = HEADS[kind]
+    return head
 
 
 def _check_names(arrays: Arrays) -> None:

@@ -19,6 +19,7 @@ from protonn_edge.chain.checks import check_count, checked_record, set_checked
 from protonn_edge.chain.features import Features, signal_of
 from protonn_edge.chain.head import Head, Size, size_facts
 from protonn_edge.chain.integer_stage import stage_names
+from protonn_edge.chain.nearness import NearestHead, head_scores
 from protonn_edge.chain.policy import FloatPolicy
 from protonn_edge.chain.shapes import Shape
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
@@ -113,7 +114,8 @@ class Model(FactsRepr):
         if self.feature_names:
             check_count(self.feature_names, "feature_names", self.n_features)
             check_names(self.feature_names, "array 'feature_names'", distinct=False)
-        if self.threshold is None and self.n_classes < self.head.LEAST_CLASSES:
+        least = 1 if isinstance(self.head, NearestHead) else 2
+        if self.threshold is None and self.n_classes < least:
             raise InputError(
                 "the model has one class, but a classifier needs at least 2; train the model again"
             )
@@ -245,7 +247,7 @@ def _scores_and_nearest(model: Model, X: ArrayLike) -> tuple[Float64, Float64]:
     for start in range(0, len(scores), rows):
         chunk = slice(start, start + rows)
         normalized = model.normalized(points[chunk])
-        scores[chunk], nearest[chunk] = model.head.scores_and_nearest(normalized)
+        scores[chunk], nearest[chunk] = head_scores(model.head, normalized)
     return scores, nearest
 
 

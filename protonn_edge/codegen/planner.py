@@ -12,6 +12,7 @@ from protonn_edge.avr.cores import UNO_CORE, Core
 from protonn_edge.boards import Board
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.integer_chain import named_stages
+from protonn_edge.chain.own_program import ProgramStage
 from protonn_edge.codegen.plan import (
     DevicePlan,
     PartialPlan,
@@ -107,14 +108,24 @@ def device_plans(
 
 def own_program(model: IntegerChain) -> Any:
     """Return the module that plans and renders a model; None if its stages have kernels."""
-    name = model.own_stages[-1].program
-    return import_module(name) if name else None
+    last = model.own_stages[-1]
+    return import_module(last.program) if isinstance(last, ProgramStage) else None
+
+
+def feedings(first: Kernel) -> tuple[bool, ...]:
+    """Return whether firmware may hold all values of a first stage: the options, preferred first.
+
+    Without a multiplier, a chip is too slow for the line.
+    """
+    if not first.core.multiplies:
+        return (True,)
+    return (True, False) if first.holds_inputs else (False,)
 
 
 def every_plan(model: IntegerChain, core: Core = UNO_CORE) -> Iterator[Plan]:
     """Yield every plan for a kind of chip, whether it fits or not; many layers have very many."""
     for kernels in product(*reversed(_able(model, core, None))):
-        for held in kernels[-1].feedings:
+        for held in feedings(kernels[-1]):
             yield plan_with(kernels[::-1], held=held)
 
 
@@ -138,7 +149,7 @@ def _pareto_plans(able: Sequence[Sequence[Kernel]], activity: Activity | None) -
         grown = [end.behind(kernel, activities[place]) for kernel in able[place] for end in ends]
         ends = [end for end in grown if not any(other.dominates(end) for other in grown)]
     for first, end in product(able[0], ends):
-        for held in first.feedings:
+        for held in feedings(first):
             yield end.completed(first, activities[0], held=held)
 
 

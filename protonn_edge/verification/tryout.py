@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.boards import Board, board_names
 from protonn_edge.chain.integer_stage import IntArray
+from protonn_edge.chain.nearness import NearestStage
 from protonn_edge.codegen import DevicePlan
 from protonn_edge.device.protocol import BITS_PER_BYTE
 from protonn_edge.emulator import EmulatedBoard
@@ -189,9 +190,8 @@ def example_inputs(chain: IntegerChain, start: Bytes, count: int) -> IntArray:
     `start` (D,) are the inputs of a mean point, from which the search begins.
     """
     *before, last = chain.own_stages
-    found = last.example_inputs(before, start, count)
-    if found is not None:
-        return found
+    if isinstance(last, NearestStage):
+        return last.example_inputs(before, start, count)
     generator = Random(0)  # noqa: S311  (no secret)
     span = 2 * chain.inputs.maximum + 1
     moved = [

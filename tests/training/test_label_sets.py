@@ -15,7 +15,7 @@ from sklearn.datasets import make_multilabel_classification
 from sklearn.metrics import f1_score
 
 from protonn_edge.chain.file import load_model, model_bytes, save_model
-from protonn_edge.chain.head import paper_bytes
+from protonn_edge.chain.head import matrices_of, paper_bytes
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets import holdout, load_dataset
 from protonn_edge.errors import InputError
@@ -236,7 +236,7 @@ def test_training_goes_on_from_a_model_of_the_same_kind_alone() -> None:
 def test_shares_of_non_zero_entries_buy_bytes() -> None:
     model = fitted(sparsity_labels=0.25, epochs=8).to_model()
     assert np.count_nonzero(model.head.labels) == kept_entries(model.head.labels.size, 0.25)
-    assert paper_bytes(model.head.matrices.values()) == 4 * (6 * 30 + 6 * 20 + 6 * 20 // 2)
+    assert paper_bytes(matrices_of(model.head).values()) == 4 * (6 * 30 + 6 * 20 + 6 * 20 // 2)
 
 
 @pytest.mark.parametrize(("name", "epochs", "floor"), [("delicious", 3, 0.64), ("bibtex", 6, 0.52)])

@@ -8,6 +8,7 @@ leaves share the scale of the scores, the finest for which leaves fit int8 and s
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from protonn_edge.chain.features import Features
 from protonn_edge.chain.folding import RESIDUAL_MAXIMUM, check_computable, coarser, input_quantizer
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
-from protonn_edge.chain.integer_chain import IntegerChain, chain_for
+from protonn_edge.chain.integer_chain import IntegerChain, chain_for, scores_in_two_steps
 from protonn_edge.chain.integer_stage import IntArray, run_through
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics
@@ -112,3 +113,7 @@ def quantized_leaves(
         "all leaves have the value 0, so every point would have the same scores; train with more "
         "--trees or a larger --size-budget"
     )
+
+
+scores_by_step = partial(scores_in_two_steps, last_step="leaves")
+"""Yield the scores after each step of quantizing; the leaves become integers last."""

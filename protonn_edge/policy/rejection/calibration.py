@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from protonn_edge.chain.checks import Float64
 from protonn_edge.chain.integer_chain import scores_and_nearest
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.nearness import NearestHead, nearness_of
 from protonn_edge.chain.policy import with_rules, without_rules
 from protonn_edge.errors import InputError
 from protonn_edge.policy.rejection.rule import STATISTICS, Rejection, Statistic, margins
@@ -58,7 +59,7 @@ def statistics_of(model: Model, X: ArrayLike) -> Statistics:
     scores, nearest = scores_and_nearest(integers, Q)
     return Statistics(
         score=scores.max(axis=1) * integers.score_scale,
-        distance=nearest / integers.own_stages[-1].nearest_unit,
+        distance=nearest / nearness_of(integers.own_stages[-1]).unit,
         margin=margins(scores) * integers.score_scale,
     )
 
@@ -96,11 +97,13 @@ def rejection_for(
 
 def check_statistics(model: Model, by: Sequence[Statistic]) -> None:
     """Refuse statistics that models of this kind do not have."""
+    known = isinstance(model.head, NearestHead)
+    usable = [name for name in STATISTICS if known or name != "distance"]
     for name in by:
-        if name not in model.head.statistics:
+        if name not in usable:
             raise InputError(
                 f"a {model.head.title} model has no {name} to reject points by; choose "
-                f"{' or '.join(model.head.statistics)}"
+                f"{' or '.join(usable)}"
             )
     check_margin(model.n_classes, by)
 

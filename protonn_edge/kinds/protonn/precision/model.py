@@ -25,8 +25,9 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.checks import Float32
 from protonn_edge.chain.integer_chain import IntegerChain
-from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range
+from protonn_edge.chain.integer_stage import IntArray, Range
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.own_program import ProgramStage
 from protonn_edge.chain.policy import IntegerPolicy
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import ProtoNNHead
@@ -37,7 +38,7 @@ _SCORE_BITS = 24
 
 
 @dataclass(frozen=True, eq=False)
-class FloatProtoNN(IntegerStage):
+class FloatProtoNN(ProgramStage):
     """Maps bytes to scores in floats; see the module's docstring for the arithmetic."""
 
     kind: ClassVar[str] = NAME
