@@ -114,7 +114,9 @@ def export(
     device_model = with_integers(model, extensions)
     floats = device_model.floats
     if windowing is not None:
-        windowing = replace(windowing, model=device_model.chain)
+        chain = replace(device_model.chain, counts=windowing.model.counts)
+        device_model = replace(device_model, chain=chain)
+        windowing = replace(windowing, model=chain)
     vectors = _vectors(device_model, Limits.of(board), points)
     beside = max(vectors.flash_bytes, _raw_bytes(device_model.chain))
     plan = _planned(device_model, kind, Limits.of(board).beside(beside))
