@@ -31,7 +31,7 @@ from rows import chosen, integer_accuracy, over_seeds, seeds_option
 from svm import rbf_svm_accuracy
 
 from protonn_edge.boards import load_board
-from protonn_edge.chain.head import paper_bytes
+from protonn_edge.chain.head import matrices_of, paper_bytes
 from protonn_edge.datasets import Dataset
 from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.evaluation.accuracy import share_right
@@ -73,7 +73,7 @@ def _one_run(preset: Preset, dataset: Dataset, seed: int) -> dict[str, float]:
     return {
         "float_accuracy": share_right(model.predict(dataset.X_test), dataset.y_test),
         "accuracy": integer_accuracy(model, dataset),
-        "paper_bytes": paper_bytes(model.head.matrices.values()),
+        "paper_bytes": paper_bytes(matrices_of(model.head).values()),
         "model_bytes": quantize(model).model_bytes,
         "seconds": seconds,
     }

@@ -25,9 +25,7 @@ from protonn_edge.datasets import Dataset
 from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.projects.folder import Project
-from protonn_edge.projects.project import build, build_for_host
-from protonn_edge.quantization import quantize
-from protonn_edge.verification.agreement import verify_host
+from protonn_edge.projects.project import build
 
 DIGITS = Row("digits", None, {"n_projections": 10, "n_prototypes": 40, "batch_size": 64})
 
@@ -70,15 +68,6 @@ def measure_board(board: Board, model: Model, dataset: Dataset) -> dict[str, Any
     }
 
 
-def measure_host(board: Board, model: Model, dataset: Dataset) -> dict[str, Any]:
-    """Build for this computer, and compare the same C with NumPy."""
-    with TemporaryDirectory() as folder:
-        build_for_host(model, board, Path(folder))
-    reference = quantize(model)
-    agreement = verify_host(reference, reference.quantize(dataset.X_test))
-    return {"board": board.name, "n": agreement.n, "mismatches": agreement.mismatches}
-
-
 @click.command()
 @click.option("--only", metavar="NAME", help="One board.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
@@ -88,10 +77,7 @@ def main(only: str | None, as_json: bool) -> None:
     assert dataset is not None
     model, _ = DIGITS.train(dataset, 0)
     boards = map(load_board, [only] if only else board_names())
-    records = (
-        (measure_board if board.is_chip else measure_host)(board, model, dataset)
-        for board in boards
-    )
+    records = (measure_board(board, model, dataset) for board in boards)
     print_table(records, COLUMNS, as_json)
 
 

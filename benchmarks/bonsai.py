@@ -29,7 +29,7 @@ from on_uno import ACCURACY_COLUMN, CHECKED, CYCLES, FLASH_COLUMN, SECONDS_COLUM
 from printing import Columns
 from rows import SplitRow, integer_accuracy, over_seeds, table_command
 
-from protonn_edge.chain.head import paper_bytes
+from protonn_edge.chain.head import matrices_of, paper_bytes
 from protonn_edge.chain.integer_chain import IntegerChain, stage_of
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Plan
@@ -152,7 +152,7 @@ def measure_case(case: Case, dataset: Dataset, seeds: Sequence[int]) -> dict[str
         **over_seeds([integer_accuracy(each, dataset) for each, _ in trained]),
         "depth": stage_of(on_uno.reference, IntegerBonsaiTree).depth,
         "float_accuracy": share_right(model.predict(np.asarray(dataset.X_test)), dataset.y_test),
-        "paper_bytes": paper_bytes(model.head.matrices.values()),
+        "paper_bytes": paper_bytes(matrices_of(model.head).values()),
         "ms": record["cycles"]["mean"] / _CYCLES_A_MS,
         "state_bytes": on_uno.plan.state_bytes,
         "seconds": seconds,

@@ -27,6 +27,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
 from threadpoolctl import threadpool_limits
 
+from protonn_edge.chain.head import matrices_of
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets import Dataset
 from protonn_edge.evaluation.accuracy import share_right
@@ -110,7 +111,7 @@ def _sklearn_accuracy(model: Model, dataset: Dataset) -> float:
 
 def _run(model: Model, dataset: Dataset) -> dict[str, Any]:
     """Build the model and run all test points."""
-    weights = [W for name, W in model.head.matrices.items() if name.startswith("W")]
+    weights = [W for name, W in matrices_of(model.head).items() if name.startswith("W")]
     return run_on_uno(model, dataset).record | {
         "hidden": ", ".join(str(size.number) for size in model.sizes),
         "weights": sum(W.size for W in weights),

@@ -19,7 +19,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import normalize
 
-from protonn_edge.chain.head import paper_bytes
+from protonn_edge.chain.head import matrices_of, paper_bytes
 from protonn_edge.datasets import Dataset, holdout
 from protonn_edge.evaluation.accuracy import PLACES, precision_at
 
@@ -99,7 +99,7 @@ def measure_once(preset: RankingPreset, dataset: Dataset, seed: int) -> dict[str
     found = precision_at(model.scores(dataset.X_test), dataset.y_test)
     return {
         **{f"precision_at_{k}": found[k] for k in PLACES},
-        "paper_bytes": paper_bytes(model.head.matrices.values()),
+        "paper_bytes": paper_bytes(matrices_of(model.head).values()),
         "seconds": seconds,
     }
 

@@ -27,8 +27,6 @@ from protonn_edge.kinds.forest.train import ForestClassifier as ForestClassifier
 from protonn_edge.kinds.linear.train import LinearClassifier as LinearClassifier
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier as ProtoNNClassifier
 from protonn_edge.quantization.integers import quantize as quantize
-from protonn_edge.report.plots import plot_space as plot_space
-from protonn_edge.report.plots import plot_training as plot_training
 
 __version__: str
 

@@ -35,18 +35,25 @@ class InvalidValue(InputError):
     """A value that its place cannot have, such as ``projection.weights: 12 rows, expected 10``.
 
     `protonn_edge.system.checks` raises it. The code that knows the origin of the value (a file, an
-    option) names it, and adds what to do.
+    option) names it, and what to do.
 
     Attributes
     ----------
-    place, reason : str
-        The name of the value, and what is wrong with it.
+    place, reason, remedy : str
+        The name of the value, what is wrong with it, and what to do, if that is known.
     """
 
-    def __init__(self, place: str, reason: str) -> None:
-        super().__init__(f"{place}: {reason}")
-        self.place = place
+    def __init__(self, place: object, reason: str, remedy: str = "") -> None:
+        super().__init__(f"{place}: {reason}{remedy and f'; {remedy}'}")
+        self.place = str(place)
         self.reason = reason
+        self.remedy = remedy
+
+    def within(self, what: str, remedy: str) -> InputError:
+        """Return the error of what has the value; `remedy` is for a value without one."""
+        place = self.place.removeprefix(what).removeprefix(": ")
+        reason = f"{place}: {self.reason}" if place else self.reason
+        return InvalidValue(what, reason, self.remedy or remedy)
 
 
 class CheckFailed(ProtoNNEdgeError):

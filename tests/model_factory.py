@@ -11,6 +11,7 @@ from protonn_edge.chain.features import Features
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import scores_and_nearest
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.nearness import NearestStage, nearness_of
 from protonn_edge.chain.policy import with_rules
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.features.average_pooling.making import average_pooling
@@ -181,7 +182,8 @@ def tiny_integer_model() -> IntegerChain:
 
 def sharp(model: IntegerChain, factor: float) -> IntegerChain:
     """Return the model with the confidence of a softmax of its scores times a factor."""
-    new = model.own_stages[-1].n_new_classes
+    last = model.own_stages[-1]
+    new = last.n_new_classes if isinstance(last, NearestStage) else 0
     return with_rules(model, Confidence.of(factor * model.score_scale, new))
 
 
@@ -237,7 +239,7 @@ def rejecting_some(model: IntegerChain, Q: np.ndarray, which: int) -> IntegerCha
     middle = [
         float(np.quantile(values, 0.4)) for values in (scores.max(axis=1), nearest, margins(scores))
     ]
-    rbf = model.own_stages[-1].giving_nearest(True).nearest_maximum
+    rbf = nearness_of(model.own_stages[-1]).maximum
     limits = (max(1, low_high[1]), rbf, max(1, low_high[1] - low_high[0]))
     at_least = [
         int(np.clip(round(value), min(1, limit), limit)) if which >> place & 1 else 0

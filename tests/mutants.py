@@ -173,6 +173,36 @@ NEAREST = {
     ],
 }
 NEAREST |= {
+    "chain": [
+        "tests/model tests/regression/refusals/test_models.py",
+        f"tests/quantization {CODEGEN} -k 'quantiz or renders'",
+        f"{CONFORMANCE} -k 'formula or range'",
+    ],
+    "kernels": [
+        f"{CODEGEN} {KNOWN_COSTS} -k 'renders or costs'",
+        (
+            "tests/codegen/test_planner.py tests/codegen/test_plans_worth_trying.py "
+            "tests/assembly tests/matvec tests/gradients/test_listing.py "
+            "tests/regression/bounds/test_long_listings.py"
+        ),
+    ],
+    "kinds": [
+        f"tests/codegen/test_golden.py {KNOWN_COSTS} -k 'renders or costs'",
+        "tests/conversion/test_onward.py",
+        f"{CONFORMANCE} -k 'formula or range'",
+        "tests/quantization tests/kinds",
+    ],
+    "kinds/protonn/train": [
+        (
+            "tests/training/test_base.py tests/training/test_joint.py "
+            "tests/training/test_start.py tests/training/test_outlier_exposure.py "
+            "tests/training/test_budget_rules.py tests/training/test_objective.py "
+            "tests/training/test_trained_matrices.py"
+        ),
+        "tests/training/test_estimator.py -k 'protonn or ProtoNN'",
+    ],
+}
+NEAREST |= {
     f"kinds/{kind}/quantize": [
         f"{KNOWN_MODELS} tests/{kind} -k 'quantiz or exact'",
         KINDS,

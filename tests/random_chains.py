@@ -26,7 +26,7 @@ from protonn_edge.chain.features import Features
 from protonn_edge.chain.policy import with_rules
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.plan import plan_with
-from protonn_edge.codegen.planner import Limits
+from protonn_edge.codegen.planner import Limits, feedings
 from protonn_edge.errors import InputError
 from protonn_edge.features.convolution.integers import IntegerConvolution
 from protonn_edge.features.convolution.making import layered
@@ -93,7 +93,7 @@ def _chain(rng: Rng) -> IntegerChain | None:
 def _plan(rng: Rng, chain: IntegerChain) -> Plan:
     able = [kernels_of(stage, UNO_CORE) for stage in chain.stages]
     kernels = [each[int(rng.integers(len(each)))] for each in able]
-    return plan_with(kernels, held=bool(rng.choice(kernels[0].feedings)))
+    return plan_with(kernels, held=bool(rng.choice(feedings(kernels[0]))))
 
 
 def _audio(rng: Rng) -> tuple[Features, int]:

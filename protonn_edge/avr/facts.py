@@ -28,8 +28,9 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from protonn_edge.avr.bounded import AGAIN
 from protonn_edge.avr.program import MARK, LinkedProgram
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InvalidValue
 
 _LIMITING = ("passed", "whole", "each")
 
@@ -90,18 +91,17 @@ def facts_of(program: LinkedProgram, *, whole: bool) -> Facts:
         assert match is not None
         prefix, kind, name, *rest, weight = match.groups(default="")
         if kind in _LIMITING and not rest[1]:
-            raise InputError(
-                f"the label {mark.name} in {program.path} has no limit; build the program again"
-            )
+            raise InvalidValue(program.path, f"the label {mark.name} has no limit", AGAIN)
         if kind == "each":
             rest, weight = [*rest, weight or "0"], "1"
         # Copies of a place may share an address, if the compiler removed all code between them.
         own = places[prefix, kind, name]
         own[mark.address] = own.get(mark.address, 0) + int(weight or 1)
         if limits.setdefault((prefix, kind, name), rest) != rest:
-            raise InputError(
-                f"{program.path} has two limits for {name}; build its models again, each with a "
-                "prefix of its own"
+            raise InvalidValue(
+                program.path,
+                f"two limits for {name}",
+                "build its models again, each with a prefix of its own",
             )
     named: dict[tuple[str, str], dict[int, int]] = defaultdict(dict)
     for (prefix, _, name), addresses in places.items():

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from protonn_edge.avr import instruction_set
+from protonn_edge.avr.bounded import BY_POINTER, NoBound
 from protonn_edge.avr.instructions import Decoded
 from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.avr.state import AT_CALLS, OFF, RETI, Registers, State, Z
@@ -129,9 +130,12 @@ class _Explorer:
         """Refuse writes to SREG through an argument."""
         plain = function_at(self._program, self._entry).flags
         if passed := self._flags.keys() - plain.keys():
-            raise CheckFailed(
-                f"{self._name} writes to SREG at 0x{min(passed):x} through a pointer that it "
-                "receives as an argument; write to SREG by its name"
+            raise NoBound(
+                "time without interrupts",
+                self._name,
+                f"writes to SREG at 0x{min(passed):x} through a pointer that it receives "
+                "as an argument",
+                "write to SREG by its name",
             )
 
     def _within(self, address: int) -> str:
@@ -161,10 +165,12 @@ class _Explorer:
         """Note a state in which an address is reached; return whether that is new."""
         before = self._states.get(address)
         if before is not None and before.depth != state.depth:
-            raise CheckFailed(
-                f"the stack cannot be bounded because {self._name} reaches 0x{address:x} with "
-                f"{before.depth} B on the stack on one path and {state.depth} B on another; push "
-                "as many bytes on each path"
+            raise NoBound(
+                "stack",
+                self._name,
+                f"reaches 0x{address:x} with {before.depth} B on the stack on one path "
+                f"and {state.depth} B on another",
+                "push as many bytes on each path",
             )
         merged = state if before is None else before.merged(state)
         self._states[address] = merged
@@ -224,19 +230,18 @@ class _Explorer:
         words = state.number_in(Z)
         if words is not None and here.name in {"ijmp", "icall"}:
             return 2 * words
-        raise CheckFailed(
-            f"the stack cannot be bounded because {self._name} calls or jumps through a pointer; "
-            "call the function by its name"
-        )
+        raise NoBound("stack", self._name, BY_POINTER, "call the function by its name")
 
     def _check_return(self, here: Decoded, state: State) -> None:
         """Refuse a return to an address that the function pushed itself."""
         if here.name == "reti":
             self._flags[here.address] = RETI
         if state.depth:
-            raise CheckFailed(
-                f"the stack cannot be bounded because {self._name} returns with {state.depth} B "
-                "still on the stack; balance its pushes and pops"
+            raise NoBound(
+                "stack",
+                self._name,
+                f"returns with {state.depth} B still on the stack",
+                "balance its pushes and pops",
             )
 
     def _step(self, here: Decoded, state: State) -> State:
@@ -246,9 +251,11 @@ class _Explorer:
             self._flags[here.address] = flag
         below = state.stack_byte_written(here)
         if below is not None and -self._program.core.return_bytes <= below < 0:
-            raise CheckFailed(
-                f"the stack cannot be bounded because {self._name} overwrites its return address "
-                f"at 0x{here.address:x}; call functions by their names instead"
+            raise NoBound(
+                "stack",
+                self._name,
+                f"overwrites its return address at 0x{here.address:x}",
+                "call functions by their names instead",
             )
         after = state.after(here)
         if after is None or after.depth < 0 or (after.starts_anew and self._entry != 0):
@@ -256,10 +263,12 @@ class _Explorer:
         return after
 
     def _lost(self, here: Decoded) -> CheckFailed:
-        return CheckFailed(
-            f"the stack cannot be bounded because {self._name} moves the stack pointer at "
-            f"0x{here.address:x} by an unknown number of bytes, or above its own stack; give its "
-            "arrays fixed sizes, and pop only what it pushed"
+        return NoBound(
+            "stack",
+            self._name,
+            f"moves the stack pointer at 0x{here.address:x} by an unknown number of "
+            "bytes, or above its own stack",
+            "give its arrays fixed sizes, and pop only what it pushed",
         )
 
     def _next_case(self) -> tuple[int, State] | None:
@@ -271,9 +280,8 @@ class _Explorer:
         for origin, state in self._switches.items():
             symbol = self._names.at(origin)
             if symbol is None or symbol.size == 0:
-                raise CheckFailed(
-                    f"the stack cannot be bounded because {self._name} jumps through a table; "
-                    "compile it with -fno-jump-tables"
+                raise NoBound(
+                    "stack", self._name, "jumps through a table", "compile it with -fno-jump-tables"
                 )
             address = symbol.address
             while address < symbol.address + symbol.size:

@@ -14,11 +14,12 @@ from itertools import chain
 from typing import NamedTuple
 
 from protonn_edge.avr import instruction_set
+from protonn_edge.avr.bounded import AGAIN, BY_POINTER, NoBound
 from protonn_edge.avr.instruction_set import JUMPS, PRODUCTS
 from protonn_edge.avr.instructions import Decoded
 from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.avr.state import READERS
-from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.errors import CheckFailed, InvalidValue
 
 _ZERO = 1  # the register that is 0
 _STRAIGHT_BYTES = 64  # in front of a span
@@ -86,9 +87,11 @@ def graph_of(code: CodeSteps, entries: Collection[int], places: Collection[int])
     steps = code.all(entries)
     for address, step in steps.items():
         if address not in code.ends and _may_stay(step):
-            raise CheckFailed(
-                f"{code.program.names.name_of(address)} waits or never returns, so its cycles have "
-                "no bound; move the wait or the endless loop into its caller"
+            raise NoBound(
+                "cycles",
+                code.program.names.name_of(address),
+                "waits or never returns",
+                "move the wait or the endless loop into its caller",
             )
     called = {function for step in steps.values() for function in step.called}
     counted = tuple(_counted(steps, entries, called))
@@ -122,9 +125,7 @@ def first_write(program: LinkedProgram, address: int, register: int) -> int:
         if _writes(here, register):
             return address
         address = here.end
-    raise InputError(
-        f"{program.path} marks the end of a span but not its beginning; build the program again"
-    )
+    raise InvalidValue(program.path, "the end of a span is marked, but not its beginning", AGAIN)
 
 
 def _writes(here: Decoded, register: int | None) -> bool:
@@ -346,7 +347,9 @@ class CodeSteps:
             address = here.operands["k"] if here.name in JUMPS else here.end
 
     def _lost(self, here: Decoded) -> CheckFailed:
-        return CheckFailed(
-            f"{self.program.names.name_of(here.address)} calls or jumps through a pointer, so its "
-            "target is unknown; call the function by its name, or compile with -fno-jump-tables"
+        return NoBound(
+            "cycles",
+            self.program.names.name_of(here.address),
+            BY_POINTER,
+            "call the function by its name, or compile with -fno-jump-tables",
         )

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from protonn_edge.avr.bounded import NoBound
 from protonn_edge.avr.flow import functions_from, interrupt_handlers
 from protonn_edge.avr.graph import CodeStep, CodeSteps
 from protonn_edge.avr.instruction_set import RETURNS
@@ -98,9 +99,11 @@ class _Spans:
         return MaskedSpan(name, response + (longest.to_on or 0))
 
     def _stays_off(self, name: str) -> CheckFailed:
-        return CheckFailed(
-            f"{name} returns with interrupts disabled, so they stay disabled for an unknown time; "
-            "enable them in the same function"
+        return NoBound(
+            "time without interrupts",
+            name,
+            "returns while they are disabled",
+            "enable them in the same function",
         )
 
     def _span(self, start: int) -> MaskedSpan:
@@ -169,10 +172,11 @@ class _Spans:
             yield cycles + called.to_return, there
 
     def _no_bound(self, place: int) -> CheckFailed:
-        return CheckFailed(
-            f"{self._names.function_of(place)} runs a loop or a table jump with interrupts "
-            "disabled, so the time until they are enabled has no bound; enable interrupts there, "
-            "or, if the function is pnn_push_many, compile without -flto"
+        return NoBound(
+            "time without interrupts",
+            self._names.function_of(place),
+            "runs a loop or a table jump while they are disabled",
+            "enable interrupts there, or, if the function is pnn_push_many, compile without -flto",
         )
 
 

@@ -20,11 +20,13 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from numpy.typing import NDArray
 
+from protonn_edge.avr.bounded import AGAIN, NoBound
 from protonn_edge.avr.facts import Fact, Facts, facts_of, predictions_of, span_labels
 from protonn_edge.avr.flow import functions_from
 from protonn_edge.avr.graph import CodeSteps, Graph, first_write, graph_of
 from protonn_edge.avr.program import LinkedProgram
-from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.errors import CheckFailed, InputError, InvalidValue
+from protonn_edge.system.checks import check
 from protonn_edge.system.lazy import later
 
 if TYPE_CHECKING:
@@ -42,8 +44,11 @@ _OPTIMAL, _OUT_OF_TIME = 0, 1  # a solver's result
 _MOST_CYCLES = 1e12  # as far as the solver's numbers are exact enough
 _MOST_SECONDS = 60.0
 _REASONS = {
-    _OUT_OF_TIME: f"finding a path takes more than {_MOST_SECONDS:g} s; choose a smaller function",
-    2: "no path satisfies all labels; build the program again",
+    _OUT_OF_TIME: (
+        f"has a path that takes more than {_MOST_SECONDS:g} s to find",
+        "choose a smaller function",
+    ),
+    2: ("has no path that satisfies all labels", AGAIN),
 }
 
 
@@ -104,9 +109,10 @@ def paths_through(program: LinkedProgram, entry: str) -> Paths:
 
 def no_function(program: LinkedProgram, entry: str) -> InputError:
     """Return the error for an entry that a program does not have."""
-    return InputError(
-        f"{program.path} has no function {entry}; choose another function with --entry, or link "
-        "without removing symbols"
+    return InvalidValue(
+        program.path,
+        f"no function {entry}",
+        "choose another function with --entry, or link without removing symbols",
     )
 
 
@@ -123,11 +129,13 @@ def paths_between(
     labels = span_labels(program)
     roots: dict[int, Times] = {}
     for name, times in spans.items():
-        if len(labels.get(name, ())) != 1:
-            raise InputError(
-                f"{program.path} must mark the span {name} once, but does not; build the program "
-                "again"
-            )
+        check(
+            len(labels.get(name, ())) == 1,
+            program.path,
+            f"{len(labels.get(name, ()))} marks of the span {name}",
+            "one",
+            AGAIN,
+        )
         roots[first_write(program, labels[name][0], register)] = times
     flow = _flow(program, roots, facts_of(program, whole=whole), register)
     return Paths(flow.path(-1), flow.path(1), tuple(sorted(flow.given)))
@@ -251,9 +259,11 @@ class _Flow:
     def _no_bound(self, address: int) -> CheckFailed:
         symbol, line = self._names.at(address), _source_line(self._program, address)
         name = symbol.name if symbol else "the program"
-        return CheckFailed(
-            f"the cycles have no bound because no label limits how often {name} loops at "
-            f"0x{address:x}{f' ({line})' if line else ''}; add a label there"
+        return NoBound(
+            "cycles",
+            name,
+            f"loops at 0x{address:x}{f' ({line})' if line else ''}, and no label limits how often",
+            "add a label there",
         )
 
     def path(self, sign: int) -> Path:
@@ -304,9 +314,9 @@ class _Flow:
         if not (integers and solution.status == _OUT_OF_TIME) and (
             solution.status != _OPTIMAL or abs(solution.fun) > _MOST_CYCLES
         ):
-            too_many = f"the labels allow more than {_MOST_CYCLES:.0g} cycles; correct their limits"
-            why = _REASONS.get(solution.status, too_many)
-            raise CheckFailed(f"the cycles have no bound because {why}")
+            too_many = f"has labels that allow more than {_MOST_CYCLES:.0g} cycles"
+            why = _REASONS.get(solution.status, (too_many, "correct their limits"))
+            raise NoBound("cycles", "the program", *why)
         return solution
 
     def _unreached(self, taken: NDArray[np.int64]) -> list[NDArray[np.intp]]:

@@ -19,7 +19,7 @@ from elftools.elf.sections import Section, SymbolTableSection
 from protonn_edge.avr import instruction_set
 from protonn_edge.avr.cores import CORES, Core
 from protonn_edge.avr.instructions import Decoded, decode
-from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.errors import CheckFailed, InputError, InvalidValue
 from protonn_edge.system.files import read_file
 
 # avr-gcc puts all memories into one address space: flash from 0, SRAM from here, EEPROM further up.
@@ -205,7 +205,7 @@ def read_program(elf: Path) -> LinkedProgram:
     """Return a linked AVR firmware; `InputError` if `elf` is none."""
     program = _program(elf, read_file(elf, limit_bytes=_LARGEST_FILE))
     if not program.code:
-        raise InputError(f"{elf} contains no code; give the ELF file that avr-gcc linked")
+        raise InvalidValue(elf, "no code", _LINKED)
     return program
 
 
@@ -272,13 +272,13 @@ def _parsed(path: Path, read: Callable[[ELFFile], _Found], contents: bytes | Non
     try:
         elf = ELFFile(BytesIO(contents))
         if elf["e_machine"] != "EM_AVR" or elf.elfclass != 32:
-            raise InputError(f"{path} is not for the AVR; give the ELF file that avr-gcc linked")
+            raise InvalidValue(path, "not for the AVR", _LINKED)
         return read(elf)
     except InputError:
         raise
     except Exception as error:  # a broken file breaks the parser in many ways
-        raise InputError(
-            f"{path} is not a complete ELF file; give one that avr-gcc linked, or build it again"
+        raise InvalidValue(
+            path, "not a complete ELF file", f"{_LINKED}, or build it again"
         ) from error
 
 
@@ -370,13 +370,15 @@ def _core(elf: ELFFile, path: Path) -> Core:
     machine = elf["e_flags"] & _MACHINE
     core = next((each for each in CORES.values() if each.machine == machine), None)
     if core is None:
-        raise InputError(
-            f"{path} is compiled for an unsupported AVR; compile the program for one of "
-            f"{', '.join(CORES)}"
+        raise InvalidValue(
+            path,
+            "compiled for an unsupported AVR",
+            f"compile the program for one of {', '.join(CORES)}",
         )
     return core
 
 
+_LINKED = "give the ELF file that avr-gcc linked"
 _MACHINE = 0x7F  # of e_flags; above is a note of the linker's
 
 

@@ -24,10 +24,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from protonn_edge.avr.bounded import NoBound
 from protonn_edge.avr.flow import Depth, Function, function_at, functions_from, interrupt_handlers
 from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.avr.state import ON, RETI
-from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.errors import InvalidValue
 from protonn_edge.system.files import read_file
 
 _MOST_NESTED = 200
@@ -52,9 +53,10 @@ def worst_case_stack(program: LinkedProgram, su_files: Iterable[Path] = ()) -> S
     names the function.
     """
     if program.names.address_of("__vectors") != 0:
-        raise InputError(
-            f"{program.path} has no symbol for its interrupt vectors; link it with the start-up "
-            "code of avr-libc, and do not strip it"
+        raise InvalidValue(
+            program.path,
+            "no symbol for its interrupt vectors",
+            "link it with the start-up code of avr-libc, and do not strip it",
         )
     firmware = _Firmware(program, _read_stack_usage(su_files))
     from_reset = firmware.worst_case(0)
@@ -101,8 +103,8 @@ def _read_stack_usage(files: Iterable[Path]) -> dict[str, _StackUsage]:
                 name = where.rpartition(":")[2]
                 usage[name] = max(usage.get(name, frame), frame)
         except ValueError as error:
-            raise InputError(
-                f"{path} is not a .su file from gcc; build the firmware again"
+            raise InvalidValue(
+                path, "not a .su file from gcc", "build the firmware again"
             ) from error
     return usage
 
@@ -123,21 +125,28 @@ class _Firmware:
         enabling = ON | RETI if callers else ON  # the handler itself ends with a ``reti``
         enables = [address for address, flag in function.flags.items() if flag & enabling]
         if handler and enables:
-            raise CheckFailed(
-                f"the stack has no bound because {function.name} enables or may enable interrupts "
-                f"inside an interrupt handler at 0x{min(enables):x}; remove its sei(), ISR_NOBLOCK "
-                "or reti, or write to SREG only a value that was read from SREG"
+            raise NoBound(
+                "stack",
+                function.name,
+                "enables or may enable interrupts inside an interrupt handler at "
+                f"0x{min(enables):x}",
+                "remove its sei(), ISR_NOBLOCK or reti, or write to SREG only a value "
+                "that was read from SREG",
             )
         if entry in callers:
             cycle = [*callers[callers.index(entry) :], entry]
-            raise CheckFailed(
-                f"the stack has no bound because {function.name} calls itself "
-                f"({' -> '.join(map(self._program.names.name_of, cycle))}); write it as a loop"
+            raise NoBound(
+                "stack",
+                function.name,
+                f"calls itself ({' -> '.join(map(self._program.names.name_of, cycle))})",
+                "write it as a loop",
             )
         if len(callers) > _MOST_NESTED:
-            raise CheckFailed(
-                f"{function.name} is reached through more than {_MOST_NESTED} nested calls; nest "
-                "the calls less deeply"
+            raise NoBound(
+                "stack",
+                function.name,
+                f"is reached through more than {_MOST_NESTED} nested calls",
+                "nest the calls less deeply",
             )
         if (entry, handler) not in self._worst:
             self._worst[entry, handler] = self._deepest(function, (*callers, entry), handler)
@@ -162,9 +171,11 @@ def _corrected(program: LinkedProgram, entry: int, usage: Mapping[str, _StackUsa
     if account is None:
         return function
     if account.kind == "dynamic":
-        raise CheckFailed(
-            f"the stack has no bound because {function.name} reserves a number of bytes that is "
-            "known only at run time; give its arrays fixed sizes"
+        raise NoBound(
+            "stack",
+            function.name,
+            "reserves a number of bytes that is known only at run time",
+            "give its arrays fixed sizes",
         )
     lacking = max(0, account.bytes - program.core.return_bytes - function.peak.bytes)
     return dataclasses.replace(

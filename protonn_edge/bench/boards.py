@@ -29,7 +29,7 @@ from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed, DeviceError, InputError
 from protonn_edge.evaluation.measurement import Measurement, measure
 from protonn_edge.export.folder import LIVE, check_project, written_in
-from protonn_edge.projects.folder import Project
+from protonn_edge.projects.folder import Project, nothing_built
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.folders import InUse, try_lock
 from protonn_edge.system.lazy import room
@@ -204,10 +204,7 @@ def built_project(folder: Path) -> Project:
     check_project(folder)
     project = Project(folder)
     if not project.built:
-        raise InputError(
-            f"no model was built in {folder}; run `protonn-edge build --board uno model.npz` "
-            "there, or name another folder with --pnn-project"
-        )
+        raise nothing_built(folder, "--pnn-project")
     return project
 
 

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from protonn_edge.avr.cores import CORES, Core
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InvalidValue
 from protonn_edge.system.described import FILE_LIMIT_BYTES, TITLE, Key, Shelf, matches, whole_number
 from protonn_edge.system.schema import list_of, number, whole
 
-HOST = "host"  # the core of the board that is this computer
 POWER_WATTS = (1e-6, 1_000.0)  # the range of what a board may draw, in watts
 _SHELF = Shelf(
     "board",
@@ -36,9 +35,9 @@ class Board:
     title : str
         Its usual name.
     mcu : str
-        The chip's name for avr-gcc and simavr; empty for this computer.
+        The chip's name for avr-gcc and simavr.
     core : str
-        The chip's architecture as avr-gcc calls it (`cores`), or ``"host"``.
+        The chip's architecture as avr-gcc calls it (`cores`).
     clock_hz : int
         CPU clock in hertz.
     flash_bytes, sram_bytes : int
@@ -100,28 +99,14 @@ class Board:
     environment: str = ""
 
     @property
-    def is_chip(self) -> bool:
-        """Whether it is a microcontroller, and not this computer."""
-        return self.core != HOST
-
-    @property
     def cpu(self) -> Core:
-        """The core of its chip; `InputError` if it is this computer."""
-        self.check_is_chip("cycles")
+        """The core of its chip."""
         return CORES[self.core]
 
     @property
     def flash_total_bytes(self) -> int:
         """All of the flash, with the bootloader's section."""
         return self.flash_bytes + self.bootloader_bytes
-
-    def check_is_chip(self, what: str) -> None:
-        """Raise `InputError` if it is this computer, which does not have `what`."""
-        if not self.is_chip:
-            raise InputError(
-                f"{self.name} is {self.title}, not a chip, and has no {what}; choose one of these "
-                f"boards with --board: {', '.join(board.name for board in chip_boards())}"
-            )
 
     def milliseconds(self, cycles: float) -> float:
         """Return the time of `cycles` at the board's clock, in ms."""
@@ -137,9 +122,9 @@ def board_names() -> list[str]:
     return _SHELF.names()
 
 
-def chip_boards() -> list[Board]:
-    """Return the boards with a microcontroller, by their names."""
-    return [board for board in map(load_board, board_names()) if board.is_chip]
+def boards() -> list[Board]:
+    """Return all boards, by their names."""
+    return list(map(load_board, board_names()))
 
 
 def load_board(name: str) -> Board:
@@ -174,7 +159,7 @@ def _is_place(value: Any) -> bool:
 
 
 _PIN = "a pin of port B such as 'PB3'"
-_CHIP = {
+_KEYS = {
     "title": TITLE,
     "mcu": _text(r"at[a-z0-9]{2,30}", "a chip such as 'atmega328p', in lower case"),
     "core": _text("|".join(CORES), f"one of {', '.join(CORES)}"),
@@ -203,23 +188,13 @@ _CHIP = {
         lambda value: list_of(whole(0, 7), 6)(value) and len(set(value)) == 6,
     ),
 }
-KEYS = tuple(_CHIP)
+KEYS = tuple(_KEYS)
 """The keys of a board's file."""
-
-_HOST = {"title": TITLE, "core": _text(HOST, repr(HOST))}
-_HOST_DEFAULTS = {
-    **dict.fromkeys(("mcu", "serial", "platformio_board"), ""),
-    **dict.fromkeys(("clock_hz", "flash_bytes", "sram_bytes", "baud", "power_watts"), 0),
-}
 
 
 def read_facts(facts: Mapping[str, Any], source: str) -> dict[str, Any]:
     """Return the arguments of a `Board` for a file's keys; `InputError` names one that is wrong."""
-    on_host = facts.get("core") == HOST
-    keys = _HOST if on_host else _CHIP
-    _SHELF.check(facts, keys, [key for key in keys if hasattr(Board, key)], source)
-    if on_host:
-        return {**_HOST_DEFAULTS, **facts}
+    _SHELF.check(facts, _KEYS, [key for key in _KEYS if hasattr(Board, key)], source)
     _check_serial(facts, source)
     return {key: tuple(value) if isinstance(value, list) else value for key, value in facts.items()}
 
@@ -230,21 +205,23 @@ def _check_serial(facts: Mapping[str, Any], source: str) -> None:
     if facts.get("serial") == "software":
         rx, tx = facts.get("rx_pin", ""), facts.get("tx_pin", "")
         if "" in (rx, tx) or rx == tx:
-            raise InputError(
-                f"{source} uses a software serial line, which needs two pins; set rx_pin and "
-                "tx_pin to different pins"
+            raise InvalidValue(
+                source,
+                "a software serial line needs two pins",
+                "set rx_pin and tx_pin to different pins",
             )
         least, most = _TIMER_CYCLES
         if not least <= clock / baud <= most:
-            raise InputError(
-                f"{source} sets {baud:,} baud, but at {clock:,} Hz a software serial line needs "
-                f"{-(-clock // most):,} to {clock // least:,} baud; choose a rate in this range"
+            raise InvalidValue(
+                source,
+                f"{baud:,} baud, expected {-(-clock // most):,} to {clock // least:,} for "
+                f"a software serial line at {clock:,} Hz",
             )
         return
     real = clock / (8 * max(1, round(clock / (8 * baud))))
     if abs(real / baud - 1) > _BAUD_ERROR_LIMIT:
-        raise InputError(
-            f"{source} sets {baud:,} baud, but the nearest rate that a clock of {clock:,} Hz can "
-            f"produce is {real:,.0f} baud; choose a rate within 2.5 % of one that this clock can "
-            "produce"
+        raise InvalidValue(
+            source,
+            f"{baud:,} baud, expected a rate within 2.5 % of one that a clock of "
+            f"{clock:,} Hz can produce, such as {real:,.0f}",
         )

@@ -15,7 +15,7 @@ from typing import Any
 
 from protonn_edge import __version__
 from protonn_edge.codegen.renderer import html_environment
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InvalidValue
 from protonn_edge.system.files import read_file
 from protonn_edge.system.schema import list_of, one_of, optional, record_of, text, whole
 
@@ -168,14 +168,15 @@ def read_certificate(path: Path) -> Certificate:
         if not _RECORD(record):
             raise ValueError
     except (ValueError, RecursionError) as error:
-        raise InputError(
-            f"{path} is not a certificate; name a file that 'verify -o' wrote"
+        raise InvalidValue(
+            path, "not a certificate", "name a file that 'verify -o' wrote"
         ) from error
     version = record["tool"].get("version")
     if version != __version__:
-        raise InputError(
-            f"{path} was written by version {version!r}, but this is version {__version__}; check "
-            "the certificate with that version"
+        raise InvalidValue(
+            path,
+            f"written by version {version!r}, but this is version {__version__}",
+            "check the certificate with that version",
         )
     certificate = Certificate(
         record["subject"],
@@ -184,7 +185,9 @@ def read_certificate(path: Path) -> Certificate:
         tuple(Claim(**claim) for claim in record["claims"]),
     )
     if certificate.to_json() != record:
-        raise InputError(
-            f"{path} was edited: its command does not match its settings; certify the program again"
+        raise InvalidValue(
+            path,
+            "edited, because its command does not match its settings",
+            "certify the program again",
         )
     return certificate

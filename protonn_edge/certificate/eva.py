@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from protonn_edge.certificate.claims import NOT_CHECKED, PROVEN, Claim
 from protonn_edge.codegen import PREFIX, template_environment
-from protonn_edge.errors import CheckFailed, InputError, counted
+from protonn_edge.errors import CheckFailed, InvalidValue, counted
 from protonn_edge.extensions import brought
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.folders import scratch_folder
@@ -66,7 +66,7 @@ class EvaResult(NamedTuple):
 def eva_version() -> str:
     """Return Frama-C's version; raises `InputError` if it is not installed."""
     if shutil.which("frama-c") is None:
-        raise InputError(f"frama-c is not on PATH; to install it, run: {INSTALL}")
+        raise InvalidValue("frama-c", "not on PATH", f"to install it, run: {INSTALL}")
     return run_within(60.0, ["frama-c", "-version"], name="frama-c").stdout.strip()
 
 

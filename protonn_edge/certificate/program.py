@@ -18,7 +18,7 @@ from protonn_edge.avr.stack import stack_of, worst_case_stack
 from protonn_edge.boards import Board
 from protonn_edge.certificate import claims
 from protonn_edge.certificate.claims import Certificate, Claim, Settings
-from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.errors import CheckFailed, InvalidValue
 
 _ALLOCATION = re.compile(r"malloc|calloc|realloc|free|_Zn[wa]\w*|_Zd[la]\w*|alloca")
 _READ = "the sections of the ELF file"
@@ -32,9 +32,10 @@ def certify_program(elf: Path, board: Board, settings: Settings) -> Certificate:
     """
     program = read_program(elf)
     if board.core != program.core.name:
-        raise InputError(
-            f"{elf} is compiled for {program.core.chip}, which is not the chip of {board.name}; "
-            "name the board with --board"
+        raise InvalidValue(
+            elf,
+            f"compiled for {program.core.chip}, not for the chip of {board.name}",
+            "name the board with --board",
         )
     made = tuple(program_claims(program, settings.entry))
     hashes = {claims.FIRMWARE: image_sha256(program)}

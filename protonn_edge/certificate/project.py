@@ -20,7 +20,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Plan, render_c
 from protonn_edge.codegen.host import host_program
 from protonn_edge.device import ReferenceAnswers, Result
-from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.errors import CheckFailed, InvalidValue
 from protonn_edge.projects.folder import Project, exclusive
 from protonn_edge.projects.project import BuildOptions, Trial, trial_build
 from protonn_edge.quantization import DeviceModel, IntegerChain
@@ -42,14 +42,16 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
     with exclusive(folder):
         reference, plan = project.generated()
         if not isinstance(plan, Plan):
-            raise InputError(
-                f"{folder} computes in floats, but proofs need integers; build "
-                "the project again with the defaults"
+            raise InvalidValue(
+                folder,
+                "it computes in floats, but proofs need integers",
+                "build the project again with the defaults",
             )
         if plan.core.name != board.core:
-            raise InputError(
-                f"{folder} was built for {plan.core.chip}, which is not the chip of {board.name}; "
-                "name the board with --board"
+            raise InvalidValue(
+                folder,
+                f"built for {plan.core.chip}, not for the chip of {board.name}",
+                "name the board with --board",
             )
         device_model = DeviceModel(model, reference)
         Q = trial_points(device_model, settings.points)

@@ -38,6 +38,16 @@ def unlike(array: NDArray[Any], name: str, wanted: str) -> InvalidValue:
     return InvalidValue(name, f"{array.dtype.name} of shape {array.shape}, expected {wanted}")
 
 
+def only_zeros(name: str, remedy: str) -> InvalidValue:
+    """Return the error for weights without any other value."""
+    return InvalidValue(name, "only zeros, so every point would have the same scores", remedy)
+
+
+def no_scale(name: str, remedy: str) -> InvalidValue:
+    """Return the error for weights that no integers represent well enough."""
+    return InvalidValue(name, "no integer scale fits", remedy)
+
+
 def check_finite(array: NDArray[Any], name: str) -> None:
     """Refuse an array with a NaN or infinite value; the message gives its position."""
     if not np.isfinite(array).all():

@@ -13,6 +13,7 @@ from protonn_edge.chain.checks import set_checked
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_stage import IntegerStage, run_through
 from protonn_edge.chain.point_format import PointFormat
+from protonn_edge.chain.registry import TITLES
 from protonn_edge.chain.signals import Signal
 from protonn_edge.errors import InputError
 
@@ -61,7 +62,7 @@ class Features:
     @property
     def title(self) -> str:
         """The title of a stage that computes scores, which the classifier only passes on."""
-        return next((stage.title for stage in self.stages if stage.title), "")
+        return next(filter(None, (TITLES.get(stage.kind) for stage in self.stages)), "")
 
     def apply(self, X: NDArray[Any]) -> NDArray[Any]:
         """Return features (n, D) of raw points (n, features): float32 for float32, else float64.

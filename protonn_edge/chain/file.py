@@ -38,6 +38,7 @@ from protonn_edge.datasets import instruments
 from protonn_edge.datasets.archive import ArrayArchive, packed
 from protonn_edge.datasets.naming import NAME_LIMIT
 from protonn_edge.errors import InputError, InvalidValue
+from protonn_edge.system.checks import check_most
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.rooms import missing_of_file
 
@@ -108,8 +109,7 @@ def load_model(path: Path | str) -> Model:
                 raise InputError(f"{path} {sentence}")
             return _model_of({name: archive.read(name) for name in archive.names})
         except InvalidValue as error:
-            reason = str(error).removeprefix(f"{path}: ")
-            raise InputError(f"{path} is damaged ({reason}); train the model again") from error
+            raise error.within(str(path), "train the model again") from error
         except InputError as error:
             message = str(error)
             raise InputError(message if str(path) in message else f"{path}: {message}") from error
@@ -216,7 +216,8 @@ def _head_class(kind: str) -> type[Head]:
             f"the kind of classifier is {kind[:40]!r}, but this version of protonn-edge supports "
             f"only {', '.join(HEADS)}; install a newer version"
         )
-    return HEADS[kind]
+    head: type[Head] = HEADS[kind]
+    return head
 
 
 def _check_names(arrays: Arrays) -> None:
@@ -229,13 +230,11 @@ def _check_names(arrays: Arrays) -> None:
         raise InputError(sentence)
     for name in arrays:
         if name not in allowed and name.partition(".")[0] not in (_FEATURES, _HEAD):
-            raise InputError(f"the model has an unknown array {name[:40]!r}; train the model again")
+            raise InvalidValue(name[:40], "unknown", "train the model again")
 
 
 def _missing(name: str) -> InputError:
-    return InputError(
-        f"the array {name!r} is missing, so the file is incomplete; train the model again"
-    )
+    return InvalidValue(name, "missing, so the file is incomplete", "train the model again")
 
 
 def _optional(array: NDArray[Any], name: str) -> float | None:
@@ -247,9 +246,7 @@ def _optional(array: NDArray[Any], name: str) -> float | None:
 def _texts(array: NDArray[Any], name: str) -> tuple[str, ...]:
     if array.dtype.kind != "U" or array.ndim != 1:
         raise checks.unlike(array, name, "a list of names")
-    if array.dtype.itemsize > 4 * NAME_LIMIT:
-        raise InputError(
-            f"array {name!r} has names of {array.dtype.itemsize // 4:,} characters, but the limit "
-            f"is {NAME_LIMIT}; shorten the names"
-        )
+    check_most(
+        name, array.dtype.itemsize // 4, NAME_LIMIT, "characters in a name", "shorten the names"
+    )
     return tuple(str(text) for text in array.tolist())

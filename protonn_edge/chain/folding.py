@@ -20,7 +20,7 @@ from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.chain.matvec import range_of_products
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InvalidValue
 
 FloatArray = NDArray[np.float64]
 
@@ -119,9 +119,10 @@ class FoldedMap:
 def check_computable(*folded: FloatArray) -> None:
     """Raise `InputError` if folding in the normalizer gave numbers that are not finite."""
     if not all(np.isfinite(numbers).all() for numbers in folded):
-        raise InputError(
-            "the normalizer or the input statistics are too large to compute with; train the model "
-            "again with smaller feature values"
+        raise InvalidValue(
+            "the normalizer or the input statistics",
+            "too large to compute with",
+            "train the model again with smaller feature values",
         )
 
 

@@ -19,6 +19,7 @@ from protonn_edge.boards import Board
 from protonn_edge.chain import checks
 from protonn_edge.chain.activity import Sizes
 from protonn_edge.chain.features import Features
+from protonn_edge.chain.registry import SMALLER
 
 _VALUE_BYTES = np.dtype(np.float32).itemsize
 _SHOWN_CLASSES = 5
@@ -95,14 +96,7 @@ class Head(ABC):
     title: ClassVar[str]  # its name in text
     # what to try in training if a model does not fit, whatever its features
     remedies: ClassVar[Remedies]
-    # the parts that become integers in the second step of `scores_in_two_steps`
-    last_step: ClassVar[str] = "W"
-    # minimum number of classes: a one-class model separates its points from others
-    LEAST_CLASSES: ClassVar[int] = 2
     _axes: dict[str, int]  # its arrays' sizes by letter; see `Member`
-    # what thresholds can judge points by: score and margin, and perhaps the distance, if scores are
-    # low for all inputs far from the training points
-    statistics: ClassVar[tuple[str, ...]] = ("score", "margin")
 
     def __post_init__(self) -> None:
         axes: dict[str, int] = {}
@@ -126,12 +120,6 @@ class Head(ABC):
         return ()
 
     @property
-    def matrices(self) -> dict[str, NDArray[Any]]:
-        """The trained matrices, by their symbols in formulas."""
-        arrays = ((each, getattr(self, name)) for name, each in _members_of(self).items())
-        return {each.symbol: array for each, array in arrays if array.size or not each.optional}
-
-    @property
     def settings(self) -> dict[str, float]:
         """The numbers in its formula that are not matrices, by name."""
         return {}
@@ -153,14 +141,17 @@ class Head(ABC):
     def scores(self, X: Any) -> NDArray[np.float64]:
         """Return the scores (n, L) of normalized points X (n, D)."""
 
-    def scores_and_nearest(
-        self, X: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the scores (n, L) of normalized points, and their nearness (n,) to known ones.
 
-        The nearness is 0..1; kinds without such a measure have 1.
-        """
-        return self.scores(X), np.ones(len(X))
+def matrices_of(head: Head) -> dict[str, NDArray[Any]]:
+    """Return the trained matrices, by their symbols in formulas; those of layers are numbered."""
+    found: dict[str, NDArray[Any]] = {}
+    for name, each in _members_of(head).items():
+        value = getattr(head, name)
+        if isinstance(value, tuple):
+            found |= {f"{each.symbol}{number}": W for number, W in enumerate(value, 1)}
+        elif value.size or not each.optional:
+            found[each.symbol] = value
+    return found
 
 
 class WholeModel(Protocol):
@@ -203,7 +194,7 @@ def title_of(model: WholeModel) -> str:
 def remedies_of(model: WholeModel) -> Remedies:
     """Return what to try if the model does not fit; the advice of the features comes first."""
     stages = () if model.features is None else model.features.stages
-    smaller = dict.fromkeys(each for stage in stages for each in stage.smaller)
+    smaller = dict.fromkeys(each for stage in stages for each in SMALLER.get(stage.kind, ()))
     own: Remedies = model.head.remedies
     if not smaller:
         return own

@@ -24,6 +24,8 @@ from protonn_edge.chain.head import Head, Size, size_facts
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_stage import IntArray, IntegerStage, run_through, stage_names
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.nearness import NearestStage, nearness_of, stage_scores
+from protonn_edge.chain.own_program import ProgramStage
 from protonn_edge.chain.policy import IntegerPolicy, Units, in_integers
 from protonn_edge.chain.raw_inputs import (
     Exponents,
@@ -69,8 +71,9 @@ class IntegerChain(FactsRepr):
 
     def __post_init__(self) -> None:
         *before, last = self.own_stages
-        needed = any(rule.needs_nearest for rule in self.policy.rules)
-        set_checked(self, "own_stages", (*before, last.giving_nearest(needed)))
+        if isinstance(last, NearestStage):
+            needed = any(rule.needs_nearest for rule in self.policy.rules)
+            set_checked(self, "own_stages", (*before, last.giving_nearest(needed)))
         stage = self.features
         set_checked(self, "feature_stages", () if stage is None else stage.feeding(self.inputs))
         maximum = self.inputs.maximum
@@ -146,7 +149,8 @@ class IntegerChain(FactsRepr):
     @property
     def score_tolerance(self) -> int:
         """The tolerated difference of scores between executions: 0 if they compute in integers."""
-        return self.own_stages[-1].score_tolerance
+        last = self.own_stages[-1]
+        return last.score_tolerance if isinstance(last, ProgramStage) else 0
 
     def answers(self, Q: NDArray[np.uint8]) -> tuple[IntArray, IntArray]:
         """Return classes (n,) and scores (n, L), both int64, of quantized inputs Q.
@@ -206,7 +210,7 @@ def scores_and_nearest(chain: IntegerChain, Q: NDArray[np.uint8]) -> tuple[IntAr
     for begin in range(0, len(Q), _ROWS_AT_ONCE):
         part = slice(begin, begin + _ROWS_AT_ONCE)
         last = chain.own_stages[-1]
-        scores[part], nearest[part] = last.run_with_nearest(coordinates(chain, Q[part]))
+        scores[part], nearest[part] = stage_scores(last, coordinates(chain, Q[part]))
     return scores, nearest
 
 
@@ -224,8 +228,8 @@ def chain_for(
     values.
     """
     last = own_stages[-1]
-    ends = last.output.ends
-    units = Units(score_scale, last.nearest_unit, model.n_classes, last.n_new_classes, ends)
+    new = last.n_new_classes if isinstance(last, NearestStage) else 0
+    units = Units(score_scale, nearness_of(last).unit, model.n_classes, new, last.output.ends)
     return IntegerChain(
         head=type(model.head),
         inputs=inputs,
@@ -245,7 +249,7 @@ Scored = tuple[str, NDArray[Any]]
 
 
 def scores_in_two_steps(
-    model: Model, integers: IntegerChain, X: NDArray[np.float32]
+    model: Model, integers: IntegerChain, X: NDArray[np.float32], *, last_step: str = "W"
 ) -> Iterator[Scored]:
     """Yield the scores of raw points X (n, features) after each step of quantizing a model.
 
@@ -257,4 +261,4 @@ def scores_in_two_steps(
     fed = integers.quantize(X)
     restored = integers.inputs.restore(own_inputs(integers, fed))
     yield "inputs", model.head.scores(model.normalizer.apply(restored))
-    yield model.head.last_step, integers.scores(fed)
+    yield last_step, integers.scores(fed)

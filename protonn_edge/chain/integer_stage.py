@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -56,18 +56,8 @@ class IntegerStage(ABC):
     """The computation of one stage in integers; its constructor refuses possible overflows."""
 
     kind: ClassVar[str]  # its name in plans and reports
-    # a name for models whose scores it computes, if a classifier only passes these on; else empty
-    title: ClassVar[str] = ""
-    # what to try in training for less flash, SRAM and time, if it takes most of these
-    smaller: ClassVar[tuple[str, ...]] = ()
     # functions, without the prefix, that it adds to those of the generated C for every model
     c_functions: ClassVar[tuple[str, ...]] = ()
-    # tolerated difference of scores between executions: 0, unless it computes in floats
-    score_tolerance: ClassVar[int] = 0
-    # the module that plans and renders a chain of only this stage, instead of planner and kernels
-    program: ClassVar[str] = ""
-    # the nearness 1, as `run_with_nearest` returns it
-    nearest_unit: ClassVar[int] = 1
     # whether the first vector of `activity` counts the stage's non-zero inputs, or non-zero values
     reports_nonzero_inputs: ClassVar[bool] = False
     reports_nonzero_outputs: ClassVar[bool] = False
@@ -91,16 +81,6 @@ class IntegerStage(ABC):
     def output_bits(self) -> int:
         """Bits that its values have in generated code if they are scores: 16 or 32."""
         return self.output.bits
-
-    @property
-    def n_new_classes(self) -> int:
-        """Number of last classes that score 0 until a device has learned them."""
-        return 0
-
-    @property
-    def nearest_maximum(self) -> int:
-        """The largest nearness that `run_with_nearest` can return; 0 without such a measure."""
-        return 0
 
     def among(
         self, _before: IntegerStage | PointFormat, _behind: tuple[IntegerStage, ...], /
@@ -135,20 +115,6 @@ class IntegerStage(ABC):
     @abstractmethod
     def run(self, x: NDArray[Any]) -> NDArray[Any]:
         """Compute its values (n, n_outputs) from inputs (n, n_inputs): the reference."""
-
-    def run_with_nearest(self, x: NDArray[Any]) -> tuple[IntArray, IntArray]:
-        """Return its values, and how near (n,) the nearest known point is, 0 if unknown."""
-        return self.run(x).astype(np.int64), np.zeros(len(x), np.int64)
-
-    def giving_nearest(self, needed: bool) -> IntegerStage:  # noqa: ARG002
-        """Return the stage as a decision needs it: with the nearness, or without it."""
-        return self
-
-    def example_inputs(
-        self, _before: Sequence[IntegerStage], _start: NDArray[np.uint8], _count: int, /
-    ) -> IntArray | None:
-        """Return test inputs that suit this last stage, None if any do; see `IntegerChain`."""
-        return None
 
     def activity(self, x: NDArray[Any]) -> tuple[NDArray[np.float64], ...]:  # noqa: ARG002
         """Return the quantities, other than the share of zero inputs, that decide its mean cycles.

@@ -19,6 +19,7 @@ from protonn_edge.chain.checks import check_count, checked_record, set_checked
 from protonn_edge.chain.features import Features, signal_of
 from protonn_edge.chain.head import Head, Size, size_facts
 from protonn_edge.chain.integer_stage import stage_names
+from protonn_edge.chain.nearness import NearestHead, head_scores
 from protonn_edge.chain.policy import FloatPolicy
 from protonn_edge.chain.shapes import Shape
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
@@ -29,7 +30,8 @@ from protonn_edge.datasets.instruments import Instrument
 from protonn_edge.datasets.naming import check_names
 from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.datasets.roles import Expected
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, InvalidValue
+from protonn_edge.system.checks import check
 from protonn_edge.system.facts_repr import FactsRepr
 
 _CHUNK_BYTES = 2 * 2**20
@@ -113,7 +115,7 @@ class Model(FactsRepr):
         if self.feature_names:
             check_count(self.feature_names, "feature_names", self.n_features)
             check_names(self.feature_names, "array 'feature_names'", distinct=False)
-        least = min((self.head.LEAST_CLASSES, *(each.least_classes for each in self.policy.rules)))
+        least = 1 if isinstance(self.head, NearestHead) or self.policy.of_values else 2
         if self.threshold is None and self.n_classes < least:
             raise InputError(
                 "the model has one class, but a classifier needs at least 2; train the model again"
@@ -246,7 +248,7 @@ def _scores_and_nearest(model: Model, X: ArrayLike) -> tuple[Float64, Float64]:
     for start in range(0, len(scores), rows):
         chunk = slice(start, start + rows)
         normalized = model.normalized(points[chunk])
-        scores[chunk], nearest[chunk] = model.head.scores_and_nearest(normalized)
+        scores[chunk], nearest[chunk] = head_scores(model.head, normalized)
     return scores, nearest
 
 
@@ -289,27 +291,33 @@ def checked_points(model: Model, X: ArrayLike) -> Matrix:
     """Return raw points (n, features); `InputError` if not finite numbers."""
     points: Matrix = np.asarray(X)
     if points.dtype.kind not in "buif" or points.ndim != 2:
-        raise InputError(
-            f"the points have the shape {points.shape} and the type {points.dtype}; give a table "
-            "of numbers with one row per point"
+        raise InvalidValue(
+            "the points",
+            f"{points.dtype} of shape {points.shape}, expected a table of numbers",
+            "give one row per point",
         )
-    if points.shape[1] != model.n_features:
-        raise InputError(
-            f"the points have {points.shape[1]:,} features, but the model expects "
-            f"{model.n_features:,}; use data like its training data"
-        )
+    check(
+        points.shape[1] == model.n_features,
+        "the points",
+        f"{points.shape[1]:,} features",
+        f"{model.n_features:,}",
+        "use data like the model's training data",
+    )
     if not np.isfinite(points).all():
         row = int(np.argmin(np.isfinite(points))) // model.n_features
-        raise InputError(
-            f"row {row} of the points has a NaN or infinite feature; correct or drop the row"
-        )
+        raise InvalidValue(f"row {row} of the points", "NaN or infinity", "correct or drop the row")
     return points
 
 
 def _check_numbers(model: Model) -> None:
     threshold = None if model.threshold is None else float(model.threshold)
-    if threshold is not None and not np.isfinite(threshold):
-        raise InputError(f"'threshold' is {threshold}, but must be finite; train the model again")
+    check(
+        threshold is None or bool(np.isfinite(threshold)),
+        "threshold",
+        threshold,
+        "a finite number",
+        "train the model again",
+    )
     set_checked(model, "threshold", threshold)
 
 
@@ -318,22 +326,26 @@ def _check_sizes(model: Model) -> None:
         ("normalizer_scale", len(model.normalizer.scale)),
         ("inputs_lower", len(model.inputs.lower)),
     ):
-        if size != model.n_inputs:
-            raise InputError(
-                f"array {name!r} has {size:,} features, but 'W' has {model.n_inputs:,}; train the "
-                "model again"
-            )
+        check(
+            size == model.n_inputs,
+            name,
+            f"{size:,} features",
+            f"{model.n_inputs:,}",
+            "train the model again",
+        )
 
 
 def _check_features(model: Model) -> None:
     features = model.features
     if features is None:
         return
-    if features.n_outputs != model.n_inputs:
-        raise InputError(
-            f"the features are {features.n_outputs:,}, but 'W' has "
-            f"{model.n_inputs:,} columns; train the model again"
-        )
+    check(
+        features.n_outputs == model.n_inputs,
+        "the features",
+        f"{features.n_outputs:,}",
+        f"{model.n_inputs:,}",
+        "train the model again",
+    )
     set_checked(model, "inputs", features.stages[-1].ranged(model.inputs))
 
 
@@ -344,16 +356,18 @@ def _check_raw_exponents(model: Model) -> None:
     limit = raw_inputs.EXPONENT_LIMIT
     fits = given.shape == (size,) and given.dtype.kind == "i"
     if not fits or max(-int(given.min()), int(given.max())) > limit:
-        raise InputError(
-            f"array 'raw_exponents' must have {size:,} integers within -{limit}..{limit}, one per "
-            "feature; train the model again"
+        raise InvalidValue(
+            "raw_exponents",
+            f"expected {size:,} integers within -{limit}..{limit}, one per feature",
+            "train the model again",
         )
     set_checked(model, "raw_exponents", given.astype(np.int64))
 
 
 def _check_instrument(model: Model) -> None:
     if model.instrument is not None and model.n_features % len(model.instrument.units):
-        raise InputError(
-            f"array 'units' has {len(model.instrument.units):,} units for {model.n_features:,} "
-            "features; give one unit for each channel, and train the model again"
+        raise InvalidValue(
+            "units",
+            f"{len(model.instrument.units):,} units for {model.n_features:,} features",
+            "give one unit for each channel, and train the model again",
         )

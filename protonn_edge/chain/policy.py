@@ -62,7 +62,6 @@ class PolicyRule(ABC):
 
     name: ClassVar[str]
     other_answers: ClassVar[tuple[OtherAnswer, ...]] = ()
-    least_classes: ClassVar[int] = 2  # the least number of scores of which it makes an answer
     of_values: ClassVar[bool] = False  # whether a score stands for a number, not for a class
     c_functions: ClassVar[tuple[str, ...]] = ()  # public ones, without prefix
     # words for scores that this rule does not judge, which begin with "without"

@@ -7,6 +7,8 @@ reads in the ``__init__.py`` of each
 ``KINDS``     the kinds of classifiers, as `Kind`
 ``REQUESTS``  the requests for features in training, as `Requested`
 ``STAGES``    the folder of each of its integer stages, below its own; "" if that is the same
+``TITLES``    names, by stage, for models whose scores it computes and a classifier only passes on
+``SMALLER``   by stage, what to try in training if it takes most of the flash, SRAM and time
 ``EXPORTS``   names that `protonn_edge` offers, with their modules; classifiers are among them
 
 By convention, the folder of a kind of classifier has in
@@ -32,14 +34,11 @@ from collections import UserDict
 from collections.abc import Iterator, Mapping, MutableMapping
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from protonn_edge.chain.entries import Kind
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.system.lazy import folders_of, optional
-
-if TYPE_CHECKING:
-    from protonn_edge.chain.head import Head
 
 _ROOMS = ("features", "kinds")
 
@@ -78,10 +77,10 @@ def _place(kind: str, module: str, name: str) -> str:
     return f"{_FOLDER_OF[kind]}.{module}:{KINDS[kind].prefix}{name}"
 
 
-HEADS: MutableMapping[str, type[Head]] = Imported(
+HEADS: MutableMapping[str, Any] = Imported(
     {name: _place(name, "head", "Head") for name, kind in KINDS.items() if kind.has_models}
 )
-"""The float forms of the kinds of classifiers."""
+"""The float forms of the kinds of classifiers; `chain.head` has their type."""
 
 _REQUESTS = sorted(
     (each.place, f"{folder}.{each.request}")
@@ -119,6 +118,16 @@ STAGES = Imported(
     | {stage: f"{folder}.kernels:kernels" for stage, folder in _STAGE_FOLDERS.items()}
 )
 """What finds the kernels of an integer stage; `kernels.kernel` has it with its type."""
+
+
+def _of_stages(name: str) -> dict[str, Any]:
+    """Return what the folders of stages say of these, by kind of stage."""
+    each = (getattr(folder, name, {}) for folder in _FOLDERS.values())
+    return {stage: value for brought in each for stage, value in brought.items()}
+
+
+TITLES: Mapping[str, str] = _of_stages("TITLES")
+SMALLER: Mapping[str, tuple[str, ...]] = _of_stages("SMALLER")
 
 PLANS = tuple(dict.fromkeys(plan for kind in KINDS.values() for plan in kind.plans))
 """Names of plans that kinds bring."""
@@ -176,7 +185,7 @@ def stage_class(kind: str) -> Any:
         else []
     )
     if not found:
-        raise InputError(f"there is no stage {kind[:40]!r}; install a newer version")
+        raise InvalidValue(f"stage {kind[:40]!r}", "unknown", "install a newer version")
     return found[0]
 
 

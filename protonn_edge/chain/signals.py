@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from protonn_edge.datasets.naming import channel_names
-from protonn_edge.errors import InputError, counted
+from protonn_edge.errors import InvalidValue, counted
 
 SAMPLE_RATES = (1e-3, 1e6)  # the range of samples per second of a channel
 
@@ -17,7 +17,9 @@ def check_sample_rate(rate: float | None) -> None:
     """Refuse a rate outside `SAMPLE_RATES`; None, for an unknown rate, passes."""
     slowest, fastest = SAMPLE_RATES
     if rate is not None and not slowest <= rate <= fastest:
-        raise InputError(f"the sampling rate is {rate:g} Hz; give {slowest:g} to {fastest:,.0f} Hz")
+        raise InvalidValue(
+            "sampling rate", f"{rate:g} Hz, expected {slowest:g} to {fastest:,.0f} Hz"
+        )
 
 
 @dataclass(frozen=True)

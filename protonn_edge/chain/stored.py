@@ -20,7 +20,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 import numpy as np
 
 from protonn_edge.chain.checks import Arrays, little_endian, parsed_json, unlike
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.extensions import brought
 from protonn_edge.system.rooms import missing_of_file
 
@@ -142,7 +142,7 @@ def from_arrays(
     value: T = reading.value(of, parsed_json(arrays[name], name), name)
     for each in arrays:
         if each.startswith(f"{name}.") and each not in reading.read:
-            raise InputError(f"array {each[:40]!r} is unknown; train the model again")
+            raise InvalidValue(each[:40], "unknown", "train the model again")
     return value
 
 
@@ -177,7 +177,7 @@ class _Reading:
 
     def _array(self, of: Any, place: str) -> Any:
         if place not in self.arrays:
-            raise InputError(f"array {place!r} is missing; train the model again")
+            raise InvalidValue(place, "missing", "train the model again")
         self.read.add(place)
         array = self.arrays[place]
         (wanted,) = get_args(get_args(of)[1])
@@ -239,10 +239,8 @@ class _Reading:
         except InputError:
             raise
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-            raise InputError(
-                f"{place} has arrays that do not fit; train the model again"
-            ) from error
+            raise InvalidValue(place, "arrays that do not fit", "train the model again") from error
 
 
 def _wrong(place: str, wanted: str) -> InputError:
-    return InputError(f"{place} must be {wanted}; train the model again")
+    return InvalidValue(place, f"expected {wanted}", "train the model again")

@@ -22,8 +22,6 @@ def show_boards(out: Output, names: Sequence[str]) -> None:
 
 
 def _facts(board: Board) -> list[str]:
-    if not board.is_chip:
-        return [board.title, "-", "-", "-", "none"]
     pins = f"{board.rx_pin} and {board.tx_pin}"
     line = board.serial.upper() if board.serial != "software" else pins
     return [

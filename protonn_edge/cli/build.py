@@ -31,7 +31,7 @@ from protonn_edge.evaluation.terminal import (
 from protonn_edge.export.folder import LIVE, LOGGER, written_in
 from protonn_edge.projects.checks import OverBudget
 from protonn_edge.projects.folder import check_folder
-from protonn_edge.projects.project import Build, BuildOptions, HostBuild, build, build_for_host
+from protonn_edge.projects.project import Build, BuildOptions, build
 from protonn_edge.quantization import load_device_model
 from protonn_edge.system.shell import command_line
 
@@ -99,8 +99,6 @@ def build_command(
     starts each sample, and numbered frames with checksums let no loss go undetected.
     """
     board = load_board(board_name)
-    if uploads and not board.is_chip:
-        raise click.UsageError("a program for this computer cannot be uploaded; omit --upload")
     if model_file is None:
         if live is None or not live.is_given:
             raise click.UsageError("name a model file or, to record samples, give --sensor")
@@ -132,27 +130,17 @@ def build_command(
         _check_drop(out, record, max_drop, source.floats.head.remedies)
     settings = BuildOptions(max_flash, max_sram, kernel, activity, tries=tries)
     try:
-        target = board.name if board.is_chip else "this computer"
-        with refused_wrong_answers(out, record), out.status(f"building for {target}"):
-            build_it = build if board.is_chip else build_for_host
-            built = build_it(source, board, output, settings)
+        with refused_wrong_answers(out, record), out.status(f"building for {board.name}"):
+            built = build(source, board, output, settings)
     except OverBudget as failure:
         out.finish(record | asdict(failure.usage), failure)
     record |= _shown(out, built, board, facts)
     line = _hil_line(output, board_name, data)
-    done = _uploaded(out, output, board, uploads, port, line) if board.is_chip else {}
-    out.finish(record | done)
+    out.finish(record | _uploaded(out, output, board, uploads, port, line))
 
 
-def _shown(
-    out: Output, built: Build | HostBuild, board: Board, facts: list[tuple[str, str]]
-) -> dict[str, Any]:
+def _shown(out: Output, built: Build, board: Board, facts: list[tuple[str, str]]) -> dict[str, Any]:
     """Print the build, and return it for the JSON object."""
-    if isinstance(built, HostBuild):
-        program = str(built.program)
-        out.say("program for this computer:", fact_table([*facts, ("program", program)]))
-        say_tried(out, built.tried)
-        return {"program": program, "tried": built.tried.to_json()}
     usage = built.usage
     facts += [*budget_facts(usage, board), *bound_facts(built.possible, board)]
     out.say(f"firmware for {board.name}:", fact_table(facts))

@@ -25,7 +25,6 @@ EEPROM = option(
 
 def chosen_emulator(out: Output, name: str | None, board: Board) -> str:
     """Return the name of the emulator for a board; print a notice for the slower one."""
-    board.check_is_chip("program memory or serial line")
     program = find_program(name, board)
     if program.remark:
         out.say(program.remark)

@@ -13,7 +13,7 @@ import numpy as np
 from protonn_edge.boards import board_names
 from protonn_edge.chain import stored
 from protonn_edge.chain.file import load_model
-from protonn_edge.chain.head import paper_bytes, title_of
+from protonn_edge.chain.head import matrices_of, paper_bytes, title_of
 from protonn_edge.chain.integer_stage import IntegerStage, stage_names
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.point_format import size_text
@@ -128,9 +128,9 @@ def _describe(model: Model) -> dict[str, Any]:
         **described(model.policy),
         "nonzero": {
             name: np.count_nonzero(matrix) / matrix.size
-            for name, matrix in model.head.matrices.items()
+            for name, matrix in matrices_of(model.head).items()
         },
-        "paper_bytes": paper_bytes(model.head.matrices.values()),
+        "paper_bytes": paper_bytes(matrices_of(model.head).values()),
         "record": dict(model.record),
     }
     return record | ({"no_device": reason} if reason else _describe_integers(model))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import RenderableType
 
-from protonn_edge.chain.head import paper_bytes
+from protonn_edge.chain.head import matrices_of, paper_bytes
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import described, modules_of
 from protonn_edge.cli.command import Output
@@ -67,7 +67,7 @@ def describe(
     if reason is None:
         facts, predicted = _describe_integers(model, X, y)
     else:
-        size = paper_bytes(model.head.matrices.values())
+        size = paper_bytes(matrices_of(model.head).values())
         facts = {"accuracy": None, "paper_bytes": size, "no_device": reason}
         predicted = of_test
     quality = quality_of(predicted, y, model)
@@ -228,7 +228,7 @@ def _describe_ranking(model: Model, dataset: Dataset) -> dict[str, Any]:
         "tested": _tested(dataset),
         "restarts": list(model.record.get("restarts", ())),
         "threshold": model.threshold,
-        "paper_bytes": paper_bytes(model.head.matrices.values()),
+        "paper_bytes": paper_bytes(matrices_of(model.head).values()),
         "no_device": why_floats_alone(model),
     }
 

@@ -128,7 +128,7 @@ def tune_command(given: TuneOptions = options_of(TuneOptions), out: Output = OUT
     Repeat the command to continue. The test part is used once, at the end.
     """
     require("optuna")
-    load_board(given.board_name).check_is_chip("flash, SRAM or cycles")
+    load_board(given.board_name)  # a wrong name is refused before anything is read
     check_there(given.data)
     check_output(given.output)
     if given.front_path is not None and given.front_path.suffix != ".json":

@@ -364,7 +364,7 @@ def train_best(given: TrainOptions, out: Output) -> None:
     """Train the best model of any kind, with parameters of all kinds, and write it."""
     parameters = given.classifier.parameters()
     require("optuna")
-    load_board(given.board_name).check_is_chip("flash, SRAM or cycles")
+    load_board(given.board_name)  # a wrong name is refused before anything is read
     dataset = fitting.load_divided(given)
     asked = SharedParameters(features=parameters.get("features")).asked
     with tempfile.TemporaryDirectory(prefix="protonn-edge-best-") as folder:

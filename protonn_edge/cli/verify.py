@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     "verify",
     needs={"--project": "--port", "--port --emulator --read": "data"},
     apart={
-        "--emulator": "--board=host",
         "--entry --points --prove --check -o --html": "data",
         "--check": "--board --entry --points --prove -o --html",
     },
@@ -78,7 +77,7 @@ def verify_command(
     """Check PATH: a model with the points of DATA, or a build.
 
     Of a model, the scores of NumPy, host C, the emulated board and, with --port, a real one are
-    compared. With --board host, the emulated board is omitted.
+    compared.
 
     Without DATA, PATH is a project that 'build' wrote, an exported library, or any ELF file. Its
     claims are listed: each is proven, measured on some points, or not checked. If a claim is false,
@@ -105,7 +104,7 @@ def verify_command(
     device = _Device(out, board, compiled, Q)
     possible_at_port = None
     if port is not None:
-        with compared.open_session(port, reference, device.chip):
+        with compared.open_session(port, reference, board):
             pass  # fail at once if the board is missing or has another model
         possible_at_port = _possible_at_port(folder, reference, board, out)
     with out.status("host C"):
@@ -139,8 +138,6 @@ def verify_command(
 
 def _emulator(out: Output, name: str | None, board: Board) -> str | None:
     """Return the emulator of the board; None if there is none and it was not requested."""
-    if not board.is_chip:
-        return None
     try:
         return chosen_emulator(out, name, board)
     except InputError as error:
@@ -159,10 +156,6 @@ class _Device:
     model: DeviceModel
     Q: NDArray[np.uint8]
 
-    @property
-    def chip(self) -> Board | None:
-        return self.board if self.board.is_chip else None
-
     def at(
         self, name: str, url: str, possible: compared.PossibleCycles | None
     ) -> compared.Agreement:
@@ -174,7 +167,7 @@ class _Device:
                 self.model.chain,
                 self.Q,
                 sink=lambda _: bar.advance(),
-                board=self.chip,
+                board=self.board,
                 possible=possible,
             )
         return agreement
@@ -196,8 +189,6 @@ def _possible_at_port(
     folder: Path | None, reference: IntegerChain, board: Board, out: Output
 ) -> compared.PossibleCycles | None:
     """Return the possible cycles of a prediction; None if cycles are not counted."""
-    if not board.is_chip:
-        return None
     project = Project(folder or Path())
     if folder is not None or (project.built and project.is_of(reference)):
         plan = _plan_of(project, reference)

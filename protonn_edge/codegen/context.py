@@ -102,7 +102,7 @@ def _stage_contexts(plan: Plan, n_feature_stages: int) -> tuple[StageContext, ..
         watched, watching = range(0), ""
         if expected is not None and len(contexts) == n_feature_stages:
             watched, watching = expected.watched, expected.template
-        template = f"{kernel.kind}/{kernel.kind}.j2"
+        template = f"{kernel.stage.kind}/{kernel.stage.kind}.j2"
         contexts.append(StageContext(name, title, template, kernel, held, watched, watching))
     for one, other in pairwise(contexts):
         object.__setattr__(one, "next", other)

@@ -164,7 +164,7 @@ class Plan(ProgramCost, FactsRepr):
     @cached_property
     def named(self) -> dict[str, Kernel]:
         """The kernels by the names of their stages."""
-        names = stage_names(kernel.kind for kernel in self.kernels)
+        names = stage_names(kernel.stage.kind for kernel in self.kernels)
         return dict(zip(names, self.kernels, strict=True))
 
     def of(self, name: str) -> Any:
@@ -294,7 +294,7 @@ def _with_entry(cost: Cost, feed: Feed, core: Core) -> Cost:
 
 def _with_number(name: str, kernel: Kernel, cost: Cost) -> Cost:
     """Return the cost of the second stage of a kind with the number in its steps' names, too."""
-    number = name.removeprefix(kernel.kind)
+    number = name.removeprefix(kernel.stage.kind)
     if not number:
         return cost
     return replace(cost, steps=tuple(replace(step, name=step.name + number) for step in cost.steps))

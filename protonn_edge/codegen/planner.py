@@ -12,6 +12,7 @@ from protonn_edge.avr.cores import UNO_CORE, Core
 from protonn_edge.boards import Board
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.integer_chain import named_stages
+from protonn_edge.chain.own_program import ProgramStage
 from protonn_edge.codegen.plan import (
     DevicePlan,
     PartialPlan,
@@ -22,6 +23,7 @@ from protonn_edge.codegen.plan import (
 from protonn_edge.errors import InputError
 from protonn_edge.kernels.kernel import Kernel, kernels_of
 from protonn_edge.quantization import IntegerChain
+from protonn_edge.system.checks import check_choice
 
 READABLE_BYTES = 0x10000
 """Flash from which the generated code can read constants: LPM has a 16-bit pointer."""
@@ -107,14 +109,24 @@ def device_plans(
 
 def own_program(model: IntegerChain) -> Any:
     """Return the module that plans and renders a model; None if its stages have kernels."""
-    name = model.own_stages[-1].program
-    return import_module(name) if name else None
+    last = model.own_stages[-1]
+    return import_module(last.program) if isinstance(last, ProgramStage) else None
+
+
+def feedings(first: Kernel) -> tuple[bool, ...]:
+    """Return whether firmware may hold all values of a first stage: the options, preferred first.
+
+    Without a multiplier, a chip is too slow for the line.
+    """
+    if not first.core.multiplies:
+        return (True,)
+    return (True, False) if first.holds_inputs else (False,)
 
 
 def every_plan(model: IntegerChain, core: Core = UNO_CORE) -> Iterator[Plan]:
     """Yield every plan for a kind of chip, whether it fits or not; many layers have very many."""
     for kernels in product(*reversed(_able(model, core, None))):
-        for held in kernels[-1].feedings:
+        for held in feedings(kernels[-1]):
             yield plan_with(kernels[::-1], held=held)
 
 
@@ -138,7 +150,7 @@ def _pareto_plans(able: Sequence[Sequence[Kernel]], activity: Activity | None) -
         grown = [end.behind(kernel, activities[place]) for kernel in able[place] for end in ends]
         ends = [end for end in grown if not any(other.dominates(end) for other in grown)]
     for first, end in product(able[0], ends):
-        for held in first.feedings:
+        for held in feedings(first):
             yield end.completed(first, activities[0], held=held)
 
 
@@ -158,11 +170,7 @@ def plan_of(
     for name, stage in named_stages(model).items():
         able = {kernel.name: kernel for kernel in kernels_of(stage, core)}
         choice = choices.get(name, next(iter(able)))
-        if choice not in able:
-            raise InputError(
-                f"{choice[:40]!r} is not a kernel for {name} on {core.chip}; choose one of "
-                f"{', '.join(able)}"
-            )
+        check_choice(f"kernel for {name} on {core.chip}", choice, able)
         kernels.append(able[choice])
     held = choices.get("feeding", "held") == "held"
     return plan_with(kernels, activity, held=held)

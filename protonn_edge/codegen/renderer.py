@@ -19,7 +19,7 @@ from protonn_edge.chain.shapes import image_text, shape_text
 from protonn_edge.codegen.context import c_float, program_context, render_context
 from protonn_edge.codegen.plan import DevicePlan, Plan
 from protonn_edge.codegen.planner import device_plans, own_program
-from protonn_edge.errors import InputError, shortened
+from protonn_edge.errors import InvalidValue, shortened
 from protonn_edge.extensions import parts_of
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.files import resource
@@ -48,13 +48,15 @@ _COMMENT_OR_LITERAL = re.compile(
 def check_prefix(prefix: str) -> None:
     """Raise `InputError` unless `prefix` and ``_`` may begin C names, in either case."""
     if len(prefix) > _LENGTH_LIMIT or not _FORM.fullmatch(prefix):
-        raise InputError(
-            f"C names cannot begin with the prefix {shortened(repr(prefix))}; choose a prefix that "
-            "begins with a letter, does not end with an underscore, and has at most "
-            f"{_LENGTH_LIMIT} lower-case letters, digits and single underscores"
+        raise InvalidValue(
+            f"prefix {shortened(repr(prefix))}",
+            "C names cannot begin with it",
+            "choose a prefix that begins with a letter, does not end with an "
+            f"underscore, and has at most {_LENGTH_LIMIT} lower-case letters, digits "
+            "and single underscores",
         )
     if prefix in _RESERVED:
-        raise InputError(f"the prefix {prefix!r} is reserved in C or C++; try '{prefix}_{PREFIX}'")
+        raise InvalidValue(f"prefix {prefix!r}", "reserved in C or C++", f"try '{prefix}_{PREFIX}'")
 
 
 def check_collisions(prefix: str, sources: Iterable[str]) -> None:
@@ -67,9 +69,10 @@ def check_collisions(prefix: str, sources: Iterable[str]) -> None:
     for name in sorted(filter(_PUBLIC.match, names)):
         renamed = with_prefix(name, prefix)
         if renamed in names:
-            raise InputError(
-                f"with the prefix {prefix!r}, two names in the generated C would both be "
-                f"{renamed}; choose another prefix"
+            raise InvalidValue(
+                f"prefix {prefix!r}",
+                f"two names in the generated C would both be {renamed}",
+                "choose another prefix",
             )
 
 

@@ -26,7 +26,7 @@ from protonn_edge.conversion.kept import Conversion, class_indices, measured_ste
 from protonn_edge.conversion.reading import numbers_in_range
 from protonn_edge.conversion.search import Candidate, FittedEstimator, ModelSearch, SizeLimit
 from protonn_edge.datasets.naming import check_names, label_text
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InvalidValue
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.quantization import check_counts, measure_activity
 from protonn_edge.system.checks import check
@@ -149,12 +149,13 @@ def from_sklearn(
 def _classes_to_tune_on(fitted: FittedEstimator, y: ArrayLike | None, n: int) -> Indices:
     """Return the classes of n labelled points, or refuse what cannot be trained on them."""
     if fitted.rule.not_tuned:
-        raise InputError(
-            f"fine-tuning applies only to networks of floats, but the {fitted.name} "
-            f"{fitted.rule.not_tuned}; omit fine-tuning"
+        raise InvalidValue(
+            "fine-tuning",
+            f"only for networks of floats, but the {fitted.name} {fitted.rule.not_tuned}",
+            "omit fine-tuning",
         )
     if y is None:
-        raise InputError("fine-tuning needs the labels of the points; pass them as y")
+        raise InvalidValue("fine-tuning", "no labels of the points", "pass them as y")
     return class_indices(fitted, np.asarray(y), n)
 
 

@@ -53,9 +53,10 @@ def _stored(classifier: Any, k: int) -> reading.StoredClassifier:
         return stored
     name = type(classifier).__name__
     if isinstance(classifier, DeviceClassifier):
-        raise InputError(
-            f"a {name} already trains models for devices; call its method to_model(), or pass its "
-            "Pipeline to from_pipeline"
+        raise InvalidValue(
+            name,
+            "it already trains models for devices",
+            "call its method to_model(), or pass its Pipeline to from_pipeline",
         )
     if isinstance(classifier, RegressorMixin):
         raise InputError(
@@ -64,9 +65,10 @@ def _stored(classifier: Any, k: int) -> reading.StoredClassifier:
             "emlearn for regression"
         )
     if isinstance(classifier, OutlierMixin):
-        raise InputError(
-            f"the {name} finds outliers and cannot be converted; train a model of one class with "
-            "'protonn-edge train --one-class' instead"
+        raise InvalidValue(
+            name,
+            "it finds outliers and cannot be converted",
+            "train a model of one class with 'protonn-edge train --one-class' instead",
         )
     readers = _readers()
     if type(classifier) not in readers:
@@ -85,9 +87,7 @@ def _stored(classifier: Any, k: int) -> reading.StoredClassifier:
         check(len(labels) > 1, f"classes of the {name}", len(labels), "at least two")
         rule = readers[type(classifier)](classifier, k, len(labels))
     except InvalidValue as error:
-        raise InputError(
-            f"the {name} cannot be converted ({error}); fit it again, or with other parameters"
-        ) from error
+        raise error.within(name, "fit it again, or with other parameters") from error
     names = getattr(classifier, "feature_names_in_", np.array([], str))
     return reading.StoredClassifier(name, rule, k, names, labels)
 

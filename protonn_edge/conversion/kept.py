@@ -14,7 +14,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.conversion.search import FittedEstimator
 from protonn_edge.datasets.naming import label_text
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InvalidValue
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.system.checks import check_shape
 from protonn_edge.training.deployment import Deployable
@@ -142,9 +142,11 @@ def class_indices(estimator: FittedEstimator, y: NDArray[Any], n: int) -> Indice
     for row, text in enumerate(texts):
         if text not in numbers:
             listed = ", ".join(repr(name[:40]) for name in list(numbers)[:12])
-            raise InputError(
-                f"row {row:,} has the label {text[:40]!r}, but the {estimator.name} has only the "
-                f"classes {listed}; give labels that it was fitted with"
+            raise InvalidValue(
+                f"row {row:,}",
+                f"the label is {text[:40]!r}, but the {estimator.name} has only the "
+                f"classes {listed}",
+                "give labels that it was fitted with",
             )
     return np.array([numbers[text] for text in texts], dtype=np.int64)
 

@@ -192,9 +192,10 @@ def refusing(what: str, library: str) -> Iterator[None]:
         raise
     except Exception as error:  # an untrusted file may cause any error
         why = f"{type(error).__name__}: {' '.join(str(error).split())}"
-        raise InputError(
-            f"{what} is not a classifier in {library}'s format ({shortened(why)}); train and save "
-            "the classifier again"
+        raise InvalidValue(
+            what,
+            f"not a classifier in {library}'s format ({shortened(why)})",
+            "train and save the classifier again",
         ) from error
 
 
@@ -261,9 +262,8 @@ def _untrusted(path: Path, kind: str) -> InputError:
         remedy += ", or export the network with skl2onnx, and convert the .onnx file"
     if any(tree in kind for tree in ("KDTree", "BallTree", "_dist_metrics")):
         remedy = "fit the classifier with algorithm='brute', which stores no tree, or " + remedy
-    return InputError(
-        f"{path} contains an object of the type {kind[:80]!r}, which is not known to be safe; "
-        f"{remedy}"
+    return InvalidValue(
+        path, f"an object of the type {kind[:80]!r}, which is not known to be safe", remedy
     )
 
 
@@ -274,7 +274,8 @@ def numbers_in_range() -> Iterator[None]:
         with np.errstate(over="raise", divide="raise", invalid="raise"):
             yield
     except (FloatingPointError, np.linalg.LinAlgError) as error:
-        raise InputError(
-            f"the estimator's numbers are out of range on these points ({error}); scale the "
-            "features, and fit the estimator again"
+        raise InvalidValue(
+            "the estimator",
+            f"numbers out of range on these points ({error})",
+            "scale the features, and fit the estimator again",
         ) from error

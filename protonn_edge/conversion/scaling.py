@@ -57,9 +57,10 @@ def affine_map(affine: AffineMap, transformers: list[tuple[str, Any]]) -> Affine
 
 
 def _unusable(step: str, reason: str) -> InputError:
-    return InputError(
-        f"the pipeline's {step} cannot be converted ({reason}); fit the pipeline again without it, "
-        "or with other parameters"
+    return InvalidValue(
+        f"{step} of the pipeline",
+        f"not converted ({reason})",
+        "fit the pipeline again without it, or with other parameters",
     )
 
 
@@ -253,12 +254,13 @@ def from_pipeline(pipeline: Pipeline, X: ArrayLike | None = None) -> PipelineMod
     """
     pipeline = getattr(pipeline, "best_estimator_", pipeline)  # of a search for parameters
     if not isinstance(pipeline, Pipeline):
-        raise InputError(f"a {type(pipeline).__name__} is not a Pipeline; pass a fitted pipeline")
+        raise InvalidValue(type(pipeline).__name__, "not a Pipeline", "pass a fitted pipeline")
     *steps, (_, classifier) = pipeline.steps or [("", None)]
     if not isinstance(classifier, DeviceClassifier):
-        raise InputError(
-            f"the pipeline ends in an object of the type {type(classifier).__name__}, which is not "
-            "a classifier of protonn-edge; convert the pipeline with from_sklearn"
+        raise InvalidValue(
+            "end of the pipeline",
+            f"a {type(classifier).__name__}, which is not a classifier of protonn-edge",
+            "convert the pipeline with from_sklearn",
         )
     check_fitted(classifier)
     fitted = (getattr(step, "n_features_in_", None) for _, step in (*steps, ("", classifier)))
@@ -276,25 +278,29 @@ def from_pipeline(pipeline: Pipeline, X: ArrayLike | None = None) -> PipelineMod
 def _scaled(model: Model, scaling: AffineMap) -> Model:
     """Return a model with the same scores for features before a scaling."""
     if scaling.axes is not None:
-        raise InputError(
-            "the pipeline has a PCA, which cannot be expressed as a scale per feature; leave the "
-            "PCA out (ProtoNN and Bonsai learn projections of their own)"
+        raise InvalidValue(
+            "PCA of the pipeline",
+            "not a scale for each feature",
+            "leave the PCA out (ProtoNN and Bonsai learn projections of their own)",
         )
     if not (scaling.scale > 0).all():
         feature = int(np.argmin(scaling.scale > 0))
-        raise InputError(
-            f"the pipeline scales feature {feature} by {scaling.scale[feature]:g}, but factors "
-            "must be above 0; fit the scaler on features that vary"
+        raise InvalidValue(
+            f"factor of feature {feature}",
+            f"{scaling.scale[feature]:g}, expected a number above 0",
+            "fit the scaler on features that vary",
         )
     if model.features is not None:
-        raise InputError(
-            "the model computes features on the device, which receives only raw values; fit the "
-            "pipeline without the scalers"
+        raise InvalidValue(
+            "scalers of the pipeline",
+            "the model computes features of raw values on the device",
+            "fit the pipeline without the scalers",
         )
     if model.normalizer.kind == "l2":
-        raise InputError(
-            "the classifier scales points to unit norm, which cannot be combined with the "
-            "pipeline's scalers; fit it with normalization='standard', or without the scalers"
+        raise InvalidValue(
+            "scalers of the pipeline",
+            "the classifier scales points to unit norm, which cannot be combined with them",
+            "fit it with normalization='standard', or without the scalers",
         )
     # A scaler makes z = (x - offset) scale + shift, the normalizer then (z - offset') scale'.
     raw = {

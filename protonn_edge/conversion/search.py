@@ -25,6 +25,7 @@ from protonn_edge.errors import CheckFailed
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.projects.checks import check_estimate
 from protonn_edge.quantization import IntegerChain, quantize
+from protonn_edge.system.checks import check_enough
 from protonn_edge.training.points import Float32, Indices, check_varying
 
 _COMPARED_POINTS = 10_000
@@ -114,10 +115,14 @@ class SizeLimit:
                 f"{self.board.sram_bytes:,} B; try {remedy}"
             )
         check_estimate(plan, self.board, self.remedies)
-        if self.budget is not None and model.model_bytes > self.budget:
-            raise CheckFailed(
-                f"the model takes {model.model_bytes:,} B of int8 parameters, but the budget is "
-                f"{self.budget:,}; try {flash}"
+        if self.budget is not None:
+            check_enough(
+                "the model",
+                model.model_bytes,
+                "the budget is",
+                self.budget,
+                "B of int8 parameters",
+                f"try {flash}",
             )
         return plan
 

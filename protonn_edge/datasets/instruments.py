@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets.units import Unit, unit_of, units_of
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.extensions import brought
 from protonn_edge.system.checks import check, check_kind
 
@@ -89,4 +89,4 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Instrument | None:
     try:
         return Instrument(str(sensor), tuple(map(unit_of, np.atleast_1d(units).tolist())))
     except InputError as error:
-        raise InputError(f"arrays 'sensor' and 'units': {error}") from error
+        raise InvalidValue("arrays 'sensor' and 'units'", str(error)) from error

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
-from protonn_edge.errors import InputError, shortened
+from protonn_edge.errors import InvalidValue, shortened
 
 _LIMIT = 60
 _NUMBER = r"\d{1,12}(?:\.\d{1,12})?"
@@ -47,9 +47,10 @@ def unit_of(text: str) -> Unit:
     match = _UNIT.fullmatch(text) if len(text) <= _LIMIT and text.isprintable() else None
     size, parts = (Fraction(match[n] or 1) if match else Fraction(0) for n in (1, 2))
     if match is None or not size or not parts:
-        raise InputError(
-            f"the unit {shortened(text)!r} is neither a symbol nor a number followed by a symbol; "
-            "give a unit such as g, m/s^2, '1/256 g' or '1/16.4 deg/s'"
+        raise InvalidValue(
+            f"unit {shortened(text)!r}",
+            "neither a symbol nor a number followed by a symbol",
+            "give a unit such as g, m/s^2, '1/256 g' or '1/16.4 deg/s'",
         )
     symbol = " ".join(match[3].split())
     quantity, one = _SYMBOLS.get(symbol, (symbol, Fraction(1)))

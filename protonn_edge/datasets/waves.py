@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets.instruments import Instrument
 from protonn_edge.datasets.units import unit_of
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InvalidValue
+from protonn_edge.system.checks import check, check_most
 from protonn_edge.system.files import check_file
 
 COUNTS = 1024
@@ -67,9 +68,10 @@ def read_wave(path: Path) -> Wave:
                 channel, counts = 0, _counts_in(path, recording, 0)
     except (wave.Error, EOFError, RuntimeError) as error:  # the last one: a seek beyond the end
         reason = str(error) or "the file ends too early"
-        raise InputError(
-            f"{path} is not a WAV file with PCM samples ({reason}); convert it to PCM samples of "
-            "16 bits"
+        raise InvalidValue(
+            path,
+            f"not a WAV file with PCM samples ({reason})",
+            "convert it to PCM samples of 16 bits",
         ) from error
     return Wave(counts.reshape(-1, 1), rate, channels, channel)
 
@@ -89,17 +91,11 @@ def _plain(path: Path) -> Any:
 
 
 def _check(path: Path, width: int, channels: int, rate: float) -> None:
-    if not rate:
-        raise InputError(f"{path} has a sampling rate of 0; save it again with its true rate")
-    if width not in (1, 2):
-        raise InputError(f"{path} has samples of {8 * width} bits; convert it to 8 or 16 bits")
+    check(rate > 0, path, "a sampling rate of 0 Hz", "more", "save it again with its true rate")
+    check(width in (1, 2), path, f"samples of {8 * width} bits", "8 or 16 bits", "convert it")
     # The data after the header may be shorter than stated here, never longer.
     most = path.stat().st_size // (width * channels)
-    if most > _MOST_SAMPLES:
-        raise InputError(
-            f"{path} has {most:,} samples, but the limit is {_MOST_SAMPLES:,}; divide the "
-            "recording into several files"
-        )
+    check_most(path, most, _MOST_SAMPLES, "samples", "divide the recording into several files")
 
 
 def _counts_in(path: Path, recording: wave.Wave_read, channel: int) -> NDArray[np.int16]:
@@ -119,8 +115,9 @@ def _counts_in(path: Path, recording: wave.Wave_read, channel: int) -> NDArray[n
         n += len(piece)
     said = recording.getnframes()
     if n < said and said * width * channels < _UNKNOWN_BYTES:
-        raise InputError(
-            f"{path} is truncated: its header announces {said:,} samples, but the file has {n:,}; "
-            "copy or record the file again"
+        raise InvalidValue(
+            path,
+            f"{n:,} samples, expected the {said:,} of its header",
+            "copy or record the file again",
         )
     return counts[:n]

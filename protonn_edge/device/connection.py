@@ -16,7 +16,7 @@ import socket
 import time
 from dataclasses import dataclass
 
-from protonn_edge.boards import Board, chip_boards
+from protonn_edge.boards import Board, boards
 from protonn_edge.device import protocol
 from protonn_edge.device.message_reader import MessageReader
 from protonn_edge.device.protocol import HelloReply, HelloRequest, Message, ProtocolError
@@ -233,7 +233,7 @@ class ExpectedDevice:
 def _check_board(device: HelloReply, board: Board, where: str) -> None:
     """Raise `DeviceError` unless the device has the board's clock and window."""
     if device.clock_hz != board.clock_hz:
-        alike = [each.name for each in chip_boards() if each.clock_hz == device.clock_hz]
+        alike = [each.name for each in boards() if each.clock_hz == device.clock_hz]
         named = f": {', '.join(alike)}" if alike else ""
         raise DeviceError(
             f"{where} reports a clock of {device.clock_hz:,} Hz, but {board.name} runs at "

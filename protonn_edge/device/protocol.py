@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar, Self, cast, dataclass_transform, ge
 
 from cobs import cobs
 
-from protonn_edge.errors import DeviceError, InputError
+from protonn_edge.errors import DeviceError
 from protonn_edge.extensions import brought
 from protonn_edge.system.checks import check_range
 
@@ -239,11 +239,13 @@ def encode_frame(body: bytes) -> bytes:
     Raises `InputError` if the body has fewer than 2 or, with its CRC, more than 65,535 bytes.
     """
     whole = body + crc16(body).to_bytes(_CRC_BYTES, "big")
-    if not _MIN_BODY_BYTES <= len(whole) <= _MAX_BODY_BYTES:
-        raise InputError(
-            f"a frame's body has {len(body)} bytes, but must have {_MIN_BODY_BYTES - _CRC_BYTES} "
-            f"to {_MAX_BODY_BYTES - _CRC_BYTES}; use fewer features"
-        )
+    check_range(
+        "bytes in a frame's body",
+        len(body),
+        _MIN_BODY_BYTES - _CRC_BYTES,
+        _MAX_BODY_BYTES - _CRC_BYTES,
+        "use fewer features",
+    )
     return bytes(cobs.encode(whole)) + DELIMITER
 
 

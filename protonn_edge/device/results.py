@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
 from protonn_edge.datasets.naming import NO_CLASS, NO_CLASS_NAME, NO_LABEL
-from protonn_edge.errors import InputError, cannot_read, shortened
+from protonn_edge.errors import InputError, InvalidValue, cannot_read, shortened
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.files import AppendedFile, check_file, write_atomically
 
@@ -170,8 +170,8 @@ class ResultsFile(AppendedFile):
                 with _opened(path) as stream:
                     _classes_in(path, stream)
             except InputError as error:
-                raise InputError(
-                    f"{path} exists, but is not a results file; choose another file with -o"
+                raise InvalidValue(
+                    path, "not a results file", "choose another file with -o"
                 ) from error
         write_atomically(path, _line(_columns(classes)) + "".join(map(self._line_of, keep)))
         super().__init__(path)
@@ -201,9 +201,11 @@ def check_finished(path: Path) -> None:
     except InputError:
         return  # there is no run to continue
     if earlier.origin is not None and len(earlier.results) < earlier.origin.points:
-        raise InputError(
-            f"{path} has {len(earlier.results):,} of {earlier.origin.points:,} results of a run "
-            "that was stopped; continue it with `protonn-edge hil --resume`, or delete the file"
+        raise InvalidValue(
+            path,
+            f"{len(earlier.results):,} of {earlier.origin.points:,} results of a run "
+            "that was stopped",
+            "continue it with `protonn-edge hil --resume`, or delete the file",
         )
 
 
@@ -239,15 +241,17 @@ def read_results(path: Path, expected: Origin | None = None) -> RecordedRun:
                 origin = origin or of_line
                 _check_belongs(result, of_line, origin, results)
             except ValueError as error:
-                raise InputError(
-                    f"{path} line {len(results) + 2} {error}; remove the line or run "
-                    "`protonn-edge hil` again"
+                raise InvalidValue(
+                    f"{path} line {len(results) + 2}",
+                    str(error),
+                    "remove the line or run `protonn-edge hil` again",
                 ) from error
             if expected not in (None, origin):
                 what = "another model" if origin.model != expected.model else "other points"
-                raise InputError(
-                    f"the results in {path} were measured with {what} (run {origin}, not "
-                    f"{expected}); name another file with -o, or delete this one"
+                raise InvalidValue(
+                    path,
+                    f"measured with {what} (run {origin}, not {expected})",
+                    "name another file with -o, or delete this one",
                 )
             results[result.index] = result
     return RecordedRun(origin, list(results.values()), classes)
@@ -256,25 +260,25 @@ def read_results(path: Path, expected: Origin | None = None) -> RecordedRun:
 def _result_in(line: bytes, classes: Sequence[str]) -> tuple[Result, Origin]:
     """Return the result in a line, and its run; `ValueError` names its fault."""
     if not line.endswith(b"\n"):
-        raise ValueError(f"is longer than {_MAX_LINE_BYTES} bytes")
+        raise ValueError(f"longer than {_MAX_LINE_BYTES} bytes")
     try:
         fields, expected = _fields(line), len(_columns(classes))
         if len(fields) != expected:
             raise ValueError(f"it has {len(fields)} fields, not {expected}")
         return Result.from_fields(fields[:-1], classes), Origin.of_text(fields[-1])
     except ValueError as error:
-        raise ValueError(f"is not a result: {error}") from error
+        raise ValueError(f"not a result: {error}") from error
 
 
 def _check_belongs(result: Result, run: Origin, origin: Origin, others: Collection[int]) -> None:
     """Raise `ValueError` if a result is not one of a run's, or repeats one of the others."""
     if run != origin:
-        raise ValueError(f"belongs to another run, {run}")
+        raise ValueError(f"it belongs to another run, {run}")
     if result.index >= (end := origin.points + origin.unused):
-        text = f"has index {result.index:,}, but this run's indices are 0 to {end - 1:,}"
+        text = f"index {result.index:,}, but this run's indices are 0 to {end - 1:,}"
         raise ValueError(text)
     if result.index in others:
-        raise ValueError(f"repeats index {result.index}")
+        raise ValueError(f"it repeats index {result.index}")
 
 
 @contextmanager
@@ -294,9 +298,10 @@ def _classes_in(path: Path, stream: BinaryIO) -> tuple[str, ...]:
     classes = tuple(name.removeprefix(_SCORE) for name in columns[len(_FIXED) : -1])
     fits = 1 <= len(set(classes)) == len(classes) <= _MOST_CLASSES and all(classes)
     if not fits or columns != _columns(classes):
-        raise InputError(
-            f"{path} does not begin with the header of a results file; name a file that "
-            "`protonn-edge hil` wrote"
+        raise InvalidValue(
+            path,
+            "it does not begin with the header of a results file",
+            "name a file that `protonn-edge hil` wrote",
         )
     return classes
 

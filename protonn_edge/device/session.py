@@ -15,8 +15,8 @@ from protonn_edge.device import connection, protocol
 from protonn_edge.device.connection import REFLASH_HINT, Host, NoReplyError
 from protonn_edge.device.exchange import Exchange, RetryPolicy
 from protonn_edge.device.protocol import HelloReply, Message, ProtocolError, StatsReply
-from protonn_edge.errors import CheckFailed, InputError
-from protonn_edge.system.checks import check, check_shape
+from protonn_edge.errors import CheckFailed
+from protonn_edge.system.checks import check, check_range, check_shape
 
 _BETWEEN_REPETITIONS = 200  # cycles, generously
 _STATS_DEADLINE_S, _STATS_PROGRESS_S = 1.0, 5.0  # they need no computation
@@ -212,12 +212,9 @@ class Session:
         """
         once = self.predict(features)
         most = min(protocol.MOST_REPETITIONS, ((1 << 32) - 1) // max(1, once.cycles))
-        if not 1 <= repetitions <= most:
-            raise InputError(
-                f"{repetitions:,} repetitions were requested, but at {once.cycles:,} cycles per "
-                f"prediction, the device can count the cycles of only 1 to {most:,} repetitions; "
-                "request a number in this range"
-            )
+        check_range(
+            f"repetitions of {once.cycles:,} cycles, which the device counts", repetitions, 1, most
+        )
         request = protocol.RepeatRequest(
             repetitions % protocol.MOST_REPETITIONS, self._feature_bytes(features)
         )

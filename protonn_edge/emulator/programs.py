@@ -69,7 +69,7 @@ def find_program(name: str | None, board: Board, extras: Sequence[str] = ()) -> 
     rare = extras if chip == _CHIP_OF_AVR8JS else [f"{board.name} ({', '.join(chip)})", *extras]
     if rare and program.name != "simavr":
         why = program.instead or "choose --emulator simavr"
-        raise InputError(f"{rare[0]} cannot be emulated without simavr: {why}")
+        raise InvalidValue(rare[0], "not emulated without simavr", why)
     return program
 
 
@@ -91,14 +91,16 @@ def _any_program(name: str | None) -> Program:
 def _simavr() -> Program:
     if not shell.LINUX:
         place = "WSL" if shell.WINDOWS else "a container"
-        raise InputError(f"simavr needs Linux; run it in {place}, or use --port with a real board")
+        raise InvalidValue(
+            "simavr", "it needs Linux", f"run it in {place}, or use --port with a real board"
+        )
     return Program("simavr", (str(build_simavr()),), _PACKAGES)
 
 
 def _avr8js(instead: str = "") -> Program:
     node = shutil.which("node")
     if node is None:
-        raise InputError(f"'node' is not on PATH; install {_NODE}")
+        raise InvalidValue("node", "not on PATH", f"install {_NODE}")
     return Program("avr8js", (node, str(script_file(EMULATOR))), _NODE, instead)
 
 
@@ -120,10 +122,10 @@ def _compile(command: Sequence[str], packages: str) -> None:
     try:
         done = run_within(_DEADLINE_S, command, name=name, environment=english)
     except FileNotFoundError as error:
-        raise InputError(f"{name} is missing; install {packages}") from error
+        raise InvalidValue(name, "not on PATH", f"install {packages}") from error
     if done.returncode != 0:
         reason = relevant_lines(done.stderr) or "no message"
-        raise InputError(f"{name} failed ({reason}); install {packages}")
+        raise InvalidValue(name, f"it failed ({reason})", f"install {packages}")
 
 
 BOOTLOADER_START = 0x7E00  # where the boot section begins, in bytes; the usable flash ends here
@@ -146,7 +148,7 @@ def load_optiboot() -> FlashImage:
     try:
         source = _OPTIBOOT.read_bytes()
     except OSError as error:
-        raise InputError(f"the source of Optiboot is missing; install {_AVR_PACKAGES}") from error
+        raise InvalidValue(_OPTIBOOT, "no such file", f"install {_AVR_PACKAGES}") from error
 
     def build(product: Path) -> None:
         _compile(["avr-gcc", *_OPTIBOOT_FLAGS, "-o", str(product), str(_OPTIBOOT)], _AVR_PACKAGES)
@@ -179,9 +181,10 @@ class FlashImage:
         """Return this image with a bootloader from `start` on; `InputError` if it reaches there."""
         length = len(self.flash.rstrip(b"\xff"))
         if length > start:
-            raise InputError(
-                f"the firmware takes {length:,} B of flash, but a bootloader leaves {start:,} B; "
-                "run the firmware without the bootloader"
+            raise InvalidValue(
+                "firmware",
+                f"{length:,} B of flash, but a bootloader leaves {start:,} B",
+                "run the firmware without the bootloader",
             )
         symbols = (*self.symbols, *bootloader.symbols)
         return FlashImage(self.flash[:start] + bootloader.flash[start:], self.data_end, symbols)

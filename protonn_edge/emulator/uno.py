@@ -23,7 +23,7 @@ from protonn_edge.boards import Board, load_board
 from protonn_edge.emulator import programs
 from protonn_edge.emulator.programs import BOOTLOADER_START, empty_image
 from protonn_edge.emulator.replayed import Replayed, packed_sensors
-from protonn_edge.errors import InputError, ProtoNNEdgeError, shortened
+from protonn_edge.errors import InputError, InvalidValue, ProtoNNEdgeError, shortened
 
 _USAGE = 2  # the program's exit code for a link that cannot be opened
 _CHIP = 3  # and for a chip that it does not support
@@ -269,13 +269,13 @@ class EmulatedBoard:
         `EmulatorError` if it has ended or does not answer within 60 s.
         """
         if self.program.name != "simavr":
-            raise InputError(f"{self.program.name} has no buttons; use the emulator simavr")
+            raise InvalidValue(self.program.name, "no buttons", "use the emulator simavr")
         is_pin = re.fullmatch("P[A-Z][0-7]", pin) is not None
         if is_pin:
             self._send(f"press {pin[1:]}\n".encode())
         if not is_pin or not self._receive()["pressed"]:
-            raise InputError(
-                f"{self._name} has no pin {shortened(pin, 20)!r}; give a port and a bit, as in PD2"
+            raise InvalidValue(
+                self._name, f"no pin {shortened(pin, 20)!r}", "give a port and a bit, as in PD2"
             )
 
     def _send(self, content: bytes) -> None:
@@ -316,15 +316,16 @@ class EmulatedBoard:
             reason = self._errors.content().decode(errors="replace")
         reason = " ".join(reason.split()) or f"exit code {process.returncode}"
         if process.returncode == _USAGE:
-            return InputError(f"{self._name} cannot use {self._link}: {reason}; use another port")
+            return InvalidValue(self._name, f"{self._link}: {reason}", "use another port")
         if process.returncode == _EEPROM:
-            return InputError(
-                f"{self._eeprom} cannot be the EEPROM of {self._name}: {reason}; name another file"
+            return InvalidValue(
+                self._eeprom, f"no EEPROM of {self._name}: {reason}", "name another file"
             )
         if process.returncode == _CHIP:
-            return InputError(
-                f"{self._board.name} cannot be emulated: {reason} ({self._board.mcu}, "
-                f"{self._board.serial}); use --port with a real board"
+            return InvalidValue(
+                self._board.name,
+                f"not emulated: {reason} ({self._board.mcu}, {self._board.serial})",
+                "use --port with a real board",
             )
         return EmulatorError(
             f"{self._name} stopped unexpectedly: {reason}; install {self.program.packages} again"
@@ -397,7 +398,6 @@ def _lines_of(pipe: IO[bytes] | None) -> queue.SimpleQueue[bytes]:
 
 
 def _check_board(board: Board, bootloader: bool) -> None:
-    board.check_is_chip("program memory or serial line")
     if bootloader and (board.mcu, board.clock_hz) != ("atmega328p", 16_000_000):
         raise InputError(
             f"{board.name} has an {board.mcu} at {board.clock_hz:,} Hz, but the emulator's "

@@ -19,7 +19,7 @@ from protonn_edge.codegen import DevicePlan
 from protonn_edge.datasets.naming import NO_CLASS, listed, quoted
 from protonn_edge.device.instruments import BenchInstrument, BenchReading
 from protonn_edge.device.results import names_of
-from protonn_edge.errors import CheckFailed, DeviceError, InputError
+from protonn_edge.errors import CheckFailed, DeviceError, InvalidValue
 from protonn_edge.evaluation.accuracy import Quality, answer_matrix
 from protonn_edge.extensions import brought
 from protonn_edge.projects.checks import Usage, check_budget, check_linked
@@ -29,6 +29,8 @@ from protonn_edge.system.facts_repr import FactsRepr
 from protonn_edge.verification import agreement as compared
 
 _COMPARED = 10  # points that each of several boards classifies
+
+_HIL_AGAIN = "delete the file and run `protonn-edge hil` again"
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,9 @@ class Measurement(FactsRepr):
     def accuracy(self) -> float:
         """Share of the points that were classified correctly, 0 to 1; `InputError` if unknown."""
         if not self.summary.labelled:
-            raise InputError("the points have no labels, so their accuracy is unknown; give labels")
+            raise InvalidValue(
+                "the points", "no labels, so their accuracy is unknown", "give labels"
+            )
         return self.summary.accuracy
 
     @property
@@ -246,8 +250,9 @@ def measure(
     `CheckFailed` if the firmware is over budget or violates a check (see `checks`), or a device
     does not answer, has another model, or differs from another one.
     """
-    _check_measurable(board, points[0])
     X, y = points
+    if len(X) == 0:
+        raise InvalidValue("the data", "no points to measure on", "give a file with points")
     reference, plan = project.generated(board)
     Q = reference.quantize(X)
     expected = device.ReferenceAnswers.of(reference, Q)
@@ -290,12 +295,6 @@ def measure(
         more=more,
         judged=_judged(reference, everything, asked[3], values),
     )
-
-
-def _check_measurable(board: Board, X: NDArray[np.float32]) -> None:
-    board.check_is_chip("cycles or serial line")
-    if len(X) == 0:
-        raise InputError("the data has no points to measure on; give a file with points")
 
 
 def _judged(
@@ -417,9 +416,10 @@ def check_rows(
     """Refuse results that cannot be the model's, or whose rows do not have these labels."""
     n, names = reference.n_classes, names_of(reference.classes)
     if run.results and run.classes != reference.classes:
-        raise InputError(
-            f"{path} has the classes {listed(run.classes)}, but the model has "
-            f"{listed(reference.classes)}; delete the file and run `protonn-edge hil` again"
+        raise InvalidValue(
+            path,
+            f"the classes are {listed(run.classes)}, but the model has {listed(reference.classes)}",
+            _HIL_AGAIN,
         )
     for result in run.results:
         scores = n if result.scores is None else len(result.scores)
@@ -437,7 +437,4 @@ def check_rows(
             if lead > 2 * reference.score_tolerance:
                 fault = "an answer that does not follow from its scores"
         if fault:
-            raise InputError(
-                f"{path} has, at index {result.index}, {fault}; delete the file and run "
-                "`protonn-edge hil` again"
-            )
+            raise InvalidValue(f"{path}, index {result.index}", fault, _HIL_AGAIN)

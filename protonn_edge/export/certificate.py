@@ -14,7 +14,7 @@ from protonn_edge.certificate.claims import Certificate, Claim, Settings
 from protonn_edge.certificate.eva import memory_safety
 from protonn_edge.certificate.program import image_sha256, program_claims, subject_of
 from protonn_edge.codegen import template_environment
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.export.folder import EXPORT, check_folder, written_in
 from protonn_edge.export.self_test import link_as_sketch, try_on_board
 from protonn_edge.system.folders import scratch_folder
@@ -34,14 +34,12 @@ def certify_library(folder: Path, board: Board, settings: Settings) -> Certifica
     hashes = dict(sorted(written_in(folder).digests.items()))
     headers = {Path(name).name for name in hashes if name.endswith(_HEADER)}
     if len(headers) != 1:
-        raise InputError(f"{folder} has no self-test; export the model again")
+        raise InvalidValue(folder, "no self-test", "export the model again")
     prefix = headers.pop().removesuffix(_HEADER)
     try:
         sources = {name: (folder / name).read_text("utf-8") for name in _sources(hashes, prefix)}
     except ValueError as error:
-        raise InputError(
-            f"{folder} has sources that are not text; export the model again"
-        ) from error
+        raise InvalidValue(folder, "sources that are not text", "export the model again") from error
     main = template_environment("export", prefix).get_template("platformio/main.c.j2").render()
     tried = try_on_board(sources, main, board)
     program, made = _claims(sources, prefix, board, tried, prove=settings.prove)

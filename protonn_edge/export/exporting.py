@@ -22,6 +22,7 @@ from protonn_edge.export.folder import check_folder, write_folder
 from protonn_edge.export.rendering import Imprint, Kind, Library
 from protonn_edge.export.self_test import KnownAnswers
 from protonn_edge.quantization import DeviceModel, IntegerChain, with_integers
+from protonn_edge.system.checks import check_enough
 from protonn_edge.system.files import resolved
 from protonn_edge.system.lazy import optional
 from protonn_edge.verification.tryout import NOT_TRIED, Tried
@@ -113,7 +114,9 @@ def export(
     device_model = with_integers(model, extensions)
     floats = device_model.floats
     if windowing is not None:
-        windowing = replace(windowing, model=device_model.chain)
+        chain = replace(device_model.chain, counts=windowing.model.counts)
+        device_model = replace(device_model, chain=chain)
+        windowing = replace(windowing, model=chain)
     vectors = _vectors(device_model, Limits.of(board), points)
     beside = max(vectors.flash_bytes, _raw_bytes(device_model.chain))
     plan = _planned(device_model, kind, Limits.of(board).beside(beside))
@@ -174,10 +177,13 @@ def _check_memories(model: Model, windowing: Windowing | None, plan: Plan, board
     needed = plan.state_bytes + ring_bytes + rendering.SKETCH_SRAM_BYTES
     if needed > board.sram_bytes:
         hop = f"give --hop {windowing.window}, or " if windowing.overlapping else ""
-        raise CheckFailed(
-            f"a sketch needs about {needed:,} B of SRAM, including {ring_bytes:,} B to buffer "
-            f"samples, but {board.name} has {board.sram_bytes:,}; {hop}train on shorter windows or "
-            "fewer channels"
+        check_enough(
+            "a sketch",
+            needed,
+            f"{board.name} has",
+            board.sram_bytes,
+            f"B of SRAM, {ring_bytes:,} of these to buffer samples",
+            f"{hop}train on shorter windows or fewer channels",
         )
 
 

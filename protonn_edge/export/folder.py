@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InvalidValue
 from protonn_edge.projects.folder import exclusive
 from protonn_edge.system.files import check_no_links, write_together
 from protonn_edge.system.folders import is_scratch
@@ -42,24 +42,25 @@ def check_folder(folder: Path, kind: str = EXPORT) -> None:
     """
     if not folder.is_dir():
         if folder.exists() or folder.is_symlink():
-            raise InputError(f"{folder} is not a folder; choose a folder for {kind}")
+            raise InvalidValue(folder, "not a folder", f"choose a folder for {kind}")
         return
     if all(map(is_scratch, folder.iterdir())):
         return
     written = written_in(folder)
     if written.kind is None:
-        raise InputError(f"{folder} is neither empty nor {kind}; choose another folder")
+        raise InvalidValue(folder, f"neither empty nor {kind}", "choose another folder")
     if written.kind != kind:
-        raise InputError(
-            f"{folder} contains {written.kind}, which cannot be replaced by {kind}; remove this "
-            "folder, or choose another one"
+        raise InvalidValue(
+            folder,
+            f"it contains {written.kind}, which cannot be replaced by {kind}",
+            "remove this folder, or choose another one",
         )
     check_no_links(folder, written.digests)
     for name, digest in written.digests.items():
         path = folder / name
         if path.exists() and (not path.is_file() or _digest(path.read_bytes()) != digest):
-            raise InputError(
-                f"{path} was edited after the export; move it elsewhere, or choose another folder"
+            raise InvalidValue(
+                path, "edited after the export", "move it elsewhere, or choose another folder"
             )
 
 
@@ -73,13 +74,16 @@ def check_project(folder: Path, wanted: str | None = None) -> None:
         return
     build = "build" if wanted is None else "build --sensor"
     if kind not in _READERS:
-        raise InputError(
-            f"{folder} does not contain {wanted}; name the folder that 'protonn-edge {build}' wrote"
+        raise InvalidValue(
+            folder,
+            f"it does not contain {wanted}",
+            f"name the folder that 'protonn-edge {build}' wrote",
         )
     without = " without --sensor" if wanted is None else ""
-    raise InputError(
-        f"{folder} contains {kind}, which only {_READERS[kind]} reads; use {_READERS[kind]}, or "
-        f"name the folder that 'protonn-edge {build}' wrote{without}"
+    raise InvalidValue(
+        folder,
+        f"it contains {kind}, which only {_READERS[kind]} reads",
+        f"use {_READERS[kind]}, or name the folder that 'protonn-edge {build}' wrote{without}",
     )
 
 
@@ -97,9 +101,10 @@ def write_folder(folder: Path, files: Mapping[str, str | bytes], kind: str = EXP
         for name in files:
             path = folder / name
             if name not in before and (path.exists() or path.is_symlink()):
-                raise InputError(
-                    f"{path} is not part of {kind} and would be overwritten; move the file, or "
-                    "choose another folder"
+                raise InvalidValue(
+                    path,
+                    f"not part of {kind}, but it would be overwritten",
+                    "move the file, or choose another folder",
                 )
         manifest = "" if kind == EXPORT else f"# {kind}\n"
         digests = {name: _digest(_encoded(content)) for name, content in files.items()}

@@ -22,10 +22,11 @@ from protonn_edge.codegen import PREFIX, Plan, check_collisions, render_c, templ
 from protonn_edge.codegen.context import Sending, c_comment, class_names, safe_sendings
 from protonn_edge.datasets.naming import channel_names
 from protonn_edge.datasets.preparation import Preparation
-from protonn_edge.errors import InputError, shortened
+from protonn_edge.errors import InvalidValue, shortened
 from protonn_edge.export.self_test import KnownAnswers
 from protonn_edge.extensions import FirmwarePart, parts_of
 from protonn_edge.quantization import IntegerChain
+from protonn_edge.system.checks import check
 from protonn_edge.system.shell import command_line
 
 if TYPE_CHECKING:
@@ -94,21 +95,23 @@ class Imprint:
 
     def __post_init__(self) -> None:
         for name, text in (("author", self.author), ("url", self.url)):
-            if not text.isprintable() or not 1 <= len(text.strip()) <= _LONGEST:
-                raise InputError(
-                    f"the library's {name} is {shortened(repr(text))}; use 1 to {_LONGEST} "
-                    "printable characters"
-                )
+            check(
+                text.isprintable() and 1 <= len(text.strip()) <= _LONGEST,
+                f"the library's {name}",
+                shortened(repr(text)),
+                f"1 to {_LONGEST} printable characters",
+            )
         if not re.match("https?://[^ ]+$", self.url):
-            raise InputError(
-                f"the library's url is {shortened(repr(self.url))}; use an address that begins "
-                "with https://"
+            raise InvalidValue(
+                "the library's url",
+                f"{shortened(repr(self.url))}, expected an address that begins with https://",
             )
-        if not _VERSION.fullmatch(self.version):
-            raise InputError(
-                f"the library's version is {shortened(repr(self.version))}; use three numbers, "
-                "such as 1.0.0"
-            )
+        check(
+            _VERSION.fullmatch(self.version) is not None,
+            "the library's version",
+            shortened(repr(self.version)),
+            "three numbers, such as 1.0.0",
+        )
 
 
 def library_name(text: str, prefix: str = PREFIX) -> str:

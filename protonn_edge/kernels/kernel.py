@@ -108,11 +108,6 @@ class Kernel(ABC):
         return (cls(stage, core),)
 
     @property
-    def kind(self) -> str:
-        """The kind of its stage."""
-        return self.stage.kind
-
-    @property
     def held(self) -> HeldInputs | None:
         """The buffer of its inputs, if it has one; None if it reads another stage's values."""
         return HeldInputs(self.stage.n_inputs)
@@ -136,16 +131,6 @@ class Kernel(ABC):
         """Whether it pushes all values into the next stage in one call."""
         return False
 
-    @property
-    def feedings(self) -> tuple[bool, ...]:
-        """Whether firmware may hold all values of a first stage: the options, preferred first.
-
-        Without a multiplier, a chip is too slow for the line.
-        """
-        if not self.core.multiplies:
-            return (True,)
-        return (True, False) if self.holds_inputs else (False,)
-
     @abstractmethod
     def cost(self, feed: Feed | None, following: Calls, activity: Activity, /) -> Cost:
         """Return its cost.
@@ -161,7 +146,7 @@ class Kernel(ABC):
         For `products`, see `Step.on`; `more` are fields of `Cost`.
         """
         code = self.code_bytes
-        step = Step(self.kind, self.name, tables + code, mean)
+        step = Step(self.stage.kind, self.name, tables + code, mean)
         return Cost((step.on(self.core, products),), tables, code, **more)
 
 

@@ -42,7 +42,7 @@ from protonn_edge.chain.watch import (
     WatchCost,
     watchable_inputs,
 )
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, InvalidValue
 
 if TYPE_CHECKING:
     from protonn_edge.chain.integer_stage import IntArray
@@ -67,6 +67,8 @@ _CYCLES_AND_CODE, _ROW_BYTES, _WATCHING_BYTES = (130, 480), 10, 5
 
 Verdict = Literal["new", "good", "drift"]
 Float64 = NDArray[np.float64]
+
+_CALIBRATE_AGAIN = "calibrate the model again"
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,19 +132,15 @@ class ExpectedAnswers(AnswerStatistics):
         ends = np.cumsum([sizes, sizes, _BINS_OF_FILES - 1, n_classes**2, 3]).tolist()
         check_type(array, cls.array, "f8")
         if array.shape != (ends[4] + n_classes,) or not np.isfinite(array).all():
-            raise InputError(
-                f"array {cls.array!r} does not fit the classes; calibrate the model again"
-            )
+            raise InvalidValue(cls.array, "of other classes", _CALIBRATE_AGAIN)
         low, high, edges, runners_up, place, moving = np.split(array, ends)
         if (low > high).any() or (np.diff(edges) < 0).any():
-            raise InputError(f"array {cls.array!r} is not sorted; calibrate the model again")
+            raise InvalidValue(cls.array, "not sorted", _CALIBRATE_AGAIN)
         start, stop, step = np.clip(place, 0, _FULL).astype(int).tolist()
         watched = range(start, stop, max(1, step))
         number, last = len(watched), watched[-1] if watched else n_inputs - 1
         if number > MOST_WATCHED or number % 2 or not n_inputs - watched.step <= last < n_inputs:
-            raise InputError(
-                f"array {cls.array!r} does not fit the inputs; calibrate the model again"
-            )
+            raise InvalidValue(cls.array, "of other inputs", _CALIBRATE_AGAIN)
         low, high = low.reshape(-1, _STATISTICS), high.reshape(-1, _STATISTICS)
         runners_up = runners_up.reshape(n_classes, -1) != 0
         return cls(low, high, edges, runners_up, watched, moving != 0)
@@ -391,7 +389,7 @@ def observed(chain: Any, model: Any) -> Any:
     Raises `InputError` if this model cannot be observed, or does not contain expected answers.
     """
     if reason := why_unobserved(chain):
-        raise InputError(f"counters do not support {reason}; use firmware without --observe")
+        raise InvalidValue("--observe", f"no counters of {reason}", "omit --observe")
     if model.expected is None:
         raise InputError(
             "the model has no statistics for --observe; train it with at least 100 test points, or "

@@ -18,6 +18,7 @@ from protonn_edge.chain.head import FEWER_FEATURES, Remedies
 from protonn_edge.codegen import DevicePlan, Plan
 from protonn_edge.codegen.planner import READABLE_BYTES
 from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.system.checks import check_enough
 from protonn_edge.verification.agreement import longest_pushes
 
 # Receiving and decoding a byte take the rest of the 1,389 cycles between two bytes; measured on the
@@ -76,26 +77,35 @@ class OverBudget(CheckFailed):
 
 def check_estimate(plan: DevicePlan, board: Board, remedies: Remedies) -> None:
     """Raise `CheckFailed` if tables or variables alone are too large, or pushes are too slow."""
-    if plan.table_bytes > board.flash_bytes:
-        raise CheckFailed(
-            f"the model's tables alone need {plan.table_bytes:,} B of flash, but {board.name} has "
-            f"{board.flash_bytes:,} B; {_flash_remedy(remedies)}"
-        )
-    if plan.state_bytes > board.sram_bytes:
-        raise CheckFailed(
-            f"the model's variables alone need {plan.state_bytes:,} B of SRAM, but {board.name} "
-            f"has {board.sram_bytes:,} B; {_sram_remedy(remedies, board)}"
-        )
+    check_enough(
+        "the model",
+        plan.table_bytes,
+        f"{board.name} has",
+        board.flash_bytes,
+        "B of flash for its tables alone",
+        _flash_remedy(remedies),
+    )
+    check_enough(
+        "the model",
+        plan.state_bytes,
+        f"{board.name} has",
+        board.sram_bytes,
+        "B of SRAM for its variables alone",
+        _sram_remedy(remedies, board),
+    )
     _check_pace(plan.feature_cycles, board, remedies)
 
 
 def _check_pace(cycles: float, board: Board, remedies: Remedies) -> None:
     """Raise `CheckFailed` if features take these cycles each, while others arrive."""
-    if cycles > _FEATURE_CYCLES_LIMIT:
-        raise CheckFailed(
-            f"the model needs {cycles:,.0f} cycles for each feature, but at {board.baud:,} baud "
-            f"the serial line leaves only {_FEATURE_CYCLES_LIMIT:,} cycles; try {remedies.cycles}"
-        )
+    check_enough(
+        "the model",
+        cycles,
+        f"at {board.baud:,} baud, the serial line leaves",
+        _FEATURE_CYCLES_LIMIT,
+        "cycles for each feature",
+        f"try {remedies.cycles}",
+    )
 
 
 def check_budget(program: LinkedProgram, board: Board, remedies: Remedies) -> Usage:

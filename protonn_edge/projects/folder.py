@@ -9,7 +9,6 @@ the file with what `build` writes for it.
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,7 +23,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.codegen import DevicePlan, render_c
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.codegen.renderer import render_parts
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.extensions import brought, forms_of
 from protonn_edge.quantization import DeviceModel, IntegerChain
 from protonn_edge.system import files
@@ -45,10 +44,12 @@ _PLAN = _GENERATED / PLAN_FILE
 _SETTINGS = "platformio.ini"
 _SETTINGS_LIMIT_BYTES = 1 << 20
 _SOURCE_FOLDERS = ("firmware", "include", "lib")
+_NOT_COPIED = (_GENERATED.name, "host")  # the latter is the program for this computer
 
 _FORMAT = 1  # increase it if a key changes; files of other formats are refused
 _LARGEST_FILE = 64 << 10
 _AGAIN = "run 'protonn-edge build' again"
+_ELSEWHERE = "choose another folder with -o"
 
 _MEAN = number(0, 1e15)
 _STAGES = list_of(lambda each: isinstance(each, dict) and _MEAN(each.get("mean")), most=100)
@@ -103,7 +104,7 @@ def plan_text(model: IntegerChain, plan: DevicePlan) -> str:
 def read_plan(path: Path) -> WrittenPlan:
     """Return the plan in ``build.json``; `InputError` if it is missing, damaged or outdated."""
     if not path.exists():
-        raise InputError(f"{path} is missing; {_AGAIN}")
+        raise InvalidValue(path, "missing", _AGAIN)
     try:
         record = json.loads(files.read_file(path, limit_bytes=_LARGEST_FILE, remedy=_AGAIN))
     except (ValueError, RecursionError) as error:
@@ -112,9 +113,8 @@ def read_plan(path: Path) -> WrittenPlan:
         raise not_as_written(path)
     version = record.get("tool_version")
     if text(80)(version) and version != __version__:
-        raise InputError(
-            f"{path} was written by version {version!r}, but this is version {__version__}; "
-            f"{_AGAIN}"
+        raise InvalidValue(
+            path, f"written by version {version!r}, but this is version {__version__}", _AGAIN
         )
     own: dict[str, Any] = {name: record.get(name) for name in _READ}
     if not record_of(_READ)(own):
@@ -125,7 +125,15 @@ def read_plan(path: Path) -> WrittenPlan:
 
 def not_as_written(path: Path) -> InputError:
     """Return the error for a generated file that differs from what `build` writes for its model."""
-    return InputError(f"{path} differs from what 'build' writes for its model; {_AGAIN}")
+    return InvalidValue(path, "not as 'build' writes it for its model", _AGAIN)
+
+
+def nothing_built(folder: Path, option: str = "--project") -> InputError:
+    """Return the error for a folder without a built model, which an option names."""
+    return InputError(
+        f"no model was built in {folder}; run 'protonn-edge build --board uno model.npz' there, or "
+        f"name the folder of a build with {option}"
+    )
 
 
 @dataclass(frozen=True)
@@ -142,10 +150,7 @@ class Project:
     def model(self) -> Model:
         """Return the float model that the firmware is generated from; `InputError` without one."""
         if not self.built:
-            raise InputError(
-                f"no model was built in {self.folder.absolute()}; run 'protonn-edge build --board "
-                "uno model.npz' there, or name the folder of a build with --project"
-            )
+            raise nothing_built(self.folder.absolute())
         return load_model(self.folder / _MODEL)
 
     def generated(self, board: Board | None = None) -> tuple[IntegerChain, DevicePlan]:
@@ -157,10 +162,10 @@ class Project:
         model = self.model()
         written = read_plan(self.folder / _PLAN)
         if board is not None and written.core not in (board.core, None):
-            raise InputError(
-                f"{self.folder.absolute()} was built for {CORES[written.core].chip}, whose code "
-                f"does not run on {board.name}; build the project again for {board.name}, or "
-                "choose another board with --board"
+            raise InvalidValue(
+                self.folder.absolute(),
+                f"built for {CORES[written.core].chip}, whose code does not run on {board.name}",
+                f"build the project again for {board.name}, or choose another board with --board",
             )
         reference = quantization.quantize(model)
         for choice, form_of in brought("device model").values():
@@ -188,12 +193,12 @@ class Project:
                 raise not_as_written(path)
 
     def compile(self, board: Board) -> Path:
-        """Build with PlatformIO; return the path of the firmware's ELF, or the host's program.
+        """Build with PlatformIO; return the path of the firmware's ELF.
 
         PlatformIO runs anything that the folder's platformio.ini specifies.
         """
         files.check_no_links(self.folder, [_product(board).as_posix()])
-        product = build_firmware(self.folder, board.environment, product=_product(board).name)
+        product = build_firmware(self.folder, board.environment)
         product.touch()  # it is up to date; SCons does not touch it if its content is unchanged
         return product
 
@@ -224,15 +229,13 @@ def _sources(folder: Path) -> dict[Path, bytes]:
     return {
         name: path.read_bytes()
         for name, path in paths.items()
-        if name.parts[0] not in {_GENERATED.name, "test"} and name.suffix != ".md"
+        if name.parts[0] not in {*_NOT_COPIED, "test"} and name.suffix != ".md"
     }
 
 
 def _product(board: Board) -> Path:
     """Return the path of PlatformIO's linked program below the project folder."""
-    program = "program.exe" if sys.platform == "win32" else "program"
-    name = "firmware.elf" if board.is_chip else program
-    return Path(".pio", "build", board.environment, name)
+    return Path(".pio", "build", board.environment, "firmware.elf")
 
 
 @contextmanager
@@ -242,9 +245,10 @@ def exclusive(folder: Path) -> Iterator[None]:
         with locked_folder(folder):
             yield
     except InUse as error:
-        raise InputError(
-            f"{folder} is in use by another 'build', 'export' or 'hil'; wait until that command "
-            "ends, or use another folder"
+        raise InvalidValue(
+            folder,
+            "in use by another 'build', 'export' or 'hil'",
+            "wait until that command ends, or use another folder",
         ) from error
 
 
@@ -263,16 +267,12 @@ def check_folder(folder: Path, board: Board) -> None:
     `build` checks this first; commands with long operations before a build can check it earlier.
     """
     if "$" in str(folder.absolute()):
-        raise InputError(
-            f"{folder.absolute()} contains a $, which PlatformIO would replace; choose another "
-            "folder with -o"
+        raise InvalidValue(
+            folder.absolute(), "it contains a $, which PlatformIO would replace", _ELSEWHERE
         )
     for path in (folder, folder / "firmware", folder / _GENERATED):
         if path.exists() and not path.is_dir():
-            raise InputError(
-                f"{path} is a file, but the project needs a folder there; choose another folder "
-                "with -o"
-            )
+            raise InvalidValue(path, "a file, but the project needs a folder there", _ELSEWHERE)
     settings = folder / _SETTINGS
     generated = [
         _GENERATED / name for name in (*codegen.SOURCES, PARTS_FILE, PLAN_FILE, _MODEL.name)
@@ -282,17 +282,12 @@ def check_folder(folder: Path, board: Board) -> None:
     files.check_no_links(folder, [_SETTINGS, *written, description_name])
     for path in (settings, *(folder / each for each in generated)):
         if path.exists() and not path.is_file():
-            raise InputError(
-                f"{path} is not a file, but the project needs a file there; choose another folder "
-                "with -o"
-            )
+            raise InvalidValue(path, "not a file, but the project needs a file there", _ELSEWHERE)
     section = f"[env:{board.environment}]"
     if settings.is_file():
         files.check_file(settings, limit_bytes=_SETTINGS_LIMIT_BYTES, may_be_empty=True)
         if section not in settings.read_text("utf-8", errors="replace"):
-            raise InputError(
-                f"{settings} has no {section}; add this section, or choose another folder with -o"
-            )
+            raise InvalidValue(settings, f"no {section}", f"add this section, or {_ELSEWHERE}")
 
 
 def _settings_for(board: Board) -> str:
@@ -307,11 +302,10 @@ def project_files(
     model: DeviceModel, plan: DevicePlan, board: Board, own: ProjectFiles | None = None
 ) -> ProjectFiles:
     """Return a complete project, with the files that a folder has of its `own`."""
-    part = "firmware" if board.is_chip else "firmware/host"
     generated: ProjectFiles = dict(generated_files(model.chain, plan))
     generated[_MODEL.name] = checked_bytes(model.floats, _MODEL)
     return {
-        **_sources_below(resource(part), part),
+        **_sources_below(resource("firmware"), "firmware"),
         _SETTINGS: _settings_for(board),
         **(own or {}),
         **description_file(board),
@@ -328,12 +322,12 @@ def own_files(folder: Path) -> ProjectFiles:
 
 
 def _sources_below(source: Path, place: str) -> dict[str, bytes]:
-    """Return the files of a folder, if it exists, without generated files and texts."""
+    """Return the files of a folder, if it exists, that belong into a project."""
     found = ((path, path.relative_to(source)) for path in sorted(source.rglob("*")))
     return {
         f"{place}/{relative.as_posix()}": path.read_bytes()
         for path, relative in found
-        if path.is_file() and path.suffix != ".md" and relative.parts[0] != _GENERATED.name
+        if path.is_file() and path.suffix != ".md" and relative.parts[0] not in _NOT_COPIED
     }
 
 

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
 
 from protonn_edge.avr.program import LinkedProgram, read_program
 from protonn_edge.boards import Board, board_of
@@ -38,7 +37,7 @@ from protonn_edge.quantization import DeviceModel, with_integers
 from protonn_edge.system.facts_repr import FactsRepr
 from protonn_edge.system.folders import scratch_folder
 from protonn_edge.verification.agreement import PossibleCycles
-from protonn_edge.verification.tryout import NOT_TRIED, Tried, try_firmware, try_on_host
+from protonn_edge.verification.tryout import NOT_TRIED, Tried, try_firmware
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,28 +111,6 @@ def build(
     return Build(trial.plan, trial.usage, trial.possible, tried)
 
 
-def build_for_host(
-    model: Model | DeviceModel, board: Board, folder: Path, options: BuildOptions | None = None
-) -> HostBuild:
-    """Render a model, compile it for this computer, and write the project to `folder`.
-
-    The program reads the features of points from its standard input and prints classes and scores
-    (``firmware/host/main.c``). There is no budget, as there is no chip. Raises as `build` does, and
-    `InputError` if a restriction is for a chip.
-    """
-    options = options or BuildOptions()
-    if options.flash_bytes is not None or options.sram_bytes is not None:
-        board.check_is_chip("flash or SRAM")
-    check_folder(folder, board)
-    device_model = with_integers(model)
-    plan = device_plans(device_model.chain, kernel=options.kernel)[0]
-    with exclusive(folder), scratch_folder() as scratch:
-        contents = project_files(device_model, plan, board, own_files(folder))
-        program = write_scratch(scratch, contents).compile(board)
-        tried = try_on_host(device_model, program) if options.tries else NOT_TRIED
-        return HostBuild(write_over(folder, contents).compile(board), tried)
-
-
 @dataclass(frozen=True)
 class Build(FactsRepr):
     """The plan of a firmware that fits, its memory once linked, and how it was tried."""
@@ -153,13 +130,6 @@ class Build(FactsRepr):
             "bound": self.possible.bound,
             "tried": str(self.tried),
         }
-
-
-class HostBuild(NamedTuple):
-    """A program for this computer, and how it was tried."""
-
-    program: Path
-    tried: Tried
 
 
 @dataclass(frozen=True)
@@ -192,7 +162,6 @@ def trial_build(
     The plans are built one after another, the fastest that are expected to fit first: the size of a
     plan is only known after linking. Raises the errors of `build`.
     """
-    board.check_is_chip("flash or SRAM")
     options, device_model = options or BuildOptions(), with_integers(model)
     device_model.floats.head.check_eeprom(board)
     own, failures = {} if folder is None else own_files(folder), list[OverBudget]()

@@ -48,8 +48,8 @@ def quantize(model: Model) -> IntegerChain:
             return cast("IntegerChain", quantizer_of(model.head.kind).quantize(model))
         except InvalidValue as error:
             raise InputError(
-                f"no device can run the model ({error}); train a smaller model, or one with "
-                "normalized features"
+                f"no device can run the model ({error.place}: {error.reason}); "
+                + (error.remedy or "train a smaller model, or one with normalized features")
             ) from error
 
 
@@ -79,7 +79,7 @@ def measure_activity(model: IntegerChain, Q: NDArray[np.uint8]) -> Activity:
     """
     n = len(Q)
     if n == 0:
-        raise InputError("the data for estimating cycles has no points; give a file with points")
+        raise InvalidValue("the data for estimating cycles", "no points", "give a file with points")
     inputs = np.zeros(model.n_inputs)
     sums: dict[str, list[NDArray[np.float64]]] = {}
     stages = (*model.feature_stages, *model.own_stages)

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from protonn_edge.boards import Board
 from protonn_edge.device.instruments import WRITTEN_BY, BenchReading, reading_type
-from protonn_edge.errors import InputError, ProtoNNEdgeError
+from protonn_edge.errors import InputError, InvalidValue, ProtoNNEdgeError
 from protonn_edge.report.evidence import Evidence
 from protonn_edge.system.checks import check_range
 from protonn_edge.system.files import read_file
@@ -297,7 +297,7 @@ def keys_in(path: Path) -> set[str]:
 
 def not_output(path: Path, written: str) -> InputError:
     """Return the error for a file that is not the output of a command."""
-    return InputError(f"{path} is not the output of {written}; name a file with this output")
+    return InvalidValue(path, f"not the output of {written}", "name a file with this output")
 
 
 @contextmanager
@@ -314,9 +314,10 @@ def record_in(path: Path, written: str, model_sha256: str | None = None) -> Iter
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise not_output(path, written) from error
     if recorded_sha256 != model_sha256:
-        raise InputError(
-            f"{path} is about a different model from the one in the results; use {written} with "
-            "the model of the results"
+        raise InvalidValue(
+            path,
+            "about a different model from the one in the results",
+            f"use {written} with the model of the results",
         )
 
 

@@ -20,7 +20,7 @@ from protonn_edge.chain.shapes import Shape
 from protonn_edge.codegen import DevicePlan, Plan
 from protonn_edge.codegen.plan import plan_with
 from protonn_edge.device import Origin, Result, check_finished, read_results
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.evaluation.accuracy import is_labelled
 from protonn_edge.evaluation.measurement import check_rows
 from protonn_edge.extensions import forms_of
@@ -64,16 +64,17 @@ def gather(
     run = read_results(path)
     origin = run.origin
     if origin is None:
-        raise InputError(f"{path} has no results yet; continue the run with 'hil --resume'")
+        raise InvalidValue(path, "no results yet", "continue the run with 'hil --resume'")
     model, reference = _model_of(path, origin, models)
     points = None if data is None else _points_of(path, origin, model, reference, data, rows)
     results = tuple(sorted(run.results, key=lambda result: result.index))
     labels = None if points is None else points.label_of
     check_rows(path, run, reference, labels)
     if not is_labelled(np.array([result.label for result in results])):
-        raise InputError(
-            f"the results in {path} have no labels, but a report shows the accuracy; run 'hil' on "
-            "labelled points"
+        raise InvalidValue(
+            path,
+            "the results have no labels, but a report shows the accuracy",
+            "run 'hil' on labelled points",
         )
     check_finished(path)
     generated = [(project, *project.generated()) for project in projects if project.built]
@@ -132,9 +133,10 @@ def _model_of(path: Path, origin: Origin, models: Sequence[Model]) -> tuple[Mode
         for reference in forms_of(quantize(model), model):
             if reference.model_sha256.startswith(origin.model):
                 return model, reference
-    raise InputError(
-        f"the results in {path} were measured with the model {origin.model}, which is not among "
-        "the given models; name this model's file with --model"
+    raise InvalidValue(
+        path,
+        f"measured with the model {origin.model}, which is not among the given models",
+        "name this model's file with --model",
     )
 
 
@@ -149,9 +151,10 @@ def _points_of(
     raw, labels = data
     fed = reference.quantize(raw)
     if Origin.of(reference, fed, labels, rows) != origin:
-        raise InputError(
-            f"the results in {path} were not measured on the points of --data; with --data, name "
-            "the file that was given to 'hil'"
+        raise InvalidValue(
+            path,
+            "not measured on the points of --data",
+            "with --data, name the file that was given to 'hil'",
         )
     stages = () if reference.score_tolerance else stage_losses(model, raw, labels)
     return EvidencePoints(raw, fed, labels, reference.quantizer.saturations(raw), stages, rows)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from protonn_edge.errors import InputError, shortened
+from protonn_edge.errors import InputError, InvalidValue, shortened
 from protonn_edge.sensors.kinds import (
     ANALOG_PINS,
     ANALOG_RATE,
@@ -176,7 +176,7 @@ def _described(which: str) -> SensorKind:
         tuple(facts.get("rates", (0.0, math.inf))),
     )
     for fault in _faults(kind, which):
-        raise InputError(f"{source} {fault}; see {_SHELF.page}")
+        raise InvalidValue(source, fault, f"see {_SHELF.page}")
     return kind
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import ClassVar
 
 from protonn_edge.datasets.naming import NO_CLASS
@@ -27,6 +28,27 @@ Answer = WindowAnswer | Message
 # measuring range, or is mounted differently.
 _TIMES = 3  # in a row, about one per second
 _BEYOND = 1.0  # share of the range in training
+
+
+@dataclass(frozen=True)
+class NamedAnswer:
+    """A board's answer for a window, with all that it is shown with."""
+
+    answer: WindowAnswer
+    seconds: float  # when the window ended, since the board's reset and by its clock
+    # names of classes; None if the board has not reported a class yet
+    label: str | None
+    reported: str | None
+    names: tuple[str, ...]  # of the scores
+    # so far: answers, answers that were not received, samples a second by this computer's clock
+    windows: int
+    missing: int
+    rate: float | None
+
+    @property
+    def sure(self) -> int | None:
+        """The board's confidence in the window's class, in per cent; None if unknown."""
+        return None if self.answer.label == NO_CLASS else self.answer.confidence
 
 
 class StreamPart:
@@ -277,3 +299,17 @@ class Listener(sensor_board.SensorBoard[LiveDescription, Answer]):
     def seconds_at(self, answer: WindowAnswer) -> float:
         """Return when a window ended, since the board's reset and by its clock."""
         return (answer.first + self.description.window) / self.description.rate
+
+    def named(self, answer: WindowAnswer) -> NamedAnswer:
+        """Return the latest answer with its names and times."""
+        names = (self.name_of(label) for label in range(len(answer.scores)))
+        return NamedAnswer(
+            answer,
+            self.seconds_at(answer),
+            self.name_of(answer.label),
+            self.name_of(answer.reported),
+            tuple(name or "" for name in names),
+            self.windows,
+            self.missing,
+            self.measured_rate,
+        )

@@ -22,7 +22,7 @@ from protonn_edge.datasets.instruments import Instrument
 from protonn_edge.datasets.naming import NO_CLASS, NO_CLASS_NAME, channel_names, listed
 from protonn_edge.datasets.recorded import Recording
 from protonn_edge.datasets.recordings import is_same_rate, runs_of
-from protonn_edge.errors import InputError, counted
+from protonn_edge.errors import InputError, InvalidValue, counted
 from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.sensors.sensor_board import UNDECIDED
 
@@ -167,9 +167,10 @@ def _rate(
     here, there = dataset.instrument, model.instrument
     alike = here is None or there is None or not here.is_unlike(there)
     if strange := sorted({*dataset.classes} - {rest, *model.classes}):
-        raise InputError(
-            f"the recording has labels that the model does not have: {listed(strange)}; correct "
-            "the labels in the recording"
+        raise InvalidValue(
+            "the recording",
+            f"labels that the model does not have: {listed(strange)}",
+            "correct the labels in the recording",
         )
     if rate and channels == signal.channels and alike and is_same_rate(rate, signal.rate):
         return rate

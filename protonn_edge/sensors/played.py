@@ -21,10 +21,11 @@ from numpy.typing import NDArray
 from protonn_edge.datasets.units import KNOWN_QUANTITIES, split_unit, unit_of
 from protonn_edge.datasets.usual_names import LABEL_NAMES, SESSION, TIME
 from protonn_edge.datasets.waves import read_wave
-from protonn_edge.errors import InputError, counted, shortened
+from protonn_edge.errors import InputError, InvalidValue, counted, shortened
 from protonn_edge.sensors.described import sensor_kind
 from protonn_edge.sensors.kinds import ANALOG_PINS, MICROPHONE, SensorKind, is_chip
 from protonn_edge.sensors.packing import packed
+from protonn_edge.system.checks import check, check_most, check_range
 from protonn_edge.system.files import check_file
 
 MOST_RATE = 100_000.0  # samples a second, at most
@@ -68,19 +69,20 @@ class PlayedSensor:
     remarks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if not _LEAST_RATE <= self.rate <= MOST_RATE:
-            raise InputError(
-                f"the recording of {self.kind.name} has a rate of {self.rate:g} Hz; give a rate "
-                f"from {_LEAST_RATE:g} to {MOST_RATE:,.0f} Hz"
-            )
+        check_range(
+            f"rate of the recording of {self.kind.name}, in Hz", self.rate, _LEAST_RATE, MOST_RATE
+        )
         shape = self.values.shape
         if len(shape) != 2 or shape[0] == 0:
-            raise InputError(f"the recording of {self.kind.name} has no samples; give one per row")
+            raise InvalidValue(f"recording of {self.kind.name}", "no samples", "give one per row")
         if self.values.nbytes > _PLAYED_LIMIT_BYTES:
             most = _PLAYED_LIMIT_BYTES // self.values[0].nbytes
-            raise InputError(
-                f"the recording of {self.kind.name} has {shape[0]:,} samples, but the limit is "
-                f"{most:,}; divide the recording into several files"
+            check_most(
+                f"recording of {self.kind.name}",
+                shape[0],
+                most,
+                "samples",
+                "divide the recording into several files",
             )
         pin = self.kind.pin
         spreads = self.kind.is_input
@@ -88,16 +90,19 @@ class PlayedSensor:
         names = "" if spreads else f" ({', '.join(self.kind.channels)})"
         if shape[1] > most or (not spreads and shape[1] != most):
             remedy = "remove columns" if shape[1] > most else "add columns of zeros for the others"
-            raise InputError(
-                f"{self.kind.name} has {counted(most, 'channel')}{names}, but the recording has "
-                f"{shape[1]}; {remedy}"
+            raise InvalidValue(
+                self.kind.name,
+                f"{counted(most, 'channel')}{names}, but the recording has {shape[1]}",
+                remedy,
             )
         low, high = int(self.values.min()), int(self.values.max())
-        if low < self.kind.low or high > self.kind.high:
-            raise InputError(
-                f"{self.kind.name} measures {self.kind.low} to {self.kind.high}, but the recording "
-                f"has {low if low < self.kind.low else high}; give the sensor's own counts"
-            )
+        check(
+            low >= self.kind.low and high <= self.kind.high,
+            f"recording of {self.kind.name}",
+            f"values from {low} to {high}",
+            f"{self.kind.low} to {self.kind.high}",
+            "give the sensor's own counts",
+        )
 
     @property
     def pins(self) -> range:
@@ -145,13 +150,14 @@ def read_sensor(option: str) -> PlayedSensor:
     else:
         values, said, remarks = _read_csv(path, kind)
         if given is None and said is None:
-            raise InputError(
-                f"{path} does not state a sampling rate; add a first line such as '# rate: 100 "
-                f"Hz', or give --sensor {kind.name}={path},rate=100"
+            raise InvalidValue(
+                path,
+                "no sampling rate",
+                "add a first line such as '# rate: 100 Hz', or give --sensor "
+                f"{kind.name}={path},rate=100",
             )
         rate = said or 0.0
-    if not len(values):
-        raise InputError(f"{path} has no samples; record it again")
+    check(len(values) > 0, path, "no samples", "some", "record it again")
     return PlayedSensor(kind, values, rate if given is None else given, remarks)
 
 
@@ -198,7 +204,7 @@ def _number(text: str, path: Path) -> float:
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise InputError(f"the rate of {path} is {shortened(text)!r}; give a number of hertz")
+        raise InvalidValue(path, f"the rate is {shortened(text)!r}", "give a number of hertz")
     return number
 
 
@@ -209,7 +215,7 @@ def _read_csv(
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not UTF-8 text; save it as UTF-8") from error
+        raise InvalidValue(path, "not UTF-8 text", "save it as UTF-8") from error
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     said = [_RATE.match(line) for _, line in lines if line.startswith("#")]
     rates = [_number(match[1], path) for match in said if match is not None]
@@ -221,9 +227,8 @@ def _read_csv(
         )
     lines = [(number, line) for number, line in lines if not line.startswith("#")]
     if lines and _NUMBERS.fullmatch(lines[0][1]):
-        raise InputError(f"{path} has no header; write a first row with the names of the channels")
-    if len(lines) < 2:
-        raise InputError(f"{path} has no samples below its header; add one row per sample")
+        raise InvalidValue(path, "no header", "write a first row with the names of the channels")
+    check(len(lines) >= 2, path, "no samples below the header", "some", "add one row per sample")
     delimiter = max(_DELIMITERS, key=lines[0][1].count)
     header = _cells(lines[0][1], delimiter)
     columns = _columns(path, header, kind)
@@ -291,9 +296,11 @@ def _per_unit(path: Path, name: str, unit: str, kind: SensorKind, channel: int) 
     if given.quantity == own.quantity:
         return float(given.size / own.size)
     if given.quantity in KNOWN_QUANTITIES:
-        raise InputError(
-            f"{path} has column {name!r} in {unit}, but {kind.name} measures "
-            f"{kind.channels[channel]} in {own.text}; rename or remove the column"
+        raise InvalidValue(
+            path,
+            f"column {name!r} is in {unit}, but {kind.name} measures "
+            f"{kind.channels[channel]} in {own.text}",
+            "rename or remove the column",
         )
     return None
 
@@ -302,11 +309,13 @@ def _counts(
     where: str, cells: list[str], n_columns: int, columns: Sequence[_Column], kind: SensorKind
 ) -> list[float]:
     """Return a sample of the cells of a line, in counts."""
-    if len(cells) != n_columns:
-        raise InputError(
-            f"{where} has {counted(len(cells), 'cell')}, but the header has {n_columns}; give "
-            "each row one cell per column"
-        )
+    check(
+        len(cells) == n_columns,
+        where,
+        f"{counted(len(cells), 'cell')}",
+        f"{n_columns}",
+        "give each row one cell per column",
+    )
     counts = []
     for name, place, per_unit in columns:
         cell = "0" if place is None else cells[place]

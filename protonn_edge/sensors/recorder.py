@@ -22,7 +22,7 @@ from protonn_edge.datasets.naming import check_names
 from protonn_edge.datasets.options import RECORDING_MARK, RECORDING_VERSION
 from protonn_edge.device.connection import Deadline, Link
 from protonn_edge.device.protocol import Message, ProtocolError
-from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.errors import CheckFailed, InputError, InvalidValue
 from protonn_edge.sensors import sensor_board
 from protonn_edge.sensors.sensor_board import LoggerDescription, SamplesMessage
 from protonn_edge.system.files import AppendedFile
@@ -92,9 +92,10 @@ class RecordingFile(AppendedFile):
             self._write(self._head)
             return None
         if begin != self._head:
-            raise InputError(
-                f"{self._path} is not a recording of this sensor at this rate; name another file "
-                "with -o"
+            raise InvalidValue(
+                self._path,
+                "not a recording of this sensor at this rate",
+                "name another file with -o",
             )
         tail_begin = max(len(self._head), size - _TAIL_BYTES)
         self._file.seek(tail_begin)
@@ -118,7 +119,7 @@ class RecordingFile(AppendedFile):
         return seconds
 
     def _no_row(self) -> InputError:
-        return InputError(f"the last row of {self._path} is not a sample; remove this row")
+        return InvalidValue(self._path, "the last row is not a sample", "remove this row")
 
 
 def _head(description: LoggerDescription) -> bytes:

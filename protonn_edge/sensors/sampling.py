@@ -16,7 +16,7 @@ from protonn_edge.boards import Board
 from protonn_edge.codegen import template_environment
 from protonn_edge.datasets.naming import Notice, listed
 from protonn_edge.device.protocol import BITS_PER_BYTE
-from protonn_edge.errors import InputError, counted, shortened
+from protonn_edge.errors import InputError, InvalidValue, counted, shortened
 from protonn_edge.sensors import SensorKind
 from protonn_edge.sensors.kinds import (
     LARGEST_PRESCALER,
@@ -26,6 +26,7 @@ from protonn_edge.sensors.kinds import (
     rate_limits,
 )
 from protonn_edge.sensors.sensor_board import DESCRIBED, SENSOR_NUMBERS
+from protonn_edge.system.checks import check, check_choice, check_range
 from protonn_edge.toolchain.platformio import description_file, upload_lines
 
 
@@ -81,25 +82,30 @@ class Sampling:
 
     def __post_init__(self) -> None:
         names = self.name
-        if self.board.mcu not in _CHIPS:
-            raise InputError(
-                f"{self.board.name} cannot sample sensors, because its chip is not one of "
-                f"{', '.join(_CHIPS)}; choose another board with --board"
-            )
-        if not self.kinds or len(set(self.kinds)) < len(self.kinds):
-            raise InputError(
-                f"the list of sensors is {names or 'empty'}; name at least one, and each only once"
-            )
+        check_choice(
+            f"chip of {self.board.name}",
+            self.board.mcu,
+            _CHIPS,
+            "sample sensors with another board, by --board",
+        )
+        check(
+            len(self.kinds) > 0 and len(set(self.kinds)) == len(self.kinds),
+            "sensors",
+            f"{names or 'none'}",
+            "at least one, and each only once",
+        )
         if len(self.kinds) > 1 and self.number != SENSOR_NUMBERS["analog"]:
             raise InputError(
                 f"{names} cannot be sampled together; name only analog inputs, or only one sensor"
             )
         least, most = _rate_limits(self.kinds[0], len(self.channels), self.board.clock_hz)
-        if not least <= self.rate <= most:
-            raise InputError(
-                f"{names} cannot be sampled at {self.rate:g} Hz, but only at {least:.2g} to "
-                f"{most:,.0f} Hz on {self.board.name}; choose another rate with --rate"
-            )
+        check_range(
+            f"rate of {names} on {self.board.name}, in Hz",
+            self.rate,
+            least,
+            most,
+            "choose another rate with --rate",
+        )
 
     @classmethod
     def of(cls, kinds: Sequence[SensorKind], rate: float, board: Board) -> Sampling:
@@ -252,9 +258,8 @@ def check_baud(board: Board, baud: int, what: str, bytes_a_second: float) -> Non
     """
     if not is_made(board, baud):
         possible = [str(each) for each in sorted({board.baud, *BAUDS}) if is_made(board, each)]
-        raise InputError(
-            f"{board.name} cannot generate {baud:,} baud from its clock; choose one of "
-            f"{', '.join(possible)}"
+        raise InvalidValue(
+            board.name, f"no {baud:,} baud from its clock", f"choose one of {', '.join(possible)}"
         )
     if bytes_a_second > bytes_carried(baud):
         raise InputError(

@@ -28,7 +28,7 @@ from protonn_edge.datasets.naming import channel_names
 from protonn_edge.datasets.onset import QUIET
 from protonn_edge.datasets.units import Unit, units_of, units_text
 from protonn_edge.device.protocol import frame_bytes
-from protonn_edge.errors import CheckFailed, InputError, counted, shortened
+from protonn_edge.errors import CheckFailed, InputError, InvalidValue, counted, shortened
 from protonn_edge.extensions import parts_of
 from protonn_edge.projects.load import Load, estimated_load
 from protonn_edge.quantization import IntegerChain
@@ -36,6 +36,8 @@ from protonn_edge.sensors import SensorKind
 from protonn_edge.sensors.kinds import is_chip
 from protonn_edge.sensors.sampling import Sampling, byte_cycles, bytes_carried, used_channels
 from protonn_edge.sensors.sensor_board import NAME_LIMIT, sent_name
+from protonn_edge.system import checks
+from protonn_edge.system.checks import check_most
 
 _BEYOND = 0.5  # of the sensor's range: training may widen the range of its data
 _SHORT = 0.01  # of the full scale of sound, by which a range may differ
@@ -141,15 +143,17 @@ def _trained(
     unit_of_channel = units_of(declared, names)
     missing = [name for name in names if name not in unit_of_channel]
     if missing:
-        raise InputError(
-            f"--unit is {shortened(declared)!r}, which has no unit for {missing[0]}; give one unit "
-            "for all channels, or name each channel before its unit"
+        raise InvalidValue(
+            "--unit",
+            f"{shortened(declared)!r} has no unit for {missing[0]}",
+            "give one unit for all channels, or name each channel before its unit",
         )
     units = tuple(unit_of_channel[name] for name in names)
     if recorded is not None and not all(map(Unit.is_same, recorded, units)):
-        raise InputError(
-            f"--unit is {shortened(declared)!r}, but the model was trained on data from "
-            f"{instrument}; omit --unit, or give the unit of the training data"
+        raise InvalidValue(
+            "--unit",
+            f"{shortened(declared)!r}, but the model was trained on data from {instrument}",
+            "omit --unit, or give the unit of the training data",
         )
     return units
 
@@ -210,16 +214,15 @@ class Windowing:
                 "on a recording made with 'protonn-edge record'"
             )
         if self.model.n_features % len(self.used):
-            raise InputError(
-                f"the model takes {self.model.n_features} values, which is not a multiple of the "
-                f"number of channels ({len(self.used)}); train the model on windows recorded from "
-                "this sensor"
+            raise InvalidValue(
+                "the model",
+                f"{self.model.n_features} values, not a multiple of "
+                f"{counted(len(self.used), 'channel')}",
+                "train the model on windows recorded from this sensor",
             )
-        if self.model.n_classes > _CLASSES_LIMIT:
-            raise InputError(
-                f"the model has {self.model.n_classes} classes, but a board supports at most "
-                f"{_CLASSES_LIMIT}; train with fewer classes"
-            )
+        check_most(
+            "the model", self.model.n_classes, _CLASSES_LIMIT, "classes", "train with fewer classes"
+        )
         kinds = [channel.kind for channel in _channels(self.sampling, self.used)]
         check_range(self.model, kinds, full_scale=self.triggered)
         _check_names(self.model.classes)
@@ -230,8 +233,8 @@ class Windowing:
                 f"--hop is {self.hop}, but a window of sound has {self.window} samples, and "
                 f"begins with a sound; give --hop {self.window} or more, or omit --hop"
             )
-        if not 1 <= self.hop <= SAMPLES_LIMIT or self.window > SAMPLES_LIMIT:
-            raise InputError(f"--hop is {self.hop}; it must be 1 to {SAMPLES_LIMIT:,} samples")
+        checks.check_range("--hop", self.hop, 1, SAMPLES_LIMIT)
+        checks.check_range("the model's window", self.window, 1, SAMPLES_LIMIT)
 
     @property
     def window(self) -> int:

@@ -1,27 +1,44 @@
-"""Checks of single values. An error has a place and a reason; the caller adds what to do."""
+"""Checks of single values. An error has a place, a reason and, if the caller knows it, a remedy."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from typing import Any
 
-from protonn_edge.errors import InvalidValue, shortened
+from protonn_edge.errors import CheckFailed, InvalidValue, shortened
 
 
-def check(holds: bool, place: str, found: object, expected: str) -> None:
+def check(holds: bool, place: object, found: object, expected: object, remedy: str = "") -> None:
     """Refuse what was found at a place unless a condition `holds`."""
     if not holds:
-        raise InvalidValue(place, f"{_shown(found)}, expected {expected}")
+        raise InvalidValue(place, f"{_shown(found)}, expected {_shown(expected)}", remedy)
 
 
-def check_range(place: str, value: float, low: float, high: float) -> None:
+def check_range(place: object, value: float, low: float, high: float, remedy: str = "") -> None:
     """Refuse a number outside `low` to `high`, and NaN."""
-    check(low <= value <= high, place, value, f"{_shown(low)} to {_shown(high)}")
+    check(low <= value <= high, place, value, f"{_shown(low)} to {_shown(high)}", remedy)
 
 
-def check_choice(place: str, value: object, choices: Collection[object]) -> None:
+def check_most(place: object, number: int, most: int, what: str = "", remedy: str = "") -> None:
+    """Refuse a number of things, such as "samples", above a limit."""
+    found = f"{number:,} {what}".rstrip()
+    check(number <= most, place, found, f"at most {most:,}", remedy)
+
+
+def check_choice(
+    place: object, value: object, choices: Collection[object], remedy: str = ""
+) -> None:
     """Refuse a value that is none of the `choices`."""
-    check(value in choices, place, repr(value), f"one of {', '.join(map(str, choices))}")
+    names = ", ".join(map(str, choices))
+    check(value in choices, place, repr(value), f"one of {names}", remedy)
+
+
+def check_enough(
+    what: str, needed: float, has: str, available: int, unit: str, remedy: str
+) -> None:
+    """Raise `CheckFailed` if something needs more of a memory than a board or a user has."""
+    if needed > available:
+        raise CheckFailed(f"{what} needs {needed:,.0f} {unit}, but {has} {available:,}; {remedy}")
 
 
 def check_shape(place: str, shape: tuple[int, ...], wanted: tuple[int, ...]) -> None:

@@ -9,7 +9,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from protonn_edge.errors import InputError, shortened
+from protonn_edge.errors import InputError, InvalidValue, shortened
 from protonn_edge.system.files import read_file
 from protonn_edge.system.schema import Check, whole
 
@@ -84,26 +84,28 @@ class Shelf:
         """Raise `InputError` if a key is not known, is missing, or has a wrong value."""
         for key in facts:
             if key not in keys:
-                raise InputError(
-                    f"{source} has the key {shortened(key)!r}, which this {self.noun} cannot have; "
-                    f"see {self.page}"
+                raise InvalidValue(
+                    source,
+                    f"the key {shortened(key)!r}, which this {self.noun} cannot have",
+                    f"see {self.page}",
                 )
         for key, must in keys.items():
             if key not in facts and key not in optional:
-                raise InputError(f"{source} lacks the key {key!r}; its value must be {must.words}")
+                raise InvalidValue(source, f"no key {key!r}, expected {must.words}")
             if key in facts and not must.holds(facts[key]):
-                raise InputError(
-                    f"{source} has {key} = {_shown(facts[key])}, but {key!r} must be {must.words}"
-                )
+                raise InvalidValue(source, f"{key} = {_shown(facts[key])}, expected {must.words}")
 
     def _check_name(self, path: Path) -> None:
         if not _NAME.fullmatch(path.stem):
-            raise InputError(
-                f"{shortened(path.name)} is not a valid name for a {self.noun}; use at most 40 "
-                "letters, digits, - and _, and begin with a letter or digit"
+            raise InvalidValue(
+                shortened(path.name),
+                f"not a valid name for a {self.noun}",
+                "use at most 40 letters, digits, - and _, and begin with a letter or digit",
             )
         if path.stem in self.names():
-            raise InputError(f"{path.stem} is already a {self.noun}; give {path} another name")
+            raise InvalidValue(
+                path, f"{path.stem} is already a {self.noun}", "give the file another name"
+            )
 
     def _facts(self, path: Path, source: str) -> dict[str, Any]:
         import tomllib  # noqa: PLC0415 - few commands read such a file
@@ -113,14 +115,13 @@ class Shelf:
         try:
             return tomllib.loads(content.decode())
         except UnicodeDecodeError as error:
-            raise InputError(f"{source} is not UTF-8 text; save it as UTF-8") from error
+            raise InvalidValue(source, "not UTF-8 text", "save it as UTF-8") from error
         except tomllib.TOMLDecodeError as error:
             fault = shortened(str(error))
-            raise InputError(f"{source} is not TOML: {fault}; see {self.page}") from error
+            raise InvalidValue(source, f"not TOML: {fault}", f"see {self.page}") from error
         except (ValueError, RecursionError) as error:  # long integers, deep nesting
-            raise InputError(
-                f"{source} has a number that is too long or tables that are nested too deeply; see "
-                f"{self.page}"
+            raise InvalidValue(
+                source, "a number is too long, or tables are nested too deeply", f"see {self.page}"
             ) from error
 
 

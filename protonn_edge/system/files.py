@@ -16,7 +16,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Self
 
-from protonn_edge.errors import InputError, cannot_read, cannot_write
+from protonn_edge.errors import InputError, InvalidValue, cannot_read, cannot_write
+from protonn_edge.system.checks import check, check_most
 from protonn_edge.system.folders import InUse, scratch_folder, try_lock
 
 Content = bytes | str | Callable[[], bytes]
@@ -30,7 +31,7 @@ def as_path(path: object) -> Path:
     """Return the path of a file or folder; raise `InputError` for other objects, such as data."""
     if isinstance(path, str | os.PathLike):
         return Path(path)
-    raise InputError(f"a {type(path).__name__} is not a file name; save it to a file first")
+    raise InvalidValue(type(path).__name__, "not a file name", "save it to a file first")
 
 
 def check_file(
@@ -52,14 +53,10 @@ def check_file(
     except (OSError, ValueError) as error:
         raise cannot_read(path, error) from error
     if not stat.S_ISREG(state.st_mode):
-        raise InputError(f"{path} is not a regular file; name a file that can be read")
+        raise InvalidValue(path, "not a regular file", "name a file that can be read")
     size = state.st_size
-    if size == 0 and not may_be_empty:
-        raise InputError(f"{path} is empty; name a file with content")
-    if size > limit_bytes:
-        raise InputError(
-            f"{path} has {size:,} bytes, but the limit is {limit_bytes:,}; use a smaller file"
-        )
+    check(not (size == 0 and not may_be_empty), path, "empty", "some content", "name another file")
+    check_most(path, size, limit_bytes, "bytes", "use a smaller file")
 
 
 def read_file(

@@ -26,8 +26,9 @@ from sklearn.utils.validation import check_is_fitted
 from protonn_edge.chain.integer_chain import MODEL_HASH_BYTES, IntegerChain, coordinates
 from protonn_edge.chain.integer_stage import IntegerStage
 from protonn_edge.datasets.dataset import Float32
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InvalidValue
 from protonn_edge.quantization import quantize
+from protonn_edge.system.checks import check
 from protonn_edge.teaching.examples import CRC_BYTES, Store, Taught, Teaching
 from protonn_edge.training import given_points
 from protonn_edge.training.mapped_rows import in_memory
@@ -43,8 +44,10 @@ def teachable_stage(model: IntegerChain) -> tuple[Any, Teaching]:
     last = model.own_stages[-1]
     teaching = getattr(last, "voters", None)
     if not isinstance(teaching, Teaching):
-        raise InputError(
-            "the model cannot be taught; train one with --classifier protonn and --teachable N"
+        raise InvalidValue(
+            "the model",
+            "no room for taught examples",
+            "train one with --classifier protonn and --teachable N",
         )
     return last, teaching
 
@@ -122,11 +125,13 @@ def recalled(model: IntegerChain, content: bytes) -> Taught:
     There are none if the store belongs to another model.
     """
     (last, teaching), store = teachable_stage(model), store_of(model)
-    if len(content) != store.size:
-        raise InputError(
-            f"the store has {len(content)} B, but this model's store has {store.size} B; read the "
-            "store from a board that runs this model"
-        )
+    check(
+        len(content) == store.size,
+        "the store",
+        f"{len(content)} B",
+        f"{store.size}",
+        "read the store from a board that runs this model",
+    )
     records = []
     if content[: store.hidden] == _start(model):
         records = list(_records(last, teaching, content))

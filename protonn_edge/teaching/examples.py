@@ -16,8 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from protonn_edge.boards import Board
 from protonn_edge.chain.integer_chain import MODEL_HASH_BYTES
 from protonn_edge.chain.integer_stage import IntArray, check_holds
-from protonn_edge.errors import CheckFailed
-from protonn_edge.system.checks import check, check_kind, check_range, check_shape
+from protonn_edge.system.checks import check, check_enough, check_kind, check_range, check_shape
 
 MOST_SLOTS = 254  # limit of slots and classes together: the store's header numbers them
 
@@ -88,9 +87,13 @@ class Teaching:
         store = self.store(dimension)
         if 0 < board.eeprom_bytes < store.size:
             most = (board.eeprom_bytes - store.header) // store.record - 1
-            raise CheckFailed(
-                f"storing {self.room} taught examples takes {store.size:,} B of EEPROM, but "
-                f"{board.name} has {board.eeprom_bytes:,}; train with --teachable {most}"
+            check_enough(
+                f"the store of {self.room} taught examples",
+                store.size,
+                f"{board.name} has",
+                board.eeprom_bytes,
+                "B of EEPROM",
+                f"train with --teachable {most}",
             )
 
     def store(self, dimension: int) -> Store:

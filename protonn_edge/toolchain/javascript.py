@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from protonn_edge.errors import CheckFailed, InputError, ProtoNNEdgeError
+from protonn_edge.errors import CheckFailed, InvalidValue, ProtoNNEdgeError
 from protonn_edge.system.files import resource
 from protonn_edge.system.folders import built_once
 from protonn_edge.toolchain.process import run_within
@@ -82,7 +82,7 @@ def _run(command: Sequence[str], folder: Path, what: str, remedy: str = _CONNECT
     except CheckFailed as error:
         raise _NotMadeError(f"{what} within {_DEADLINE_S} s; {remedy}") from error
     except OSError as error:
-        raise InputError(f"{what}: {error.strerror or error}") from error
+        raise InvalidValue(what, str(error.strerror or error)) from error
     if done.returncode != 0:
         lines = [line for line in done.stderr.splitlines() if "warn" not in line.lower()]
         reason = next((line.strip() for line in lines if line.strip()), "no reason given")

@@ -26,7 +26,8 @@ from platformio.dependencies import get_core_dependencies
 from platformio.project.options import get_default_core_dir
 
 from protonn_edge.boards import Board, board_names, load_board
-from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.errors import CheckFailed, InvalidValue
+from protonn_edge.system.checks import check
 from protonn_edge.system.folders import built_once
 from protonn_edge.toolchain.process import BUSY, relevant_lines, run_within
 
@@ -45,34 +46,30 @@ _UNATTENDED = {
 }
 
 
-def build_firmware(
-    project: Path, environment: str = "uno", *, product: str = "firmware.elf"
-) -> Path:
-    """Compile and link the PlatformIO project in a folder; return the linked file.
+def build_firmware(project: Path, environment: str = "uno") -> Path:
+    """Compile and link the PlatformIO project in a folder; return the ELF file.
 
-    It builds the section ``[env:...]`` of platformio.ini for `environment`; the platform calls the
-    linked file `product`, an ELF file for a chip. The .su files of ``-fstack-usage`` are below its
-    folder. This function does not check the size. Raises `InputError` if `project` is not a
-    PlatformIO project, has no such section, or there is no compiler, and `CheckFailed`, with their
-    messages, if the compiler or the linker refuses the firmware.
+    It builds the section ``[env:...]`` of platformio.ini for `environment`. The .su files of
+    ``-fstack-usage`` are below its folder. This function does not check the size. Raises
+    `InputError` if `project` is not a PlatformIO project, has no such section, or there is no
+    compiler, and `CheckFailed`, with their messages, if the compiler or the linker refuses the
+    firmware.
     """
     settings = project / "platformio.ini"
     if not settings.is_file():
-        raise InputError(
-            f"there is no platformio.ini in {project}; run 'protonn-edge build --board uno "
-            "model.npz' there first"
-        )
+        raise InvalidValue(project, "no platformio.ini", f"{_BUILD_THERE} first")
     if f"[env:{environment}]" not in settings.read_text("utf-8", "replace"):
-        raise InputError(
-            f"{settings} has no [env:{environment}]; build the model for this board in a new "
-            "folder, or choose another board"
+        raise InvalidValue(
+            settings,
+            f"no [env:{environment}]",
+            "build the model for this board in a new folder, or choose another board",
         )
     builds = project.resolve() / ".pio" / "build"
     # A user's own PLATFORMIO_BUILD_DIR would move the ELF away.
     variables = {"PLATFORMIO_BUILD_DIR": str(builds)}
     arguments = ("run", "--environment", environment)
     run_pio(project, *arguments, variables=variables, accepted=_TOO_LARGE)
-    elf = builds / environment / product
+    elf = builds / environment / "firmware.elf"
     if not elf.is_file():
         raise CheckFailed(f"pio run succeeded without writing {elf}; remove {builds} and try again")
     return elf
@@ -117,16 +114,22 @@ def pio_variables() -> dict[str, str]:
     ``avr-gcc``.
     """
     choice = os.environ.get(_CHOICE, "")
-    if choice not in ("", "stock", "offline"):
-        raise InputError(f"{_CHOICE} is {choice!r}; set it to 'stock' or 'offline', or unset it")
+    check(
+        choice in ("", "stock", "offline"),
+        _CHOICE,
+        repr(choice),
+        "'stock' or 'offline'",
+        "choose one of these, or unset it",
+    )
     if choice == "stock" or (not choice and "PLATFORMIO_PLATFORMS_DIR" in os.environ):
         return {}
     if not choice and (_stock_platform_is_installed() or _registry_is_reachable()):
         return {}
     if shutil.which("avr-gcc") is None:
-        raise InputError(
-            "there is no AVR compiler: PlatformIO's registry cannot be reached and avr-gcc is not "
-            "on PATH; connect to the internet, or install gcc-avr, avr-libc and avrdude"
+        raise InvalidValue(
+            "avr-gcc",
+            "not on PATH, and PlatformIO's registry cannot be reached",
+            "connect to the internet, or install gcc-avr, avr-libc and avrdude",
         )
     core = _installed_shim()
     return {
@@ -150,12 +153,15 @@ def _core_folder() -> Path:
     return Path(os.environ.get("PLATFORMIO_CORE_DIR") or get_default_core_dir())
 
 
+_BUILD_THERE = "run 'protonn-edge build --board uno model.npz' there"
+
+
 def avr_gcc() -> str:
     """Return the path of the compiler on PATH, or of PlatformIO's; `InputError` without one."""
     own = str(_core_folder() / _COMPILER / "bin")
     path = shutil.which("avr-gcc") or shutil.which("avr-gcc", path=own)
     if path is None:
-        raise InputError("there is no avr-gcc on PATH; install gcc-avr and avr-libc")
+        raise InvalidValue("avr-gcc", "not on PATH", "install gcc-avr and avr-libc")
     return path
 
 
@@ -219,9 +225,8 @@ def _shim_files() -> dict[str, bytes]:
         if path.is_file() and path.suffix != ".pyc"
     }
     for board in map(load_board, board_names()):
-        if board.is_chip:
-            name = f"platforms/atmelavr/boards/{board.platformio_board}.json"
-            files[name] = json.dumps(description(board), indent=2).encode()
+        name = f"platforms/atmelavr/boards/{board.platformio_board}.json"
+        files[name] = json.dumps(description(board), indent=2).encode()
     # PlatformIO takes a package for installed if owner, name and version are the ones it asks for.
     name = "tool-scons"
     version = get_core_dependencies()[name].lstrip("~^=")
@@ -239,15 +244,8 @@ _LINKED_BYTES = 0x10000  # what platformio.ini lets any program link
 
 def environment_section(board: Board) -> str:
     """Return the section of platformio.ini that builds the firmware for a board."""
-    lines = [f"[env:{board.environment}]"]
-    if not board.is_chip:
-        lines += [
-            "platform = native",
-            "build_src_filter = -<*> +<generated/> +<host/>",
-            "build_flags = -std=c99 -O2 -Wall -Wextra -Wpedantic -Ifirmware/generated",
-        ]
-        return "\n".join(lines) + "\n"
-    lines += [
+    lines = [
+        f"[env:{board.environment}]",
         "extends = avr",
         f"board = {board.platformio_board or board.environment}",
         f"board_build.mcu = {board.mcu}",
@@ -273,7 +271,7 @@ def upload_lines(board: Board) -> list[str]:
 
 def description_file(board: Board) -> dict[str, str]:
     """Return the file in a project that describes a board which PlatformIO does not know."""
-    if not board.is_chip or board.platformio_board:
+    if board.platformio_board:
         return {}
     text = json.dumps(description(board), indent=2) + "\n"
     return {f"boards/{board.environment}.json": text}

@@ -18,7 +18,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.errors import CheckFailed, InputError, InvalidValue
 from protonn_edge.system.folders import scratch_folder
 
 # The beginning of a line in which compilers and linkers give a reason.
@@ -159,9 +159,10 @@ def _compiler() -> str:
         path = shutil.which(name)
         if path is not None:
             return path
-    raise InputError(
-        f"there is no C compiler called {chosen or 'cc, gcc or clang'}; install gcc or clang, or "
-        "set the variable CC to your compiler"
+    raise InvalidValue(
+        f"{chosen or 'cc, gcc and clang'}",
+        "no such C compiler",
+        "install gcc or clang, or set the variable CC to your compiler",
     )
 
 

@@ -25,7 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.shapes import Shape
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InvalidValue
+from protonn_edge.system.checks import check
 from protonn_edge.training.mapped_rows import in_memory
 from protonn_edge.training.points import Float32, Indices, Points, Transform
 
@@ -206,12 +207,14 @@ def check_image_shape(shape: object, n_features: int) -> None:
         or len(shape) != 2
         or not all(isinstance(side, int | np.integer) and side > 0 for side in shape)
     ):
-        raise InputError(f"image_shape is {shape!r}; give (height, width), such as (16, 16)")
-    if shape[0] * shape[1] != n_features:
-        raise InputError(
-            f"image_shape {shape[0]}x{shape[1]} has {shape[0] * shape[1]:,} pixels, but the points "
-            f"have {n_features:,} features; give the shape of the images"
-        )
+        raise InvalidValue("image_shape", f"{shape!r}, expected (height, width), such as (16, 16)")
+    check(
+        shape[0] * shape[1] == n_features,
+        f"image_shape {shape[0]}x{shape[1]}",
+        f"{shape[0] * shape[1]:,} pixels",
+        f"{n_features:,}, one per feature",
+        "give the shape of the images",
+    )
 
 
 def random_resamplings(

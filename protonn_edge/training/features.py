@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 from protonn_edge.chain.features import Features
 from protonn_edge.chain.shapes import Shape
 from protonn_edge.errors import InputError, shortened
+from protonn_edge.system.checks import check
 from protonn_edge.training.augmentation import SignalMovement
 
 if TYPE_CHECKING:
@@ -109,11 +110,13 @@ class GivenStage(FeatureRequest):
     def stage_for(self, _settings: Settings, given: FeatureData) -> Features:
         """Return the stage, for points like its model's."""
         needed, n_features = self.stage.points.n_features, given.points.shape[1]
-        if needed != n_features:
-            raise InputError(
-                f"the given model's features need points with {needed:,} values, but these points "
-                f"have {n_features:,}; use points like those that the model was trained on"
-            )
+        check(
+            needed == n_features,
+            "the points",
+            f"{n_features:,} values",
+            f"{needed:,}, as the given model's features need",
+            "use points like those that the model was trained on",
+        )
         return self.stage
 
 

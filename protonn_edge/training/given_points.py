@@ -18,7 +18,8 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import _check_sample_weight, check_array, validate_data
 
 from protonn_edge.datasets.naming import label_text
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, InvalidValue
+from protonn_edge.system.checks import check
 from protonn_edge.training.mapped_rows import MappedRows, Rows, are_mapped
 from protonn_edge.training.points import Float32, Indices, Points, check_finite
 
@@ -66,7 +67,7 @@ def given_label_sets(
     sets, classes = label_matrix(y)
     check_consistent_length(points, sets)
     if not sets.any():
-        raise InputError("no point has a label; give each point its labels")
+        raise InvalidValue("the points", "no labels", "give each point its labels")
     weights = point_weights(points, np.zeros(sets.shape[0]), sample_weight, None)
     return Points(points, sets, weights), classes
 
@@ -201,10 +202,13 @@ def label_matrix(y: Any, classes: NDArray[Any] | None = None) -> tuple[Float32, 
         return _matrix_of_collections(y, classes)
     given = y.toarray() if hasattr(y, "toarray") else y  # of scipy's matrices
     Y = check_array(given, dtype=None, input_name="y").astype(np.float32)
-    if classes is not None and Y.shape[1] != len(classes):
-        raise InputError(
-            f"the label matrix has {Y.shape[1]:,} columns, but training had {len(classes):,}; give "
-            "one column per label"
+    if classes is not None:
+        check(
+            Y.shape[1] == len(classes),
+            "the label matrix",
+            f"{Y.shape[1]:,} columns",
+            f"one for each of {len(classes):,} labels",
+            "give one column per label",
         )
     return Y, np.arange(Y.shape[1]) if classes is None else classes
 

@@ -20,7 +20,7 @@ from sklearn.linear_model import Ridge
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
 
 from protonn_edge.chain.statistics import mean_and_deviation
-from protonn_edge.errors import InputError
+from protonn_edge.system.checks import check, check_most
 from protonn_edge.training.clusters import cluster_centres
 from protonn_edge.training.objective import Parameters
 from protonn_edge.training.points import Float32, Indices, Targets, sample_with_all_classes
@@ -109,18 +109,22 @@ def initial_projection(
     """
     D = X.shape[1]
     if not isinstance(kind, str):
-        if kind.ndim != 2 or kind.shape[1] != D or not np.isfinite(kind).all():
-            raise InputError(
-                f"the initial projection has the shape {kind.shape}; give finite numbers in the "
-                f"shape (d, {D}), with one column per feature"
-            )
+        check(
+            kind.ndim == 2 and kind.shape[1] == D and bool(np.isfinite(kind).all()),
+            "init_projection",
+            f"a matrix of shape {kind.shape}",
+            f"finite numbers in the shape (d, {D})",
+            "give one column per feature",
+        )
         return kind.astype(np.float32)
     if kind == "identity":
-        if D > _IDENTITY_LIMIT:
-            raise InputError(
-                f"init_projection is 'identity' for {D:,} features, but the limit is "
-                f"{_IDENTITY_LIMIT:,}; choose 'sleec' or 'gaussian'"
-            )
+        check_most(
+            "init_projection='identity'",
+            D,
+            _IDENTITY_LIMIT,
+            "features",
+            "choose 'sleec' or 'gaussian'",
+        )
         return np.eye(D, dtype=np.float32)
     if kind == "gaussian":  # as large as the points in every direction
         shape = (n_projections, D)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.errors import InputError
+from protonn_edge.system.checks import check
 
 Float32 = NDArray[np.float32]
 Float64 = NDArray[np.float64]
@@ -45,11 +46,13 @@ class MappedRows:
     change: Callable[[Float32], Float32] = lambda rows: rows
 
     def __post_init__(self) -> None:
-        if self.X.dtype.kind not in "buif":
-            raise InputError(
-                f"X has the type {self.X.dtype.name}, but a mapped file must have numbers; convert "
-                "X to float32"
-            )
+        check(
+            self.X.dtype.kind in "buif",
+            "X",
+            self.X.dtype.name,
+            "numbers in a mapped file",
+            "convert X to float32",
+        )
 
     @property
     def shape(self) -> tuple[int, int]:

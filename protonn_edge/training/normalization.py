@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InvalidValue
 from protonn_edge.training.mapped_rows import Rows
 
 Float64 = NDArray[np.float64]
@@ -52,10 +52,10 @@ def normalized(normalizer: Normalizer, X: NDArray[Any]) -> NDArray[np.float32]:
         points: NDArray[np.float32] = normalizer.apply(X).astype(np.float32)
     largest = float(abs(points).max()) if points.shape[0] else 0.0
     if not largest <= LARGEST_NORMALIZED:
-        raise InputError(
-            f"with the normalization {normalizer.kind!r}, a feature reaches {largest:.3g}, but the "
-            f"limit is {LARGEST_NORMALIZED:g}; choose the normalization 'standard', or express the "
-            "feature in another unit"
+        raise InvalidValue(
+            f"normalization {normalizer.kind!r}",
+            f"a feature reaches {largest:.3g}, expected at most {LARGEST_NORMALIZED:g}",
+            "choose the normalization 'standard', or express the feature in another unit",
         )
     return points
 

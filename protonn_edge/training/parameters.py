@@ -277,8 +277,8 @@ class FeatureParameters(Parameterized):
             return None if asked is None else asked.stage_for(self, given)
         except InvalidValue as error:
             raise InputError(
-                f"the features {self.features} do not fit the points ({error}); choose other "
-                "features or sizes"
+                f"the features {self.features} do not fit the points ({error.place}: "
+                f"{error.reason}); " + (error.remedy or "choose other features or sizes")
             ) from error
 
     def keep_network(self, network: Any) -> None:

@@ -12,6 +12,7 @@ from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.model import Model, with_units_of
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import measure_activity, quantize
+from protonn_edge.system.checks import check
 from protonn_edge.training.augmentation import ImageAugmentation
 from protonn_edge.training.given_points import best_threshold, digest_of
 from protonn_edge.training.mapped_rows import MappedRows
@@ -46,11 +47,13 @@ def check_sizes(sizes: tuple[int, int], n_features: int, n_classes: int) -> None
         (sizes[0], n_features, "features"),
         (sizes[1], n_classes, "classes"),
     ):
-        if size != wanted:
-            raise InputError(
-                f"the given model has {size:,} {name}, but the data has {wanted:,}; give a model "
-                "and data that match"
-            )
+        check(
+            size == wanted,
+            "the given model",
+            f"{size:,} {name}",
+            f"{wanted:,}, as in the data",
+            "give a model and data that match",
+        )
 
 
 def _distinct(given: Points) -> Points:

@@ -10,7 +10,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, Self
 
-from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.errors import CheckFailed, InvalidValue
 from protonn_edge.system.lazy import require
 from protonn_edge.tuning.objective import Job, Objective
 from protonn_edge.tuning.store import Record
@@ -42,18 +42,20 @@ class DaskWorkers(Workers):
                 self.address, timeout=_CONNECT_S, set_as_default=False
             )
         except (OSError, ValueError) as error:
-            raise InputError(
-                f"no Dask scheduler answered at {self.address} within {_CONNECT_S} s; start one "
-                "with 'dask scheduler', or correct the address"
+            raise InvalidValue(
+                self.address,
+                f"no Dask scheduler answered within {_CONNECT_S} s",
+                "start one with 'dask scheduler', or correct the address",
             ) from error
         try:
             self._client.wait_for_workers(1, timeout=_CONNECT_S)
             self._shared = self._submitted_objective()
         except TimeoutError as error:
             self._client.close()
-            raise InputError(
-                f"the Dask scheduler at {self.address} has no workers; start some with 'dask "
-                f"worker {self.address}'"
+            raise InvalidValue(
+                self.address,
+                "the Dask scheduler has no workers",
+                f"start some with 'dask worker {self.address}'",
             ) from error
         self._executor = self._client.get_executor(pure=False, retries=2)
         self.lost = (*self.lost, distributed.KilledWorker)

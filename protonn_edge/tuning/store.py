@@ -16,7 +16,7 @@ from optuna.storages.journal import JournalFileBackend
 from optuna.trial import FrozenTrial, TrialState
 
 from protonn_edge.boards import Board
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InvalidValue
 from protonn_edge.system.files import AppendedFile, check_file
 from protonn_edge.tuning.limits import Figures
 
@@ -170,14 +170,14 @@ class SearchFile(AppendedFile):
         except OSError:
             raise
         except Exception as error:  # a damaged file leads to errors of many kinds
-            raise InputError(
-                f"{self._path} is not a search file, or it is damaged; name another file with "
-                "--search"
+            raise InvalidValue(
+                self._path, "not a search file, or damaged", "name another file with --search"
             ) from error
         if differing:
-            raise InputError(
-                f"{self._path} belongs to another search (it differs in {', '.join(differing)}); "
-                "name another file with --search, or remove this file"
+            raise InvalidValue(
+                self._path,
+                f"of another search (it differs in {', '.join(differing)})",
+                "name another file with --search, or remove this file",
             )
         return records
 

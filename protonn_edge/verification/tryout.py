@@ -1,9 +1,8 @@
 """Try a build before it is written: check that it answers a few points as NumPy does.
 
 The compiler, the linker and the assembly of the kernels come after the proven arithmetic, so a
-build is run: the linked firmware on the emulated board, over the protocol that `hil` uses, or the
-program for this computer. This finds a fault that every prediction has; `verify` runs all points of
-a data set.
+build is run: the linked firmware on the emulated board, over the protocol that `hil` uses. This
+finds a fault that every prediction has; `verify` runs all points of a data set.
 
 The points are made from the model alone, as many as take a fraction of a second: bytes as a device
 receives them, the same ones on every machine. They are both ends of the ranges, where sums are
@@ -24,14 +23,13 @@ from numpy.typing import NDArray
 
 from protonn_edge.boards import Board, board_names
 from protonn_edge.chain.integer_stage import IntArray
+from protonn_edge.chain.nearness import NearestStage
 from protonn_edge.codegen import DevicePlan
-from protonn_edge.codegen.host import HostProgram
-from protonn_edge.device import ReferenceAnswers
 from protonn_edge.device.protocol import BITS_PER_BYTE
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.quantization import DeviceModel, IntegerChain, with_integers
-from protonn_edge.verification.agreement import Agreement, compare, open_session, verify_device
+from protonn_edge.verification.agreement import Agreement, open_session, verify_device
 from protonn_edge.verification.drawn_points import drawn_points
 
 _LEAST, _MOST = 8, 128
@@ -118,13 +116,6 @@ def try_firmware(
     return _checked(agreement)
 
 
-def try_on_host(model: DeviceModel, program: Path) -> Tried:
-    """Try a program for this computer (``firmware/host/main.c``); raises as `try_firmware` does."""
-    points, reference = trial_points(model, _MOST), model.chain
-    host = HostProgram(program, reference.n_features, reference.n_classes)
-    return _checked(compare("host C", ReferenceAnswers.of(reference, points), *host.run(points)))
-
-
 def trial_points(model: DeviceModel, count: int) -> NDArray[np.uint8]:
     """Return `count` points, at least 8, as bytes for the device, (count, features)."""
     integers = with_integers(model.floats) if model.chain.score_tolerance else model
@@ -199,9 +190,8 @@ def example_inputs(chain: IntegerChain, start: Bytes, count: int) -> IntArray:
     `start` (D,) are the inputs of a mean point, from which the search begins.
     """
     *before, last = chain.own_stages
-    found = last.example_inputs(before, start, count)
-    if found is not None:
-        return found
+    if isinstance(last, NearestStage):
+        return last.example_inputs(before, start, count)
     generator = Random(0)  # noqa: S311  (no secret)
     span = 2 * chain.inputs.maximum + 1
     moved = [

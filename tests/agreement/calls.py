@@ -243,7 +243,7 @@ def _pool(stage: Stage, function: str) -> Iterator[Case]:
 
 
 def _rows_of(stage: Stage, function: str) -> Iterator[Case]:
-    if stage.kernel.kind == "pooling":
+    if stage.kernel.stage.kind == "pooling":
         yield from _pooled_row(stage, function)
         return
     name = re.sub("_(add|complete)_row$", "_pool_row", function.replace("_sum_part", "_pool_part"))

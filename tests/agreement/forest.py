@@ -18,7 +18,7 @@ def walk(stage: Stage, function: str) -> Iterator[Case]:
     call = Call(function, [(To("inputs"), 2)], 0, {}, ranges, {"inputs": count}, points=points)
     yield Case(call, proven=False)
     # one input may be any, the others are at an end of their ranges: the levels that read it
-    for end in (0, 1) if stage.kernel.kind == "forest" else ():
+    for end in (0, 1) if stage.kernel.stage.kind == "forest" else ():
         for place in range(count):
             known = [None if k == place else ends[k][end] & 255 for k in range(count)]
             own = {("inputs", place, 1): ranges["inputs", place, 1]}

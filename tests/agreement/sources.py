@@ -94,4 +94,4 @@ def stage_of(function: Function, change: Callable[[str], str] = str) -> Stage:
 
 def cases_of(function: Function, stage: Stage) -> Iterator[Case]:
     """Yield the calls of a function."""
-    return calls_of(stage.kernel.kind, function.what)(stage, function.name)
+    return calls_of(stage.kernel.stage.kind, function.what)(stage, function.name)

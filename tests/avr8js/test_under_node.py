@@ -116,7 +116,7 @@ def test_what_it_has_not_is_named_with_what_to_install(tmp_path: Path, options: 
     firmware.write_text(":020000000000FE\n:00000001FF\n")
     with pytest.raises(InputError) as refused:
         EmulatedBoard(firmware, **options)
-    assert str(refused.value) == f"{what} cannot be emulated without simavr: {WITHOUT_SIMAVR}"
+    assert str(refused.value) == f"{what}: not emulated without simavr; {WITHOUT_SIMAVR}"
 
 
 @pytest.mark.usefixtures("without_simavr")

@@ -117,7 +117,7 @@ def test_prototypes_are_an_extension_too(fitted: BasisImagesClassifier) -> None:
     assert model.record["settings"]["features"] == f"Features {digest(student)}"
     integers = quantize(model)
     assert np.mean(integers.predict(integers.quantize(DIGITS.X_test)) == DIGITS.y_test) > 0.75
-    with pytest.raises(InputError, match="need points with 64 values, but these points have 32"):
+    with pytest.raises(InputError, match="32 values, expected 64"):
         clone(extension).set_params(image_shape=(4, 8)).fit(X[:, :32], Y)
 
 

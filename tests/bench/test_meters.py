@@ -74,8 +74,8 @@ def test_a_meter_at_fault_is_an_error_and_no_failure_of_the_model(
             ["--pnn-meter", "ina219:COM7"],
             "*--pnn-meter needs a real board; name the board's port with --pnn-port*",
         ),
-        (["--pnn-meter", "ppk2:COM7", "--pnn-port", "x"], "*state the voltage with --pnn-volts*"),
-        (["--pnn-meter", "scale"], "*there is no meter called 'scale'; choose ppk2:PORT*"),
+        (["--pnn-meter", "ppk2:COM7", "--pnn-port", "x"], "*state it, *in pytest by --pnn-volts*"),
+        (["--pnn-meter", "scale"], "*meter: 'scale', expected one of*"),
     ],
 )
 def test_a_meter_that_is_not_there_is_an_error_of_one_sentence(

@@ -188,7 +188,7 @@ def test_a_number_out_of_range_is_refused(user, option):
     ("options", "words"),
     [
         (["--pnn-project", "nowhere"], "*no model was built in nowhere*"),
-        (["--pnn-board", "mega2560"], "*was built for an ATmega328P*does not run on mega2560*"),
+        (["--pnn-board", "mega2560"], "*built for an ATmega328P*does not run on mega2560*"),
         (["--pnn-board", "mine.toml"], "*has no [[]env:mine[]]; build the model for this board*"),
         (
             ["--pnn-port", "/dev/no-such-port", "--pnn-retries", "0"],

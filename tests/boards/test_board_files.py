@@ -32,7 +32,7 @@ def write(folder: Path, name: str = "mine.toml", **changed: str | None) -> str:
 
 def test_the_boards_are_those_that_are_promised():
     assert board_names() == [
-        *("atmega1284p", "attiny85", "host", "leonardo", "mega2560", "nano", "promini8", "uno")
+        *("atmega1284p", "attiny85", "leonardo", "mega2560", "nano", "promini8", "uno")
     ]
 
 
@@ -40,9 +40,7 @@ def test_the_boards_are_those_that_are_promised():
 def test_every_file_is_a_board(name):
     board = load_board(name)
     assert board.name == board.environment == name
-    assert board.is_chip == (name != "host")
-    if board.is_chip:
-        assert board.flash_total_bytes in {2**bits for bits in range(13, 19)}
+    assert board.flash_total_bytes in {2**bits for bits in range(13, 19)}
 
 
 def test_a_file_of_ones_own_is_a_board_named_after_it(tmp_path):
@@ -55,31 +53,31 @@ def test_a_file_of_ones_own_is_a_board_named_after_it(tmp_path):
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"mcu": None}, "lacks the key 'mcu'; its value must be a chip such as"),
+        ({"mcu": None}, "no key 'mcu', expected a chip such as"),
         ({"mcu": "'AT90; rm -rf'"}, "mcu = 'AT90; rm -rf'"),
-        ({"core": "'avr7'"}, "core = 'avr7', but 'core' must be one of avr25"),
-        ({"clock_hz": "16"}, "clock_hz = 16, but 'clock_hz' must be a whole number from 1,000,000"),
+        ({"core": "'avr7'"}, "core = 'avr7', expected one of avr25"),
+        ({"clock_hz": "16"}, "clock_hz = 16, expected a whole number from 1,000,000"),
         ({"clock_hz": "true"}, "clock_hz = True"),
         ({"flash_bytes": "1e4"}, "flash_bytes = 10000.0"),
         ({"power_watts": "nan"}, "power_watts = nan"),
-        ({"power_watts": "0"}, "power_watts = 0, but 'power_watts' must be a number of watts"),
-        ({"serial": "'usb'"}, "serial = 'usb', but 'serial' must be 'usart0'"),
-        ({"colour": "'blue'"}, "has the key 'colour', which this board cannot have"),
+        ({"power_watts": "0"}, "power_watts = 0, expected a number of watts"),
+        ({"serial": "'usb'"}, "serial = 'usb', expected 'usart0'"),
+        ({"colour": "'blue'"}, "the key 'colour', which this board cannot have"),
         (
             {"title": '"a\\u0007"'},
-            "title = 'a\\x07', but 'title' must be a string of 1 to 60 ASCII",
+            "title = 'a\\x07', expected a string of 1 to 60 ASCII",
         ),
-        ({"title": "mine"}, "is not TOML"),
+        ({"title": "mine"}, "not TOML"),
         (
             {"baud": "230_400"},
-            "the nearest rate that a clock of 12,000,000 Hz can produce is 214,286",
+            "a clock of 12,000,000 Hz can produce, such as 214,286",
         ),
         ({"serial": "'software'"}, "set rx_pin and tx_pin to different pins"),
         ({"serial": "'software'", "rx_pin": "'PB3'", "tx_pin": "'PB3'"}, "to different pins"),
         ({"serial": "'software'", "rx_pin": "'PA3'", "tx_pin": "'PB3'"}, "rx_pin = 'PA3'"),
         (
             {"serial": "'software'", "rx_pin": "'PB3'", "tx_pin": "'PB4'", "baud": "9_600"},
-            "at 12,000,000 Hz a software serial line needs 47,059 to 120,000 baud",
+            "expected 47,059 to 120,000 for a software serial line at 12,000,000 Hz",
         ),
         ({"usb_ids": "['2341']"}, "usb_ids = ['2341']"),
         ({"sleep_enable": "[0x53]"}, "sleep_enable = [83]"),
@@ -112,12 +110,6 @@ def test_files_that_are_none(tmp_path):
     (tmp_path / "latin.toml").write_bytes(b"title = '\xe9'")
     with refused_by("system.described"):
         load_board(str(tmp_path / "latin.toml"))
-
-
-def test_this_computer_has_nothing_of_a_chip():
-    host = load_board("host")
-    with refused_by("boards"):
-        _ = host.cpu
 
 
 def test_cores_have_numbers_of_elf_files():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from refusals import refused_by
 
+from protonn_edge.chain.head import matrices_of
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.kinds.bonsai.train import (
     BonsaiClassifier,
@@ -72,7 +73,7 @@ def test_shares_of_weights_are_kept(kind: type[TreeClassifier]) -> None:
     shares = {"sparsity_weights": 0.3, "sparsity_gates": 0.2, "sparsity_branches": 0.5}
     model = fitted(kind, depth=2, **shares).to_model()
     for name, share in zip("WVT", shares.values(), strict=True):
-        matrix = model.head.matrices[name]
+        matrix = matrices_of(model.head)[name]
         assert np.count_nonzero(matrix) <= share * matrix.size
         assert np.count_nonzero(matrix) > 0.9 * share * matrix.size - 1
 
@@ -80,7 +81,7 @@ def test_shares_of_weights_are_kept(kind: type[TreeClassifier]) -> None:
 def test_every_branch_of_a_thin_tree_keeps_weights() -> None:
     thin = {"sparsity_branches": 0.05, "learning_rate": 0.02, "batch_size": 32}
     model = fitted(LocalDeepKernelClassifier, depth=4, **thin).to_model()
-    assert np.count_nonzero(model.head.matrices["T"], axis=1).min() >= 2
+    assert np.count_nonzero(matrices_of(model.head)["T"], axis=1).min() >= 2
 
 
 @both

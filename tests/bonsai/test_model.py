@@ -11,6 +11,7 @@ from chains import replace
 from kinds.bonsai import scores_of_tree
 from model_factory import random_points
 
+from protonn_edge.chain.head import matrices_of
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
 
@@ -32,6 +33,6 @@ def test_scores_are_those_of_the_formula(make: Make, classes: int, depth: int) -
 
 def test_a_kernel_has_no_projection() -> None:
     model = random_kernel_model(features=12)
-    assert set(model.head.matrices) == {"W", "V", "T"}
+    assert set(matrices_of(model.head)) == {"W", "V", "T"}
     with pytest.raises(InputError, match="'normalizer_scale' has 11 features, but 'W' has 12"):
         replace(model, normalizer=random_kernel_model(features=11).normalizer)

@@ -93,7 +93,6 @@ def test_ctrl_c_before_there_is_a_model_writes_nothing(
         ),
         (["--classifier", "best", "--epochs", 3], "has no such parameter"),
         (["--classifier", "best", "--metric", "recall:falt"], "did you mean 'fault'?"),
-        (["--classifier", "best", "--board", "host"], "host"),
         (["--classifier", "best", "--minutes", 0], "--minutes"),
     ],
 )

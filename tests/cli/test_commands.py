@@ -247,7 +247,7 @@ def test_resuming_with_other_data_leaves_the_file_as_it_is(folder: Path, project
     before = results.read_bytes()
     result = run(*arguments, "--resume")
     assert result.exit_code == 2
-    assert "were measured with other points" in result.stderr
+    assert "measured with other points" in result.stderr
     assert results.read_bytes() == before
 
 

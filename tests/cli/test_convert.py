@@ -110,14 +110,14 @@ def test_an_rbf_that_is_cut_is_mentioned(foo: Path, tmp_path: Path):
         (["nowhere", "-o", "run"], "nowhere does not exist"),
         (["model.npz", "-o", "other.npz"], "a model file can be converted only into a folder"),
         (["model.npz", "-o", "model.npz/run"], "choose another"),
-        (["foo", "-o", "model.npz"], "foo is a folder with neither W nor W.npy"),
+        (["foo", "-o", "model.npz"], "foo: neither W nor W.npy"),
         (["results", "-o", "run"], "its name must end in .npz"),
         (
             ["results", "-o", "model.npz", "--data", "other.csv"],
-            "has 5 features, but the data has 2",
+            "5 features, expected 2",
         ),
         (["machine.pkl", "-o", "run"], "machine.pkl is a pickle, which could execute code"),
-        (["model.npz", "-o", "run", "--data", "foo"], "has 12 features, but the data has 5"),
+        (["model.npz", "-o", "run", "--data", "foo"], "12 features, expected 5"),
     ],
 )
 def test_what_cannot_be_converted_is_one_sentence(
@@ -334,7 +334,7 @@ def test_a_network_becomes_a_model(names: list[str], tmp_path: Path):
     done = convert(BOOSTERS / "iris.json", "-o", tmp_path / "n.npz", "--data", data, "--fine-tune")
     assert done.exit_code == 2
     assert_one_sentence(done)
-    assert "fine-tuning applies only to networks of floats" in done.stderr
+    assert "fine-tuning: only for networks of floats" in done.stderr
     more = ["--fine-tune", "--epochs", 6, "--json"]
     done = convert(tmp_path / "net.onnx", "-o", tmp_path / "m.npz", "--data", data, *more)
     assert done.exit_code == 0, done.output

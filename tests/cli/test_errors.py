@@ -170,7 +170,7 @@ def test_foreign_platformio_project_is_left_alone(tmp_path: Path, model_file: Pa
     folder.mkdir()
     (folder / "platformio.ini").write_text("[env:nano]\nboard = nanoatmega328\n")
     assert_one_sentence(
-        run("build", model_file, "-o", folder), "has no [env:uno]", "another folder with -o"
+        run("build", model_file, "-o", folder), "no [env:uno]", "another folder with -o"
     )
     assert [path.name for path in folder.iterdir()] == ["platformio.ini"]
 
@@ -178,7 +178,7 @@ def test_foreign_platformio_project_is_left_alone(tmp_path: Path, model_file: Pa
 def test_folder_where_platformio_ini_belongs(tmp_path: Path, model_file: Path) -> None:
     (tmp_path / "project" / "platformio.ini").mkdir(parents=True)
     result = run("build", model_file, "-o", tmp_path / "project")
-    assert_one_sentence(result, "platformio.ini is not a file")
+    assert_one_sentence(result, "platformio.ini: not a file")
 
 
 def test_hil_where_nothing_was_built(tmp_path: Path) -> None:

@@ -49,13 +49,11 @@ def test_the_accuracy_on_a_fifth_is_the_headline_and_found_again(tmp_path: Path)
     copy = tmp_path / "copy.csv"
     shutil.copy(data, copy)
     for path in (data, copy):  # the digest counts, not the name
-        verified = run_json("verify", model, path, "--board", "host")
-        assert (verified["n"], verified["accuracy"]) == (20, trained["accuracy"])
-        assert kinds_of(verified) == {"held_out"}
         predicted = run_json("predict", model, path)
         assert (predicted["n"], predicted["accuracy"]) == (20, trained["accuracy"])
+        assert kinds_of(predicted) == {"held_out"}
     copy.write_text(data.read_text() + "1,1,a\n")
-    assert run_json("verify", model, copy, "--board", "host")["n"] == 101
+    assert run_json("predict", model, copy)["n"] == 101
 
 
 def test_whole_groups_of_the_file_are_held_out(table: Path) -> None:
@@ -86,16 +84,16 @@ def test_an_array_of_groups_and_a_file_of_groups_are_found_again(tmp_path: Path)
     np.savez(data, X=rng.normal(y[:, None], 0.5, (90, 4)), y=y, groups=people)
     trained = run_json("train", data, "-o", model, *LINEAR)
     assert (trained["n"], load_model(model).record["file"]["groups"]) == (18, "groups")
-    verified = run_json("verify", model, data, "--board", "host")
-    assert (verified["n"], verified["accuracy"]) == (18, trained["accuracy"])
+    predicted = run_json("predict", model, data)
+    assert (predicted["n"], predicted["accuracy"]) == (18, trained["accuracy"])
     lines = tmp_path / "days.txt"
     lines.write_text("".join(f"day {row // 30}\n" for row in range(90)))
     options = ("--groups", lines, "--seed", 3)
     assert run_json("train", data, "-o", model, *LINEAR, *options)["n"] == 30
     assert load_model(model).record["file"]["groups"] == "days.txt"
-    assert run_json("verify", model, data, "--board", "host")["n"] == 30
+    assert run_json("predict", model, data)["n"] == 30
     lines.write_text("".join(f"day {row % 3}\n" for row in range(90)))
-    refused = run("verify", model, data, "--board", "host")
+    refused = run("predict", model, data)
     assert_one_sentence(refused, "but with other options, which give other rows, labels or groups")
 
 
@@ -121,9 +119,9 @@ def test_nothing_is_held_out_if_that_is_asked_for(table: Path) -> None:
     model = table.with_name("m.npz")
     done = succeed("train", table, "-o", model, *LINEAR, "--holdout", 0)
     assert "in training only, which overestimates the accuracy on new data" in done.stdout
-    verified = run_json("verify", model, table, "--board", "host")
-    assert verified["n"] == 80
-    (text,) = (each["text"] for each in verified["notices"] if each["kind"] == "training_rows")
+    predicted = run_json("predict", model, table)
+    assert predicted["n"] == 80
+    (text,) = (each["text"] for each in predicted["notices"] if each["kind"] == "training_rows")
     assert text.startswith("the model was trained on all points of t.csv")
 
 
@@ -154,10 +152,11 @@ def test_a_test_part_of_the_file_is_the_test_part(tmp_path: Path) -> None:
     np.savez(data, **parts)
     trained = run_json("train", data, "-o", tmp_path / "m.npz", *LINEAR)
     assert (trained["n"], trained["tested"]) == (20, "test points")
-    verified = run_json("verify", tmp_path / "m.npz", data, "--board", "host")
-    assert verified["accuracy"] == trained["accuracy"]
+    predicted = run_json("predict", tmp_path / "m.npz", data)
+    assert predicted["accuracy"] == trained["accuracy"]
 
 
+@needs_emulated_avr
 def test_one_class_finds_its_held_out_points_and_all_others(tmp_path: Path) -> None:
     data, model = tmp_path / "t.csv", tmp_path / "m.npz"
     rng = np.random.default_rng(0)
@@ -167,7 +166,7 @@ def test_one_class_finds_its_held_out_points_and_all_others(tmp_path: Path) -> N
     data.write_text("\n".join(["x,y,z,label", *(",".join(map(str, row)) for row in rows)]) + "\n")
     words = ("--one-class", "--normal", "b", "--rejection", "5%")
     trained = run_json("train", data, "-o", model, *words)
-    verified = run_json("verify", model, data, "--board", "host")
+    verified = run_json("verify", model, data)
     assert trained["n"] == verified["n"] == 120 + 200
     assert trained["accuracy"] == verified["accuracy"]
 
@@ -180,7 +179,7 @@ def test_a_search_holds_points_out_too(tmp_path: Path) -> None:
     words = ("tune", data, "-o", model, *LINEAR, "--trials", 1, "--jobs", 1)
     tuned = run_json(*words)
     assert tuned["n"] == 24
-    assert run_json("verify", model, data, "--board", "host")["n"] == 24
+    assert run_json("predict", model, data)["n"] == 24
     words = (*words, "--search", tmp_path / "again.jsonl")
     assert run_json(*words, "--holdout", 0)["n"] == 0
 
@@ -194,7 +193,7 @@ def test_the_options_for_reading_are_those_of_the_training(table: Path) -> None:
     words = [word for each in read for word in ("--read", each)]
     trained = run_json("train", table, "-o", model, *LINEAR, *words)
     assert load_model(model).record["file"]["read"] == [*read]
-    again = run_json("verify", model, table, "--board", "host")
+    again = run_json("predict", model, table)
     assert (again["n"], again["accuracy"]) == (20, trained["accuracy"])
     new.write_text(table.read_text().replace(";q;", ";z;") + "x;p9;0,1;0,2;b;no\n")
     predicted = run_json("predict", model, new)
@@ -206,12 +205,13 @@ def test_the_options_for_reading_are_those_of_the_training(table: Path) -> None:
 # --- rows without labels --------------------------------------------------------------------------
 
 
+@needs_emulated_avr
 def test_rows_without_labels_are_verified_without_an_accuracy(table: Path) -> None:
     model, new = table.with_name("m.npz"), table.with_name("new.csv")
     succeed("train", table, "-o", model, *LINEAR)
     lines = [line.rpartition(";")[0] for line in table.read_text().splitlines()]
     new.write_text("\n".join(lines) + "\n")
-    verified = run_json("verify", model, new, "--board", "host")
+    verified = run_json("verify", model, new)
     assert (verified["n"], verified["mismatches"], verified["accuracy"]) == (80, 0, None)
     assert "accuracy" not in run_json("predict", model, new)
     assert_one_sentence(run("inspect", model, "--data", new), "has no column of labels besides")

@@ -253,7 +253,7 @@ def test_a_budget_is_bytes_of_the_integer_model(data: Path, text: str, limit: in
         (
             "17",
             [],
-            "the budget is 17 B, but the smallest model of 12 features and 2 classes takes 18",
+            "budget: 17 B, but the smallest model of 12 features and 2 classes takes 18",
         ),
         ("0", [], "'0' is not a number of bytes"),
         ("much", [], "'much' is not a number of bytes"),

@@ -15,7 +15,7 @@ from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.chain.integer_stage import IntegerStage
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.plan import plan_with
-from protonn_edge.codegen.planner import plan_of
+from protonn_edge.codegen.planner import feedings, plan_of
 from protonn_edge.kernels.kernel import KERNELS, kernels_of
 from protonn_edge.quantization import IntegerChain, measure_activity
 
@@ -140,7 +140,7 @@ def _choices(instance: Instance) -> Iterator[tuple[str, str]]:
     stages = instance.model.stages
     for kernel in kernels_of(instance.stage, UNO_CORE):
         first = kernel if instance.place == 0 else kernels_of(stages[0], UNO_CORE)[0]
-        for held in first.feedings:
+        for held in feedings(first):
             if held or first.stage.n_inputs > first.chunk:
                 yield kernel.name, "held" if held else "streamed"
 

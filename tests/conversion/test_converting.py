@@ -167,7 +167,7 @@ def test_outliers_widen_the_rbf():
     assert found.agreement > 0.5
     X, y = heavy_tailed(3)
     with pytest.raises(
-        InputError, match="the outliers and the other points; .* fit the KNeighborsClassifier again"
+        InputError, match="the outliers and the others; .* fit the KNeighborsClassifier again"
     ):
         from_sklearn(KNeighborsClassifier(3).fit(X, y), X, epochs=0)
 

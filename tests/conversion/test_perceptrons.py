@@ -100,7 +100,7 @@ def test_sets_of_labels_are_refused(sets: int):
         (OneClassSVM(), "finds outliers and cannot be converted; train .* --one-class"),
         (IsolationForest(n_estimators=2), "finds outliers"),
         (AdaBoostClassifier(n_estimators=2), "AdaBoostClassifier cannot be converted; pass a fit"),
-        (SVC(kernel="poly"), "has the kernel 'poly', which cannot be converted; fit it with kern"),
+        (SVC(kernel="poly"), "SVC: the kernel 'poly', which cannot be converted; fit it with kern"),
     ],
     ids=lambda each: type(each).__name__,
 )

@@ -70,7 +70,7 @@ def test_any_other_text_is_refused_in_a_sentence(text: str) -> None:
         ("max2", "the first layer of a network is max2; begin with"),
         ("average2,max", "the first layer of a network is max; begin with"),
         ("average9", "the layer 'average9' is"),
-        (",".join(["2x1"] * 13), "has 13 layers, but the limit is 12"),
+        (",".join(["2x1"] * 13), "13 layers, expected at most 12"),
     ],
 )
 def test_what_is_no_network_is_named(text: str, said: str) -> None:

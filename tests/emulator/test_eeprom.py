@@ -72,13 +72,13 @@ def test_other_files_are_refused_and_left_alone(compile_firmware, tmp_path: Path
         (tmp_path, "Is a directory"),
         (tmp_path / "none" / "file", "No such file"),
     ):
-        sentence = f"{file} cannot be the EEPROM of the emulated Uno: {reason}"
+        sentence = f"{file}: no EEPROM of the emulated Uno: {reason}"
         with pytest.raises(InputError, match=sentence), EmulatedUno(elf, eeprom=file):
             pass
     assert short.read_bytes() == b"my thesis"
     refused = run("emulate", elf, "--eeprom", short)
     assert refused.exit_code == 2
-    assert "short cannot be the EEPROM" in refused.stderr
+    assert "short: no EEPROM" in refused.stderr
 
 
 def test_each_chip_has_an_eeprom_of_its_size(compile_firmware, tmp_path: Path) -> None:

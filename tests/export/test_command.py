@@ -81,8 +81,8 @@ def test_the_usual_prefix_may_be_given(tmp_path: Path, model_file: Path):
 @pytest.mark.parametrize(
     ("prefix", "said"),
     [
-        ("My-Wave", "C names cannot begin with the prefix 'My-Wave'"),
-        ("switch", "the prefix 'switch' is reserved in C or C++"),
+        ("My-Wave", "prefix 'My-Wave': C names cannot begin"),
+        ("switch", "prefix 'switch': reserved in C or C++"),
         ("print", "two names in the generated C would both be print_difference"),
         ("projection", "two names in the generated C would both be projection_"),
     ],
@@ -168,11 +168,11 @@ def test_a_manifest_names_who_publishes_the_library(tmp_path: Path, model_file: 
 @pytest.mark.parametrize(
     ("option", "value", "complaint"),
     [
-        ("author", "A\nincludes=evil.h", "the library's author is"),
-        ("author", " ", "the library's author is"),
+        ("author", "A\nincludes=evil.h", "the library's author: "),
+        ("author", " ", "the library's author: "),
         ("url", "javascript:x", "begins with https://"),
-        ("url", "https://example.org/\n", "the library's url is"),
-        ("version", "1.0", "use three numbers"),
+        ("url", "https://example.org/\n", "the library's url: "),
+        ("version", "1.0", "three numbers"),
     ],
 )
 def test_what_no_manifest_can_say_is_refused(

@@ -99,13 +99,13 @@ def test_one_kind_replaces_itself_and_no_other(tmp_path: Path, kind: str):
 def test_a_file_that_was_edited_is_left_alone(tmp_path: Path):
     write_folder(tmp_path / "library", FILES)
     (tmp_path / "library" / "src" / "b.c").write_text("int better;\n")
-    refuses(tmp_path / "library", "b.c was edited")
+    refuses(tmp_path / "library", "b.c: edited after")
 
 
 def test_a_file_of_ones_own_in_the_way_is_left_alone(tmp_path: Path):
     write_folder(tmp_path / "library", FILES)
     (tmp_path / "library" / "new.txt").write_text("mine")
-    refuses(tmp_path / "library", "new.txt is not part of an export")
+    refuses(tmp_path / "library", "new.txt: not part of an export")
 
 
 def test_a_file_in_place_of_the_folder_is_left_alone(tmp_path: Path):

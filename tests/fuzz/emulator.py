@@ -19,7 +19,7 @@ from unittest.mock import patch
 import numpy as np
 from avr_tools import EMULATED_AVR, skip_without
 
-from protonn_edge.boards import Board, board_names, load_board
+from protonn_edge.boards import Board, boards
 from protonn_edge.emulator import EmulatedBoard, programs
 from protonn_edge.errors import ProtoNNEdgeError
 
@@ -128,7 +128,7 @@ def _send_nonsense(rng: np.random.Generator, line: socket.socket) -> None:
 
 
 def _any_board(rng: np.random.Generator) -> Board:
-    chips = [board for board in map(load_board, board_names()) if board.is_chip]
+    chips = boards()
     return chips[int(rng.integers(len(chips)))]
 
 

@@ -30,6 +30,7 @@ from protonn_edge.avr.program import LinkedProgram, read_program
 from protonn_edge.certificate.claims import PROVEN, Claim
 from protonn_edge.certificate.program import program_claims
 from protonn_edge.codegen.plan import plan_with
+from protonn_edge.codegen.planner import feedings
 from protonn_edge.errors import CheckFailed
 from protonn_edge.kernels.kernel import kernels_of
 from protonn_edge.quantization import IntegerChain, quantize
@@ -171,7 +172,7 @@ def _library(number: int) -> Library:
         chain = _teachable(rng) if teachable else random_chain(rng)[0]
         able = [kernels_of(stage, CORES[core]) for stage in chain.stages]
         kernels = [each[int(rng.integers(len(each)))] for each in able]
-        plan = plan_with(kernels, held=bool(rng.choice(kernels[0].feedings)))
+        plan = plan_with(kernels, held=bool(rng.choice(feedings(kernels[0]))))
         if (
             plan.flash_bytes < flash - _SKETCH_BYTES
             and plan.state_bytes + chain.n_features < sram - _SKETCH_SRAM

@@ -142,7 +142,7 @@ def test_without_resume_a_file_starts_anew(tmp_path):
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("what", "line 3 is not a result: it has 1 fields, not 9"),
+        ("what", "line 3: not a result: it has 1 fields, not 9"),
         ("", "it has 0 fields, not 9"),
         (f"1,rest,rest,1,0,,1,2,3,{RUN}", "it has 10 fields, not 9"),
         ('"1', "it has 1 fields"),
@@ -156,8 +156,8 @@ def test_without_resume_a_file_starts_anew(tmp_path):
         (f"1,rest,rest,1,0,,1,\N{ARABIC-INDIC DIGIT ONE},{RUN}", "'score' must be an integer"),
         ("1,rest,rest,1,0,,1,2,", "'run' must be two hashes and a number"),
         (f"1,rest,rest,1,0,,1,2,{RUN}0", f"belongs to another run, {RUN}0"),
-        (f"0,rest,rest,1,0,,1,2,{RUN}", "line 3 repeats index 0"),
-        (" " * 270_000, "line 3 is longer than 262144 bytes"),
+        (f"0,rest,rest,1,0,,1,2,{RUN}", "line 3: it repeats index 0"),
+        (" " * 270_000, "line 3: longer than 262144 bytes"),
     ],
 )
 def test_a_file_that_is_not_results_is_refused_with_the_line(tmp_path, line, words):

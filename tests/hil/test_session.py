@@ -369,9 +369,7 @@ def test_an_input_that_is_never_answered_is_given_up_and_the_others_are_answered
 def test_repetitions_are_asked_for_in_one_request(device):
     with connect(device) as session:
         assert session.repeat(X, 1000) == Prediction(1, 16_072_000)
-        with pytest.raises(
-            InputError, match="can count the cycles of only 1 to 65,536 repetitions; request"
-        ):
+        with pytest.raises(InputError, match="expected 1 to 65,536"):
             session.repeat(X, 65_537)
-        with pytest.raises(InputError, match="can count the cycles of only 1 to"):
+        with pytest.raises(InputError, match="expected 1 to"):
             session.repeat(X, 0)

@@ -49,18 +49,18 @@ KIND = replace(
         (("--prototypes", "20"), "--prototypes is given, but the classifier 'basis-images'"),
         (
             ("--hidden", "10,20,30"),
-            "'hidden' is '10,20,30'; give the numbers of units of one or two",
+            "hidden: '10,20,30', expected the numbers of units of one or two",
         ),
         (
             ("--set", "image_parts=6x6"),
-            "parts need 144 weights, but the limit is 128",
+            "parts: 144 weights, expected at most 128",
         ),
     ),
     refused_settings=(
         ({"features": None}, "basis images need a student; give its layers"),
         ({"image_shape": None}, "the shape of the image is not given"),
-        ({"image_parts": (5, 5)}, "parts need 200 weights, but the limit is 128"),
-        ({"image_parts": (0, 1)}, "the grid of image parts is .0, 1.; give a number"),
+        ({"image_parts": (5, 5)}, "parts: 200 weights, expected at most 128"),
+        ({"image_parts": (0, 1)}, "image_parts: .0, 1., expected a number"),
         ({"basis_images": 129}, "'basis_images' parameter of BasisImagesClassifier"),
         ({"teacher": "8x4"}, "the layer '8x4' is unknown"),
         ({"teacher": object()}, "the teacher is a object; give a fitted MLPClassifier"),

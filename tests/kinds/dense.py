@@ -85,14 +85,14 @@ KIND = Kind(
         (("--prototypes", "20"), "--prototypes is given, but the classifier 'dense' has no such"),
         (
             ("--hidden", "10,20,30"),
-            "'hidden' is '10,20,30'; give the numbers of units of one or two",
+            "hidden: '10,20,30', expected the numbers of units of one or two",
         ),
-        (("--size-budget", "40"), "a budget of 40 B leaves less than one weight for each of 10"),
+        (("--size-budget", "40"), "a budget of 40 B: less than one weight for each of 10"),
     ),
     refused_settings=(
-        ({"hidden": "0"}, "'hidden' is '0'; give the numbers of units"),
+        ({"hidden": "0"}, "hidden: '0', expected the numbers of units"),
         ({"hidden": "256"}, "1 to 255 each"),
-        ({"size_budget": 200}, "a budget of 200 B leaves less than one weight for each of 20"),
+        ({"size_budget": 200}, "a budget of 200 B: less than one weight for each of 20"),
         ({"epochs": 0}, "'epochs' parameter of DenseClassifier"),
     ),
 )

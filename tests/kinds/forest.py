@@ -106,10 +106,10 @@ KIND = Kind(
     tuning=("--trials", "2", "--max-latency-ms", "1"),
     refused_options=(
         (("--prototypes", "20"), "--prototypes is given, but the classifier 'forest' has no such"),
-        (("--size-budget", "40"), "a budget of 40 B is too small"),
+        (("--size-budget", "40"), "a budget of 40 B: too small"),
     ),
     refused_settings=(
-        ({"size_budget": 40}, "a budget of 40 B is too small for 10 trees"),
+        ({"size_budget": 40}, "a budget of 40 B: too small for 10 trees"),
         ({"ensemble": "bagged"}, "'ensemble' parameter of ForestClassifier"),
         ({"n_trees": 0}, "'n_trees' parameter of ForestClassifier"),
     ),

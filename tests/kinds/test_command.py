@@ -14,6 +14,7 @@ from command_line import assert_one_sentence, run, run_json, succeed
 from kinds.kind import KINDS, kind_of, pairs_of
 
 from protonn_edge.chain.file import load_model
+from protonn_edge.chain.head import matrices_of
 from protonn_edge.codegen import make_plan
 from protonn_edge.codegen.plan import PLANS
 from protonn_edge.datasets import load_digits_dataset
@@ -94,7 +95,7 @@ def test_it_is_inspected(kind: str, variant: str, trained: Trained) -> None:
     assert [stage["stage"] for stage in record["stages"]] == list(kind_of(kind).steps)
     loaded = load_model(model)
     assert all(record[size.name] == size.number for size in loaded.sizes)
-    assert set(record["nonzero"]) == set(loaded.head.matrices)
+    assert set(record["nonzero"]) == set(matrices_of(loaded.head))
     if "--size-budget" in kind_of(kind).variants[variant]:
         assert record["model_bytes"] <= 6_000
     if kind_of(kind).reads_weights:
@@ -200,7 +201,7 @@ def test_it_has_no_distance_to_reject_by(kind: str, trained: Trained, tmp_path: 
     options = (*kind_of(kind).variants[FIRST[kind]], "--rejection-by", "distance")
     rejecting = ("--classifier", kind, "--rejection", "5%", *options)
     done = run("train", trained.data(""), "-o", tmp_path / "model.npz", *rejecting)
-    assert "no distance to reject points by" in done.stderr
+    assert "'distance', expected one of" in done.stderr
     assert done.exit_code == 2
 
 

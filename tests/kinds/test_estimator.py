@@ -131,7 +131,7 @@ def test_it_rejects_by_score_and_margin(kind: str, tmp_path: Path) -> None:
     answers = integers.predict(integers.quantize(DIGITS.X_test))
     assert np.mean((answers == 255) == unknown) > 0.95
     title = own.random_model().head.title
-    with pytest.raises(InputError, match=f"a {title} model has no distance to reject points by"):
+    with pytest.raises(InputError, match=f"statistic of a {title} model: 'distance', expected"):
         calibrate_rejection(classifier, X_SOME, Y_SOME, by=("distance",))
 
 

@@ -103,7 +103,7 @@ def test_answers_have_names_scores_and_times(listener) -> None:
     assert board.description.used == (0, 5)
     assert board.description.channels == ("ax", "gz")
     assert board.description.model_hash == BYTES_OF_HASH.hex()
-    picture(board, second)
+    picture(board.named(second))
 
 
 def test_damaged_frames_are_left_out_and_missing_windows_counted(listener) -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from refusals import refused_by
 
 from protonn_edge.chain.file import load_model, save_model
-from protonn_edge.chain.head import Head, member, paper_bytes
+from protonn_edge.chain.head import Head, matrices_of, member, paper_bytes
 from protonn_edge.chain.model import Model, with_units_of
 from protonn_edge.chain.policy import with_rules
 from protonn_edge.chain.registry import HEADS
@@ -102,7 +102,7 @@ def test_another_kind_goes_through_a_file(tmp_path: Path, monkeypatch: pytest.Mo
     loaded = load_model(tmp_path / "model.npz")
     assert isinstance(loaded.head, Plane)
     assert np.array_equal(loaded.scores(X), model.scores(X))
-    assert paper_bytes(loaded.head.matrices.values()) == 4 * 15
+    assert paper_bytes(matrices_of(loaded.head).values()) == 4 * 15
     with pytest.raises(
         InputError,
         match="needs a model of the kind 'protonn', but the kind is 'plane'",

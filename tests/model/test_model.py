@@ -426,7 +426,7 @@ def test_scores_are_those_of_the_averages() -> None:
     plain = replace(model, features=None)
     np.testing.assert_allclose(model.scores(images), plain.scores(averages), rtol=1e-12)
     assert (model.n_features, model.n_inputs) == (72, 24)
-    with pytest.raises(InputError, match="24 features, but the model expects 72"):
+    with pytest.raises(InputError, match="24 features, expected 72"):
         model.scores(averages)
 
 

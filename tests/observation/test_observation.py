@@ -332,7 +332,7 @@ def test_a_model_file_keeps_the_statistics_and_damaged_ones_are_refused(tmp_path
     others = [np.concatenate([kept[:-8], place, kept[-5:]]) for place in places]
     for bad in (kept[:-1], kept * np.nan, -kept, kept[:, None], *others):
         np.savez(path, **arrays | {"observation.expected": bad})
-        with pytest.raises(InputError, match="array 'observation.expected' "):
+        with pytest.raises(InputError, match="observation.expected: "):
             load_model(path)
 
 

@@ -143,7 +143,7 @@ def test_verify_does_without(on_windows: None, given: list[str]):
     done = run("verify", *given)
     assert done.exit_code == 0, done.output
     assert "on 1 point: NumPy = host C" in done.output
-    assert "no board is emulated: simavr needs Linux" in done.output
+    assert "no board is emulated: simavr: it needs Linux" in done.output
 
 
 # --- programs and files --------------------------------------------------------------------------

@@ -143,16 +143,6 @@ def test_what_was_built_before_stays(tmp_path: Path, spoil: Callable[[Fault], No
     assert files_in(tmp_path / "project" / "firmware") != before
 
 
-def test_a_program_for_this_computer_is_tried(
-    tmp_path: Path, spoil: Callable[[Fault], None]
-) -> None:
-    save_model(random_linear_model(), tmp_path / "model.npz")
-    command = ("build", tmp_path / "model.npz", "-o", tmp_path / "here", "--board", "host")
-    assert run_json(*command)["tried"]["execution"] == "host C"
-    spoil(FAULTS["another bias"])
-    assert_one_sentence(run(*command), "host C differs from the NumPy model", exit_code=1)
-
-
 @pytest.mark.parametrize(
     ("kind", "execution"),
     [("arduino", "emulated uno"), ("platformio", "emulated uno"), ("c", "host C")],

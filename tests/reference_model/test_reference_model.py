@@ -159,9 +159,7 @@ def test_other_files_stay_and_the_other_layout_is_not_mixed_in(tmp_path: Path) -
     (tmp_path / "train.txt").write_text("1\t2\n")
     write_reference_model(MODEL, tmp_path)
     assert (tmp_path / "train.txt").read_text() == "1\t2\n"
-    with pytest.raises(
-        InputError, match="W already exists and belongs to a model in the other layout"
-    ):
+    with pytest.raises(InputError, match="W: it belongs to a model in the other layout"):
         write_reference_model(MODEL, tmp_path, "npy")
 
 

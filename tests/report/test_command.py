@@ -151,10 +151,10 @@ def test_words_for_people_fit_80_columns_and_are_plain_when_piped(folder, tmp_pa
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["empty.csv", "--model", "model.npz"], "empty.csv has no results yet"),
+        (["empty.csv", "--model", "model.npz"], "empty.csv: no results yet"),
         (
             ["wild.csv", "--model", "model.npz"],
-            "wild.csv has the classes 'class 0', 'class 1', 'class 2', 'class 3', 'wild', but the",
+            "wild.csv: the classes are 'class 0', 'class 1', 'class 2', 'class 3', 'wild', but the",
         ),
         (["wild.csv", "--model", "another.npz"], "which is not among the given models"),
         (
@@ -164,12 +164,12 @@ def test_words_for_people_fit_80_columns_and_are_plain_when_piped(folder, tmp_pa
         (["beyond.csv", "--model", "model.npz"], "index 16, but this run's indices are 0 to 15"),
         (["stopped.csv", "--model", "model.npz"], "15 of 16 results of a run that was stopped"),
         (["stopped.csv", *WHOLE], "continue it with `protonn-edge hil --resume`, or delete"),
-        (["edited.csv", "--model", "model.npz"], "at index 5, an answer that does not follow from"),
+        (["edited.csv", "--model", "model.npz"], "index 5: an answer that does not follow from"),
         (["edited.csv", *WHOLE], "that does not follow from its scores; delete the file and run"),
-        (["relabelled.csv", *WHOLE], "at index 1, label 'class 0', but the point has label "),
+        (["relabelled.csv", *WHOLE], "index 1: label 'class 0', but the point has label "),
         (
             ["wild.csv", "--model", "model.npz", "--with", "points.csv"],
-            "is not the output of",
+            "not the output of",
         ),
     ],
 )
@@ -185,7 +185,7 @@ def test_what_does_not_belong_together_is_one_sentence(
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--data", "others.csv"], "were not measured on the points of --data"),
+        (["--data", "others.csv"], "not measured on the points of --data"),
         (["--image-shape", "5x5"], "has 25 pixels, but the model takes 12 features"),
     ],
 )

@@ -6,12 +6,12 @@ import numpy as np
 from chains import replace
 from model_factory import random_model
 
-from protonn_edge.chain.head import paper_bytes
+from protonn_edge.chain.head import matrices_of, paper_bytes
 
 
 def test_dense_matrices_take_four_bytes_a_value() -> None:
     model = random_model(features=12, projections=5, prototypes=9, classes=4)
-    assert paper_bytes(model.head.matrices.values()) == 4 * (5 * 12 + 5 * 9 + 4 * 9)
+    assert paper_bytes(matrices_of(model.head).values()) == 4 * (5 * 12 + 5 * 9 + 4 * 9)
 
 
 def test_sparse_matrix_takes_eight_bytes_a_value_until_dense_is_smaller() -> None:
@@ -21,4 +21,4 @@ def test_sparse_matrix_takes_eight_bytes_a_value_until_dense_is_smaller() -> Non
         W = np.zeros(60, np.float32)
         W[:nonzero] = 1
         sparse = replace(model, projection=W.reshape(5, 12))
-        assert paper_bytes(sparse.head.matrices.values()) == others + min(8 * nonzero, 240)
+        assert paper_bytes(matrices_of(sparse.head).values()) == others + min(8 * nonzero, 240)

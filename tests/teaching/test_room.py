@@ -16,7 +16,7 @@ from generated_programs import write_c
 from model_factory import random_model
 from refusals import refuses
 
-from protonn_edge.boards import Board, chip_boards, load_board
+from protonn_edge.boards import Board, boards, load_board
 from protonn_edge.chain.file import save_model
 from protonn_edge.errors import CheckFailed
 from protonn_edge.export import export
@@ -62,7 +62,7 @@ def test_what_is_refused_is_what_the_compiler_refuses(
     assert teaching.store_of(quantize(with_room(91))).size <= 1024
 
 
-@pytest.mark.parametrize("board", chip_boards(), ids=lambda board: board.name)
+@pytest.mark.parametrize("board", boards(), ids=lambda board: board.name)
 def test_the_file_of_a_board_has_the_eeprom_of_its_chip(board: Board, tmp_path: Path) -> None:
     same = f'#include <avr/io.h>\n_Static_assert(E2END + 1 == {board.eeprom_bytes}, "");\n'
     compile_text(same + MAIN, tmp_path / "main.elf", mcu=board.mcu)
@@ -79,7 +79,8 @@ def test_training_warns_before_it_begins(tmp_path: Path) -> None:
     found = run_json(*words, "--teachable", 200, "--projection-dim", 4)
     (notice,) = [each for each in found["notices"] if each["kind"] == "eeprom"]
     assert (
-        "storing 200 taught examples takes 1,417 B of EEPROM, but uno has 1,024" in notice["text"]
+        "the store of 200 taught examples needs 1,417 B of EEPROM, but uno has 1,024"
+        in notice["text"]
     )
     for room in (0, 100):
         found = run_json(*words, "--teachable", room, "--projection-dim", 4)

@@ -292,7 +292,7 @@ def test_a_shell_is_told_what_is_wrong():
         command, timeout=120, env=environment, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("PROTONN_EDGE_PLATFORMIO is 'sometimes'; ")
+    assert done.stderr.startswith("PROTONN_EDGE_PLATFORMIO: 'sometimes', expected 'stock'")
 
 
 # --- the project's own firmware ------------------------------------------------------------------

@@ -125,9 +125,9 @@ def test_augmentation_trains_and_is_repeatable() -> None:
             {"augment": True, "image_shape": (8, 8), "optimizer": "alternating"},
             "the alternating optimizer takes points as they are",
         ),
-        ({"image_shape": (8, 9)}, "8x9 has 72 pixels, but the points have 64 features"),
-        ({"image_shape": (-8, -8)}, "give \\(height, width\\)"),
-        ({"image_shape": (64,)}, "give \\(height, width\\)"),
+        ({"image_shape": (8, 9)}, "8x9: 72 pixels, expected 64"),
+        ({"image_shape": (-8, -8)}, "expected \\(height, width\\)"),
+        ({"image_shape": (64,)}, "expected \\(height, width\\)"),
     ],
 )
 def test_shapes_that_do_not_fit_are_refused(settings: dict[str, Any], message: str) -> None:

@@ -90,9 +90,9 @@ def test_shares_must_lie_between_0_and_1(name: str, share: float) -> None:
 @pytest.mark.parametrize(
     ("shape", "words"),
     [
-        ((8, 9), "image_shape 8x9 has 72 pixels, but the points have 64 features"),
-        ((0, 64), "image_shape is"),
-        ((64,), "image_shape is"),
+        ((8, 9), "image_shape 8x9: 72 pixels, expected 64"),
+        ((0, 64), "image_shape: "),
+        ((64,), "image_shape: "),
     ],
 )
 def test_images_must_have_their_shape(shape: Any, words: str) -> None:

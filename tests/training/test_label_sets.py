@@ -15,7 +15,7 @@ from sklearn.datasets import make_multilabel_classification
 from sklearn.metrics import f1_score
 
 from protonn_edge.chain.file import load_model, model_bytes, save_model
-from protonn_edge.chain.head import paper_bytes
+from protonn_edge.chain.head import matrices_of, paper_bytes
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets import holdout, load_dataset
 from protonn_edge.errors import InputError
@@ -136,12 +136,12 @@ def test_labels_of_sets_keep_their_names_and_order() -> None:
 @pytest.mark.parametrize(
     ("y", "settings", "sentence"),
     [
-        (np.zeros_like(Y_TRAIN), {}, "no point has a label"),
+        (np.zeros_like(Y_TRAIN), {}, "the points: no labels"),
         ([{1, "a"}] * 400, {}, "cannot be sorted"),
         ([{1}] * 400, {}, "only one class"),
         (Y_TRAIN[:10], {}, "inconsistent numbers of samples"),
         (Y_TRAIN, {"class_weight": "balanced"}, "class_weight is not possible"),
-        (Y_TRAIN, {"augment": True, "image_shape": (7, 7)}, "features"),
+        (Y_TRAIN, {"augment": True, "image_shape": (7, 7)}, "49 pixels"),
     ],
 )
 def test_unusable_label_sets_are_refused(y: Any, settings: dict[str, Any], sentence: str) -> None:
@@ -175,7 +175,7 @@ def test_reports_have_the_precision_at_one_also_of_test_points() -> None:
     classifier.fit(X_TRAIN, Y_TRAIN, evaluate_on=(X_TEST, Y_TEST))
     reached = precision_at(classifier.decision_function(X_TEST), Y_TEST, (1,))[1]
     assert reports[-1].test_accuracy == pytest.approx(reached, abs=0.01)
-    with pytest.raises(InputError, match="has 5 columns, but training had 6"):
+    with pytest.raises(InputError, match="5 columns, expected one for each of 6"):
         classifier.fit(X_TRAIN, Y_TRAIN, evaluate_on=(X_TEST, Y_TEST[:, :5]))
     sets = [set(np.flatnonzero(row).tolist()) for row in Y_TRAIN]
     with pytest.raises(InputError, match="has the label '9'"):
@@ -234,7 +234,7 @@ def test_training_goes_on_from_a_model_of_the_same_kind_alone() -> None:
 def test_shares_of_non_zero_entries_buy_bytes() -> None:
     model = fitted(sparsity_labels=0.25, epochs=8).to_model()
     assert np.count_nonzero(model.head.labels) == kept_entries(model.head.labels.size, 0.25)
-    assert paper_bytes(model.head.matrices.values()) == 4 * (6 * 30 + 6 * 20 + 6 * 20 // 2)
+    assert paper_bytes(matrices_of(model.head).values()) == 4 * (6 * 30 + 6 * 20 + 6 * 20 // 2)
 
 
 @pytest.mark.parametrize(("name", "epochs", "floor"), [("delicious", 3, 0.64), ("bibtex", 6, 0.52)])

@@ -121,7 +121,7 @@ def test_the_same_settings_give_the_same_model() -> None:
     [
         ({"image_shape": None}, "the shape of the image is not given"),
         ({"features": "crop:6x6"}, "prepares images but computes no features"),
-        ({"image_shape": (8, 9)}, "72 pixels, but the points have 64"),
+        ({"image_shape": (8, 9)}, "72 pixels, expected 64"),
         ({"features": "pool:9x8"}, "expected at most 8x8"),
         ({"features": "crop:4x4,pool:6x6"}, "expected at most 4x4"),
     ],

@@ -90,7 +90,7 @@ def test_the_rarest_class_is_found_by_its_recall(tmp_path: Path) -> None:
     plain = run_json(*command, "--trials", 2)
     refused = run(*command, "--trials", 2, "--metric", "recall:fault")
     assert refused.exit_code == 2
-    assert "belongs to another search (it differs in metric" in refused.stderr
+    assert "of another search (it differs in metric" in refused.stderr
     (tmp_path / "model.search.jsonl").unlink()
     done = run(*command, "--trials", 2, "--metric", "recall:fault")
     assert "recall:fault %" in done.output

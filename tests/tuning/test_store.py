@@ -99,7 +99,7 @@ def test_another_search_is_refused_by_what_differs(opened, records):
 def test_another_file_is_left_as_it_is(opened, tmp_path, content):
     path = tmp_path / "search.jsonl"
     path.write_bytes(content)
-    with pytest.raises(InputError, match="is not a search file"), opened():
+    with pytest.raises(InputError, match="not a search file"), opened():
         pass
     assert path.read_bytes() == content
 
@@ -108,7 +108,7 @@ def test_a_study_of_another_program_is_left_as_it_is(opened, tmp_path):
     path = tmp_path / "search.jsonl"
     optuna.create_study(storage=JournalStorage(JournalFileBackend(str(path))), study_name="x")
     content = path.read_bytes()
-    with pytest.raises(InputError, match="is not a search file"), opened():
+    with pytest.raises(InputError, match="not a search file"), opened():
         pass
     assert path.read_bytes() == content
 

@@ -9,7 +9,7 @@ from protonn_edge.device.meters.energy import MeteredPower, metered
 from protonn_edge.device.meters.ina219 import Ina219
 from protonn_edge.device.meters.meter import Meter
 from protonn_edge.device.meters.ppk2 import Ppk2
-from protonn_edge.errors import InputError, shortened
+from protonn_edge.system.checks import check_choice
 
 __all__ = ["MeteredPower", "instrument_of", "meter_of"]
 
@@ -29,9 +29,5 @@ def meter_of(text: str, volts: float | None = None) -> Meter:
     there is no such meter, or its port or the voltage is missing.
     """
     name, _, place = text.partition(":")
-    if name not in _METERS:
-        raise InputError(
-            f"there is no meter called {shortened(repr(text))}; choose ppk2:PORT, ina219:PORT "
-            "or none"
-        )
+    check_choice("--meter", name, _METERS, "give ppk2:PORT, ina219:PORT or none")
     return _METERS[name](place, volts)

@@ -19,7 +19,8 @@ from protonn_edge.device.connection import Host
 from protonn_edge.device.meters.meter import LONGEST_S, Meter, MeterSamples
 from protonn_edge.device.protocol import MOST_REPETITIONS
 from protonn_edge.device.session import Prediction, Session
-from protonn_edge.errors import InputError, InstrumentError
+from protonn_edge.errors import InstrumentError
+from protonn_edge.system.checks import check
 
 _BATCHES, _BATCH_S = 10, 0.25
 _LONGEST_BATCH_S = LONGEST_S / (2.5 * _BATCHES)
@@ -122,11 +123,13 @@ def metered(
     each_s = (session.predict(features).cycles + _BETWEEN_CYCLES) / board.clock_hz
     n = repetitions or min(MOST_REPETITIONS, math.ceil(_BATCH_S / each_s))
     work = Work(board, n, n * each_s)
-    if work.batch_s > _LONGEST_BATCH_S:
-        raise InputError(
-            f"a batch of {n:,} repetitions takes {work.batch_s:.3g} s, but the limit is "
-            f"{_LONGEST_BATCH_S:g} s; give --repeat {int(_LONGEST_BATCH_S / each_s)} or less"
-        )
+    check(
+        work.batch_s <= _LONGEST_BATCH_S,
+        f"{n:,} repetitions",
+        f"{work.batch_s:.3g} s",
+        f"at most {_LONGEST_BATCH_S:g} s",
+        f"give --repeat {int(_LONGEST_BATCH_S / each_s)} or less",
+    )
     meter.start()
     host.sleep(_BEGIN_S)
     for _ in range(_BATCHES):

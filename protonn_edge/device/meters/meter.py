@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from protonn_edge.device.connection import Deadline, Host, Link, LinkError
 from protonn_edge.errors import (
     DeviceError,
-    InputError,
     InstrumentError,
+    InvalidValue,
     ProtoNNEdgeError,
     shortened,
 )
@@ -138,9 +138,10 @@ class SerialMeter(Meter):
         try:
             self._line = Link(self._place, self.BAUD)
         except LinkError as error:
-            raise InputError(
-                f"cannot open the {self.NAME} at {self._place or 'an unnamed port'}; plug the "
-                f"meter in, and name its port, as in --meter {self.NAME.lower()}:PORT"
+            raise InvalidValue(
+                f"the {self.NAME} at {self._place or 'an unnamed port'}",
+                "it cannot be opened",
+                f"plug the meter in, and name its port, as in --meter {self.NAME.lower()}:PORT",
             ) from error
 
     def _close(self) -> None:

@@ -11,7 +11,7 @@ import re
 import numpy as np
 
 from protonn_edge.device.meters.meter import MeterSamples, SerialMeter, steps_of
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InvalidValue
 
 _GET_METADATA, _AMPERE_METER, _POWER_ON = b"\x19", b"\x11\x01", b"\x0c\x01"
 _RATE_HZ, _COUNTS = 100_000, 64
@@ -37,9 +37,10 @@ class Ppk2(SerialMeter):
     def __init__(self, place: str, volts: float | None) -> None:
         super().__init__(place, volts)
         if volts is None:
-            raise InputError(
-                "a PPK2 does not measure the voltage; state the voltage, as in --meter "
-                "ppk2:PORT,volts=5"
+            raise InvalidValue(
+                "--meter",
+                "a PPK2 does not measure the voltage",
+                "state it, as in ppk2:PORT,volts=5, or in pytest by --pnn-volts",
             )
         self._supply = volts
 

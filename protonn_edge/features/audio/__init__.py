@@ -6,3 +6,4 @@ from protonn_edge.chain.entries import Requested
 
 REQUESTS = (Requested("train:AudioRequest", 3),)
 STAGES = {"audio": ""}
+SMALLER = {"audio": ("fewer bands in --features",)}

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from protonn_edge.chain.features import Features
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.point_format import PointFormat
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InvalidValue
 from protonn_edge.features.audio.frames import Frames, mel_bands
 from protonn_edge.features.audio.integers import IntegerAudio
 from protonn_edge.system.checks import check
@@ -70,9 +70,10 @@ def check_rate(rate: float) -> None:
     """Refuse rates for which no bands can be chosen."""
     slowest, fastest = RATES
     if not slowest <= rate <= fastest:
-        raise InputError(
-            f"the sampling rate of the sound is {rate:,g} Hz, but the limits are {slowest:,g} and "
-            f"{fastest:,g} Hz; record the sound at 8,000 Hz, or resample it"
+        raise InvalidValue(
+            "sampling rate of the sound",
+            f"{rate:,g} Hz, expected {slowest:,g} to {fastest:,g} Hz",
+            "record the sound at 8,000 Hz, or resample it",
         )
 
 

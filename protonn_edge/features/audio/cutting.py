@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from protonn_edge.errors import InputError
 from protonn_edge.features.audio.frames import SAMPLE_LIMIT
+from protonn_edge.system.checks import check_most
 
 
 def check_cut(window: int, channels: int) -> None:
     """Refuse windows of one channel that are too long for a device."""
-    if channels == 1 and window > SAMPLE_LIMIT:
-        raise InputError(
-            f"--window is {window:,}, but a device supports windows of at most {SAMPLE_LIMIT:,} "
-            "samples; give a smaller --window"
-        )
+    if channels == 1:
+        check_most("--window", window, SAMPLE_LIMIT, "samples", "give a smaller --window")

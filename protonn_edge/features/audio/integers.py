@@ -20,7 +20,6 @@ class IntegerAudio(IntegerStage):
     """Maps the samples of a clip to its features."""
 
     kind: ClassVar[str] = "audio"
-    smaller: ClassVar[tuple[str, ...]] = ("fewer bands in --features",)
 
     c_functions: ClassVar[tuple[str, ...]] = ("onset",)
     level_shift: ClassVar[int] = LEVEL_SHIFT

@@ -6,3 +6,9 @@ from protonn_edge.chain.entries import Requested
 
 REQUESTS = (Requested("train.request:ConvolutionRequest", 2),)
 STAGES = {"convolution": ""}
+SMALLER = {
+    "convolution": (
+        "fewer channels in the layers",
+        "a stride of 2 or averages in the first layer",
+    )
+}

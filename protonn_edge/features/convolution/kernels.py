@@ -311,7 +311,7 @@ class ConvolutionKernel(Kernel):
     def _active(self, activity: Activity) -> tuple[Float64, ...]:
         """Return the shares that the stage reports, or assumptions."""
         unknown = np.full(len(self.code.inputs[0]), _ACTIVE), np.array([_SMALL, _LARGE])
-        return activity.stages.get(self.kind, unknown)
+        return activity.stages.get(self.stage.kind, unknown)
 
     def _products(self, activity: Activity) -> float:
         """Return the mean number of products of weights and inputs."""

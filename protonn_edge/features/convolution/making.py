@@ -10,7 +10,7 @@ import numpy as np
 from protonn_edge.chain.features import Features
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.chain.point_format import PointFormat
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InvalidValue
 from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
 from protonn_edge.features.convolution.integers import IntegerConvolution
 from protonn_edge.features.deskew.integers import BYTES, PixelScale
@@ -36,7 +36,7 @@ def layered(
     if the layers do not fit together.
     """
     if not layers:
-        raise InputError("there are no convolution layers; give at least one")
+        raise InvalidValue("convolution layers", "none", "give at least one")
     first = layers[0]
     scale = pixels.quantizer(BYTE_MAXIMUM if averages else first.input_maximum)
     height, width, channels = first.shape

@@ -68,7 +68,7 @@ class GradientsKernel(Kernel):
     def cost(self, feed: Feed | None, following: Calls, activity: Activity) -> Cost:
         """Return its cost."""
         loops, cells = self.loops, self.stage.cells
-        active = activity.stages.get(self.kind, (np.full(4, _ACTIVE),))[0]
+        active = activity.stages.get(self.stage.kind, (np.full(4, _ACTIVE),))[0]
         mean = loops.all_pixels(active) + self._around(feed)
         mean += following(Feed.at_once(self.stage.n_outputs))
         tables = LEVELS + len(cells.rows.runs) + len(cells.columns.runs) + 2

@@ -19,10 +19,6 @@ from protonn_edge.features.images.image_rows import ImageStage, Margins
 class WindowSums(ImageStage):
     """A layer of weighted sums; bytes of `padding_value` surround the image."""
 
-    smaller: ClassVar[tuple[str, ...]] = (
-        "fewer channels in the layers",
-        "a stride of 2 or averages in the first layer",
-    )
     reports_nonzero_inputs: ClassVar[bool] = True
     exact: ClassVar[type[np.floating[Any]]]  # holds all sums without bias exactly
 

@@ -43,7 +43,6 @@ class IntegerInt8Layer(WindowSums):
     """
 
     kind: ClassVar[str] = "int8_layer"
-    title: ClassVar[str] = "int8 layers"
     exact: ClassVar[type[np.floating[Any]]] = np.float64  # sums are below 2**53
     input_maximum: ClassVar[int] = BYTE_MAXIMUM
     maximum: ClassVar[int] = BYTE_MAXIMUM

@@ -84,7 +84,7 @@ class Int8LayerKernel(Kernel):
     def _shares(self, activity: Activity) -> tuple[float, float]:
         """Return the shares of inputs that are not 0, and of sums that are negative."""
         unknown = np.array([_ACTIVE]), np.array([_BELOW])
-        (active,), (below,) = activity.stages.get(self.kind, unknown)
+        (active,), (below,) = activity.stages.get(self.stage.kind, unknown)
         return float(active), float(below)
 
     def _mean(self, activity: Activity) -> float:

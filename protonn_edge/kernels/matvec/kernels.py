@@ -245,7 +245,7 @@ class MatvecKernel(base.Kernel):
         if self.name == "masked" and not self.core.multiplies:
             turns = _TURNS_OF_A_BIT * self.stage.n_sums * float(inputs.sum())
             compiled_c, bits = compiled_c + compiled.TURN_CYCLES * turns, _BITS_OF_MASKED
-        step = base.Step(self.kind, self.name, sum(product.bytes), product.mean(inputs))
+        step = base.Step(self.stage.kind, self.name, sum(product.bytes), product.mean(inputs))
         step = step.on(self.core, product.products(inputs), bits)
         return replace(step, mean=step.mean + compiled_c)
 

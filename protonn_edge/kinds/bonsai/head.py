@@ -150,11 +150,6 @@ class BonsaiHead(TreeHead):
         projected: Float64 = X @ self.projection.astype(np.float64).T
         return projected
 
-    @property
-    def matrices(self) -> dict[str, NDArray[Any]]:
-        """Z, followed by the matrices of the tree."""
-        return {"Z": self.projection, **super().matrices}
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LocalDeepKernelHead(TreeHead):

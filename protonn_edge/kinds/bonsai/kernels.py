@@ -279,7 +279,7 @@ class BonsaiTreeKernel(HeldKernel):
     def _shares(self, activity: Activity) -> NDArray[np.float64]:
         """Return the share of points that pass each node; half go left if nothing is known."""
         levels = np.log2(np.arange(1, self.stage.n_nodes + 1)).astype(np.int64)
-        (shares,) = activity.stages.get(self.kind, (np.exp2(-levels).astype(np.float64),))
+        (shares,) = activity.stages.get(self.stage.kind, (np.exp2(-levels).astype(np.float64),))
         return shares
 
     def _mean(self, shares: NDArray[np.float64]) -> float:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain import folding
+from protonn_edge.chain.checks import no_scale, only_zeros
 from protonn_edge.chain.integer_chain import IntegerChain, Scored, chain_for, own_inputs
 from protonn_edge.chain.integer_stage import IntegerStage, Range
 from protonn_edge.chain.model import Model
@@ -91,9 +92,7 @@ def _best_projection(model: Model, head: BonsaiHead) -> projections.FittedProjec
     if not head.projection.any():
         raise _all_zero("Z")
     if best is None:
-        raise InputError(
-            "no integer scale fits the weights of Z; train the model again with normalized features"
-        )
+        raise no_scale("the weights of Z", "train the model again with normalized features")
     return best
 
 
@@ -204,17 +203,13 @@ def _row(folded: folding.FoldedMap, k: int) -> folding.FoldedMap:
 
 
 def _no_scale(what: str) -> InputError:
-    return InputError(
-        f"no integer scale fits both the weights and the biases of {what}; train the model again "
-        "with normalized features"
+    return no_scale(
+        f"the weights and the biases of {what}", "train the model again with normalized features"
     )
 
 
 def _all_zero(name: str) -> InputError:
-    return InputError(
-        f"all entries of {name} are 0, so every point would have the same scores; train with a "
-        "larger share of non-zero weights"
-    )
+    return only_zeros(name, "train with a larger share of non-zero weights")
 
 
 def scores_by_step(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain import checks
 from protonn_edge.chain.activity import Sizes
-from protonn_edge.chain.head import Head, Remedies, Size
+from protonn_edge.chain.head import Head, Member, Remedies, Size
 from protonn_edge.chain.integer_stage import stage_names
 from protonn_edge.chain.sums import scores_of_sums
 from protonn_edge.system.checks import check, check_shape
@@ -45,8 +45,9 @@ class DenseHead(Head):
 
     # W_1 (h1, D) for normalized features, optionally W_2 (h2, h1), and the last matrix: a row per
     # class, or one row for the second of two classes
-    weights: tuple[NDArray[np.float32], ...]
-    biases: tuple[checks.Float64, ...]  # b_1 (h1,) and so on
+    weights: tuple[NDArray[np.float32], ...] = field(metadata={"member": Member("W", (), False)})
+    # b_1 (h1,) and so on
+    biases: tuple[checks.Float64, ...] = field(metadata={"member": Member("b", (), False)})
     # (3, units) for each hidden layer: mean, deviation and ceiling (the `CEILING_SHARE` quantile)
     # of each unit's values on training points
     known: tuple[checks.Float64, ...]
@@ -113,15 +114,6 @@ class DenseHead(Head):
             ceiling = np.quantile(X, CEILING_SHARE, axis=0)
             known.append(np.stack([X.mean(axis=0), X.std(axis=0), ceiling]).astype(np.float64))
         return cls(tuple(weights), tuple(biases), tuple(known))
-
-    @property
-    def matrices(self) -> dict[str, NDArray[Any]]:
-        """W1, b1 and so on."""
-        return {
-            name: array
-            for number, (W, b) in enumerate(zip(self.weights, self.biases, strict=True), 1)
-            for name, array in ((f"W{number}", W), (f"b{number}", b))
-        }
 
     @property
     def activity_sizes(self) -> Sizes:

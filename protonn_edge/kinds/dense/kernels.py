@@ -74,7 +74,7 @@ class DenseKernel(MatvecKernel):
     def _rectify(self, following: Calls, activity: Activity) -> Step:
         """Return the step that converts sums to bytes, and passes them on in one call."""
         units = self.stage.n_outputs
-        (shares,) = activity.stages.get(self.kind, (np.full(units, _ACTIVE),))
+        (shares,) = activity.stages.get(self.stage.kind, (np.full(units, _ACTIVE),))
         # Few units reach the limit.
         odds = {"rest": 1 - float(shares.mean()), "store": 1.0, "sum": 1.0}
         mean = units * self.rectifying.mean("sum", ["sum"], odds) + following(Feed.at_once(units))

@@ -20,11 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain import folding
+from protonn_edge.chain.checks import only_zeros
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.chain.integer_chain import IntegerChain, chain_for
 from protonn_edge.chain.integer_stage import IntArray, IntegerStage
 from protonn_edge.chain.model import Model
-from protonn_edge.errors import InputError
 from protonn_edge.kinds.dense.head import DenseHead
 from protonn_edge.kinds.dense.integers import MOST_MULTIPLIER, UNIT_SHIFT, IntegerDense
 from protonn_edge.kinds.linear.integers import IntegerLinear
@@ -68,9 +68,8 @@ def quantize(model: Model) -> IntegerChain:
     assert isinstance(head, DenseHead)
     for number, W in enumerate(head.weights, 1):
         if not W.any():
-            raise InputError(
-                f"all entries of W{number} are 0, so every point would have the same scores; train "
-                "with a larger --size-budget or a smaller learning rate"
+            raise only_zeros(
+                f"W{number}", "train with a larger --size-budget or a smaller learning rate"
             )
     inputs, first = _first(model, head)
     products, multipliers = [first], []

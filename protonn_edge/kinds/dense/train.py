@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.sums import scores_of_sums, slope_of_sums
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InvalidValue
 from protonn_edge.kinds.dense.head import DenseHead, rectified
 from protonn_edge.kinds.dense.integers import MOST_UNITS, listed
 from protonn_edge.kinds.dense.parameters import DenseParameters
+from protonn_edge.system.checks import check
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.learner import Learner
 from protonn_edge.training.loop import (
@@ -70,9 +71,10 @@ def check_budget(weights: Sequence[Float32], budget: int | None) -> None:
     units = sum(map(len, weights[:-1]))
     least = weights[-1].size + 2 * units
     if budget is not None and budget < least:
-        raise InputError(
-            f"a budget of {budget:,} B leaves less than one weight for each of {units:,} hidden "
-            f"units; allow at least {least:,} B, or train fewer units"
+        raise InvalidValue(
+            f"a budget of {budget:,} B",
+            f"less than one weight for each of {units:,} hidden units",
+            f"allow at least {least:,} B, or train fewer units",
         )
 
 
@@ -233,11 +235,12 @@ def _units(hidden: str) -> tuple[int, ...]:
     """Return the numbers of units of the hidden layers."""
     parts = hidden.split(",")
     numbers = [int(part) if part.strip().isdecimal() else 0 for part in parts]
-    if len(numbers) > 2 or not all(1 <= number <= MOST_UNITS for number in numbers):
-        raise InputError(
-            f"'hidden' is {hidden[:40]!r}; give the numbers of units of one or two "
-            f"layers, 1 to {MOST_UNITS} each, such as 20 or 40,20"
-        )
+    check(
+        len(numbers) <= 2 and all(1 <= number <= MOST_UNITS for number in numbers),
+        "hidden",
+        repr(hidden[:40]),
+        f"the numbers of units of one or two layers, 1 to {MOST_UNITS} each, such as 20 or 40,20",
+    )
     return tuple(numbers)
 
 

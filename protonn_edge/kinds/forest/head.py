@@ -27,7 +27,6 @@ class ForestHead(Head):
 
     kind: ClassVar[str] = "forest"
     title: ClassVar[str] = "forest"
-    last_step: ClassVar[str] = "leaves"
     remedies: ClassVar[Remedies] = Remedies(
         flash=("a smaller --size-budget",),
         sram="fewer classes",

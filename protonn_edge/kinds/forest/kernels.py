@@ -174,7 +174,7 @@ class ForestKernel(HeldKernel):
         If the activity is unknown, all leaves of a tree are reached as often.
         """
         starts, leaves = self.stage.trees.leaf_starts, self.leaf_cycles
-        (shares,) = activity.stages.get(self.kind, (np.ones(len(leaves)),))
+        (shares,) = activity.stages.get(self.stage.kind, (np.ones(len(leaves)),))
         # In a file of unknown origin, shares need not add up to 1 per tree.
         every = np.add.reduceat(shares, starts)
         means = np.add.reduceat(shares * leaves, starts) / np.maximum(every, 1e-300)

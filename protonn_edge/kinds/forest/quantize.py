@@ -8,19 +8,20 @@ leaves share the scale of the scores, the finest for which leaves fit int8 and s
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.chain.checks import only_zeros
 from protonn_edge.chain.features import Features
 from protonn_edge.chain.folding import RESIDUAL_MAXIMUM, check_computable, coarser, input_quantizer
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
-from protonn_edge.chain.integer_chain import IntegerChain, chain_for
+from protonn_edge.chain.integer_chain import IntegerChain, chain_for, scores_in_two_steps
 from protonn_edge.chain.integer_stage import IntArray, run_through
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics
-from protonn_edge.errors import InputError
 from protonn_edge.kinds.forest.head import ForestHead
 from protonn_edge.kinds.forest.integers import MOST_FEATURES, SCORE_BITS, IntegerForest, Trees
 from protonn_edge.system.checks import check_range
@@ -108,7 +109,8 @@ def quantized_leaves(
             if not rounded.any():
                 break
             return rounded.astype(np.int8), begin.astype(np.int64), unit
-    raise InputError(
-        "all leaves have the value 0, so every point would have the same scores; train with more "
-        "--trees or a larger --size-budget"
-    )
+    raise only_zeros("leaves", "train with more --trees or a larger --size-budget")
+
+
+scores_by_step = partial(scores_in_two_steps, last_step="leaves")
+"""Yield the scores after each step of quantizing; the leaves become integers last."""

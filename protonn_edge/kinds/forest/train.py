@@ -23,7 +23,7 @@ from sklearn.ensemble import (
 
 from protonn_edge.chain.checks import Float64
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.kinds.forest import quantize
 from protonn_edge.kinds.forest.head import ForestHead
 from protonn_edge.kinds.forest.integers import LEAF, ForestTable, Trees
@@ -247,9 +247,10 @@ def _first_rounds(grown: GrownTrees, budget: int) -> tuple[GrownTrees, dict[str,
 
 
 def _too_small(budget: int, trees: int) -> InputError:
-    return InputError(
-        f"a budget of {budget:,} B is too small for {trees:,} trees; train with a larger "
-        "--size-budget or fewer --trees"
+    return InvalidValue(
+        f"a budget of {budget:,} B",
+        f"too small for {trees:,} trees",
+        "train with a larger --size-budget or fewer --trees",
     )
 
 

@@ -12,11 +12,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import NearestCentroid
 from sklearn.svm import LinearSVC
 
+from protonn_edge.chain.checks import only_zeros
 from protonn_edge.chain.model import Model
 from protonn_edge.conversion import reading
 from protonn_edge.conversion.affine import Float64
 from protonn_edge.conversion.search import Candidate, ModelSearch, Rule
-from protonn_edge.errors import InputError, ProtoNNEdgeError
+from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.training.normalization import normalizer_from
 from protonn_edge.training.points import Indices
@@ -56,9 +57,9 @@ class LinearRule(Rule):
     def best(self, search: ModelSearch) -> Candidate:
         """Return linear functions as a linear model, or a reduced one if that does not fit."""
         if not self.differences.any():
-            raise InputError(
-                "the estimator has the same coefficients for all classes, so no feature affects "
-                "the answer; fit it on data that separates the classes"
+            raise only_zeros(
+                "differences of coefficients",
+                "fit the estimator on data that separates the classes",
             )
         features, normalizer = search.estimator.features, normalizer_from("standard", search.inputs)
         W = features.weights(self.differences) / normalizer.scale

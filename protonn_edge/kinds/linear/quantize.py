@@ -12,9 +12,9 @@ from __future__ import annotations
 import numpy as np
 
 from protonn_edge.chain import folding
+from protonn_edge.chain.checks import no_scale, only_zeros
 from protonn_edge.chain.integer_chain import IntegerChain, chain_for
 from protonn_edge.chain.model import Model
-from protonn_edge.errors import InputError
 from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.kinds.linear.integers import IntegerLinear
 
@@ -33,10 +33,7 @@ def quantize(model: Model) -> IntegerChain:
     head = model.head
     assert isinstance(head, LinearHead)
     if not head.weights.any():
-        raise InputError(
-            "all entries of W are 0, so every point would have the same scores; train with a "
-            "smaller regularization"
-        )
+        raise only_zeros("W", "train with a smaller regularization")
     inputs, best = _best(model, head)
     # With two classes a score is half the sum of the only row.
     score_scale = best.unit * (1.0 if head.n_classes == len(head.weights) else 0.5)
@@ -57,8 +54,8 @@ def _best(model: Model, head: LinearHead) -> folding.FittedProduct:
     whole = model.inputs.whole and bool((head.weights == np.rint(head.weights)).all())
     best = folding.most_exact(fit, 0.0 if whole else _TOLERATED_ERROR, IntegerLinear.widths)
     if best is None or not best.product.residuals.any():
-        raise InputError(
-            "the bias is so large compared with the weights that no integer scale fits both; train "
-            "with a smaller regularization, or with normalized features"
+        raise no_scale(
+            "the weights and the bias",
+            "train with a smaller regularization, or with normalized features",
         )
     return best

@@ -64,7 +64,7 @@ class LinearLearner(Learner):
             regression.fit(X, points.y, sample_weight=weights)
         bias = regression.intercept_.astype(np.float64)
         head = LinearHead(regression.coef_, bias)
-        penalty = settings.regularization * float(np.abs(head.matrices["W"]).sum())
+        penalty = settings.regularization * float(np.abs(head.weights).sum())
         report = logistic_report(head, points, weights, penalty)
         passes = int(np.max(regression.n_iter_))
         not_converged = (

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from protonn_edge.boards import Board
 from protonn_edge.chain.activity import Sizes
 from protonn_edge.chain.checks import Float32, Float64, set_checked
-from protonn_edge.chain.head import Head, Remedies, Size, addition, member
+from protonn_edge.chain.head import Remedies, Size, addition, member
 from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.nearness import NearestHead
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.voters import FloatVoters
 from protonn_edge.system.checks import check, check_choice, check_range
@@ -23,7 +24,7 @@ PROJECTION_BITS = (8, 4)  # possible bits of an integer weight of the projection
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class ProtoNNHead(Head):
+class ProtoNNHead(NearestHead):
     """A trained ProtoNN classifier (Gupta et al., ICML 2017, equation 2).
 
     The scores of a point x are ``sum_j z_j exp(-gamma^2 ||b_j - W x||^2)`` (paper, section 3);
@@ -40,8 +41,6 @@ class ProtoNNHead(Head):
         cycles="a smaller --projection-dim",
         accuracy="more --prototypes or a larger --projection-dim",
     )
-    LEAST_CLASSES: ClassVar[int] = 1
-    statistics: ClassVar[tuple[str, ...]] = ("score", "distance", "margin")
 
     # W: from normalized features to the space of the prototypes
     projection: Float32 = member("W", "d", "D")
@@ -108,10 +107,6 @@ class ProtoNNHead(Head):
     def landmarks(self) -> tuple[Float64, IntArray]:
         """The prototypes (m, d) in the projected space, and the class (m,) that each favours."""
         return self.prototypes.T.astype(np.float64), self.labels.argmax(axis=0)
-
-    def scores(self, X: Any) -> Float64:
-        """Return the scores (n, L) of normalized points X (n, D)."""
-        return self.scores_and_nearest(X)[0]
 
     def scores_and_nearest(self, X: Float64) -> tuple[Float64, Float64]:
         """Return the scores (n, L) of normalized points, and the nearest prototypes' RBF (n,)."""

@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain import folding
+from protonn_edge.chain.checks import no_scale, only_zeros
 from protonn_edge.chain.integer_chain import IntegerChain, Scored, chain_for, own_inputs, stage_of
 from protonn_edge.chain.matvec import NIBBLE_MAXIMUM
 from protonn_edge.chain.model import Model
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.kinds.projection.integers import (
     COORDINATE_MAXIMUM,
     COORDINATE_MINIMUM,
@@ -180,9 +181,8 @@ def _best_projection(model: Model, prototypes: _Prototypes) -> FittedProjection:
 
 def _existing(projection: FittedProjection | None) -> FittedProjection:
     if projection is None:
-        raise InputError(
-            "no integer scale fits the weights of the projection; train with a smaller gamma or "
-            "normalized features"
+        raise no_scale(
+            "the weights of the projection", "train with a smaller gamma or normalized features"
         )
     return projection
 
@@ -207,9 +207,11 @@ def _quantize_prototypes(head: ProtoNNHead) -> _Prototypes:
             centre = (steps.max(axis=1) + steps.min(axis=1)) / 2
             residuals = np.rint(steps - centre[:, None]).astype(np.int8)
             return _Prototypes(centre, residuals, distance_shift)
-    raise InputError(
-        f"the prototypes spread over {spread:.4g} RBF widths, but the integer model covers only "
-        f"{widest_spread():.0f}; train with a smaller gamma"
+    raise InvalidValue(
+        "the prototypes",
+        f"a spread of {spread:.4g} RBF widths, but the integer model covers only "
+        f"{widest_spread():.0f}",
+        "train with a smaller gamma",
     )
 
 
@@ -304,7 +306,7 @@ def _quantize_labels(head: ProtoNNHead, maximum: int) -> NDArray[np.int8]:
     """Return Z (L, m) as integers, -maximum..maximum."""
     unit = float(np.abs(head.labels).max()) / maximum
     if unit == 0:
-        raise InputError("all entries of Z are 0, so every score would be 0; train the model again")
+        raise only_zeros("Z", "train the model again")
     exact = head.labels.astype(np.float64) / unit
     labels = np.rint(exact)
     if head.voters is not None and head.voters.new_classes:

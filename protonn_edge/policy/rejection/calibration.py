@@ -18,10 +18,12 @@ from numpy.typing import ArrayLike
 from protonn_edge.chain.checks import Float64
 from protonn_edge.chain.integer_chain import scores_and_nearest
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.nearness import NearestHead, nearness_of
 from protonn_edge.chain.policy import with_rules, without_rules
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.policy.rejection.rule import STATISTICS, Rejection, Statistic, margins
 from protonn_edge.quantization.integers import quantize
+from protonn_edge.system.checks import check, check_choice
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +60,7 @@ def statistics_of(model: Model, X: ArrayLike) -> Statistics:
     scores, nearest = scores_and_nearest(integers, Q)
     return Statistics(
         score=scores.max(axis=1) * integers.score_scale,
-        distance=nearest / integers.own_stages[-1].nearest_unit,
+        distance=nearest / nearness_of(integers.own_stages[-1]).unit,
         margin=margins(scores) * integers.score_scale,
     )
 
@@ -81,11 +83,15 @@ def rejection_for(
     of them because too many share the smallest value of a statistic.
     """
     if not 0 < rate < 1:
-        raise InputError(f"the rate of false alarms is {rate:g}; it must be above 0 and below 1")
-    if not by or len(set(by)) < len(by):
-        raise InputError(
-            f"the statistics for rejection are {by!r}; name at least one, and each only once"
+        raise InvalidValue(
+            "rate of false alarms", f"{rate:g}, expected a number above 0 and below 1"
         )
+    check(
+        len(by) > 0 and len(set(by)) >= len(by),
+        "statistics for rejection",
+        repr(by),
+        "at least one, and each only once",
+    )
     of_each = {name: _threshold(getattr(statistics, name), rate / len(by), name) for name in by}
     return Rejection(
         score=of_each.get("score", 0.0),
@@ -96,20 +102,20 @@ def rejection_for(
 
 def check_statistics(model: Model, by: Sequence[Statistic]) -> None:
     """Refuse statistics that models of this kind do not have."""
+    known = isinstance(model.head, NearestHead)
+    usable = [name for name in STATISTICS if known or name != "distance"]
     for name in by:
-        if name not in model.head.statistics:
-            raise InputError(
-                f"a {model.head.title} model has no {name} to reject points by; choose "
-                f"{' or '.join(model.head.statistics)}"
-            )
+        check_choice(f"statistic of a {model.head.title} model", name, usable)
     check_margin(model.n_classes, by)
 
 
 def check_margin(n_classes: int, by: Sequence[Statistic]) -> None:
     """Refuse the margin as a statistic if there is only one class."""
     if "margin" in by and n_classes < 2:
-        raise InputError(
-            "a model of one class has no margin to reject points by; choose 'score' or 'distance'"
+        raise InvalidValue(
+            "statistic 'margin'",
+            "a model of one class has no margin",
+            "choose 'score' or 'distance'",
         )
 
 

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from protonn_edge.chain.checks import check_type
 from protonn_edge.chain.head import Head
 from protonn_edge.chain.integer_stage import IntArray, check_holds
+from protonn_edge.chain.nearness import NearestHead, nearness_of
 from protonn_edge.chain.policy import (
     Facts,
     FloatRule,
@@ -137,7 +138,7 @@ class Rejection(_Thresholds, FloatRule):
         if self.margin > 0:
             conditions.append(f"the highest score leads the second by less than {self.margin:.4g}")
         facts = [("unknown if", ", or ".join(conditions))]
-        if "distance" not in head.statistics:
+        if not isinstance(head, NearestHead):
             far = "inputs far from the training data may have high scores, except with"
             facts.append(("caution", f"{far} --classifier protonn"))
         return facts
@@ -189,7 +190,7 @@ class IntegerRejection(_Thresholds, IntegerRule):
         low, high = last.output.ends
         fits = (
             0 <= self.score <= max(0, high)
-            and 0 <= self.rbf <= last.nearest_maximum
+            and 0 <= self.rbf <= nearness_of(last).maximum
             and 0 <= self.margin <= high - low
             and bool(self.statistics)
         )

@@ -35,7 +35,6 @@ class Value(FloatRule):
     name: ClassVar[str] = "value"
     array: ClassVar[str] = "value"
     of_values: ClassVar[bool] = True
-    least_classes: ClassVar[int] = 1
     ABSENT: ClassVar[dict[str, Any]] = {"value": None}
 
     scale: float  # by which a score of 1 exceeds a score of 0, above 0

@@ -143,6 +143,7 @@ def _build(
     check_folder(folder, LIVE)
     windowing = live.windowing(model.floats, board)
     assert windowing is not None, "a sensor was given"
+    model = replace(model, chain=replace(model.chain, counts=windowing.model.counts))
     windowing = replace(windowing, model=model.chain)
     out.notice(windowing.notices)
     with out.status(f"building for {board.name}"):

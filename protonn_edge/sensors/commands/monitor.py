@@ -23,13 +23,12 @@ from protonn_edge.cli.devices import EEPROM
 from protonn_edge.cli.options import BOARD, FOLDER, FiniteRange
 from protonn_edge.cli.paths import LIVE_FOLDER
 from protonn_edge.datasets import Notice
-from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.errors import InputError, counted
 from protonn_edge.export.folder import LIVE
 from protonn_edge.projects.folder import PLAN_FILE, read_plan
-from protonn_edge.sensors.commands.monitor_additions import MonitorAddition, MonitorKeys
+from protonn_edge.sensors.commands.monitor_additions import MonitorAddition
 from protonn_edge.sensors.commands.sensor_source import Pace, SensorSource, source_options
-from protonn_edge.sensors.listener import Answer, Listener
+from protonn_edge.sensors.listener import Listener, NamedAnswer
 from protonn_edge.sensors.sensor_board import LiveDescription, WindowAnswer
 
 _BAR_CELLS = 40
@@ -129,25 +128,20 @@ def _watch(
             warning = listener.stream.take_warning()
             if warning is not None:
                 tell(f"warning: {warning}")
-            text, record = _shown(listener, keys, answer)
+            window = listener.named(answer) if isinstance(answer, WindowAnswer) else None
+            if window is not None:
+                text, record = _line(window), _record(window)
+            else:
+                assert keys is not None, "other messages come only in reply to keys"
+                text, record = keys.replied(answer)
             if as_json:
                 click.echo(json.dumps(record))
-            elif live is not None and isinstance(answer, WindowAnswer):
-                live.update(picture(listener, answer), refresh=True)
+            elif live is not None and window is not None:
+                live.update(picture(window), refresh=True)
             else:
                 say(text)
-            if keys is not None and isinstance(answer, WindowAnswer):
+            if keys is not None and window is not None:
                 keys.read_line()
-
-
-def _shown(
-    listener: Listener, keys: MonitorKeys | None, answer: Answer
-) -> tuple[str, dict[str, Any]]:
-    """Return a line about an answer, and an object for JSON."""
-    if isinstance(answer, WindowAnswer):
-        return _line(listener, answer), _record(listener, answer)
-    assert keys is not None, "other messages come only in reply to keys"
-    return keys.replied(answer)
 
 
 def _introduced(listener: Listener) -> str:
@@ -159,50 +153,45 @@ def _introduced(listener: Listener) -> str:
     )
 
 
-def _record(listener: Listener, answer: WindowAnswer) -> dict[str, Any]:
-    names = [listener.name_of(label) for label in range(len(answer.scores))]
+def _record(window: NamedAnswer) -> dict[str, Any]:
+    answer = window.answer
     return {
-        "seconds": listener.seconds_at(answer),
+        "seconds": window.seconds,
         "first_sample": answer.first,
-        "class": listener.name_of(answer.label),
-        "reported_class": listener.name_of(answer.reported),
-        "scores": dict(zip(names, answer.scores, strict=True)),
+        "class": window.label,
+        "reported_class": window.reported,
+        "scores": dict(zip(window.names, answer.scores, strict=True)),
         "confidence": answer.confidence,
         "lost": answer.lost,
-        "missing": listener.missing,
+        "missing": window.missing,
     }
 
 
-def _line(listener: Listener, answer: WindowAnswer) -> str:
-    reported = listener.name_of(answer.reported) or "-"
-    best = max(answer.scores)
+def _line(window: NamedAnswer) -> str:
+    best, sure = max(window.answer.scores), _confidence(window.sure)
     return (
-        f"{listener.seconds_at(answer):9.2f} s  {reported}  "
-        f"(window: {listener.name_of(answer.label)}, score {best:,}{_confidence(answer)})"
+        f"{window.seconds:9.2f} s  {window.reported or '-'}  "
+        f"(window: {window.label}, score {best:,}{f', {sure}' if sure else ''})"
     )
 
 
-def _confidence(answer: WindowAnswer) -> str:
-    """Return the board's confidence in the window's class, if known."""
-    if answer.confidence is None or answer.label == NO_CLASS:
-        return ""
-    return f", {'over 99' if answer.confidence > _CERTAIN else answer.confidence} % sure"
+def _confidence(sure: int | None) -> str:
+    """Return the board's confidence in a window's class, if known."""
+    return "" if sure is None else f"{'over 99' if sure > _CERTAIN else sure} % sure"
 
 
-def picture(listener: Listener, answer: WindowAnswer) -> Group:
+def picture(window: NamedAnswer) -> Group:
     """Return the reported class, the scores as bars, the window's confidence, and the rate."""
-    table = Table.grid(padding=(0, 1))
+    answer, rate, table = window.answer, window.rate, Table.grid(padding=(0, 1))
     low, high = min(0, *answer.scores), max(1, *answer.scores)
-    for label, score in enumerate(answer.scores):
+    for label, (name, score) in enumerate(zip(window.names, answer.scores, strict=True)):
         bar = Bar(high - low, 0, score - low, width=_BAR_CELLS)
-        sure = _confidence(answer).removeprefix(", ") if label == answer.label else ""
-        table.add_row(Text(listener.name_of(label) or ""), f"{score:,}".rjust(11), bar, sure)
-    reported = Text(listener.name_of(answer.reported) or "-", style="bold")
-    rate = listener.measured_rate
+        sure = _confidence(window.sure) if label == answer.label else ""
+        table.add_row(Text(name), f"{score:,}".rjust(11), bar, sure)
     state = "" if rate is None else f"{rate:.4g} samples a second, "
-    state += f"{counted(listener.windows, 'window')}, {listener.missing:,} missing, "
+    state += f"{counted(window.windows, 'window')}, {window.missing:,} missing, "
     state += f"{counted(answer.lost, 'sample')} lost"
-    return Group(reported, table, Text(state))
+    return Group(Text(window.reported or "-", style="bold"), table, Text(state))
 
 
 def _conclude(out: Output, listener: Listener, *, emulated: bool) -> None:

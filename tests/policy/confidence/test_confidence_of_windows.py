@@ -70,7 +70,7 @@ def listener() -> Listener:
 def drawn(listener: Listener, answer: WindowAnswer) -> list[str]:
     console = Console(width=100, force_terminal=False)
     with console.capture() as capture:
-        console.print(picture(listener, answer))
+        console.print(picture(listener.named(answer)))
     return capture.get().splitlines()
 
 
@@ -83,10 +83,10 @@ def test_the_class_of_several_windows_is_shown_without_the_confidence_of_one(
     sure = [line for line in lines if "97 % sure" in line]
     assert len(sure) == 1
     assert "walking" in sure[0]
-    assert _line(listener, answer).endswith("idle  (window: walking, score 90, 97 % sure)")
+    assert _line(listener.named(answer)).endswith("idle  (window: walking, score 90, 97 % sure)")
 
 
 def test_nothing_is_shown_as_certain(listener: Listener) -> None:
     answer = WindowAnswer(0, 0, 0, label=1, reported=1, percent=100, scores=(-5, 90))
     assert any("over 99 % sure" in line for line in drawn(listener, answer))
-    assert "over 99 % sure" in _line(listener, answer)
+    assert "over 99 % sure" in _line(listener.named(answer))

@@ -9,8 +9,9 @@ from refusals import refused_by
 
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.datasets.naming import NO_CLASS
-from protonn_edge.kinds.protonn.head import ProtoNNHead
+from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.policy.rejection import calibration
 from protonn_edge.policy.rejection.calibration import statistics_of
 from protonn_edge.policy.rejection.held_out import calibrate_rejection, held_out_statistics
 from protonn_edge.quantization import quantize
@@ -114,7 +115,7 @@ def test_what_cannot_be_asked_for_is_refused(calibrated: ProtoNNClassifier) -> N
 def test_what_a_kind_of_model_does_not_have_is_refused_at_once(
     calibrated: ProtoNNClassifier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ProtoNNHead, "statistics", ("score", "margin"))
+    monkeypatch.setattr(calibration, "NearestHead", LinearHead)
     X, y = np.zeros((3, 64)), np.zeros(3)
     with refused_by("policy.rejection.calibration"):
         calibrate_rejection(calibrated, X, y, rate=0.5, by=("score", "distance"))

@@ -71,10 +71,10 @@ def certified(folder: Path, body: str, before: str = "", flags: str = "-O1") -> 
         ("if (point[0]) abort();", "never returns"),
         ("while (!point[0]) { answer = 1; }", "no label limits how often"),
         ("for (uint8_t i = point[0]; i; --i) { answer = i; }", "no label limits how often"),
-        (LOOP.replace("LABEL", "pnn_each.x.x.5.0.1"), "the labels allow more than 1e+12"),
-        (LOOP.replace("LABEL", CIRCLE), "the labels allow more than 1e+12"),
+        (LOOP.replace("LABEL", "pnn_each.x.x.5.0.1"), "labels that allow more than 1e+12"),
+        (LOOP.replace("LABEL", CIRCLE), "labels that allow more than 1e+12"),
         (LOOP.replace("LABEL", "pnn_passed.x.5.0.0.1"), "no label limits how often"),
-        (LOOP.replace("LABEL", "pnn_passed.x.5.9.1"), "no path satisfies all labels"),
+        (LOOP.replace("LABEL", "pnn_passed.x.5.9.1"), "no path that satisfies all labels"),
         (LOOP.replace("LABEL", f"pnn_passed.x.{'9' * 30}.0.1"), "no label limits how often"),
     ],
 )  # fmt: skip

@@ -60,7 +60,7 @@ REFUSED: dict[str, tuple[list[Any], dict[str, Any], str]] = {
     "a matrix of zeros, whose refusal advised options of train": (
         [node("MatMul", "x w", "a"), node("Relu", "a", "b"), node("MatMul", "b v", "y")],
         {"w": numbers(4, 3), "v": np.zeros((3, 2), np.float32)},
-        "m.onnx has a matrix of zeros, .*; train the network again",
+        "a matrix of m.onnx: only zeros, .*; train the network again",
     ),
     "a Relu of pooled inputs": (
         [node("MaxPool", "x", "a", **TWO), node("Relu", "a", "y")],

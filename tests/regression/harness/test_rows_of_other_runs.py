@@ -43,15 +43,15 @@ def resumed(path: Path, change: Callable[[Result], Result], n: int = DONE) -> tu
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"label": NO_CLASS}, "at index 7, a class or scores that are impossible for a model of 4"),
+        ({"label": NO_CLASS}, "index 7: a class or scores that are impossible for a model of 4"),
         (
             {"predicted": NO_CLASS},
-            "at index 7, a class or scores that are impossible for a model of 4",
+            "index 7: a class or scores that are impossible for a model of 4",
         ),
-        ({"label": 2}, "at index 7, label 'class 2', but the point has label 'class 3'"),
-        ({"predicted": 2}, "at index 7, an answer that does not follow from its scores; delete"),
-        ({"index": N}, f"line 9 has index {N}, but this run's indices are 0 to {N - 1}"),
-        ({"index": 3}, "line 9 repeats index 3"),
+        ({"label": 2}, "index 7: label 'class 2', but the point has label 'class 3'"),
+        ({"predicted": 2}, "index 7: an answer that does not follow from its scores; delete"),
+        ({"index": N}, f"line 9: index {N}, but this run's indices are 0 to {N - 1}"),
+        ({"index": 3}, "line 9: it repeats index 3"),
     ],
 )
 def test_a_row_that_does_not_belong_is_refused_before_the_run(

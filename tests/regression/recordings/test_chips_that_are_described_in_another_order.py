@@ -31,7 +31,7 @@ def test_each_rate_has_the_value_of_the_next_higher_one(tmp_path: Path, steps: s
 
 def test_read_bits_leave_a_bit_of_the_address(tmp_path: Path) -> None:
     assert described(tmp_path / "s.toml", "read_bits = 0xC0").registers is not None
-    with pytest.raises(InputError, match="read_bits = 255, but 'read_bits' must be a whole number"):
+    with pytest.raises(InputError, match="read_bits = 255, expected a whole number"):
         described(tmp_path / "s.toml", "read_bits = 0xFF")
 
 

@@ -75,7 +75,7 @@ def test_only_the_labels_that_a_model_does_not_know_are_named(model: Path, tmp_p
     path = tmp_path / "new.csv"
     write(path, DAY)
     path.write_text(path.read_text() + path.read_text().splitlines()[-1].replace("rest", "jump"))
-    complaint = "the recording has labels that the model does not have: 'jump'; correct"
+    complaint = "the recording: labels that the model does not have: 'jump'; correct"
     assert_one_sentence(run("predict", model, path, "--hop", HOP), complaint)
 
 

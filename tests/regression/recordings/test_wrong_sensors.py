@@ -51,6 +51,6 @@ def test_the_limit_of_a_window_of_one_channel_is_that_of_sound(tmp_path: Path) -
     path = tmp_path / "sound.csv"
     path.write_text("x,label\n" + "".join(f"{i % 7},{'ab'[i // 50]}\n" for i in range(100)))
     done = run("windows", path, "-o", tmp_path / "w.npz", "--window", 99_999)
-    assert "--window is 99,999, but a device supports windows of at most 65,000" in refusal(done)
+    assert "--window: 99,999 samples, expected at most 65,000" in refusal(done)
     done = run("windows", path, "-o", tmp_path / "w.npz", "--window", 20)
     assert "20 samples of 1 channel: x" in done.stdout

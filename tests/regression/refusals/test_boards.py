@@ -7,8 +7,6 @@ from importlib import resources
 import pytest
 from command_line import refusal, run
 
-from protonn_edge.boards import chip_boards
-
 UNO = resources.files("protonn_edge.boards").joinpath("uno.toml").read_text("utf-8")
 
 ODD = {
@@ -35,17 +33,3 @@ def test_an_odd_board_file_is_refused(tmp_path, case):
 @pytest.mark.parametrize("name", ["9" * 5_000, "x" * 5_000 + ".toml"])
 def test_a_long_name_of_a_board_is_shortened(name):
     assert len(refusal(run("build", "m.npz", "--board", name))) < 600
-
-
-@pytest.mark.parametrize("command", ["tune", "demo"])
-def test_this_computer_is_refused_before_anything_is_trained(tmp_path, command):
-    """It was, after the search."""
-    data = tmp_path / "nothing.csv"
-    output = tmp_path / "made.npz"
-    words = [data] if command == "tune" else []
-    sentence = refusal(run(command, *words, "-o", output, "--board", "host"))
-    assert "host is this computer" in sentence
-    assert sentence.endswith(
-        "one of these boards with --board: " + ", ".join(each.name for each in chip_boards())
-    )
-    assert not output.exists()

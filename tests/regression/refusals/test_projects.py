@@ -31,7 +31,7 @@ def test_a_logger_is_replaced_by_loggers_alone(
         ["build", "m.npz", "-o", "here"],
         ["export", "m.npz", "--arduino", "here"],
     ):
-        assert "here contains a logger, which" in refusal(run(*command))
+        assert "contains a logger, which" in refusal(run(*command))
     assert Path("here/src/main.c").read_text() == before
 
 

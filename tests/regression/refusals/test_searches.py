@@ -28,7 +28,7 @@ def test_a_front_of_impossible_numbers_is_refused(tmp_path, wrong):
     path = tmp_path / "front.json"
     front = {"accuracy_by_flash": [GOOD | wrong], "accuracy_by_cycles": [GOOD]}
     path.write_text(json.dumps(front), encoding="utf-8")
-    with pytest.raises(InputError, match="is not the output of 'tune --front FILE.json'"):
+    with pytest.raises(InputError, match="not the output of 'tune --front FILE.json'"):
         read_front(path)
     path.write_text(json.dumps(front | {"accuracy_by_flash": [GOOD]}), encoding="utf-8")
     assert read_front(path).by_flash[0].flash_bytes == 900

@@ -65,7 +65,7 @@ def test_the_board_gets_the_columns_by_name(
     succeed("build", model, "-o", tmp_path / "project", "--data", data)
     measured = run_json("hil", data, "--emulate", "--project", tmp_path / "project")
     assert measured["accuracy"] > 0.9
-    assert run_json("verify", model, data, "--board", "host")["notices"] == []
+    assert run_json("verify", model, data)["notices"] == []
 
 
 def test_surplus_columns_are_ignored_with_a_word(

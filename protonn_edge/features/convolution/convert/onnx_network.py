@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from protonn_edge.chain.checks import only_zeros
 from protonn_edge.chain.integer_stage import check_counts
 from protonn_edge.conversion.reading import LARGEST
 from protonn_edge.errors import InputError
@@ -49,9 +50,9 @@ class NetworkBuilder(OnnxChain):
             self.multiply(None, np.eye(self.places.size), np.zeros(self.places.size))
         weights = tuple(W.astype(np.float32) for W, _ in self.matrices)
         if not all(W.any() for W in weights):
-            raise InputError(
-                f"{self.graph.what} has a matrix of zeros, so every point would have the same "
-                "scores; train the network again, and export its trained weights"
+            raise only_zeros(
+                f"a matrix of {self.graph.what}",
+                "train the network again, and export its trained weights",
             )
         biases = tuple(b.astype(np.float32) for _, b in self.matrices)
         scale, shift = (each.astype(np.float32) for each in self.before)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from protonn_edge.conversion import reading
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InvalidValue
 from protonn_edge.features.convolution.convert.networks import MOST_HIDDEN, FloatNetwork
 from protonn_edge.kinds.dense.integers import MOST_UNITS
 
@@ -23,9 +23,11 @@ def perceptron(classifier: Any, k: int, n_classes: int) -> FloatNetwork:
         raise reading.several_outputs(classifier)
     units = reading.sizes_of(classifier, "intercepts_")[:-1]
     if len(units) > MOST_HIDDEN or max(units, default=0) > MOST_UNITS:
-        raise InputError(
-            f"the MLPClassifier has hidden layers of {units} units, but the limits are "
-            f"{MOST_HIDDEN} layers and {MOST_UNITS} units; fit a smaller one"
+        raise InvalidValue(
+            "MLPClassifier",
+            f"hidden layers of {units} units, expected at most {MOST_HIDDEN} layers "
+            f"and {MOST_UNITS} units",
+            "fit a smaller one",
         )
     sizes = [k, *units, outputs]
     matrices = reading.arrays_of(classifier, "coefs_", [*pairwise(sizes)])

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 from protonn_edge.chain.shapes import ImageShape
 from protonn_edge.errors import InputError
+from protonn_edge.system.checks import check_most
 
 MOST_LAYERS = 12
 MOST_CHANNELS = 128
@@ -99,10 +100,7 @@ def read_network(text: str, *, signal: bool = False) -> tuple[int, tuple[Layout,
 def read_layers(text: str, *, signal: bool = False) -> tuple[Layout, ...]:
     """Return the layers of a text; raises `InputError` as `read_network`."""
     layers = tuple(_layer(part.strip(), signal) for part in text.split(","))
-    if len(layers) > MOST_LAYERS:
-        raise InputError(
-            f"the network has {len(layers)} layers, but the limit is {MOST_LAYERS}; leave some out"
-        )
+    check_most("the network", len(layers), MOST_LAYERS, "layers", "leave some out")
     if not isinstance(layers[0], ConvolutionLayout):
         raise InputError(
             f"the first layer of a network is {layers[0]!s}; begin with a convolution, such as "

@@ -14,7 +14,6 @@ import numpy as np
 from protonn_edge.chain.features import Features
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.chain.shapes import ImageShape, Shape
-from protonn_edge.errors import InputError
 from protonn_edge.features.convolution.integers import SIDES
 from protonn_edge.features.convolution.train.layers import Layer, Normalization, Rectifier
 from protonn_edge.features.convolution.train.learning import (
@@ -40,6 +39,7 @@ from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.kinds.basis_images.parameters import BasisImagesParameters
 from protonn_edge.kinds.basis_images.train import images as basis
 from protonn_edge.kinds.dense.train import DenseClassifier, DenseNetwork
+from protonn_edge.system.checks import check, check_most
 from protonn_edge.training.features import FeatureData
 from protonn_edge.training.points import Float32, Indices, Points
 from protonn_edge.training.progress import Learned
@@ -60,11 +60,13 @@ def student_layouts(
 
     Raises `InputError` if a layer cannot have this many channels, or nothing is left of the image.
     """
-    if weights > MOST_CHANNELS:
-        raise InputError(
-            f"the basis images and their parts need {weights} weights, but the limit is "
-            f"{MOST_CHANNELS}; use fewer images or parts"
-        )
+    check_most(
+        "basis images and their parts",
+        weights,
+        MOST_CHANNELS,
+        "weights",
+        "use fewer images or parts",
+    )
     height, width, _ = list(shapes_of(layouts, shape))[-1]
     if height == width and height in SIDES:
         return (*layouts, ConvolutionLayout(weights, (height, width)))
@@ -114,11 +116,12 @@ class WantedImages:
 
     def __post_init__(self) -> None:
         sides = list(self.grid)
-        if len(sides) != 2 or min(sides) < 1:
-            raise InputError(
-                f"the grid of image parts is {self.grid}; give a number of rows and a number of "
-                "columns, each 1 or more, such as (2, 2)"
-            )
+        check(
+            len(sides) == 2 and min(sides) >= 1,
+            "image_parts",
+            self.grid,
+            "a number of rows and a number of columns, each 1 or more, such as (2, 2)",
+        )
 
     @property
     def whole_student(self) -> NetworkSpec:
@@ -202,11 +205,13 @@ def learned_student(
     generator = np.random.default_rng([seed, 1])
     student = wanted.whole_student
     images = student.images(points, y, weights)
-    if images.Y.shape[1] != teacher.n_classes:
-        raise InputError(
-            f"the teacher has {teacher.n_classes} classes, but the points have "
-            f"{images.Y.shape[1]}; use a teacher with the same classes"
-        )
+    check(
+        images.Y.shape[1] == teacher.n_classes,
+        "the teacher",
+        f"{teacher.n_classes} classes",
+        f"the {images.Y.shape[1]} of the points",
+        "use a teacher with the same classes",
+    )
     head = basis.BasisImages.random(
         teacher,
         wanted.count,

@@ -17,10 +17,11 @@ from scipy.special import expit
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.chain.shapes import Shape
 from protonn_edge.chain.sums import scores_of_sums, slope_of_sums
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.features.convolution.train import network as networks
 from protonn_edge.features.convolution.train.layers import Layer
 from protonn_edge.features.deskew.integers import PixelScale
+from protonn_edge.system.checks import check
 from protonn_edge.training.objective import cross_entropy
 from protonn_edge.training.points import Float32, Indices
 
@@ -116,11 +117,13 @@ class EstimatorTeacher:
                 "linear classifier, an object with the methods 'forward' and 'backward', or a "
                 "string of layers"
             )
-        if weights[0].shape[1] != shape[0] * shape[1]:
-            raise InputError(
-                f"the teacher takes {weights[0].shape[1]} features, but images have "
-                f"{shape[0]}x{shape[1]} pixels; fit the teacher to the same images"
-            )
+        check(
+            weights[0].shape[1] == shape[0] * shape[1],
+            "the teacher",
+            f"{weights[0].shape[1]} features",
+            f"one for each of {shape[0]}x{shape[1]} pixels",
+            "fit the teacher to the same images",
+        )
         activation = getattr(estimator, "activation", "identity")
         return cls(_singles(weights), _singles(biases), activation, shape, pixels)
 
@@ -180,9 +183,10 @@ class Parts:
         Raises `InputError` if there are more rows or columns of parts than of pixels.
         """
         if grid[0] > shape[0] or grid[1] > shape[1]:
-            raise InputError(
-                f"images have {grid[0]}x{grid[1]} parts, but only {shape[0]}x{shape[1]} pixels; "
-                "use fewer parts"
+            raise InvalidValue(
+                "image_parts",
+                f"{grid[0]}x{grid[1]} parts of only {shape[0]}x{shape[1]} pixels",
+                "use fewer parts",
             )
         places = np.arange(shape[0] * shape[1]).reshape(shape)
         rows = np.array_split(places, grid[0])

@@ -17,7 +17,7 @@ from sklearn.exceptions import NotFittedError
 
 from protonn_edge.conversion.affine import Float64
 from protonn_edge.conversion.reading import StoredClassifier, refusing
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InvalidValue
 from protonn_edge.kinds.forest.convert import ubjson
 from protonn_edge.kinds.forest.convert.boosters import (
     Indices,
@@ -71,7 +71,7 @@ def of_library(estimator: Any) -> StoredClassifier | None:
             booster = estimator if alone else estimator.booster_
             stored = read_lightgbm(booster.model_to_string(), f"the {name}")
     except NotFittedError as error:
-        raise InputError(f"the {name} is not fitted; fit it before you convert it") from error
+        raise InvalidValue(name, "not fitted", "fit it before you convert it") from error
     labels = stored.classes_ if alone else np.asarray(estimator.classes_)
     return replace(stored, name=name, classes_=labels)
 

@@ -258,7 +258,7 @@ def _checked(estimator: Any, k: int, columns: int, owner: str) -> Any:
 
 def unsupported(what: str, has: str, remedy: str) -> InputError:
     """Return the error for trees that cannot be converted."""
-    return InputError(f"{what} has {has}, which have no counterpart on the device; {remedy}")
+    return InvalidValue(what, f"{has}, which have no counterpart on the device", remedy)
 
 
 def check_gaps(what: str, left: NDArray[Any], *usual: NDArray[Any], share: float = 0.0) -> int:
@@ -289,9 +289,10 @@ def forest_model(rule: TreeRule, features: AffineMap, X: Float32, names: dict[st
     Raises `InputError` if the map mixes or negates features.
     """
     if features.axes is not None or not (features.scale > 0).all():
-        raise InputError(
-            "trees test single features, but the pipeline mixes or negates features; fit the trees "
-            "without the PCA, on unscaled features"
+        raise InvalidValue(
+            "the pipeline",
+            "it mixes or negates features, but trees test single ones",
+            "fit the trees without the PCA, on unscaled features",
         )
     grown, inner = rule.grown, rule.grown.shape.inner
     asked = grown.features[inner]

@@ -12,7 +12,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.conversion.affine import Float64
 from protonn_edge.conversion.search import Candidate, FittedEstimator, ModelSearch, SizeLimit
-from protonn_edge.errors import CheckFailed, InputError, ProtoNNEdgeError
+from protonn_edge.errors import CheckFailed, InputError, InvalidValue, ProtoNNEdgeError
 from protonn_edge.kinds.protonn.head import ProtoNNHead, rbf
 from protonn_edge.kinds.protonn.prototypes.integers import RBF_CUTOFF
 from protonn_edge.kinds.protonn.train.budget_rules import ModelSizes, sizes_within
@@ -169,9 +169,10 @@ def _reduced_candidate(search: ModelSearch, sizes: ModelSizes) -> Candidate:
             return search.candidate(("reduced", model))
         except InputError:  # the prototypes are too far apart for integers
             continue
-    raise InputError(
-        "integers cannot represent both the outliers and the other points; clip or scale the "
-        f"features, and fit the {search.estimator.name} again"
+    raise InvalidValue(
+        "the points",
+        "integers cannot represent both the outliers and the others",
+        f"clip or scale the features, and fit the {search.estimator.name} again",
     )
 
 

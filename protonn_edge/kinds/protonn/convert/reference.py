@@ -126,7 +126,7 @@ def cutoff_of(model: Model) -> float:
 
 def _check(refused: bool, what: str, remedy: str) -> None:
     if refused:
-        raise InputError(f"the model {what}, which a matrix cannot do; {remedy}")
+        raise InvalidValue("the model", f"it {what}, which a matrix cannot do", remedy)
 
 
 def _check_folded(
@@ -181,9 +181,10 @@ def read_reference_model(folder: Path) -> ReferenceModel:
     """Read the four files of a folder, text or .npy, if their shapes match."""
     binary = (folder / f"W{_NPY}").exists()
     if folder.is_dir() and not binary and not (folder / "W").exists():
-        raise InputError(
-            f"{folder} is a folder with neither W nor W{_NPY}, so it is not a model of ProtoNN's "
-            "reference implementation; name a folder that is, or the file of another model"
+        raise InvalidValue(
+            folder,
+            f"neither W nor W{_NPY}, so it is no model of ProtoNN's reference implementation",
+            "name a folder that is, or the file of another model",
         )
     read = _read_npy if binary else _read_text
     suffix = _NPY if binary else ""
@@ -215,21 +216,23 @@ def write_reference_model(model: ReferenceModel, folder: Path, layout: Layout = 
     paths = (folder / f"{name}{other}" for name in _NAMES)
     stale = next((path for path in paths if path.exists()), None)
     if stale is not None:
-        raise InputError(
-            f"{stale} already exists and belongs to a model in the other layout; remove that "
-            "model's files, or choose another folder"
+        raise InvalidValue(
+            stale,
+            "it belongs to a model in the other layout",
+            "remove that model's files, or choose another folder",
         )
     if folder.exists() and not folder.is_dir():
-        raise InputError(f"{folder} is not a folder; choose another name")
+        raise InvalidValue(folder, "not a folder", "choose another name")
     suffix = _NPY if layout == "npy" else ""
     there = [folder / f"{name}{suffix}" for name in _NAMES if (folder / f"{name}{suffix}").exists()]
     if there:
         try:
             read_reference_model(folder)
         except InputError as error:
-            raise InputError(
-                f"{there[0]} exists but is not part of a complete model, so it is not overwritten "
-                f"({error}); choose another folder"
+            raise InvalidValue(
+                there[0],
+                f"not part of a complete model, so it is not overwritten ({error})",
+                "choose another folder",
             ) from error
     W = model.projection if layout == "text" else model.projection.T
     arrays = (W, model.prototypes, model.labels, np.float64(model.gamma))

@@ -11,7 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from protonn_edge.conversion import reading
 from protonn_edge.conversion.affine import Float64
 from protonn_edge.conversion.search import Rule
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InvalidValue
 from protonn_edge.system.checks import check, check_choice
 from protonn_edge.training.points import Indices
 
@@ -85,9 +85,7 @@ def machine_rule(classifier: Any, k: int, n_classes: int) -> RBFRule:
     kernel = reading.text_of(classifier, "kernel")
     if kernel != "rbf":
         remedy = "fit a LinearSVC" if kernel == "linear" else "fit it with kernel='rbf'"
-        raise InputError(
-            f"the {name} has the kernel {kernel[:40]!r}, which cannot be converted; {remedy}"
-        )
+        raise InvalidValue(name, f"the kernel {kernel[:40]!r}, which cannot be converted", remedy)
     support = reading.numbers_of(classifier, "support_vectors_", (None, k))
     duals = reading.numbers_of(classifier, "dual_coef_", (n_classes - 1, len(support)))
     pairs = n_classes * (n_classes - 1) // 2

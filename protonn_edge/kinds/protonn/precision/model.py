@@ -25,10 +25,11 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.checks import Float32
 from protonn_edge.chain.integer_chain import IntegerChain
-from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range
+from protonn_edge.chain.integer_stage import IntArray, Range
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.own_program import ProgramStage
 from protonn_edge.chain.policy import IntegerPolicy
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.precision import NAME
 from protonn_edge.quantization import quantize
@@ -37,7 +38,7 @@ _SCORE_BITS = 24
 
 
 @dataclass(frozen=True, eq=False)
-class FloatProtoNN(IntegerStage):
+class FloatProtoNN(ProgramStage):
     """Maps bytes to scores in floats; see the module's docstring for the arithmetic."""
 
     kind: ClassVar[str] = NAME
@@ -122,9 +123,10 @@ def in_floats(chain: IntegerChain, model: Model) -> IntegerChain:
         )
     for numbers in (stage.projection, stage.bias, stage.prototypes, stage.labels):
         if not np.isfinite(numbers).all():
-            raise InputError(
-                "some numbers of the model exceed the range of 32-bit floats; train the model "
-                "again with smaller feature values"
+            raise InvalidValue(
+                "the model",
+                "numbers beyond 32-bit floats",
+                "train the model again with smaller feature values",
             )
     return replace(chain, own_stages=(stage,), score_scale=scale, policy=IntegerPolicy())
 

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from protonn_edge.chain import integer_stage
 from protonn_edge.chain.checks import set_checked
 from protonn_edge.chain.matvec import range_of_products
+from protonn_edge.chain.nearness import NearestStage, Nearness
 from protonn_edge.kinds.projection.integers import (
     COORDINATE_MAXIMUM,
     COORDINATE_MINIMUM,
@@ -91,7 +92,7 @@ _ROWS_AT_ONCE = 512  # keeps (rows, m, d) differences in the cache and bounds me
 
 
 @dataclass(frozen=True, eq=False)
-class IntegerPrototypes(integer_stage.IntegerStage):
+class IntegerPrototypes(NearestStage):
     """Maps coordinates p, signed bytes, to scores of 16 or 32 bits.
 
     ::
@@ -104,7 +105,6 @@ class IntegerPrototypes(integer_stage.IntegerStage):
     """
 
     kind: ClassVar[str] = "prototypes"
-    nearest_unit: ClassVar[int] = RBF_MAXIMUM
 
     prototypes: NDArray[np.int8]  # (d, m): B
     distance_shift: int  # 0..6
@@ -166,9 +166,9 @@ class IntegerPrototypes(integer_stage.IntegerStage):
         return integer_stage.Range(np.maximum(sums.low, -limit), high)
 
     @property
-    def nearest_maximum(self) -> int:
-        """The largest RBF."""
-        return int(self.table.max())
+    def nearness(self) -> Nearness:
+        """Of a prototype's own place, and of the table's largest RBF."""
+        return Nearness(RBF_MAXIMUM, int(self.table.max()))
 
     def giving_nearest(self, needed: bool) -> IntegerPrototypes:
         """Return the stage as a decision needs it: with the largest RBF, or without it."""
@@ -189,10 +189,6 @@ class IntegerPrototypes(integer_stage.IntegerStage):
         """Return the table's values e, (n, m) in 0..127, of points P, (n, d)."""
         squares = squared_distances(P, self.prototypes)
         return read_table(self.table, squares >> self.distance_shift)
-
-    def run(self, x: NDArray[Any]) -> integer_stage.IntArray:
-        """Return the scores (n, L) of points (n, d)."""
-        return self.run_with_nearest(x)[0]
 
     def run_with_nearest(
         self, x: NDArray[Any]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InvalidValue
 
 _PAPER_BYTES_PER_VALUE = np.dtype(np.float32).itemsize
 _TWO_CLASSES = (
@@ -58,9 +58,11 @@ def sizes_within(
     limit = _SizeLimit(budget, n_features, n_classes, projection_bits)
     least = limit.taken_by(n_projections or 1, n_classes)
     if budget < least:
-        raise InputError(
-            f"the budget is {budget:,} B, but the smallest model of {n_features:,} features and "
-            f"{n_classes:,} classes takes {least:,} B; raise the budget, or use fewer features"
+        raise InvalidValue(
+            "budget",
+            f"{budget:,} B, but the smallest model of {n_features:,} features and "
+            f"{n_classes:,} classes takes {least:,} B",
+            "raise the budget, or use fewer features",
         )
     if n_projections is None:
         d = min(_outputs_for(budget, n_classes) * 8 // projection_bits, n_features)
