@@ -95,13 +95,13 @@ def measure(subject: Subject, ingredient: Ingredient, dataset: Dataset) -> dict[
 @contextmanager
 def _temperature(*, fixed: bool) -> Iterator[None]:
     """Keep the sharpness of the softmax where it starts, if `fixed`."""
-    learned = objective.LOSSES["cross_entropy"]
+    learned = objective.cross_entropy
     if fixed:
-        objective.LOSSES["cross_entropy"] = _without_sharpness(learned)
+        objective.cross_entropy = _without_sharpness(learned)  # type: ignore[assignment]
     try:
         yield
     finally:
-        objective.LOSSES["cross_entropy"] = learned
+        objective.cross_entropy = learned
 
 
 def _without_sharpness(loss: Loss) -> Loss:

@@ -10,10 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from protonn_edge.training.points import Points
 
 Matrix = NDArray[Any]
 
@@ -27,7 +30,6 @@ EXPOSURE_LOGIT = 8.0
 """Logit of "none of the classes" in outlier exposure, which all classes must stay below."""
 
 _BRIER_WEIGHT = 4
-_LEAST_SHARE = 1e-4  # of a class, so that prototypes cannot all move away together
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,16 +58,6 @@ Loss = Callable[[Matrix, Matrix, Matrix, Matrix | None], tuple[float, Matrix, Ma
 the mean loss and its derivatives by scores and sharpness."""
 
 
-def squared_error(
-    scores: Matrix, Y: Matrix, sharpness: Matrix, weights: Matrix | None
-) -> tuple[float, Matrix, Matrix]:
-    """Return the mean of ``||s_i - y_i||^2`` (paper, equation 2) and its derivatives."""
-    residual = scores - Y
-    value = _mean(np.einsum("ij,ij->i", residual, residual), weights)
-    residual *= 2.0 / len(Y)
-    return value, _weighted(residual, weights), np.zeros_like(sharpness)
-
-
 def cross_entropy(
     scores: Matrix, Y: Matrix, sharpness: Matrix, weights: Matrix | None, none: float | None = None
 ) -> tuple[float, Matrix, Matrix]:
@@ -90,7 +82,7 @@ def cross_entropy(
         rest = none - largest
         totals += np.exp(rest)
         of_target += (1 - Y.sum(axis=1)) * rest[:, 0]
-    value = _mean(np.log(totals[:, 0]) - of_target, weights)
+    value = mean_loss(np.log(totals[:, 0]) - of_target, weights)
     likelihoods /= totals
     likelihoods -= Y
     return value, *_through_logits(likelihoods, scores, factor, weights)
@@ -101,7 +93,7 @@ def _through_logits(
 ) -> tuple[Matrix, Matrix]:
     """Return derivatives with respect to scores and sharpness, from those to the logits."""
     slope *= factor / len(scores)
-    slope = _weighted(slope, weights)
+    slope = weighted(slope, weights)
     return slope, np.full_like(factor, np.einsum("ij,ij->", slope, scores))
 
 
@@ -123,66 +115,30 @@ def label_cross_entropy(
     likelihoods = np.where(logits >= 0, scores.dtype.type(1), small) / (1 + small)
     wrong = likelihoods - Y
     losses += _BRIER_WEIGHT * wrong * wrong
-    value = _mean(losses.sum(axis=1), weights)
+    value = mean_loss(losses.sum(axis=1), weights)
     slope = wrong * (1 + 2 * _BRIER_WEIGHT * likelihoods * (1 - likelihoods))
     return value, *_through_logits(slope, scores, factor, weights)
 
 
-def hinge(
-    scores: Matrix, Y: Matrix, sharpness: Matrix, weights: Matrix | None
-) -> tuple[float, Matrix, Matrix]:
-    """Return the mean of ``sum_l max(0, 1 - (2 y_il - 1) (2 s_il - 1))`` and its derivatives.
-
-    It compares one class or label with the rest: the score should be at least 1 for the point's own
-    classes, and at most 0, as far from prototypes, for others.
-    """
-    sides = 2.0 * Y - 1.0
-    missing = 1.0 - sides * (2.0 * scores - 1.0)
-    np.maximum(missing, 0.0, out=missing)
-    value = _mean(missing.sum(axis=1), weights)
-    slope = (missing > 0) * sides
-    slope *= -2.0 / len(Y)
-    return value, _weighted(slope, weights), np.zeros_like(sharpness)
-
-
-def neighbour_likelihood(
-    scores: Matrix, Y: Matrix, sharpness: Matrix, weights: Matrix | None
-) -> tuple[float, Matrix, Matrix]:
-    """Return the mean of ``-log(s_iy / sum_l s_il)``, negative scores as 0, and its derivatives.
-
-    If each prototype has a fixed class, the share is the probability that a randomly drawn
-    neighbour is of the point's class: the loss of stochastic neighbour compression (Kusner et al.,
-    ICML 2014, equation 3).
-    """
-    shares = np.maximum(scores, 0.0) + scores.dtype.type(_LEAST_SHARE)
-    totals, labels = shares.sum(axis=1), Y.sum(axis=1)
-    losses = labels * np.log(totals) - np.einsum("ij,ij->i", Y, np.log(shares))
-    slope = (labels / totals)[:, None] - Y / shares
-    slope *= (scores > 0) / scores.dtype.type(len(Y))
-    return _mean(losses, weights), _weighted(slope, weights), np.zeros_like(sharpness)
-
-
-def _mean(losses: Matrix, weights: Matrix | None) -> float:
+def mean_loss(losses: Matrix, weights: Matrix | None) -> float:
+    """Return the mean of losses (n,) of points with weights (n,), 1 on average."""
     return float(losses.sum() if weights is None else losses @ weights) / len(losses)
 
 
-def _weighted(slope: Matrix, weights: Matrix | None) -> Matrix:
+def weighted(slope: Matrix, weights: Matrix | None) -> Matrix:
+    """Return derivatives (n, L) of points with weights (n,)."""
     return slope if weights is None else slope * weights[:, None]
 
 
-LOSSES: dict[str, Loss] = {
-    "cross_entropy": cross_entropy,
-    "squared_error": squared_error,
-    "hinge": hinge,
-    "neighbour_likelihood": neighbour_likelihood,
-}
-LABEL_LOSSES: dict[str, Loss] = {**LOSSES, "cross_entropy": label_cross_entropy}
-"""Losses of the same names for sets of labels."""
-OUTLIER_EXPOSURE_LOSSES: dict[str, Loss] = {
-    **LOSSES,
-    "cross_entropy": partial(cross_entropy, none=EXPOSURE_LOGIT),
-}
-"""Losses of the same names if some points have no class."""
+cross_entropy_or_none: Loss = partial(cross_entropy, none=EXPOSURE_LOGIT)
+"""The cross-entropy if some points have no class."""
+
+
+def cross_entropy_of(points: Points) -> Loss:
+    """Return the cross-entropy for points with classes, with sets of labels, or partly without."""
+    if points.multilabel:
+        return label_cross_entropy
+    return cross_entropy_or_none if points.has_strangers else cross_entropy
 
 
 class BatchVoters(Protocol):

@@ -364,8 +364,3 @@ class MiniBatchParameters(SharedParameters):
     batch_size: int | str = BATCH_SIZE("auto")
     learning_rate: float = LEARNING_RATE(0.01)
     input_noise: float | str = INPUT_NOISE("auto")
-
-    @property
-    def other_optimizer(self) -> Any:
-        """The optimizer in place of Adam; None without another one."""
-        return None

@@ -15,9 +15,10 @@ from protonn_edge.kinds.protonn.paper.train.alternating import (
     armijo_step,
     batch_size_for,
 )
+from protonn_edge.kinds.protonn.paper.train.losses import LOSSES
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.training.initialization import initial_parameters
-from protonn_edge.training.objective import LOSSES, Parameters, objective, objective_gradient
+from protonn_edge.training.objective import Parameters, objective, objective_gradient
 from protonn_edge.training.points import Points
 from protonn_edge.training.progress import EpochReport
 

@@ -6,17 +6,19 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
+from protonn_edge.kinds.protonn.paper.train.losses import LOSSES
 from protonn_edge.training.objective import (
-    LABEL_LOSSES,
     LABEL_RARITY,
-    LOSSES,
     Loss,
     Parameters,
+    label_cross_entropy,
     objective,
     objective_gradient,
     rbf_values,
     scores_of,
 )
+
+LABEL_LOSSES = {**LOSSES, "cross_entropy": label_cross_entropy}
 
 
 def problem(seed: int = 0, n: int = 7, d: int = 3, D: int = 5, m: int = 4, L: int = 3) -> tuple:
@@ -81,7 +83,7 @@ def test_loss_of_label_sets_is_the_cross_entropy_and_the_brier_score_of_each_lab
     likelihoods = expit(scores_of(parameters, X) * np.exp(0.7) - LABEL_RARITY)
     entropies = -np.log(np.where(Y == 1, likelihoods, 1 - likelihoods))
     expected = (entropies + 4 * (likelihoods - Y) ** 2).sum(axis=1).mean()
-    assert objective(parameters, X, Y, LABEL_LOSSES["cross_entropy"]) == pytest.approx(expected)
+    assert objective(parameters, X, Y, label_cross_entropy) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("loss", LABEL_LOSSES.values(), ids=LABEL_LOSSES)
@@ -94,7 +96,7 @@ def test_losses_of_huge_scores_are_finite(loss: Loss) -> None:
         assert np.isfinite(by_sharpness).all()
 
 
-@pytest.mark.parametrize("loss", [*LOSSES.values(), LABEL_LOSSES["cross_entropy"]])
+@pytest.mark.parametrize("loss", [*LOSSES.values(), label_cross_entropy])
 def test_weights_are_repetitions(loss: Loss) -> None:
     parameters, X, Y = problem()
     twice, weights = np.r_[0, 0, 1:7], np.array([2.0, 1, 1, 1, 1, 1, 1])

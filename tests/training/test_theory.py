@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from protonn_edge.training.objective import Parameters, objective_gradient, squared_error
+from protonn_edge.kinds.protonn.paper.train.losses import squared_error
+from protonn_edge.training.objective import Parameters, objective_gradient
 
 GAMMA = np.sqrt(0.5)
 

@@ -8,10 +8,11 @@ from refusals import refused_by
 
 from protonn_edge.chain.file import model_bytes
 from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.kinds.protonn.paper.train.losses import LOSSES
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.kinds.protonn.train.fitting import parameters_of
 from protonn_edge.training.given_points import point_weights
-from protonn_edge.training.objective import LOSSES, objective
+from protonn_edge.training.objective import objective
 
 DIGITS = load_digits_dataset()
 LABELS = np.array(["a", "b", "b", "b"])

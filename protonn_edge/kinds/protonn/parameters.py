@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from protonn_edge.chain.model import Model
 from protonn_edge.extensions import brought
 from protonn_edge.kinds.protonn.head import GAMMAS, PROJECTION_BITS, protonn_head
+from protonn_edge.kinds.protonn.train.defaults import ProtoNNDefaults
 from protonn_edge.training.parameters import (
     BYTES,
     COUNT,
@@ -19,7 +20,6 @@ from protonn_edge.training.parameters import (
     SHARE,
     SPARSITY_PROJECTION,
     Choices,
-    MiniBatchParameters,
     Number,
     Subset,
     parameter,
@@ -29,17 +29,16 @@ if TYPE_CHECKING:
     from protonn_edge.training.points import Float32
 
 MATRICES = ("W", "B", "Z")
-LOSSES = ("cross_entropy", "squared_error", "hinge", "neighbour_likelihood")
 PROJECTIONS = ("lda", "gaussian", "pca", "nca", "identity", "sleec")
 PROTOTYPES = ("per_class", "kmeans", "sample")
 PROTOTYPES_PER_CLASS = 4
 
-# subclasses of MiniBatchParameters, with the parameters of what may vote beside the prototypes
+# the parameters of what may vote beside the prototypes, or train in another way
 _ADDED: tuple[Any, ...] = tuple(brought("protonn.parameters").values())
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ProtoNNParameters(*_ADDED, MiniBatchParameters):  # type: ignore[misc]
+class ProtoNNParameters(*_ADDED, ProtoNNDefaults):  # type: ignore[misc]
     """The parameters for training a ProtoNN.
 
     Parameters
@@ -61,11 +60,6 @@ class ProtoNNParameters(*_ADDED, MiniBatchParameters):  # type: ignore[misc]
         Largest share of non-zero entries of W, B and Z (lambda in the paper); 1 is dense.
     trained : tuple of {"W", "B", "Z"}, default=("W", "B", "Z")
         The matrices to train; the others keep their initial values, as in the paper's figure 5.
-    loss : {"cross_entropy", "squared_error", "hinge", "neighbour_likelihood"}
-        The loss to minimize. The paper uses the squared error. The cross-entropy, of a softmax over
-        the scores or of a sigmoid for each label of a set (plus its Brier score), generalizes
-        better and makes the scores logits. The hinge loss compares each class with the rest. The
-        likelihood of neighbours, with `trained` ("B",), is stochastic neighbour compression.
     gamma_numerator : float, default=1.5
         The RBF's width starts at ``gamma = gamma_numerator / median distance``; the paper uses 2.5.
     epochs : int, default=200
@@ -147,9 +141,6 @@ class ProtoNNParameters(*_ADDED, MiniBatchParameters):  # type: ignore[misc]
         Subset(MATRICES),
         help="Matrices to train: W (projection), B (prototypes), Z (labels); the others stay "
         "as they are.",
-    )
-    loss: str = parameter(
-        "cross_entropy", Choices(LOSSES), help="The loss to minimize.", option="--loss"
     )
     gamma_numerator: float = parameter(
         1.5, Number(float, 1e-6, 1e6), help="Initial gamma = gamma_numerator / median distance."

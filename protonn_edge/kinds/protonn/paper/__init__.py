@@ -1,10 +1,11 @@
-"""ProtoNN as in its paper: the optimizer that trains Z, B and W in turn.
+"""ProtoNN as in its paper: the optimizer that trains Z, B and W in turn, and other losses.
 
 See `docs/paper.md`.
 """
 
 BRINGS = {
     "options": "parameters:GROUPS",
+    "protonn.searched": "parameters:SEARCHED",
     "protonn.parameters": "parameters:PaperParameters",
     "protonn.refusals": "train.refusals:REFUSALS",
 }

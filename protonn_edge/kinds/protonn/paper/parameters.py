@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from protonn_edge.kinds.protonn.train.defaults import ProtoNNDefaults
 from protonn_edge.system.lazy import later
-from protonn_edge.training.parameters import TURNS, Choices, MiniBatchParameters, parameter
+from protonn_edge.training.parameters import TURNS, Choices, parameter
 
+_loss_named = later("protonn_edge.kinds.protonn.paper.train.losses", "loss_named")
 _alternating = later("protonn_edge.kinds.protonn.paper.train.alternating", "Alternating")
 
+if TYPE_CHECKING:
+    from protonn_edge.training.objective import Loss
+    from protonn_edge.training.points import Points
+
+CROSS_ENTROPY = "cross_entropy"
+LOSSES = (CROSS_ENTROPY, "squared_error", "hinge", "neighbour_likelihood")
 STEP_SIZES = ("inverse", "inverse_sqrt")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PaperParameters(MiniBatchParameters):
-    """The parameters of the paper's optimizer.
+class PaperParameters(ProtoNNDefaults):
+    """The parameters of the paper's optimizer and losses.
 
     Parameters
     ----------
+    loss : {"cross_entropy", "squared_error", "hinge", "neighbour_likelihood"}
+        The loss to minimize. The paper uses the squared error. The cross-entropy, of a softmax over
+        the scores or of a sigmoid for each label of a set (plus its Brier score), generalizes
+        better and makes the scores logits. The hinge loss compares each class with the rest. The
+        likelihood of neighbours, with `trained` ("B",), is stochastic neighbour compression.
     optimizer : {"joint", "alternating"}, default="joint"
         "joint" trains all three matrices together with Adam; "alternating" is the paper's
         algorithm, which trains them in turn, without noise, and by default on all points at once if
@@ -32,6 +45,9 @@ class PaperParameters(MiniBatchParameters):
         on the authors' poster, or eta_0 / t as in the paper.
     """
 
+    loss: str = parameter(
+        CROSS_ENTROPY, Choices(LOSSES), help="The loss to minimize.", option="--loss"
+    )
     optimizer: str = parameter(
         "joint",
         Choices(("joint", "alternating")),
@@ -51,6 +67,21 @@ class PaperParameters(MiniBatchParameters):
         """The alternating optimizer, if it is chosen."""
         return _alternating() if self.optimizer == "alternating" else super().other_optimizer
 
+    @property
+    def learns_logits(self) -> bool:
+        """Whether the loss is the cross-entropy."""
+        return self.loss == CROSS_ENTROPY
 
-GROUPS = {"--optimizer": "Training"}
+    def loss_for(self, points: Points) -> Loss:
+        """Return the chosen loss."""
+        if self.loss == CROSS_ENTROPY:
+            return super().loss_for(points)
+        loss: Loss = _loss_named(self.loss)
+        return loss
+
+
+GROUPS = {"--optimizer": "Training", "--loss": "Training"}
 """The groups of options in the help of `train`."""
+
+SEARCHED = {"loss": (CROSS_ENTROPY, "squared_error", "hinge")}
+"""Parameters that a search tries, with their values."""

@@ -58,6 +58,11 @@ _STARTS: tuple[tuple[float, dict[str, Any]], ...] = (
 )
 
 
+def _brought_to_searches() -> list[tuple[str, tuple[Any, ...]]]:
+    """Return the parameters that extensions have searches try, with their values."""
+    return [each for added in brought("protonn.searched").values() for each in added.items()]
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
 class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
     """ProtoNN: nearest prototypes in a learned, low-dimensional space (Gupta et al., ICML 2017).
@@ -134,7 +139,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
             "n_projections": Between(1, min(task.n_inputs, _MOST_PROJECTIONS)),
             "n_prototypes": Between(task.n_classes, most),
             "sparsity_projection": Among((1.0, 0.5, 0.25)),
-            "loss": Among(("cross_entropy", "squared_error", "hinge")),
+            **{name: Among(values) for name, values in _brought_to_searches()},
             "init_projection": Among(("lda", "pca", "nca")),
             "gamma_numerator": Between(0.3, 3.0),
             "input_noise": Among(("auto", 0.05, 0.1, 0.2, 0.3, 0.5, 0.7)),
@@ -154,14 +159,20 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
             {
                 "d": ("n_projections",),
                 "m": ("n_prototypes",),
-                "loss, start, noise": ("loss", "init_projection", "input_noise"),
+                "loss, start, noise": (
+                    *(name for name, _ in _brought_to_searches()),
+                    "init_projection",
+                    "input_noise",
+                ),
             },
         )
 
     @classmethod
     def _starts(cls, task: SearchTask) -> list[dict[str, Any]]:
         """Return the default settings at several sizes, and variations of them."""
-        begun = {name: getattr(cls, name) for name in _BEGUN} | {"epochs": _EPOCHS}
+        begun = {name: getattr(cls, name) for name in _BEGUN if name in cls.parameters} | {
+            "epochs": _EPOCHS
+        }
         starts = []
         for share, differing in _STARTS:
             projections = differing.get("n_projections")
@@ -241,7 +252,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
     @property
     def scores_are_logits(self) -> bool:
         """Whether training makes the scores logits."""
-        return self.loss == "cross_entropy"
+        return self.learns_logits
 
     def _label_logits(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return logits, uncalibrated unless the loss is cross-entropy."""

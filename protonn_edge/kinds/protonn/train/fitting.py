@@ -69,7 +69,7 @@ class ProtoNNLearner(Learner):
         V, C, Z, sharpness = trained.parameters
         with np.errstate(over="ignore", invalid="ignore"):  # the head checks that all are finite
             W, B = ((matrix / self._gamma).astype(np.float32) for matrix in (V, C))
-            Z = Z * np.exp(sharpness) if self.settings.loss == "cross_entropy" else Z
+            Z = Z * np.exp(sharpness) if self.settings.learns_logits else Z
         return ProtoNNHead(
             projection=W,
             prototypes=B,
@@ -105,7 +105,7 @@ class ProtoNNLearner(Learner):
             start = self._new_start(data)
         else:
             self._gamma = protonn_head(given, "training from a model").gamma
-            logits = self.settings.loss == "cross_entropy"
+            logits = self.settings.learns_logits
             start = parameters_of(given, scores_are_logits=logits)
         check_gamma(self._gamma)
         if not all(np.isfinite(matrix).all() for matrix in start):

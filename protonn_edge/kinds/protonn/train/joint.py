@@ -94,8 +94,7 @@ class _JointTraining(MiniBatchTraining[objective.Parameters]):
     ) -> None:
         factors = step_factors(parameters, settings.trained)
         super().__init__(parameters, factors, data, settings, np.random.default_rng(seed))
-        losses = objective.OUTLIER_EXPOSURE_LOSSES if data.has_strangers else objective.LOSSES
-        self._loss = (objective.LABEL_LOSSES if data.multilabel else losses)[settings.loss]
+        self._loss = settings.loss_for(data)
         self._sparsifier = Sparsifier(settings.sparsity)
         self._rounding = False
 

@@ -51,9 +51,4 @@ REFUSALS: tuple[Refusal, ...] = (
         ),
         "{it} is given, but {budget} determines the sizes; leave {it} out",
     ),
-    Refusal(
-        lambda case: case.settings.loss == "neighbour_likelihood" and case.first_set("strangers"),
-        "{it} is given, but the likelihood of neighbours is not defined for points without a "
-        "class; leave {it} out",
-    ),
 )

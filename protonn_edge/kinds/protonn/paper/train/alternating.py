@@ -23,8 +23,6 @@ from protonn_edge.training import progress
 from protonn_edge.training.loop import hard_threshold
 from protonn_edge.training.mapped_rows import in_memory
 from protonn_edge.training.objective import (
-    LABEL_LOSSES,
-    LOSSES,
     MATRICES,
     Loss,
     Matrix,
@@ -86,7 +84,7 @@ def alternate(
     Raises `InputError` if the initial objective is not finite, or no point is near a prototype.
     """
     data = replace(data, X=in_memory(data.X, "the alternating optimizer"))
-    loss = _loss_for(settings, data)
+    loss = settings.loss_for(data)
     V, C, Z = map(hard_threshold, start, settings.sparsity)
     parameters = Parameters(V, C, Z, start.sharpness.copy())
     generator = np.random.default_rng(seed)
@@ -139,7 +137,7 @@ def _pass(
     """Return the parameters with one matrix improved, and the first step of the pass."""
     place = MATRICES.index(name)
     share, epochs = settings.sparsity[place], settings.pass_epochs
-    slope = _SLOPES[name](parameters, data, _loss_for(settings, data))
+    slope = _SLOPES[name](parameters, data, settings.loss_for(data))
     auto = settings.batch_size == "auto"
     size = batch_size_for(*data.Y.shape) if auto else int(settings.batch_size)
     batches, steps = _batches(len(data), size, epochs, generator), epochs * -(-len(data) // size)
@@ -253,10 +251,6 @@ def _through_rbf(
     by_squares *= rbf
     np.negative(by_squares, out=by_squares)
     return value, *through_distances(C, projected, by_squares)
-
-
-def _loss_for(settings: ProtoNNParameters, data: Points) -> Loss:
-    return (LABEL_LOSSES if data.multilabel else LOSSES)[settings.loss]
 
 
 def _mean_loss(parameters: Parameters, data: Points, loss: Loss) -> float:

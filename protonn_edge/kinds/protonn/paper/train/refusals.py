@@ -1,4 +1,4 @@
-"""What is refused for the paper's optimizer, or without it."""
+"""What is refused for the paper's optimizer and losses, or without them."""
 
 from __future__ import annotations
 
@@ -33,5 +33,10 @@ REFUSALS: Sequence[Refusal] = (
         ),
         "{group_shift} is {settings.group_shift:g}, but the alternating {optimizer} takes points "
         "as they are; set {group_shift} to 0, or leave the groups out",
+    ),
+    Refusal(
+        lambda case: case.settings.loss == "neighbour_likelihood" and case.first_set("strangers"),
+        "{it} is given, but the likelihood of neighbours is not defined for points without a "
+        "class; leave {it} out",
     ),
 )
