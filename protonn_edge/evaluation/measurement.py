@@ -250,9 +250,7 @@ def measure(
     `CheckFailed` if the firmware is over budget or violates a check (see `checks`), or a device
     does not answer, has another model, or differs from another one.
     """
-    X, y = points
-    if len(X) == 0:
-        raise InvalidValue("the data", "no points to measure on", "give a file with points")
+    X, y = _some_points(points)
     reference, plan = project.generated(board)
     Q = reference.quantize(X)
     expected = device.ReferenceAnswers.of(reference, Q)
@@ -295,6 +293,12 @@ def measure(
         more=more,
         judged=_judged(reference, everything, asked[3], values),
     )
+
+
+def _some_points(points: tuple[Any, Any]) -> tuple[Any, Any]:
+    if len(points[0]) == 0:
+        raise InvalidValue("the data", "no points to measure on", "give a file with points")
+    return points
 
 
 def _judged(
