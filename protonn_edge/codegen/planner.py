@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -28,6 +29,11 @@ from protonn_edge.system.checks import check_choice
 READABLE_BYTES = 0x10000
 """Flash from which the generated code can read constants: LPM has a 16-bit pointer."""
 
+SPARE_BYTES = 1_500
+"""Bytes by which a linked program may be smaller than its plan expects."""
+
+_MOST_HOPES = 3  # plans to link although they are expected not to fit
+_WORTHWHILE = 0.99  # of the cycles of the first plan that is expected to fit
 _OTHER_CONSTANTS = 2_048  # vectors, names of classes, and the compiler's code before them
 
 
@@ -92,6 +98,30 @@ def plans(
         *sorted(fitting, key=lambda plan: plan.mean_cycles),
         *([] if smallest in fitting else [smallest]),
     ]
+
+
+def hopeful_plans(
+    model: IntegerChain,
+    limits: Limits,
+    *,
+    kernel: str | None = None,
+    activity: Activity | None = None,
+) -> list[Plan]:
+    """Return faster plans that do not seem to fit, but may once linked, the fastest first.
+
+    Their flash exceeds the limit by at most `SPARE_BYTES`.
+    """
+    if own_program(model):
+        return []
+    every = list(_pareto_plans(_able(model, limits.core, kernel), activity))
+    looser = replace(limits, flash_bytes=limits.flash_bytes + SPARE_BYTES)
+    known = min((plan.mean_cycles for plan in every if limits.hold(plan)), default=math.inf)
+    hopes = [
+        plan
+        for plan in every
+        if looser.hold(plan) and not limits.hold(plan) and plan.mean_cycles < _WORTHWHILE * known
+    ]
+    return sorted(hopes, key=lambda plan: plan.mean_cycles)[:_MOST_HOPES]
 
 
 def device_plans(

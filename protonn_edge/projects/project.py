@@ -10,12 +10,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from protonn_edge.avr.program import LinkedProgram, read_program
 from protonn_edge.boards import Board, board_of
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.model import Model
-from protonn_edge.codegen import DevicePlan, Limits, Plan, device_plans
+from protonn_edge.codegen import DevicePlan, Limits, Plan, device_plans, hopeful_plans
 from protonn_edge.projects.checks import (
     OverBudget,
     Usage,
@@ -67,11 +68,16 @@ class BuildOptions:
         )
 
     def plans_for(self, model: DeviceModel, board: Board) -> Sequence[DevicePlan]:
-        """Return the plans to build for a board, the fastest that are expected to fit first."""
+        """Return the plans to build for a board: the fastest that may fit first.
+
+        Those that are expected to exceed the flash by little may fit once they are linked.
+        """
         if self.plan is not None:
             return [self.plan]
         limits, activity = Limits.of(board), self.activity or model.floats.activity
-        return device_plans(model.chain, limits, kernel=self.kernel, activity=activity)
+        chosen: dict[str, Any] = {"kernel": self.kernel, "activity": activity}
+        expected = device_plans(model.chain, limits, **chosen)
+        return [*hopeful_plans(model.chain, limits, **chosen), *expected]
 
 
 def build(
