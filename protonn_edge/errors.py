@@ -51,7 +51,9 @@ class InvalidValue(InputError):
 
     def within(self, what: str, remedy: str) -> InputError:
         """Return the error of what has the value; `remedy` is for a value without one."""
-        place = self.place.removeprefix(what).removeprefix(": ")
+        if self.place.startswith(f"{what}."):
+            return InvalidValue(self.place, self.reason, self.remedy or remedy)
+        place = self.place.removeprefix("the ").removeprefix(what).removeprefix(": ")
         reason = f"{place}: {self.reason}" if place else self.reason
         return InvalidValue(what, reason, self.remedy or remedy)
 

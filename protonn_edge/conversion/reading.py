@@ -133,7 +133,7 @@ def _dense(estimator: Any, name: str, value: Any) -> NDArray[Any]:
         rows = csr_array(value)
         rows.check_format(full_check=True)
     except (ValueError, TypeError, AttributeError, IndexError) as error:
-        raise _unusable(estimator, name, "is a damaged sparse matrix") from error
+        raise _unusable(estimator, name, "a damaged sparse matrix") from error
     if 8 * rows.shape[0] * rows.shape[1] > LIMIT_BYTES:
         raise _unusable(estimator, name, f"takes more than {LIMIT_BYTES:,} bytes as a dense array")
     return np.asarray(rows.toarray())

@@ -189,7 +189,7 @@ def test_a_number_out_of_range_is_refused(user, option):
     [
         (["--pnn-project", "nowhere"], "*no model was built in nowhere*"),
         (["--pnn-board", "mega2560"], "*built for an ATmega328P*does not run on mega2560*"),
-        (["--pnn-board", "mine.toml"], "*has no [[]env:mine[]]; build the model for this board*"),
+        (["--pnn-board", "mine.toml"], "*: no [[]env:mine[]]; build the model for this board*"),
         (
             ["--pnn-port", "/dev/no-such-port", "--pnn-retries", "0"],
             "*cannot open /dev/no-such-port *choose another port with --pnn-port",

@@ -260,7 +260,7 @@ def test_generated_code_that_was_edited_is_not_measured(folder: Path) -> None:
     source.write_text(source.read_text().replace(constant, f"{constant}1"))
     result = run("hil", folder / "iris.csv", "--project", edited)
     assert result.exit_code == 2
-    assert "pnn_model.c differs from what 'build' writes" in result.stderr
+    assert "pnn_model.c: not as 'build' writes it" in result.stderr
 
 
 @needs_emulated_avr

@@ -336,7 +336,7 @@ def test_other_text_is_refused(old: str, new: str, words: str, tmp_path: Path):
 def test_damaged_files_are_one_sentence(content: bytes, tmp_path: Path):
     path = tmp_path / "damaged.ubj"
     path.write_bytes(content)
-    with pytest.raises(InputError, match="is not a classifier in XGBoost's format") as caught:
+    with pytest.raises(InputError, match="not a classifier in XGBoost's format") as caught:
         load_booster(path)
     assert "\n" not in str(caught.value)
 

@@ -244,7 +244,7 @@ def test_a_conversion_is_measured_exported_and_saved_as_an_estimator_is(tmp_path
     converted.export(tmp_path / "library")
     assert (tmp_path / "library" / "src").is_dir()
     with pytest.raises(
-        InputError, match="row 0 has the label 'a', but the LogisticRegression has only"
+        InputError, match="row 0: the label is 'a', but the LogisticRegression has only"
     ):
         converted.measure(X[:30], ["a"] * 30)
 

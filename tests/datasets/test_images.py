@@ -175,7 +175,7 @@ HOSTILE = {
     "a large one": (png_of(9_000, 9_000), "has 9,000 x 9,000 pixels, but the limit is 64,000,000"),
     "truncated": (whole_png()[:90], "cannot be read as "),
     "text": (b"x" * 100, "cannot be read as "),
-    "nothing": (b"", "is empty"),
+    "nothing": (b"", "empty"),
     "another kind": (b"GIF89a" + bytes(40), "cannot be read as "),
     "half a bitmap": (b"BM" + bytes(20), "cannot be read as "),
     "half a WebP": (b"RIFF\xff\0\0\0WEBPVP8 " + bytes(20), "cannot be read as "),

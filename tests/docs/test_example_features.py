@@ -74,7 +74,7 @@ def test_its_file_is_read_as_it_was(classifier: type[ProtoNNClassifier], tmp_pat
     assert loaded.features == model.features
     assert model_bytes(loaded) == model_bytes(model)
     described = json.loads(run("inspect", tmp_path / "model.npz", "--json").stdout)
-    assert described["scale"]["stages"] == [
+    assert described["feature_stages"] == [
         {"kind": "scale", "factors": {"shape": [64]}, "maximum": 255}
     ]
 

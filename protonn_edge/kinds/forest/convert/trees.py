@@ -271,7 +271,7 @@ def check_gaps(what: str, left: NDArray[Any], *usual: NDArray[Any], share: float
     if learned > share * len(left):
         raise unsupported(
             what,
-            f"{learned:,} of {len(left):,} splits whose sides for missing values were learned",
+            f"{learned:,} of {len(left):,} splits with learned sides for missing values",
             "fill the missing values of the training data, such as with the median of each column, "
             "train again (in XGBoost, with missing=nan), and convert with this data",
         )
