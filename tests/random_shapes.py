@@ -181,14 +181,10 @@ FIRST_STAGES: dict[str, Callable[[Rng], tuple[Features | None, int]]] = {
 
 def first_stage_of(model: IntegerChain) -> str:
     """Return what the model has before its projection."""
-    stage = model.features
-    if stage is None:
-        return "none"
-    if stage.kind == "gradients":
+    kinds = [stage.kind for stage in model.features.stages] if model.features else ["none"]
+    if "gradients" in kinds:
         return "gradients"
-    if stage.kind != "average_pooling":
-        return "windows"
-    return stage.stages[0].kind
+    return kinds[0] if {"average_pooling", "none"} & {*kinds} else "windows"
 
 
 def random_model_of(rng: Rng, shape: Shape, maximum: int | None = None) -> IntegerChain:

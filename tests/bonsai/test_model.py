@@ -34,5 +34,5 @@ def test_scores_are_those_of_the_formula(make: Make, classes: int, depth: int) -
 def test_a_kernel_has_no_projection() -> None:
     model = random_kernel_model(features=12)
     assert set(matrices_of(model.head)) == {"W", "V", "T"}
-    with pytest.raises(InputError, match="'normalizer_scale' has 11 features, but 'W' has 12"):
+    with pytest.raises(InputError, match="normalizer_scale: 11 features, expected 12"):
         replace(model, normalizer=random_kernel_model(features=11).normalizer)

@@ -105,7 +105,7 @@ def test_a_chosen_port_is_the_one_said(emulate: Callable[..., Emulate], firmware
 
     taken = run("emulate", firmware, "--tcp", port)
     assert taken.exit_code == 2
-    assert f"error: the emulated Uno cannot use port {port} of 127.0.0.1" in taken.stderr
+    assert f"error: the emulated Uno: port {port} of 127.0.0.1" in taken.stderr
 
 
 def test_a_link_leads_to_the_device_as_long_as_the_board_runs(

@@ -193,7 +193,7 @@ def test_nothing_is_written_where_nothing_was_finished(
     def interrupted(*_: object, **__: object) -> None:
         raise TrainingStopped
 
-    monkeypatch.setattr(DeviceClassifier, "fit", interrupted)
+    monkeypatch.setattr(DeviceClassifier, "fit_accepted", interrupted)
     done = run("train", folder / "train.csv", "-o", folder / "nothing.npz")
     sentence = "error: stopped before an epoch was finished; nothing is written\n"
     assert (done.exit_code, done.stderr.splitlines(keepends=True)[-1]) == (130, sentence)

@@ -134,5 +134,5 @@ def test_what_is_missing_is_named(words: list[object], tmp_path: Path) -> None:
     assert "(2,) for 240 points" in few.stderr
     save_model(random_model(projections=4, features=6, classes=3), tmp_path / "model.npz")
     done = run(*words, "--groups", "people", "--teach", 1)
-    assert "cannot be taught" in done.stderr
+    assert "no room for taught examples" in done.stderr
     assert done.exit_code == 2

@@ -135,7 +135,7 @@ def test_a_budget_does_not_change_the_sizes_of_a_model_to_go_on_from() -> None:
 
 
 def test_a_budget_too_small_for_anything_names_the_smallest_that_is_not() -> None:
-    with pytest.raises(InputError, match="budget is 173 B.*takes 174 B") as caught:
+    with pytest.raises(InputError, match="budget: 173 B.*takes 174 B") as caught:
         fit(budget=173)
     assert "\n" not in str(caught.value)
     assert quantize(fit(budget=174).to_model()).model_bytes == 174

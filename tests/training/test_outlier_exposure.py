@@ -122,7 +122,7 @@ def test_the_same_seed_gives_the_same_model_whatever_the_order_of_the_points() -
             {"optimizer": "alternating"},
             "the alternating optimizer takes points as they are",
         ),
-        ({"image_shape": (3, 3)}, "has 9 pixels"),
+        ({"image_shape": (3, 3)}, "9 pixels"),
     ],
 )
 def test_exposure_points_that_cannot_be_made_are_refused(settings: dict, words: str) -> None:

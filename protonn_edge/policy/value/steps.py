@@ -25,11 +25,15 @@ Float64 = NDArray[Any]
 class ValueStep:
     """The questions before a training, and the interval after it."""
 
-    flag: ClassVar[str] = "the interval"
     needs_classes: ClassVar[bool] = False
 
     target: Target
     is_given: bool  # whether --target is given
+
+    @property
+    def flag(self) -> str:
+        """What follows the training, in words; empty for classes."""
+        return "" if self.target.labels.are_classes else "the interval"
 
     def prepare(self, learner: DeviceClassifier, dataset: Dataset) -> None:  # noqa: ARG002
         """Ask what whole numbers are if they look like a quantity."""

@@ -56,7 +56,7 @@ def test_a_second_build_is_refused_until_the_first_is_gone(tmp_path: Path) -> No
     folder = tmp_path / "project"
     folder.mkdir()
     with held_by_another_process(folder):
-        with pytest.raises(InputError, match=f"{folder} is in use by another 'build'"):
+        with pytest.raises(InputError, match=f"{folder}: in use by another 'build'"):
             build(random_model(), load_board("uno"), folder)
         assert not list(folder.iterdir())
     with exclusive(folder):  # the process was killed, and the lock went with it
@@ -69,7 +69,7 @@ def test_a_second_hil_is_refused(tmp_path: Path) -> None:
     points = (np.zeros((2, model.n_features), np.float32), np.zeros(2, np.int64))
     with (
         held_by_another_process(project.folder),
-        pytest.raises(InputError, match="is in use by another 'build', 'export' or 'hil'"),
+        pytest.raises(InputError, match="in use by another 'build', 'export' or 'hil'"),
     ):
         measure(project, points, load_board("uno"))
     assert not (project.folder / ".pio").exists()
@@ -79,7 +79,7 @@ def test_a_second_export_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "library"
     write_folder(folder, {"a.c": "int a;"})
     with held_by_another_process(folder):
-        with pytest.raises(InputError, match=f"{folder} is in use by another 'build', 'export'"):
+        with pytest.raises(InputError, match=f"{folder}: in use by another 'build', 'export'"):
             write_folder(folder, {"b.c": "int b;"})
         assert (folder / "a.c").exists()
     write_folder(folder, {"b.c": "int b;"})

@@ -51,6 +51,6 @@ def test_a_recording_that_is_cut_off_anywhere_goes_on_in_a_new_row(path: Path) -
 def test_a_recording_that_ends_in_no_row_is_refused_and_kept(path: Path, end: bytes) -> None:
     damaged = path.read_bytes() + end
     path.write_bytes(damaged)
-    with pytest.raises(InputError, match="the last row of .* is not a sample"):
+    with pytest.raises(InputError, match="the last row is not a sample"):
         append(path, "b", 2)
     assert path.read_bytes() == damaged

@@ -20,7 +20,7 @@ def test_a_project_with_a_sensor_is_not_measured(
     monkeypatch.chdir(tmp_path)
     save_model(plain_model(), Path("m.npz"))
     write_folder(Path("other"), {"platformio.ini": ""}, LIVE)
-    says = f"other contains {LIVE}, which only "
+    says = f"other: it contains {LIVE}, which only "
     assert says in refusal(run("hil", "data.npz", "--project", "other"))
     with pytest.raises(InputError, match=says):
         built_project(Path("other"))
