@@ -8,7 +8,7 @@ leaves of the whole forest are removed first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -93,6 +93,12 @@ class GrownTrees:
                 values[:, place] = rate * tree.value[:, 0, 0]
                 each.append(_nodes(tree, values))
         return cls(**_joined(each), bias=bias, boosted=together)
+
+    @classmethod
+    def of_values(cls, trees: Sequence[Any], weight: float, start: float, *, boosted: bool) -> Self:
+        """Convert scikit-learn's trees of numbers: each adds to the only score with this weight."""
+        each = [_nodes(tree, weight * tree.value[:, 0]) for tree in trees]
+        return cls(**_joined(each), bias=np.array([start]), boosted=int(boosted))
 
     def limited(self, rate: float) -> Self:
         """Return the trees of boosting with leaves limited for this rate."""
@@ -302,12 +308,17 @@ class ForestLearner(Learner):
         if space.stage is None:
             statistics = quantize.with_whole_steps(statistics, raw)
         Q = quantize.device_bytes(statistics, space.stage, raw).astype(np.float32)
-        forest = new_ensemble(settings, self.seed).fit(Q, points.y, sample_weight=points.weight)
-        trees, facts = _reduced(GrownTrees.of(forest, Q[:1]), settings)
+        trees, facts = self.grown(Q, points)
         head = _head_of(trees, statistics, space.normalizer)
-        facts = {"trainer": type(forest).__name__, **facts}
         report, callback = _report(head, points), settings.callback
         return Learned.at_once(head, report, callback, facts=facts, inputs=statistics)
+
+    def grown(self, Q: NDArray[np.float32], points: Points) -> tuple[GrownTrees, dict[str, Any]]:
+        """Return trees within the budget for bytes Q (n, D), and facts for the model's record."""
+        forest = new_ensemble(self.settings, self.seed)
+        forest.fit(Q, points.y, sample_weight=points.weight)
+        trees, facts = _reduced(GrownTrees.of(forest, Q[:1]), self.settings)
+        return trees, {"trainer": type(forest).__name__, **facts}
 
 
 def _reduced(grown: GrownTrees, settings: ForestClassifier) -> tuple[GrownTrees, dict[str, Any]]:
@@ -404,16 +415,24 @@ class ForestClassifier(ForestParameters, DeviceClassifier):
         return self.ensemble == "boosting"
 
 
-def new_ensemble(settings: ForestClassifier, seed: int) -> Any:
-    """Return scikit-learn's estimator with these settings."""
+CLASSIFIERS: dict[str, Callable[..., Any]] = {
+    "random": RandomForestClassifier,
+    "extra": ExtraTreesClassifier,
+    "boosting": GradientBoostingClassifier,
+}
+
+
+def new_ensemble(
+    settings: ForestClassifier, seed: int, kinds: Mapping[str, Callable[..., Any]] = CLASSIFIERS
+) -> Any:
+    """Return scikit-learn's estimator with these settings, of its kinds by name of ensemble."""
     shared = {
         "n_estimators": settings.n_trees,
         "min_samples_leaf": settings.min_samples_leaf,
         "random_state": seed,
     }
+    kind, depth = kinds[settings.ensemble], settings.max_depth
     if settings.ensemble == "boosting":
-        depth = settings.max_depth or _BOOSTED_DEPTH
         rate = float(settings.shrinkage)
-        return GradientBoostingClassifier(max_depth=depth, learning_rate=rate, **shared)
-    kind = RandomForestClassifier if settings.ensemble == "random" else ExtraTreesClassifier
-    return kind(max_depth=settings.max_depth, **shared)
+        return kind(max_depth=depth or _BOOSTED_DEPTH, learning_rate=rate, **shared)
+    return kind(max_depth=depth, **shared)
