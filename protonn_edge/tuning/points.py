@@ -137,6 +137,6 @@ def check_points(y: Any) -> None:
     """Refuse data for which there are no integer models."""
     if np.ndim(y) != 1:
         raise InputError(
-            "the points have sets of labels, for which there is no integer model; use data with "
-            "one class per point"
+            "the points have sets of labels or numbers to predict, but searches compare models of "
+            "classes; use data with one class per point"
         )

@@ -32,7 +32,7 @@ class ValueStep:
 
     @property
     def flag(self) -> str:
-        """What follows the training, in words; empty for classes."""
+        """The step after the training, in words; empty for classes."""
         return "" if self.target.labels.are_classes else "the interval"
 
     def prepare(self, learner: DeviceClassifier, dataset: Dataset) -> None:  # noqa: ARG002

@@ -5,9 +5,42 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.kinds.protonn.train.fitting import ProtoNNLearner
 from protonn_edge.policy.value.train import DeviceRegressor
+from protonn_edge.training.points import Points
+from protonn_edge.training.progress import Learned
 from protonn_edge.training.refusals import Refusal
+
+_NOISES = ("auto", 0.25, 0.5)  # deviations of the noise on normalized features that are tried
+_FEW_POINTS = 4_000  # with more points, noise matters little
+_HELD_OUT = 5  # one of this many points is held out to choose the noise
+
+
+class ValueLearner(ProtoNNLearner):
+    """Learns with the noise that predicts held-out points best, unless the noise is given.
+
+    Noisy labels of few points ask for much more noise than classes do.
+    """
+
+    def fit(self, points: Points) -> Learned:
+        """Learn all matrices; see `Learner.fit`."""
+        settings = self.settings
+        few = len(points) <= _FEW_POINTS and points.unmoved is None
+        if settings.input_noise != "auto" or not few or len(points) < 4 * _HELD_OUT:
+            return super().fit(points)
+        held_out = np.random.default_rng(self.seed).permutation(len(points)) % _HELD_OUT == 0
+        kept, rest = points.part(~held_out), points.part(held_out)
+        qualities = [self._quality(noise, kept, rest) for noise in _NOISES]
+        best = _NOISES[int(np.argmax(qualities))]
+        return ProtoNNLearner(settings.frozen(input_noise=best), self.seed).fit(points)
+
+    def _quality(self, noise: str | float, kept: Points, rest: Points) -> float:
+        settings = self.settings.frozen(input_noise=noise, callback=None)
+        head = ProtoNNLearner(settings, self.seed).fit(kept).head
+        return float(rest.labels.quality(head.scores(rest.array), rest.y))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -16,7 +49,8 @@ class ProtoNNRegressor(DeviceRegressor, ProtoNNClassifier):
 
     The prediction is ``offset + scale * sum_j Z[0, j] exp(-gamma^2 ||B[:, j] - W x||^2)``: a
     network of radial basis functions whose inputs are projected by W. All matrices are learned
-    together, as in `ProtoNNClassifier`, with the squared error as loss.
+    together, as in `ProtoNNClassifier`, with the squared error as loss. Of few points, a fifth is
+    held out first, to choose the noise of the training.
 
     Examples
     --------
@@ -29,6 +63,7 @@ class ProtoNNRegressor(DeviceRegressor, ProtoNNClassifier):
     True
     """
 
+    learner: ClassVar[type[ProtoNNLearner]] = ValueLearner
     refusals: ClassVar[tuple[Refusal, ...]] = (
         Refusal(
             lambda case: case.first_set("loss optimizer"),

@@ -1,0 +1,187 @@
+"""Numbers on an Arduino Uno: R2 and errors beside scikit-learn's regressors, cycles and flash.
+
+    python benchmarks/values.py [--only NAME] [--seeds N] [--json]
+
+Each row is a data set and an estimator. A quarter of the points, drawn with the seed, is held out
+and read once. *R2* and *MAE* are means over the seeds, for models of this package in integers;
+*float* is the R2 of the same models in floats. *inside* is the share of the held-out points in the
+interval for 90 %, which a fifth of the training points decides, on which the model is not trained.
+Cycles and flash are those of the firmware of the first seed on the emulated Uno, on which every
+score of the held-out points is compared with NumPy (*differ*; none may).
+
+The regressors of scikit-learn have no limits of size: ridge regression with its parameter chosen by
+cross-validation, a support vector machine, and a forest of 100 trees.
+
+Data: diabetes, friedman1 (4,000 points, noise 1), friedman2, friedman3 and a linear problem with 30
+features of scikit-learn; and windows of a synthetic vibration whose amplitude is to be predicted.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import rounding  # noqa: F401 - before NumPy
+import click
+import numpy as np
+from numpy.typing import NDArray
+from printing import Columns, Record, print_table
+from sklearn.datasets import (
+    load_diabetes,
+    make_friedman1,
+    make_friedman2,
+    make_friedman3,
+    make_regression,
+)
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.linear_model import RidgeCV
+from sklearn.metrics import mean_absolute_error, r2_score
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVR
+
+from protonn_edge.boards import load_board
+from protonn_edge.chain.model import Model
+from protonn_edge.chain.registry import REGRESSORS
+from protonn_edge.policy.value.figures import half_width_of
+from protonn_edge.policy.value.rule import IntegerValue
+from protonn_edge.projects.project import trial_build
+from protonn_edge.quantization import quantize
+from protonn_edge.verification.agreement import verify_device, watched_board
+
+Points = tuple[NDArray[Any], NDArray[Any]]
+
+
+def _cell(name: str, form: str) -> Callable[[Record], str]:
+    return lambda record: "" if record.get(name) is None else format(record[name], form)
+
+
+_COLUMNS: Columns = [
+    ("data", _cell("row", "")),
+    ("estimator", _cell("estimator", "")),
+    ("R2", _cell("r2", ".4f")),
+    ("float", _cell("float_r2", ".4f")),
+    ("MAE", _cell("mae", ".4g")),
+    ("inside %", _cell("inside", ".1f")),
+    ("cycles", _cell("cycles", ",.0f")),
+    ("flash B", _cell("flash", ",d")),
+    ("differ", _cell("differ", "d")),
+]
+_ON_THE_UNO = 200  # held-out points that run on the emulated Uno
+
+
+def _vibration(seed: int) -> Points:
+    rng = np.random.default_rng(seed)
+    n, length = 1_500, 32
+    amplitude = rng.uniform(0.5, 4, n)
+    phase, rate = rng.uniform(0, 6.28, (n, 1)), rng.uniform(0.2, 0.6, (n, 1))
+    waves = amplitude[:, None] * np.sin(rate * np.arange(length) + phase)
+    return waves + rng.normal(0, 0.3, (n, length)), amplitude
+
+
+DATA: dict[str, tuple[Callable[[int], Points], dict[str, Any]]] = {
+    "diabetes": (lambda _: load_diabetes(return_X_y=True), {}),
+    "friedman1": (lambda seed: make_friedman1(4_000, noise=1, random_state=seed), {}),
+    "friedman2": (lambda seed: make_friedman2(2_000, noise=50, random_state=seed), {}),
+    "friedman3": (lambda seed: make_friedman3(2_000, noise=0.1, random_state=seed), {}),
+    "linear30": (
+        lambda seed: make_regression(1_000, 30, n_informative=12, noise=60, random_state=seed),
+        {},
+    ),
+    "vibration": (_vibration, {"features": "deviation,min,max,crossings", "window_shape": (32, 1)}),
+}
+"""The makers of data sets, and the parameters of features."""
+
+
+def _rivals(y: NDArray[Any], seed: int) -> dict[str, Any]:
+    scaled_svr = SVR(C=2 * float(y.std()), epsilon=float(y.std()) / 10)
+    return {
+        "ridge": make_pipeline(StandardScaler(), RidgeCV(np.logspace(-3, 4, 15))),
+        "SVR": make_pipeline(StandardScaler(), scaled_svr),
+        "forest of 100": RandomForestRegressor(100, random_state=seed),
+    }
+
+
+def _integers(model: Model, X: NDArray[Any]) -> NDArray[Any]:
+    chain = quantize(model)
+    value = chain.policy.find(IntegerValue)
+    assert value is not None
+    return value.values(chain.scores(chain.quantize(X.astype(np.float32)))) * value.unit
+
+
+def _inside(estimator: Any, train: Points, test: Points, seed: int) -> float:
+    """Return the share of test points in the interval that held-out training points decide."""
+    X, kept_out, y, of_kept_out = train_test_split(*train, test_size=0.2, random_state=seed)
+    fitted = estimator.fit(X, y).model_
+    width = half_width_of(_integers(fitted, kept_out) - of_kept_out)
+    assert width is not None
+    return 100 * float((np.abs(_integers(fitted, test[0]) - test[1]) <= width).mean())
+
+
+def _on_the_uno(model: Model, X: NDArray[Any]) -> Record:
+    board = load_board("uno")
+    with trial_build(model, board) as trial:
+        Q = trial.model.chain.quantize(X[:_ON_THE_UNO].astype(np.float32))
+        with watched_board(trial.program, trial.plan, board) as uno:
+            chain, possible = trial.model.chain, trial.possible
+            agreement, results = verify_device(
+                "emulated uno", uno.url, chain, Q, board=board, possible=possible
+            )
+        cycles = np.mean([result.cycles for result in results])
+        flash = trial.usage.flash_bytes
+    return {"cycles": float(cycles), "flash": flash, "differ": agreement.mismatches}
+
+
+def _rows(name: str, seeds: Sequence[int]) -> list[Record]:
+    make, features = DATA[name]
+    found: dict[str, dict[str, list[float]]] = {}
+    measured: dict[str, Record] = {}
+    for seed in seeds:
+        X, held_out, y, of_held_out = train_test_split(
+            *make(seed), test_size=0.25, random_state=seed
+        )
+        predicted = {
+            rival: (estimator.fit(X, y).predict(held_out), None)
+            for rival, estimator in _rivals(y, seed).items()
+        }
+        for kind, regressor in REGRESSORS.items():
+            estimator = regressor(random_state=seed, **features)
+            model = estimator.fit(X, y).model_
+            floats = estimator.predict(held_out)
+            predicted[kind] = _integers(model, held_out), floats
+            if seed == seeds[0]:
+                measured[kind] = _on_the_uno(model, held_out)
+            inside = _inside(estimator, (X, y), (held_out, of_held_out), seed)
+            found.setdefault(kind, {}).setdefault("inside", []).append(inside)
+        for estimator_name, (values, floats) in predicted.items():
+            figures = found.setdefault(estimator_name, {})
+            figures.setdefault("r2", []).append(r2_score(of_held_out, values))
+            figures.setdefault("mae", []).append(mean_absolute_error(of_held_out, values))
+            if floats is not None:
+                figures.setdefault("float_r2", []).append(r2_score(of_held_out, floats))
+    return [
+        {
+            "row": name,
+            "estimator": each,
+            **{figure: float(np.mean(values)) for figure, values in figures.items()},
+            **measured.get(each, {}),
+        }
+        for each, figures in found.items()
+    ]
+
+
+@click.command()
+@click.option("--only", type=click.Choice(list(DATA)), multiple=True)
+@click.option("--seeds", type=click.IntRange(1), default=3, show_default=True)
+@click.option("--json", "as_json", is_flag=True)
+def main(only: tuple[str, ...], seeds: int, as_json: bool) -> None:
+    """Measure numbers on the emulated Uno."""
+    warnings.simplefilter("ignore")
+    rows = (row for name in only or DATA for row in _rows(name, range(seeds)))
+    print_table(rows, _COLUMNS, as_json)
+
+
+if __name__ == "__main__":
+    main()
