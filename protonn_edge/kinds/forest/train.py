@@ -75,8 +75,8 @@ class GrownTrees:
         each = []
         for tree in trees:
             counts = tree.value[:, 0]
-            each.append(_nodes(tree, counts / counts.sum(axis=1)[:, None] / len(trees)))
-        return cls(**_joined(each), bias=np.zeros(trees[0].value.shape[2]))
+            each.append(nodes_of(tree, counts / counts.sum(axis=1)[:, None] / len(trees)))
+        return cls(**joined_nodes(each), bias=np.zeros(trees[0].value.shape[2]))
 
     @classmethod
     def boosting(cls, rounds: Sequence[Sequence[Any]], rate: float, start: Float64) -> Self:
@@ -91,14 +91,8 @@ class GrownTrees:
             for place, tree in enumerate(trees, len(bias) - together):
                 values = np.zeros((tree.node_count, len(bias)))
                 values[:, place] = rate * tree.value[:, 0, 0]
-                each.append(_nodes(tree, values))
-        return cls(**_joined(each), bias=bias, boosted=together)
-
-    @classmethod
-    def of_values(cls, trees: Sequence[Any], weight: float, start: float, *, boosted: bool) -> Self:
-        """Convert scikit-learn's trees of numbers: each adds to the only score with this weight."""
-        each = [_nodes(tree, weight * tree.value[:, 0]) for tree in trees]
-        return cls(**_joined(each), bias=np.array([start]), boosted=int(boosted))
+                each.append(nodes_of(tree, values))
+        return cls(**joined_nodes(each), bias=bias, boosted=together)
 
     def limited(self, rate: float) -> Self:
         """Return the trees of boosting with leaves limited for this rate."""
@@ -260,7 +254,7 @@ def _too_small(budget: int, trees: int) -> InputError:
     )
 
 
-def _joined(trees: list[tuple[NDArray[Any], ...]]) -> dict[str, Any]:
+def joined_nodes(trees: Sequence[tuple[NDArray[Any], ...]]) -> dict[str, Any]:
     """Return the arrays of all trees' nodes by name."""
     joined = (np.concatenate(arrays) for arrays in zip(*trees, strict=True))
     return dict(zip(_OF_NODES, joined, strict=True))
@@ -278,7 +272,7 @@ def preorder(tree: Any) -> NDArray[np.int64]:
     return np.array(order)
 
 
-def _nodes(tree: Any, values: Float64) -> tuple[NDArray[Any], ...]:
+def nodes_of(tree: Any, values: Float64) -> tuple[NDArray[Any], ...]:
     """Return features, thresholds, values and risks of a scikit-learn tree, in preorder."""
     places = preorder(tree)
     inner = tree.children_left[places] >= 0

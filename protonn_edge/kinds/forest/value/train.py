@@ -14,7 +14,9 @@ from protonn_edge.kinds.forest.train import (
     ForestLearner,
     GrownTrees,
     fitting,
+    joined_nodes,
     new_ensemble,
+    nodes_of,
 )
 from protonn_edge.policy.value.train import DeviceRegressor
 from protonn_edge.training.parameters import Choices, parameter
@@ -42,10 +44,11 @@ class ForestValueLearner(ForestLearner):
 def _trees_of(forest: Any) -> GrownTrees:
     """Return the trees of a scikit-learn ensemble, whose predictions are the scores."""
     trees = [each.tree_ for each in np.ravel(forest.estimators_)]
-    if not isinstance(forest, GradientBoostingRegressor):
-        return GrownTrees.of_values(trees, 1 / len(trees), 0.0, boosted=False)
-    start = float(np.ravel(forest.init_.constant_)[0])
-    return GrownTrees.of_values(trees, forest.learning_rate, start, boosted=True)
+    boosted = isinstance(forest, GradientBoostingRegressor)
+    weight = forest.learning_rate if boosted else 1 / len(trees)
+    start = np.ravel(forest.init_.constant_) if boosted else np.zeros(1)
+    nodes = joined_nodes([nodes_of(tree, weight * tree.value[:, 0]) for tree in trees])
+    return GrownTrees(**nodes, bias=start, boosted=int(boosted))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
