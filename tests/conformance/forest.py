@@ -26,6 +26,9 @@ def instances() -> Iterator[Instance]:
     wide = random_chain(4, trees=4, depth=6, features=300, classes=12, share=1.0)
     yield _instance("many inputs, long subtrees", wide)
     yield _instance("a lone leaf", tiny_chain())
+    yield _instance("a single score", random_chain(8, trees=20, features=60, classes=1))
+    far = random_chain(9, features=400, depth=6, classes=1)
+    yield _instance("a single score, many inputs", far)
     for name, vote in (("all numbers equal", 0), ("all numbers and votes equal", 9)):
         equal = random_chain(5, trees=9, features=9, classes=9, depth=3, vote=vote)
         yield _instance(name, equal)

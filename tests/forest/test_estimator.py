@@ -14,7 +14,7 @@ from sklearn.ensemble import (
 
 from protonn_edge.chain.integer_chain import named_stages, own_inputs
 from protonn_edge.datasets import load_digits_dataset
-from protonn_edge.kinds.forest.train import ForestClassifier, GrownTrees
+from protonn_edge.kinds.forest.train import CLASSIFIERS, ForestClassifier, GrownTrees
 from protonn_edge.quantization import quantize
 
 DIGITS = load_digits_dataset()
@@ -46,7 +46,7 @@ def own_forest(classifier: ForestClassifier, kind: Any, y: Any = DIGITS.y_train[
             return super().fit(X, y, sample_weight)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(f"protonn_edge.kinds.forest.train.{kind.__name__}", Caught)
+        patch.setitem(CLASSIFIERS, classifier.ensemble, Caught)
         classifier.fit(X, y)
     own = kind(**caught["self"].get_params())
     return own.fit(caught["X"], caught["y"], caught["sample_weight"])

@@ -8,7 +8,7 @@ leaves of the whole forest are removed first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -75,8 +75,8 @@ class GrownTrees:
         each = []
         for tree in trees:
             counts = tree.value[:, 0]
-            each.append(_nodes(tree, counts / counts.sum(axis=1)[:, None] / len(trees)))
-        return cls(**_joined(each), bias=np.zeros(trees[0].value.shape[2]))
+            each.append(nodes_of(tree, counts / counts.sum(axis=1)[:, None] / len(trees)))
+        return cls(**joined_nodes(each), bias=np.zeros(trees[0].value.shape[2]))
 
     @classmethod
     def boosting(cls, rounds: Sequence[Sequence[Any]], rate: float, start: Float64) -> Self:
@@ -91,8 +91,8 @@ class GrownTrees:
             for place, tree in enumerate(trees, len(bias) - together):
                 values = np.zeros((tree.node_count, len(bias)))
                 values[:, place] = rate * tree.value[:, 0, 0]
-                each.append(_nodes(tree, values))
-        return cls(**_joined(each), bias=bias, boosted=together)
+                each.append(nodes_of(tree, values))
+        return cls(**joined_nodes(each), bias=bias, boosted=together)
 
     def limited(self, rate: float) -> Self:
         """Return the trees of boosting with leaves limited for this rate."""
@@ -254,7 +254,7 @@ def _too_small(budget: int, trees: int) -> InputError:
     )
 
 
-def _joined(trees: list[tuple[NDArray[Any], ...]]) -> dict[str, Any]:
+def joined_nodes(trees: Sequence[tuple[NDArray[Any], ...]]) -> dict[str, Any]:
     """Return the arrays of all trees' nodes by name."""
     joined = (np.concatenate(arrays) for arrays in zip(*trees, strict=True))
     return dict(zip(_OF_NODES, joined, strict=True))
@@ -272,7 +272,7 @@ def preorder(tree: Any) -> NDArray[np.int64]:
     return np.array(order)
 
 
-def _nodes(tree: Any, values: Float64) -> tuple[NDArray[Any], ...]:
+def nodes_of(tree: Any, values: Float64) -> tuple[NDArray[Any], ...]:
     """Return features, thresholds, values and risks of a scikit-learn tree, in preorder."""
     places = preorder(tree)
     inner = tree.children_left[places] >= 0
@@ -302,12 +302,17 @@ class ForestLearner(Learner):
         if space.stage is None:
             statistics = quantize.with_whole_steps(statistics, raw)
         Q = quantize.device_bytes(statistics, space.stage, raw).astype(np.float32)
-        forest = new_ensemble(settings, self.seed).fit(Q, points.y, sample_weight=points.weight)
-        trees, facts = _reduced(GrownTrees.of(forest, Q[:1]), settings)
+        trees, facts = self.grown(Q, points)
         head = _head_of(trees, statistics, space.normalizer)
-        facts = {"trainer": type(forest).__name__, **facts}
         report, callback = _report(head, points), settings.callback
         return Learned.at_once(head, report, callback, facts=facts, inputs=statistics)
+
+    def grown(self, Q: NDArray[np.float32], points: Points) -> tuple[GrownTrees, dict[str, Any]]:
+        """Return trees within the budget for bytes Q (n, D), and facts for the model's record."""
+        forest = new_ensemble(self.settings, self.seed)
+        forest.fit(Q, points.y, sample_weight=points.weight)
+        trees, facts = _reduced(GrownTrees.of(forest, Q[:1]), self.settings)
+        return trees, {"trainer": type(forest).__name__, **facts}
 
 
 def _reduced(grown: GrownTrees, settings: ForestClassifier) -> tuple[GrownTrees, dict[str, Any]]:
@@ -404,16 +409,24 @@ class ForestClassifier(ForestParameters, DeviceClassifier):
         return self.ensemble == "boosting"
 
 
-def new_ensemble(settings: ForestClassifier, seed: int) -> Any:
-    """Return scikit-learn's estimator with these settings."""
+CLASSIFIERS: dict[str, Callable[..., Any]] = {
+    "random": RandomForestClassifier,
+    "extra": ExtraTreesClassifier,
+    "boosting": GradientBoostingClassifier,
+}
+
+
+def new_ensemble(
+    settings: ForestClassifier, seed: int, kinds: Mapping[str, Callable[..., Any]] = CLASSIFIERS
+) -> Any:
+    """Return scikit-learn's estimator with these settings, of its kinds by name of ensemble."""
     shared = {
         "n_estimators": settings.n_trees,
         "min_samples_leaf": settings.min_samples_leaf,
         "random_state": seed,
     }
+    kind, depth = kinds[settings.ensemble], settings.max_depth
     if settings.ensemble == "boosting":
-        depth = settings.max_depth or _BOOSTED_DEPTH
         rate = float(settings.shrinkage)
-        return GradientBoostingClassifier(max_depth=depth, learning_rate=rate, **shared)
-    kind = RandomForestClassifier if settings.ensemble == "random" else ExtraTreesClassifier
-    return kind(max_depth=settings.max_depth, **shared)
+        return kind(max_depth=depth or _BOOSTED_DEPTH, learning_rate=rate, **shared)
+    return kind(max_depth=depth, **shared)

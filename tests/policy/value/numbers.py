@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from protonn_edge.kinds.forest.value.train import ForestRegressor
 from protonn_edge.kinds.linear.value.train import LinearRegressor
 from protonn_edge.kinds.protonn.value.train import ProtoNNRegressor
 
-REGRESSORS = {
+REGRESSORS: dict[str, Any] = {
     "protonn": ProtoNNRegressor(n_projections=3, n_prototypes=8, epochs=10, random_state=0),
     "linear": LinearRegressor(random_state=0),
+    "forest": ForestRegressor(n_trees=12, min_samples_leaf=2, random_state=0),
+    "extra": ForestRegressor(ensemble="extra", n_trees=12, size_budget=3_000, random_state=0),
+    "boosting": ForestRegressor(ensemble="boosting", n_trees=60, random_state=0),
 }
 
 
@@ -25,7 +30,7 @@ def points(seed: int = 0, n: int = 300, features: int = 5) -> tuple[np.ndarray, 
 
 
 @cache
-def fitted(kind: str) -> ProtoNNRegressor | LinearRegressor:
+def fitted(kind: str) -> Any:
     """Return a small regressor of a kind, fitted to `points`."""
     return REGRESSORS[kind].fit(*points())
 

@@ -66,7 +66,7 @@ def test_predictions_are_in_the_labels_unit(trained: dict[str, Any], folder: Pat
 
 
 @needs_emulated_avr
-@pytest.mark.parametrize("kind", ["protonn", "linear"])
+@pytest.mark.parametrize("kind", ["protonn", "linear", "forest"])
 def test_the_device_gives_the_same_scores(folder: Path, kind: str, tmp_path: Path) -> None:
     model = tmp_path / "model.npz"
     options = SMALL if kind == "protonn" else ()
@@ -98,7 +98,7 @@ def test_numbers_may_be_classes(tmp_path: Path) -> None:
     "options",
     [
         ("--rejection", "1%"),
-        ("--classifier", "forest"),
+        ("--classifier", "bonsai"),
         ("--one-class",),
         ("--set", "class_weight=balanced"),
         ("--outlier-exposure", "0.5"),

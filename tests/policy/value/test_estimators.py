@@ -19,14 +19,17 @@ def test_scikit_learns_conventions_hold(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
-@pytest.mark.parametrize(("kind", "least"), [("protonn", 0.9), ("linear", 0.7)])
+LEAST = {"protonn": 0.9, "linear": 0.7, "forest": 0.9, "extra": 0.85, "boosting": 0.9}
+
+
+@pytest.mark.parametrize(("kind", "least"), LEAST.items())
 def test_new_points_are_predicted(kind: str, least: float) -> None:
     assert fitted(kind).score(*points(seed=1)) > least
 
 
 def test_the_package_offers_them() -> None:
-    assert is_regressor(protonn_edge.ProtoNNRegressor())
-    assert is_regressor(protonn_edge.LinearRegressor())
+    for kind in ("ProtoNN", "Linear", "Forest"):
+        assert is_regressor(getattr(protonn_edge, f"{kind}Regressor")())
 
 
 @pytest.mark.parametrize("kind", REGRESSORS)
@@ -36,7 +39,7 @@ def test_the_unit_of_the_label_does_not_matter(kind: str) -> None:
     np.testing.assert_allclose(other.predict(X), 1000 * fitted(kind).predict(X) - 7, rtol=1e-3)
 
 
-@pytest.mark.parametrize("kind", REGRESSORS)
+@pytest.mark.parametrize("kind", ["protonn", "linear", "boosting"])  # others draw points or tests
 def test_a_point_of_weight_2_is_two_points(kind: str) -> None:
     X, y = points(n=60)
     weights = np.where(np.arange(60) < 20, 2, 1)

@@ -12,7 +12,7 @@ from avr_tools import needs_emulated_avr
 from generated_programs import write_c
 from hypothesis import given
 from hypothesis import strategies as st
-from policy.value.numbers import fitted, points
+from policy.value.numbers import REGRESSORS, fitted, points
 from refusals import refused_by
 
 from protonn_edge.chain.file import load_model, save_model
@@ -84,7 +84,7 @@ def expected(chain: IntegerChain, Q: np.ndarray) -> bytes:
     return values.astype("<i4").tobytes()
 
 
-@pytest.mark.parametrize("kind", ["protonn", "linear"])
+@pytest.mark.parametrize("kind", REGRESSORS)
 def test_host_c_gives_the_value_of_numpy_under_sanitizers(tmp_path: Path, kind: str) -> None:
     chain = chain_of(kind)
     write_c(chain, tmp_path)
@@ -99,7 +99,7 @@ def test_host_c_gives_the_value_of_numpy_under_sanitizers(tmp_path: Path, kind: 
 
 
 @needs_emulated_avr
-@pytest.mark.parametrize("kind", ["protonn", "linear"])
+@pytest.mark.parametrize("kind", REGRESSORS)
 def test_the_uno_gives_the_value_of_numpy(tmp_path: Path, kind: str) -> None:
     chain = chain_of(kind)
     write_c(chain, tmp_path)
@@ -120,7 +120,7 @@ def test_the_uno_gives_the_value_of_numpy(tmp_path: Path, kind: str) -> None:
     assert received == expected(chain, Q)
 
 
-@pytest.mark.parametrize("kind", ["protonn", "linear"])
+@pytest.mark.parametrize("kind", REGRESSORS)
 def test_integers_predict_almost_as_well_as_floats(kind: str) -> None:
     regressor = fitted(kind)
     X, y = points(seed=1)

@@ -1,0 +1,98 @@
+"""Forests as a scikit-learn regressor, trained on the bytes that a device receives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.ensemble import ExtraTreesRegressor, GradientBoostingRegressor, RandomForestRegressor
+
+from protonn_edge.kinds.forest.train import (
+    ForestClassifier,
+    ForestLearner,
+    GrownTrees,
+    fitting,
+    joined_nodes,
+    new_ensemble,
+    nodes_of,
+)
+from protonn_edge.policy.value.train import DeviceRegressor
+from protonn_edge.training.parameters import Choices, parameter
+from protonn_edge.training.points import Points
+from protonn_edge.training.searched import SearchSpec, SearchTask
+
+_REGRESSORS = {
+    "random": RandomForestRegressor,
+    "extra": ExtraTreesRegressor,
+    "boosting": GradientBoostingRegressor,
+}
+
+
+class ForestValueLearner(ForestLearner):
+    """Grows trees whose leaves are means of numbers."""
+
+    def grown(self, Q: NDArray[np.float32], points: Points) -> tuple[GrownTrees, dict[str, Any]]:
+        """Return trees within the budget for bytes Q (n, D), and facts for the model's record."""
+        forest = new_ensemble(self.settings, self.seed, _REGRESSORS)
+        forest.fit(Q, points.y[:, 0], sample_weight=points.weight)
+        trees, facts = fitting(_trees_of(forest), self.settings.size_budget)
+        return trees, {"trainer": type(forest).__name__, **facts}
+
+
+def _trees_of(forest: Any) -> GrownTrees:
+    """Return the trees of a scikit-learn ensemble, whose predictions are the scores."""
+    trees = [each.tree_ for each in np.ravel(forest.estimators_)]
+    boosted = isinstance(forest, GradientBoostingRegressor)
+    weight = forest.learning_rate if boosted else 1 / len(trees)
+    start = np.ravel(forest.init_.constant_) if boosted else np.zeros(1)
+    nodes = joined_nodes([nodes_of(tree, weight * tree.value[:, 0]) for tree in trees])
+    return GrownTrees(**nodes, bias=start, boosted=int(boosted))
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ForestRegressor(DeviceRegressor, ForestClassifier):
+    """A number from a random forest, extra trees, or gradient boosting, trained by scikit-learn.
+
+    The prediction is ``offset + scale * sum_t v_t``, with v_t the value of the leaf that the point
+    reaches in tree t. Trees are trained on the bytes that the device receives, with the variance as
+    criterion; `size_budget` limits them as in `ForestClassifier`.
+
+    Parameters
+    ----------
+    ensemble : {"random", "extra", "boosting"}, default="random"
+        scikit-learn's `RandomForestRegressor`, `ExtraTreesRegressor` or
+        `GradientBoostingRegressor`.
+    leaves : {"means"}, default="means"
+        The mean of the training points in the leaf; for boosting, of what is left to explain.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_friedman1
+    >>> from protonn_edge.kinds.forest.value.train import ForestRegressor
+    >>> X, y = make_friedman1(600, random_state=0)
+    >>> regressor = ForestRegressor(ensemble="boosting", n_trees=100, random_state=0)
+    >>> bool(regressor.fit(X[:400], y[:400]).score(X[400:], y[400:]) > 0.8)
+    True
+    """
+
+    learner = ForestValueLearner
+
+    leaves: str = parameter("means", Choices(("means",)))
+
+    @classmethod
+    def searched(cls, task: SearchTask) -> SearchSpec:
+        """Return the search space: that of classifiers, apart from the values of leaves."""
+        spec = super().searched(task)
+        starts = tuple(_without_leaves(each) for each in spec.starts)
+        return replace(spec, parameters=_without_leaves(spec.parameters), starts=starts)
+
+    @property
+    def scores_are_logits(self) -> bool:
+        """Whether training makes the scores logits: no."""
+        return False
+
+
+def _without_leaves(values: Any) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name != "leaves"}

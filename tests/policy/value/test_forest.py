@@ -1,0 +1,63 @@
+"""Forests that predict numbers: scikit-learn's trees, within a budget."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from policy.value.numbers import points
+
+from protonn_edge.kinds.forest.parameters import ENSEMBLES
+from protonn_edge.kinds.forest.value import train as training
+from protonn_edge.kinds.forest.value.train import ForestRegressor
+from protonn_edge.policy.value.rule import Value
+from protonn_edge.quantization import quantize
+from protonn_edge.training.searched import SearchTask
+
+every_ensemble = pytest.mark.parametrize("ensemble", ENSEMBLES)
+
+
+@every_ensemble
+def test_whole_trees_predict_as_scikit_learn(
+    ensemble: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, new = [], training.new_ensemble
+
+    def caught(*arguments: Any) -> Any:
+        made.append(new(*arguments))
+        return made[-1]
+
+    monkeypatch.setattr(training, "new_ensemble", caught)
+    X, y = points()
+    X = np.rint(100 * X)  # bytes are then whole features without their minimum
+    regressor = ForestRegressor(ensemble=ensemble, size_budget=None, random_state=0).fit(X, y)
+    value = regressor.model_.policy.find(Value)
+    assert value is not None
+    expected = value.offset + value.scale * made[0].predict(X - X.min(axis=0))
+    np.testing.assert_allclose(regressor.predict(X), expected, rtol=1e-5)
+
+
+@every_ensemble
+def test_a_budget_is_kept_and_used(ensemble: str) -> None:
+    X, y = points()
+    settings = {"ensemble": ensemble, "n_trees": 40, "random_state": 0}
+    regressor = ForestRegressor(size_budget=1_000, **settings).fit(X, y)
+    assert 900 < quantize(regressor.model_).model_bytes <= 1_000
+    assert regressor.score(*points(seed=1)) > 0.75
+
+
+def test_outliers_among_the_labels_leave_their_influence() -> None:
+    X, y = points()
+    settings = {"ensemble": "boosting", "shrinkage": 1.0, "n_trees": 3, "random_state": 0}
+    y[0] += 1_000
+    far = ForestRegressor(**settings).fit(X, y)
+    assert far.predict(X[:1])[0] > 900
+
+
+def test_a_search_leaves_out_what_leaves_hold() -> None:
+    spec = ForestRegressor.searched(SearchTask(300, 5, 1, 4_000))
+    assert "leaves" not in spec.parameters
+    for start in spec.starts:
+        assert "leaves" not in start
+        ForestRegressor(**start)
