@@ -69,8 +69,8 @@ def _interval_words(figures: ValueFigures) -> str:
         return text
     return (
         f"{text} {100 * figures.within:.1f} % are between the dotted lines, within "
-        f"{figures.tolerance:.4g} of 0. This interval was measured on the points that training "
-        f"held out, so that it contains about {100 * COVERED:g} % of new points."
+        f"{figures.tolerance:.4g} of 0. This interval was chosen to contain about "
+        f"{100 * COVERED:g} % of the points that training held out, so only other points test it."
     )
 
 
@@ -82,7 +82,7 @@ def _worst(indices: list[int], predicted: Floats, actual: Floats, decimals: int)
             f"#{indices[place]}",
             f"{actual[place]:.6g}",
             f"{predicted[place]:.{decimals}f}",
-            f"{errors[place]:+.4g}",
+            f"{errors[place]:+.{decimals}f}",
         )
         for place in order
     )
