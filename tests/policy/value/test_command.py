@@ -45,6 +45,17 @@ def test_labels_with_decimals_become_a_number_to_predict(
     assert value.half_width is not None
 
 
+def test_data_with_numbers_as_labels_does_not_speak_of_classes(
+    folder: Path, tmp_path: Path
+) -> None:
+    told = run_json("data", folder / "data.csv", *NAMED, "--html", tmp_path / "data.html")
+    assert not told["notices"]
+    page = (tmp_path / "data.html").read_text()
+    assert '<section id="columns">' in page
+    assert '<section id="classes">' not in page
+    assert "per class" not in page
+
+
 def test_predictions_are_in_the_labels_unit(trained: dict[str, Any], folder: Path) -> None:
     output = folder / "predicted.csv"
     told = run_json("predict", folder / "model.npz", folder / "data.csv", "-o", output)
