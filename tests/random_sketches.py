@@ -87,11 +87,13 @@ class Sketch:
     text: str = ""
     pushes_all: bool = True  # before the end of each prediction
     waits_for_eeprom: bool = True
+    handler_calls: str = ""  # the function that the interrupt handler calls
 
     def keeps(self, condition: str, entry: str) -> bool:
         """Return whether a call of an entry meets a condition that a claim states."""
         if "single prediction" in condition:
-            return all(each.is_single for each in self.functions if each.name == entry)
+            name = self.handler_calls if entry.startswith("__vector") else entry
+            return all(each.is_single for each in self.functions if each.name == name)
         return {
             "the labels in the source are correct": True,
             "every feature is pushed before the end": self.pushes_all,
@@ -157,7 +159,8 @@ def _handler(rng: Rng, sketch: Sketch, main: list[str]) -> str:
         return ""
     body = ["wide = wide + 1;", *_arithmetic(rng, sketch, Function(""))]
     if kind in {"predicts", "both"}:
-        body.append(f"{rng.choice([each.name for each in sketch.functions])}();")
+        sketch.handler_calls = str(rng.choice([each.name for each in sketch.functions]))
+        body.append(f"{sketch.handler_calls}();")
         if kind == "predicts":
             main[1:] = ["wide = wide / 3;"]
         else:

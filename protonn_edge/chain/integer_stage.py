@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.point_format import PointFormat
 from protonn_edge.chain.statistics import InputStatistics
-from protonn_edge.system.checks import check, check_range
+from protonn_edge.errors import InvalidValue
+from protonn_edge.system.checks import check
 
 IntArray = NDArray[np.int64]
 
@@ -162,4 +163,6 @@ def check_bits(what: str, reached: Range, bits: int) -> None:
 def check_counts(**counts: int) -> None:
     """Raise `InputError` if a named size exceeds the generated code's counters."""
     for name, number in counts.items():
-        check_range(name, number, 0, _LIMITS[name])
+        if number > _LIMITS[name]:
+            reason = f"{number:,}, but generated code counts only up to {_LIMITS[name]:,}"
+            raise InvalidValue(name, reason, f"use fewer {name}")

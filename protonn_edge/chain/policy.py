@@ -214,7 +214,12 @@ class Policy(Generic[AnyRule]):
     @property
     def of_values(self) -> bool:
         """Whether scores stand for numbers, not for classes."""
-        return any(each.of_values for each in self.rules)
+        return self.value_rule is not None
+
+    @property
+    def value_rule(self) -> str | None:
+        """The name of the rule by which a score stands for a number, if there is one."""
+        return next((each.name for each in self.rules if each.of_values), None)
 
     def values(self, scores: NDArray[Any]) -> NDArray[Any] | None:
         """Return the numbers (n,) that scores (n, L) stand for; None if they are of classes."""

@@ -62,7 +62,7 @@ def data_command(
     summary, repeated = DataSummary.of(dataset), repetitions(dataset)
     rules = [] if dataset.layout is None else dataset.layout.rules.items()
     facts, notices = [*rules, *data_facts(summary, dataset)], [*dataset.notices, *leaks(dataset)]
-    if dataset.n_classes == 1:
+    if dataset.n_classes == 1 and dataset.label_facts is None:
         text = "there is only one class; add points of another class, or train with --one-class"
         notices.append(Notice("one_class", text, warning=True))
     out.say(f"{data.name}:", fact_table(facts))

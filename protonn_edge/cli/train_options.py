@@ -108,8 +108,7 @@ class _Kinds(click.Choice[str]):
             self.fail(
                 f"{value!r} is not one of {', '.join(map(repr, self.choices))}{near}; "
                 "docs/which-model.md compares these, 'convert' takes other kinds of classifiers, "
-                "trained with scikit-learn and other programs, and no kind predicts numbers "
-                "(regression)",
+                "trained with scikit-learn and other programs",
                 param,
                 ctx,
             )

@@ -39,7 +39,7 @@ def describe(
     """
     for module in modules_of(model.policy, "steps"):
         if hasattr(module, "describe"):
-            return module.describe(model, dataset), []
+            return module.describe(model, dataset, out), []
     if model.multilabel:
         return _describe_ranking(model, dataset), []
     X, y = dataset.X_test, dataset.y_test

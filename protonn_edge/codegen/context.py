@@ -71,6 +71,7 @@ class StageContext:
 
 def program_context(model: IntegerChain, plan: Any) -> dict[str, Any]:
     """Return the variables of the templates of every program."""
+    rule = model.policy.value_rule
     return {
         "tool_version": __version__,
         "api_version": API_VERSION,
@@ -79,6 +80,7 @@ def program_context(model: IntegerChain, plan: Any) -> dict[str, Any]:
         "plan": plan,
         "hash_bytes": hash_bytes(model.model_sha256),
         "class_names": class_names(model.classes),
+        "answer_template": "answer.j2" if rule is None else f"policy/{rule}.j2",
         "raw": raw_context(model),
     }
 

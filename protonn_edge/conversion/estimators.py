@@ -60,9 +60,9 @@ def _stored(classifier: Any, k: int) -> reading.StoredClassifier:
         )
     if isinstance(classifier, RegressorMixin):
         raise InputError(
-            f"the {name} predicts numbers (regression), but a device predicts classes; fit a "
-            "classifier on a few bands of these numbers, such as low, medium and high, or use "
-            "emlearn for regression"
+            f"the {name} predicts numbers, and only classifiers can be converted; train a model of "
+            "these numbers with 'protonn-edge train', or convert a classifier of a few bands of "
+            "them, such as low, medium and high"
         )
     if isinstance(classifier, OutlierMixin):
         raise InvalidValue(

@@ -276,11 +276,12 @@ def measurements_in(labels: Collection[str], n: int) -> list[float]:
     but classes such as 0.5 and 1.5 are possible.
     """
     try:
-        numbers = [float(label) for label in labels]
+        numbers = [float(label.replace("\u2212", "-")) for label in labels]
     except ValueError:
         return []
     few = len(labels) <= min(_FRACTIONAL_CLASSES, n / 2)
-    return [] if few else [each for each in numbers if np.isfinite(each) and each % 1 != 0]
+    with_decimals = (each for each, label in zip(numbers, labels, strict=True) if "." in label)
+    return [] if few else [each for each in with_decimals if np.isfinite(each)]
 
 
 def class_indices(

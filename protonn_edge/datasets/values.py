@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -10,11 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets.dataset import Dataset, Table, check_feature_count, measurements_in
-from protonn_edge.datasets.naming import check_names, label_text, quoted
+from protonn_edge.datasets.naming import Notice, check_names, label_text, quoted
 from protonn_edge.errors import InputError
 
 Values = NDArray[np.float64]
 
+_FAR = 100  # times the range of the middle half of the labels
+_NEARLY = re.compile(r"[^\d.,]{0,4}[-+\u2212]?\d[\d.,' ]*[.,]\d+[^\d.,]{0,8}")
+_SHARE, _MANY = 0.9, 20  # of labels that are nearly numbers, and how many differ
 _MOST_DECIMALS = 6
 _DEFAULT_NAME = "value"
 
@@ -49,7 +53,22 @@ def has_values(train: Table, target: str | None, names: Sequence[str]) -> bool:
     """Return whether labels are numbers: by a target that is given, or by the labels themselves."""
     if target is not None or names:
         return target == "value"
+    refuse_nearly_numbers(train)
     return bool(measurements_in(set(train.labels), train.X.shape[0]))
+
+
+def refuse_nearly_numbers(table: Table) -> None:
+    """Raise `InputError` if most labels are numbers, but some are like ``$1.50`` or ``high``."""
+    labels = set(table.labels)
+    others = [label for label in labels if as_number(label) is None]
+    decimal = {label for label in labels if _NEARLY.fullmatch(label)}
+    alike = len(labels) - len(set(others) - decimal)
+    if others and len(decimal) > _MANY and alike > _SHARE * len(labels):
+        raise InputError(
+            f"{table.source} has {len(labels):,} different labels that are mostly numbers, but "
+            f"{len(others):,}, such as {quoted(min(others))}, are not plain numbers; correct them "
+            "to predict numbers, or train a classifier with --target class"
+        )
 
 
 def value_dataset(train: Table, test: Table | None) -> ValueDataset:
@@ -59,6 +78,15 @@ def value_dataset(train: Table, test: Table | None) -> ValueDataset:
     check_names(train.feature_names, f"the features of {train.source}", distinct=False)
     named = [each.name for each in train.columns if each.role == "label"]
     y, y_test = numbers_of(train), numbers_of(tested)
+    middle, quarters = np.median(y), np.subtract(*np.quantile(y, (0.75, 0.25)))
+    far = int(np.abs(y - middle).argmax())
+    notices = [*train.notices, *(each for each in tested.notices if each not in train.notices)]
+    if abs(y[far] - middle) > _FAR * quarters > 0:
+        text = (
+            f"the label {y[far]:g} in row {far:,} is far from all others, of which half differ by "
+            f"at most {quarters:.3g}; correct or drop the row if it is an error"
+        )
+        notices.append(Notice("far_label", text, warning=True))
     if np.ptp(y) == 0:
         raise InputError(
             f"all labels of {train.source} are {y[0]:g}, so there is nothing to predict; add "
@@ -73,8 +101,7 @@ def value_dataset(train: Table, test: Table | None) -> ValueDataset:
         y_test=y_test[:, None],
         classes=(label_text(named[0]) if named else _DEFAULT_NAME,),
         decimals=min(decimals, _MOST_DECIMALS),
-        **train.provenance()
-        | {"notices": (*train.notices, *(n for n in tested.notices if n not in train.notices))},
+        **train.provenance() | {"notices": tuple(notices)},
     )
 
 
@@ -96,7 +123,8 @@ def numbers_of(table: Table) -> Values:
 def as_number(label: str, *, comma: bool = False) -> float | None:
     """Return a label as a finite number; None if it is none."""
     try:
-        number = float(label.replace(",", ".") if comma else label)
+        plain = label.replace("\u2212", "-")
+        number = float(plain.replace(",", ".") if comma else plain)
     except ValueError:
         return None
     return number if np.isfinite(number) else None

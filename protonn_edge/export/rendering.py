@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 Kind = Literal["arduino", "platformio", "c"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
-_SKETCHES = ("Blink", "Classify", "Stream", "SelfTest")
+_SKETCHES = ("Classify", "Stream", "SelfTest")
+_CLASS_SKETCHES = ("Blink",)
 _LIVE_SKETCH = "Live"
 _BARE_SELF_TEST = "platformio/main.c.j2"
 _ANALOG_PINS = 6  # of an Uno
@@ -218,7 +219,8 @@ def _templates(kind: Kind, library: Library) -> dict[str, str]:
     if kind == "c":
         return templates | {"main.c": "c/main.c", "Makefile": "c/Makefile"}
     templates[f"src/{library.name}.h"] = "src/library.h"
-    sketches = {sketch: f"examples/{sketch}.ino.j2" for sketch in _SKETCHES}
+    names = _SKETCHES if library.model.policy.of_values else (*_CLASS_SKETCHES, *_SKETCHES)
+    sketches = {sketch: f"examples/{sketch}.ino.j2" for sketch in names}
     for part in library.parts:
         sketches |= part.sketches
     for sketch, template in sketches.items():
@@ -267,8 +269,15 @@ def _context(kind: Kind, library: Library, board: Board) -> dict[str, Any]:
         "classes": tuple(vectors.classes.tolist()),
         "class_lines": _class_lines(model.classes),
         "other_answers": model.policy.other_answers,
+        "answer_template": _answer_template(model),
         "live": "" if library.windowing is None else library.windowing.words,
     }
+
+
+def _answer_template(model: IntegerChain) -> str:
+    """Return the template of what sketches do with an answer: a class, or a rule's number."""
+    rule = model.policy.value_rule
+    return "answer.j2" if rule is None else f"policy/{rule}.ino.j2"
 
 
 def _features(model: IntegerChain, names: tuple[str, ...]) -> list[dict[str, str]]:
@@ -384,7 +393,7 @@ class OwnSketch:
     code: str  # a whole sketch, which only lacks the sensor
     feature: str  # feature i, as a part of a sentence
     raw: str  # its raw value, as another part
-    constants: tuple[tuple[str, str], ...]  # the constant of each class, and the class
+    constants: tuple[tuple[str, str], ...]  # of each class, and the class; none for a number
 
 
 def own_sketch(model: IntegerChain, board: Board) -> OwnSketch:
@@ -400,11 +409,14 @@ def own_sketch(model: IntegerChain, board: Board) -> OwnSketch:
     template = template_environment("export").get_template("sketch.ino.j2")
     code = template.render(
         name=NAME,
+        model=model,
+        answer_template=_answer_template(model),
         cases=[{"constant": constant, "comment": comment} for constant, comment in shown],
         more=len(cases) - len(shown),
     )
     feature, raw = _feature(model.features), _raw(model)
-    return OwnSketch(command_line(options), code, feature, raw, tuple(constants))
+    listed = () if model.policy.of_values else tuple(constants)
+    return OwnSketch(command_line(options), code, feature, raw, listed)
 
 
 def _feature(features: Features | None) -> str:

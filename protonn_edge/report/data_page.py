@@ -48,7 +48,9 @@ def render_data_page(
     """Return the page of a data set in a file, with the profiles of a table's columns."""
     view, environment = _View(dataset), html_environment()
     environment.filters["own_ids"] = lambda drawn: drawn  # these figures have no ids
-    lead = f"Histograms of {len(view.rows):,} of {summary.n_train:,} points, with a line per class"
+    of_classes = dataset.label_facts is None
+    lead = f"Histograms of {len(view.rows):,} of {summary.n_train:,} points"
+    lead += ", with a line per class" if of_classes else ""
     lead += f"; they show the values between percentiles {_ENDS[0]:g} and {_ENDS[1]:g}."
     rows = tuple(each.cells for each in columns[: 4 * _COLUMNS])
     table = PageTable("Columns of the table", HEADINGS, rows, frozenset({1, 2, 6}))
@@ -64,7 +66,7 @@ def render_data_page(
         version=__version__,
         facts=[*facts, *_origin(dataset)],
         notices=sorted(notices, key=lambda each: not each.warning),
-        classes=summary.classes[:_CLASSES],
+        classes=summary.classes[:_CLASSES] if of_classes else (),
         largest=max(1, *(each.train + each.test for each in summary.classes)),
         sections=[each for each in sections if each.panels],
     )

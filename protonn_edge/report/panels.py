@@ -224,8 +224,9 @@ def sketch_panels(one: Evidence) -> list[Panel]:
     )
     name, headings = "What pnn_finish() returns", ("constant", "class")
     constants = PageTable(name, headings, sketch.constants, texts=frozenset({1}))
+    table = constants if sketch.constants else None
     command = ("The command", sketch.command)
     return [
-        Panel(caption=exporting, listing=command, table=constants),
+        Panel(caption=exporting, listing=command, table=table),
         Panel(caption=reading, listing=("The sketch", sketch.code)),
     ]

@@ -207,6 +207,12 @@ class Windowing:
     notices: tuple[Notice, ...] = ()  # about conversions and assumptions
 
     def __post_init__(self) -> None:
+        if self.model.policy.of_values:
+            raise InvalidValue(
+                "the model",
+                "it predicts a number, but firmware with a sensor reports classes",
+                "export the model, and call pnn_value() in a sketch of your own",
+            )
         if self.model.counts is None and not as_it_is(self.model):
             raise InputError(
                 "the model was trained on decimal numbers in an unknown unit, but a sensor returns "

@@ -18,6 +18,7 @@ from model_factory import random_model, random_window_model, window_features_of
 from protonn_edge.chain.policy import with_rules
 from protonn_edge.errors import InputError
 from protonn_edge.policy.confidence.rule import Sharpness
+from protonn_edge.policy.value.rule import Value
 
 CATEGORIES = {
     "Display", "Communication", "Signal Input/Output", "Sensors", "Device Control", "Timing",
@@ -145,15 +146,16 @@ def test_sketches_have_the_names_of_their_folders(library):
         random_audio_model(audio_of(2, 2, 128)),
         random_window_model(window_features_of("mean,max", 20, 2)),
         with_rules(random_model(), Sharpness(1.0)),
+        with_rules(random_model(classes=1), Value(2.0, 20.0, 1, 0.5)),
     ],
-    ids=["audio", "windows", "calibrated"],
+    ids=["audio", "windows", "calibrated", "value"],
 )
 def test_all_functions_and_sizes_are_keywords(tmp_path, model):
     export_for_uno(model, "arduino", tmp_path / "library")
     header = (tmp_path / "library" / "src" / "pnn_model.h").read_text()
     functions = re.findall(r"^[a-z][\w ]*[ *](pnn_\w+)\(", header, re.M)
     sizes = re.findall(
-        r"^#define (PNN_(?:WINDOW|CHANNELS|FEATURES|CLASSES|PROTOTYPES)) ", header, re.M
+        r"^#define (PNN_(?:WINDOW|CHANNELS|FEATURES|CLASSES|PROTOTYPES|VALUE_\w+)) ", header, re.M
     )
     keywords = (tmp_path / "library" / "keywords.txt").read_text()
     assert {"pnn_predict", "pnn_finish"} <= set(functions)

@@ -20,6 +20,7 @@ from fuzz.sentences import REFUSALS, check_command, check_refusal
 from scipy.sparse import csr_array
 
 from protonn_edge.datasets import Dataset, Expected, MultiLabelDataset, load_dataset, load_points
+from protonn_edge.datasets.values import ValueDataset
 
 BRIEF_CASES = 20
 
@@ -182,7 +183,8 @@ def _compressed(rng: np.random.Generator) -> dict[str, np.ndarray]:
 
 def _check_dataset(dataset: Dataset) -> None:
     n_classes, width = dataset.n_classes, dataset.n_features
-    assert n_classes >= 2, f"a data set has {n_classes} classes"
+    of_values = isinstance(dataset, ValueDataset)
+    assert n_classes >= 2 - of_values, f"a data set has {n_classes} classes"
     assert len(set(dataset.classes)) == n_classes, "two classes have the same name"
     assert not dataset.feature_names or len(dataset.feature_names) == width, "names are missing"
     for X, y in ((dataset.X_train, dataset.y_train), (dataset.X_test, dataset.y_test)):
@@ -190,7 +192,7 @@ def _check_dataset(dataset: Dataset) -> None:
         assert np.isfinite(X).all(), "a feature is not finite"
         assert X.shape[1] == width, "the parts have different features"
         assert X.shape[0] == y.shape[0], "a point lacks its label"
-        if not isinstance(dataset, MultiLabelDataset):
+        if not isinstance(dataset, MultiLabelDataset | ValueDataset):
             assert ((y >= 0) & (y < n_classes)).all(), "a label is none of the classes"
     assert dataset.X_train.shape[0] > 0, "there is no training point"
 
@@ -204,7 +206,12 @@ def _check_equal(one: Dataset, other: Dataset) -> None:
 
 def _check_points(path: Path, dataset: Dataset) -> None:
     try:
-        X, y = load_points(path, Expected(n_features=dataset.n_features, classes=dataset.classes))
+        expected = Expected(
+            n_features=dataset.n_features,
+            classes=dataset.classes,
+            of_values=isinstance(dataset, ValueDataset),
+        )
+        X, y = load_points(path, expected)
     except REFUSALS as error:
         check_refusal(error)
         return

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, saturated_steps
 from protonn_edge.datasets.onset import onsets_of
 from protonn_edge.datasets.recordings import SegmentDetector
+from protonn_edge.errors import InputError
 from protonn_edge.features.audio.clips import full_scale
 
 
@@ -42,5 +43,12 @@ class Clips(SegmentDetector):
 
 
 def at_onsets(samples: NDArray[np.float32], window: int, onset: int) -> Clips:
-    """Return the clips of raw samples (n, 1), which begin where a sound reaches a level."""
+    """Return the clips of raw samples (n, 1), which begin where a sound reaches a level.
+
+    Raises `InputError` without samples.
+    """
+    if not samples.size:
+        raise InputError(
+            "the recordings have no values in which a sound could begin; add a channel of sound"
+        )
     return Clips.of(samples, window, onset)

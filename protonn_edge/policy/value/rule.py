@@ -22,7 +22,7 @@ from protonn_edge.chain.policy import FloatRule, IntegerRule, Units
 from protonn_edge.policy.value.figures import COVERED, ValueFigures
 from protonn_edge.system.checks import check, check_range
 
-MOST_DECIMALS = 6
+MOST_DECIMALS = 9
 _SCORE_BITS, _FACTOR_BITS = 16, 15  # of a factor of the product, with the sign and without one
 _MOST_SHIFT = 30
 _LIMIT = 2**31 - 1  # of a value on the device, in its unit

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import with_rules
 from protonn_edge.cli.command import Output
-from protonn_edge.datasets import Dataset
+from protonn_edge.datasets import Dataset, Notice
 from protonn_edge.errors import InputError
 from protonn_edge.policy.value.figures import ValueFigures, half_width_of
 from protonn_edge.policy.value.rule import IntegerValue, Value
@@ -19,6 +19,8 @@ from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.targets import Target
 
 Float64 = NDArray[Any]
+
+_LEAST_R2 = 0.05
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ def value_of(model: Model) -> Value:
     return value
 
 
-def describe(model: Model, dataset: Dataset) -> dict[str, Any]:
+def describe(model: Model, dataset: Dataset, out: Output) -> dict[str, Any]:
     """Return the facts about a trained model for JSON, with a sentence."""
     value = value_of(model)
     record: dict[str, Any] = {"n": len(dataset.y_test)}
@@ -94,6 +96,8 @@ def describe(model: Model, dataset: Dataset) -> dict[str, Any]:
         if len(y):
             figures = ValueFigures.of(predicted_by(model, X), y[:, 0], value.offset)
             record[name] = figures.to_json()
+            if name == ("test" if len(dataset.y_test) else "train"):
+                out.notice(_unlearned(figures))
             said.append(f"{figures.sentence} on {len(y):,} {name} points")
     if len(dataset.y_test):
         in_floats = value.values(model.scores(dataset.X_test))
@@ -104,6 +108,17 @@ def describe(model: Model, dataset: Dataset) -> dict[str, Any]:
     record |= {"value": value.described()["value"], "no_device": reason, **sizes}
     said += [f"{sizes['model_bytes']:,} B of int8 parameters"] if sizes else []
     return record | {"sentence": "; ".join(said)}
+
+
+def _unlearned(figures: ValueFigures) -> list[Notice]:
+    """Return a warning if a model is no better than the mean."""
+    if figures.r2 is None or figures.r2 > _LEAST_R2:
+        return []
+    text = (
+        f"the model is not clearly better than always answering the mean (R2 {figures.r2:.3f}); "
+        "check the labels and features, or train longer"
+    )
+    return [Notice("chance", text, warning=True)]
 
 
 def _sizes(model: Model) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from protonn_edge.training.points import Float32, Indices, Points, Targets
 from protonn_edge.training.targets import Target
 
 _SLICES = 8
+_STEPS = 50  # the fewest steps of the device in a standard deviation
 _DIGITS = 4  # significant ones of a standard deviation that decimals distinguish
 
 
@@ -64,6 +65,7 @@ class NumberLabels(ClassLabels):
                 f"all targets are {numbers[0]:g}, so there is nothing to predict; give points with "
                 "other values"
             )
+        _check_scale(deviation, mean)
         labels = NumberLabels(Value(deviation, mean, decimals_for(deviation, mean)))
         targets = ((numbers - mean) / deviation).astype(np.float32)[:, None]
         return Points(points, targets, weights, labels=labels), np.array(["value"])
@@ -114,6 +116,17 @@ class ValueTarget(Target):
         ends = np.quantile(y[:, 0], np.arange(1, _SLICES) / _SLICES)
         slices: Indices = np.unique(np.searchsorted(ends, y[:, 0]), return_inverse=True)[1]
         return slices
+
+
+def _check_scale(deviation: float, mean: float) -> None:
+    """Refuse numbers in a unit in which a device cannot return them."""
+    most, step = 1e9, 10.0**-MOST_DECIMALS
+    if abs(mean) + 20 * deviation > most or deviation < _STEPS * step:
+        raise InputError(
+            f"the labels are about {mean:.3g}, with a standard deviation of {deviation:.3g}, but a "
+            f"device returns numbers up to {most:g} in steps of {step:g}; give the labels in "
+            "another unit, or without a constant part"
+        )
 
 
 def squared_error(

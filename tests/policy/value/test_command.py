@@ -45,6 +45,17 @@ def test_labels_with_decimals_become_a_number_to_predict(
     assert value.half_width is not None
 
 
+def test_data_with_numbers_as_labels_does_not_speak_of_classes(
+    folder: Path, tmp_path: Path
+) -> None:
+    told = run_json("data", folder / "data.csv", *NAMED, "--html", tmp_path / "data.html")
+    assert not told["notices"]
+    page = (tmp_path / "data.html").read_text()
+    assert '<section id="columns">' in page
+    assert '<section id="classes">' not in page
+    assert "per class" not in page
+
+
 def test_predictions_are_in_the_labels_unit(trained: dict[str, Any], folder: Path) -> None:
     output = folder / "predicted.csv"
     told = run_json("predict", folder / "model.npz", folder / "data.csv", "-o", output)
@@ -66,6 +77,22 @@ def test_the_device_gives_the_same_scores(folder: Path, kind: str, tmp_path: Pat
     told = run_json("hil", data, "--project", tmp_path / "project", "--emulate")
     assert told["mismatches"] == 0
     assert told["errors"] == run_json("predict", model, data)["errors"]
+
+
+def test_what_runs_classes_alone_is_refused(folder: Path, trained: Any, tmp_path: Path) -> None:
+    assert trained["n"]
+    rng = np.random.default_rng(0)
+    X = rng.normal(0, 50, (200, 16, 1)).round()
+    np.savez(tmp_path / "windows.npz", X=X, y=X.std(axis=(1, 2)), sample_rate=50.0)
+    words = ("--features", "deviation,max", "--classifier", "linear")
+    succeed("train", tmp_path / "windows.npz", *words, "-o", tmp_path / "windowed.npz")
+    for command in (
+        ("build", tmp_path / "windowed.npz", "--sensor", "a0", "--unit", "counts"),
+        ("build", folder / "model.npz", "--precision", "float32"),
+        ("build", folder / "model.npz", "--observe"),
+    ):
+        assert_one_sentence(run(*command, "-o", tmp_path / "project"))
+        assert not (tmp_path / "project").exists()
 
 
 def test_whole_numbers_that_may_be_a_quantity_are_asked_about(tmp_path: Path) -> None:
@@ -91,6 +118,8 @@ def test_numbers_may_be_classes(tmp_path: Path) -> None:
         ("--one-class",),
         ("--set", "class_weight=balanced"),
         ("--outlier-exposure", "0.5"),
+        ("--teachable", "3"),
+        ("--loss", "hinge"),
     ],
 )
 def test_what_needs_classes_is_refused(folder: Path, tmp_path: Path, options: Any) -> None:

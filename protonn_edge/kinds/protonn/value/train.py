@@ -66,7 +66,7 @@ class ProtoNNRegressor(DeviceRegressor, ProtoNNClassifier):
     learner: ClassVar[type[ProtoNNLearner]] = ValueLearner
     refusals: ClassVar[tuple[Refusal, ...]] = (
         Refusal(
-            lambda case: case.first_set("loss optimizer"),
+            lambda case: case.first_set("loss optimizer teachable new_classes"),
             "{it} is for classes, but labels are numbers; leave it out",
         ),
     )
