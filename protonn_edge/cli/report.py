@@ -134,10 +134,10 @@ def report_command(
             raise InputError(f"{path} is not a file; name a results file that 'hil -o' wrote")
     projects = _projects(folders, results)
     reported_models = _models(models, projects)
-    points, rows, data_name = None, list[int](), ""
+    points, rows, values, data_name = None, list[int](), None, ""
     if data is not None:
         given = points_for(reported_models[0], data, table, out, labels="optional")
-        points, rows = given.labelled, given.rows.tolist()
+        points, rows, values = given.labelled, given.rows.tolist(), given.values
         data_name = data.name + (", on which the model was trained" if given.trained_on else "")
     with out.status("gathering"):
         evidence = [
@@ -148,6 +148,7 @@ def report_command(
                 board,
                 data=points,
                 rows=rows,
+                values=values,
                 image_shape=image_shape,
                 data_name=data_name,
             )
@@ -199,7 +200,7 @@ def _reader_of(path: Path) -> tuple[str, Callable[[Path, str], Any]]:
 
 def _run_record(one: Evidence) -> dict[str, Any]:
     quality = one.quality and one.quality.to_json()
-    return {"results": one.name, **one.summary.to_json(), "quality": quality}
+    return {"results": one.name, **one.summary.to_json(), "quality": quality, **one.measured[1]}
 
 
 def write_report(evidence: Sequence[Evidence], output: Path, out: Output, **more: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,7 @@ from protonn_edge.verification.agreement import Agreement, PossibleCycles
 
 Floats = NDArray[np.float32]
 Labels = NDArray[np.int64]
+Values = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,7 @@ class EvidencePoints:
     saturations: int  # raw values that were clamped
     stages: tuple[StageLoss, ...]  # the cost of each stage of quantization; empty for a float build
     rows: Sequence[int] = ()  # of the points in their file; empty if they count from 0
+    values: Values | None = None  # (n,): the true numbers, if labels are such
 
     @cached_property
     def place(self) -> dict[int, int]:
@@ -59,6 +62,14 @@ class EvidencePoints:
     def label_of(self) -> dict[int, int]:
         """The label of each row of the file that is a point."""
         return dict(zip(self.place, self.labels.tolist(), strict=True))
+
+
+class Numbers(NamedTuple):
+    """Answered points whose labels are numbers."""
+
+    indices: list[int]  # of their rows
+    scores: Labels  # (n, L)
+    actual: Values  # (n,): the true numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +112,25 @@ class Evidence:
         """The figures of the answers; None if there are none."""
         return Quality.of(self.confusion, self.reference.classes)
 
+    @cached_property
+    def numbers(self) -> Numbers | None:
+        """The answered points, if they have numbers as labels and there are any."""
+        values = None if self.points is None else self.points.values
+        answered = [each for each in self.answered if each.scores is not None]
+        if self.points is None or values is None or not answered:
+            return None
+        indices = [each.index for each in answered]
+        places = [self.points.place[index] for index in indices]
+        scores = np.array([each.scores for each in answered], np.int64)
+        return Numbers(indices, scores, values[places])
+
+    @cached_property
+    def measured(self) -> tuple[list[tuple[str, str]], dict[str, Any]]:
+        """Rows and JSON about predicted numbers; empty for classes."""
+        if self.numbers is None:
+            return [], {}
+        return self.reference.policy.measured(self.numbers.scores, self.numbers.actual)
+
     @property
     def bound_cycles(self) -> int | None:
         """The most cycles of a prediction, proven from the machine code; None if that has none."""
@@ -110,7 +140,7 @@ class Evidence:
 
 def evidence_facts(one: Evidence) -> list[tuple[str, str]]:
     """Return the rows of a report's facts about a run."""
-    rows = run_facts(one.summary, one.board)
+    rows = run_facts(one.summary, one.board) + one.measured[0]
     rows += bound_facts(one.firmware.possible, one.board)
     rows += budget_facts(one.firmware.usage, one.board)
     if one.points is not None:

@@ -35,7 +35,14 @@ from protonn_edge.quantization import (
     quantize,
     stage_losses,
 )
-from protonn_edge.report.evidence import Evidence, EvidencePoints, Firmware, Floats, Labels
+from protonn_edge.report.evidence import (
+    Evidence,
+    EvidencePoints,
+    Firmware,
+    Floats,
+    Labels,
+    Values,
+)
 from protonn_edge.toolchain.process import has_compiler
 from protonn_edge.verification.agreement import PossibleCycles, verify_host
 
@@ -48,6 +55,7 @@ def gather(
     *,
     data: tuple[Floats, Labels] | None = None,
     rows: Sequence[int] = (),
+    values: Values | None = None,
     image_shape: Shape | None = None,
     data_name: str = "",
 ) -> Evidence:
@@ -57,6 +65,7 @@ def gather(
     - `projects`: folders that may contain the linked firmware, which is otherwise built again.
     - `data`: the points of the file, and their labels.
     - `rows`: the rows of these points in their file; by default from 0.
+    - `values`: the numbers of these points, if labels are numbers.
     - `image_shape`: height and width of a point; by default from the model.
 
     Raises `InputError` if results are missing or impossible, or of other models or points.
@@ -67,15 +76,11 @@ def gather(
         raise InvalidValue(path, "no results yet", "continue the run with 'hil --resume'")
     model, reference = _model_of(path, origin, models)
     points = None if data is None else _points_of(path, origin, model, reference, data, rows)
+    points = points and replace(points, values=values)
     results = tuple(sorted(run.results, key=lambda result: result.index))
     labels = None if points is None else points.label_of
     check_rows(path, run, reference, labels)
-    if not is_labelled(np.array([result.label for result in results])):
-        raise InvalidValue(
-            path,
-            "the results have no labels, but a report shows the accuracy",
-            "run 'hil' on labelled points",
-        )
+    _check_labels(path, reference, results, points)
     check_finished(path)
     generated = [(project, *project.generated()) for project in projects if project.built]
     model_hash = reference.model_sha256
@@ -97,6 +102,25 @@ def gather(
         data_name=data_name,
         on_host=verify_host(reference, points.fed) if points and has_compiler() else None,
     )
+
+
+def _check_labels(
+    path: Path, reference: IntegerChain, results: Sequence[Result], points: EvidencePoints | None
+) -> None:
+    """Refuse results without labels: classes are in the results, numbers are in the data."""
+    if not reference.policy.of_values:
+        if not is_labelled(np.array([result.label for result in results])):
+            raise InvalidValue(
+                path,
+                "the results have no labels, but a report shows the accuracy",
+                "run 'hil' on labelled points",
+            )
+    elif points is None or points.values is None:
+        raise InvalidValue(
+            path,
+            "predicted numbers without the true ones, but a report shows the errors",
+            "with --data, name the labelled file that was given to 'hil'",
+        )
 
 
 def _check_cycles(
@@ -156,7 +180,8 @@ def _points_of(
             "not measured on the points of --data",
             "with --data, name the file that was given to 'hil'",
         )
-    stages = () if reference.score_tolerance else stage_losses(model, raw, labels)
+    has_no_stages = reference.score_tolerance or reference.policy.of_values
+    stages = () if has_no_stages else stage_losses(model, raw, labels)
     return EvidencePoints(raw, fed, labels, reference.quantizer.saturations(raw), stages, rows)
 
 

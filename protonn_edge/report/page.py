@@ -39,10 +39,12 @@ _PAGE_MCU = "atmega328p"  # of web/uno.js
 _SOCKET = re.compile(r"^(socket://.*):\d+$")
 _LOCAL, _EMULATOR = "socket://127.0.0.1", "an emulated board on this computer"
 _OTHER_CHIP = "the page can emulate only an ATmega328P, but this firmware is for another chip"
+_NO_CLASSES = "the page can show only answers that are classes"
 _ID = re.compile(r'(?<=[#"])(?=[a-z]+[0-9a-f]{10}[")])')  # the beginning of one, by matplotlib
 _CLASSES_NAMED = 40
 _BETTER: dict[str, Callable[[Iterable[float]], float]] = {
     "accuracy": max,
+    **dict.fromkeys(("mean absolute error", "RMSE"), min),
     **dict.fromkeys(("latency, mean", "latency, maximum", "bound", "energy, mean"), min),
     **dict.fromkeys(("flash", "SRAM with stack"), min),
 }
@@ -68,12 +70,14 @@ def render_page(
         _ID.sub(f"f{next(numbers)}-", figure)
     )
     # A page may have several runs; its script uses the first.
-    code = None if script.text is None else _inline(script.text)
-    parts = [_section(each, evidence) for each in _SECTIONS]
+    of_values = first.reference.policy.of_values
+    code = None if script.text is None or of_values else _inline(script.text)
+    parts = [_section(each, evidence) for each in (*_sections_of_rules("ANSWERS"), *_SECTIONS)]
     parts += added
     details = _details(battery or Battery())
     parts += [_section(each, evidence, folded=True) for each in details]
     missing = script.missing if first.board.mcu == _PAGE_MCU else _OTHER_CHIP
+    missing = _NO_CLASSES if of_values else missing
     return environment.get_template("report.html.j2").render(
         title=title or title_of(first),
         script=code,
@@ -157,6 +161,8 @@ def title_of(one: Evidence) -> str:
     board = one.board.title.removeprefix("Arduino ")
     article = "an" if board[0] in "AEIOU" else "a"
     count = one.reference.n_classes
+    if one.reference.policy.of_values:
+        return f"{one.reference.classes[0]} on {article} {board}"
     return f"{count} class{'' if count == 1 else 'es'} on {article} {board}"
 
 
@@ -171,7 +177,7 @@ def identity_of(one: Evidence) -> list[tuple[str, str]]:
     run = [("run", one.name)] if one.named else []
     return [
         *run,
-        ("classes", named),
+        ("predicted" if one.reference.policy.of_values else "classes", named),
         ("data", f"{one.data_name}, {points}" if one.data_name else points),
         ("model", f"{head.title_of(model)}, D = {model.n_inputs:,}{sizes}"),
         ("board", f"{board.title}, {board.clock_hz / 1e6:g} MHz"),
@@ -203,11 +209,9 @@ def proof_of(one: Evidence, *, named: bool) -> tuple[bool, str] | None:
 def headlines_of(one: Evidence) -> list[tuple[str, str, str, str]]:
     """Return the main figures of a run, in large type: name, number, unit, and a note."""
     summary, usage, board = one.summary, one.firmware.usage, one.board
-    low, high = wilson_interval(sum(r.predicted == r.label for r in one.results), summary.n)
-    interval = f"{100 * low:.1f} to {100 * high:.1f} at 95 % confidence"
     sram = usage.sram_bytes + usage.stack_bytes
     headlines = [
-        ("accuracy", f"{100 * summary.accuracy:.2f}", "%", interval),
+        _quality_headline(one),
         ("flash", f"{usage.flash_bytes / 1000:.1f}", "kB", f"of {board.flash_bytes:,} B"),
         ("SRAM", f"{sram:,}", "B", f"of {board.sram_bytes:,} B, with the stack"),
     ]
@@ -220,6 +224,16 @@ def headlines_of(one: Evidence) -> list[tuple[str, str, str, str]]:
             ("energy", f"{energy:.4f}", "mJ", f"at {board.power_watts} W"),
         ]
     return headlines
+
+
+def _quality_headline(one: Evidence) -> tuple[str, str, str, str]:
+    """Return the accuracy, or the first figure of predicted numbers with the second as its note."""
+    if one.measured[0]:
+        (name, number), (other, its_number), *_ = one.measured[0]
+        return name, number, "", f"{other}: {its_number}"
+    low, high = wilson_interval(sum(r.predicted == r.label for r in one.results), one.summary.n)
+    interval = f"{100 * low:.1f} to {100 * high:.1f} at 95 % confidence"
+    return "accuracy", f"{100 * one.summary.accuracy:.2f}", "%", interval
 
 
 def side_by_side(evidence: Sequence[Evidence]) -> PageTable:
@@ -252,7 +266,6 @@ def _best(texts: Sequence[str], better: Callable[[Iterable[float]], float]) -> l
 
 def _figures(one: Evidence) -> dict[str, str]:
     summary, usage = one.summary, one.firmware.usage
-    low, high = wilson_interval(sum(r.predicted == r.label for r in one.results), summary.n)
     latency, energy, bound = summary.latency_ms, summary.energy_mj, one.bound_cycles
     unknown = {
         other.name: f"{100 * summary.unknown / summary.n:.2f} %"
@@ -261,8 +274,7 @@ def _figures(one: Evidence) -> dict[str, str]:
     return {
         "computed in": "floats" if one.reference.score_tolerance else "integers",
         "points": f"{summary.n:,}",
-        "accuracy": f"{100 * summary.accuracy:.2f} %",
-        "95 % confidence": f"{100 * low:.1f} to {100 * high:.1f} %",
+        **_quality_figures(one),
         **unknown,
         "latency, mean": "-" if latency is None else f"{latency.mean:.3f} ms",
         "latency, maximum": "-" if latency is None else f"{latency.max:.3f} ms",
@@ -270,6 +282,16 @@ def _figures(one: Evidence) -> dict[str, str]:
         "energy, mean": "-" if energy is None else f"{energy.mean:.4f} mJ",
         "flash": f"{usage.flash_bytes:,} B",
         "SRAM with stack": f"{usage.sram_bytes + usage.stack_bytes:,} B",
+    }
+
+
+def _quality_figures(one: Evidence) -> dict[str, str]:
+    if one.measured[0]:
+        return dict(one.measured[0])
+    low, high = wilson_interval(sum(r.predicted == r.label for r in one.results), one.summary.n)
+    return {
+        "accuracy": f"{100 * one.summary.accuracy:.2f} %",
+        "95 % confidence": f"{100 * low:.1f} to {100 * high:.1f} %",
     }
 
 
@@ -295,13 +317,18 @@ def _once_each(row: Sequence[Panel | None], names: Sequence[str]) -> list[Panel]
     ]
 
 
+def _of_classes(panels: Callable[[Evidence], list[Panel]]) -> Callable[[Evidence], list[Panel]]:
+    """Return the function of panels, without any for runs that predict numbers."""
+    return lambda one: [] if one.reference.policy.of_values else panels(one)
+
+
 _SECTIONS = (
-    SectionOfRuns("accuracy", "Accuracy", "", answers.accuracy_panels),
+    SectionOfRuns("accuracy", "Accuracy", "", _of_classes(answers.accuracy_panels)),
     SectionOfRuns(
         "mistakes",
         "The worst mistakes",
         "Wrong answers, the most confident first. #0 is the first row of the data.",
-        answers.mistake_panels,
+        _of_classes(answers.mistake_panels),
     ),
     SectionOfRuns(
         "sketch",
@@ -319,12 +346,12 @@ _SECTIONS = (
 
 
 _LOOKS = (
-    SectionOfRuns("space", "The model's space", "", answers.space_panels),
+    SectionOfRuns("space", "The model's space", "", _of_classes(answers.space_panels)),
     SectionOfRuns(
         "seen",
         "What the model sees",
         "The features that the first stage extracts from a point.",
-        answers.seen_panels,
+        _of_classes(answers.seen_panels),
     ),
 )
 
@@ -352,9 +379,14 @@ _ORIGIN = (
 )
 
 
+def _sections_of_rules(name: str) -> list[SectionOfRuns]:
+    """Return the sections of this name of all kinds of rules."""
+    modules = rule_modules("report")
+    return [section for module in modules for section in getattr(module, name, ())]
+
+
 def _details(battery: Battery) -> list[SectionOfRuns]:
     modules = pkgutil.iter_modules(sections.__path__, f"{sections.__name__}.")
     of_rooms = [import_module(each.name).SECTION for each in modules]
     energy = SectionOfRuns("energy", "Energy", "", lambda one: panels.energy_panels(one, battery))
-    of_rules = (section for module in rule_modules("report") for section in module.SECTIONS)
-    return [*_LOOKS, *of_rules, _LATENCY, energy, *of_rooms, *_ORIGIN]
+    return [*_LOOKS, *_sections_of_rules("SECTIONS"), _LATENCY, energy, *of_rooms, *_ORIGIN]

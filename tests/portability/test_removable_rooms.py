@@ -76,6 +76,7 @@ ROOMS = {
     ),
     "report": Room(
         "protonn_edge/report protonn_edge/cli/report.py protonn_edge/policy/rejection/report.py "
+        "protonn_edge/policy/value/report.py "
         "protonn_edge/teaching/panel.py "
         "templates/html web tests/report tests/web "
         "docs/report.md",

@@ -18,7 +18,7 @@ from model_factory import random_gradients_model, random_model
 
 from protonn_edge.boards import load_board
 from protonn_edge.certificate.claims import PROVEN, Claim
-from protonn_edge.chain.policy import with_rules
+from protonn_edge.chain.policy import IntegerPolicy, with_rules
 from protonn_edge.datasets.naming import sample_names
 from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.features.gradients.making import gradient_features
@@ -336,7 +336,7 @@ def test_images_show_what_is_made_of_them(directions):
 
 
 def test_a_model_of_one_class_is_named_in_the_singular():
-    reference = SimpleNamespace(n_classes=1)
+    reference = SimpleNamespace(n_classes=1, policy=IntegerPolicy())
     assert title_of(SimpleNamespace(reference=reference, board=load_board("uno"))) == (
         "1 class on an Uno"
     )

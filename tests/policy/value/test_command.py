@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from pathlib import Path
 from typing import Any
 
@@ -159,3 +160,37 @@ def test_the_interval_covers_new_points() -> None:
 def test_too_few_points_give_no_interval() -> None:
     assert half_width_of(np.ones(8)) is None
     assert half_width_of(np.ones(9)) == 1.0
+
+
+@needs_emulated_avr
+def test_a_report_shows_the_errors_of_the_device(
+    trained: dict[str, Any], folder: Path, tmp_path: Path
+) -> None:
+    data, project, results = folder / "data.csv", tmp_path / "project", tmp_path / "results.csv"
+    succeed("build", folder / "model.npz", "-o", project)
+    succeed("hil", data, "--project", project, "--emulate", "-o", results)
+    page = tmp_path / "report.html"
+    told = run_json("report", results, "--data", data, "--project", project, "-o", page)
+    assert told["runs"][0]["errors"]["mae"] == pytest.approx(trained["test"]["mae"])
+    assert told["runs"][0]["accuracy"] is None
+    text = page.read_text()
+    sections = set(re.findall('<section id="([a-z]+)">', text))
+    assert {"errors", "sketch", "memory", "latency", "energy", "plan"} <= sections
+    assert not {"accuracy", "mistakes", "space", "seen", "quantization"} & sections
+    assert "<h1>temperature on an Uno</h1>" in text
+    assert "Predicted and true temperature." in text
+    assert f"RMSE {trained['test']['rmse']:.4g}" in text
+    assert text.count("predicted = true") == 1
+
+
+@needs_emulated_avr
+def test_a_report_without_the_true_numbers_is_refused(folder: Path, tmp_path: Path) -> None:
+    results = tmp_path / "results.csv"
+    data, unlabelled = folder / "data.csv", tmp_path / "unlabelled.csv"
+    rows = [line.rpartition(",")[0] for line in data.read_text().splitlines()]
+    unlabelled.write_text("\n".join(rows) + "\n")
+    succeed("build", folder / "model.npz", "-o", tmp_path / "project")
+    succeed("hil", unlabelled, "--project", tmp_path / "project", "--emulate", "-o", results)
+    for options in ((), ("--data", unlabelled)):
+        told = run("report", results, "--project", tmp_path / "project", *options)
+        assert "name the labelled file" in refusal(told)
