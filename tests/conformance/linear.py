@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 from conformance.instances import Instance
@@ -25,7 +26,15 @@ def instances() -> Iterator[Instance]:
     yield _instance("24 bits", random_chain(5, rows=7, bits=24))
     yield _instance("32 bits", random_chain(6, rows=5, bits=32, features=70))
     yield _instance("as many scores as inputs", random_chain(8, rows=12, features=12, bits=24))
+    yield _instance("a single score", single(random_chain(9, rows=1, bits=24)))
     yield _instance("many classes", random_chain(7, rows=31, bits=24, features=40, density=0.5))
+
+
+def single(model: IntegerChain) -> IntegerChain:
+    """Return a model whose only sum is its only score."""
+    *before, last = model.own_stages
+    stages = (*before, replace(last, alone=True))
+    return replace(model, own_stages=stages, classes=model.classes[:1])
 
 
 def _instance(name: str, model: IntegerChain) -> Instance:
@@ -42,4 +51,4 @@ def reference(stage: IntegerLinear, point: list[int]) -> list[int]:
         for weight, q in zip(weights, point, strict=True):
             a += weight * q
         sums.append(a)
-    return sums if len(sums) > 1 else [-sums[0], sums[0]]
+    return sums if len(sums) > 1 or stage.alone else [-sums[0], sums[0]]

@@ -17,6 +17,7 @@ from protonn_edge.kinds.dense.train import (
     masks_within,
     stored_bytes,
 )
+from protonn_edge.policy.value.train import squared_error
 from protonn_edge.quantization import quantize
 
 DIGITS = load_digits_dataset()
@@ -27,16 +28,18 @@ def fitted(**settings: Any) -> DenseClassifier:
     return DenseClassifier(**settings).fit(DIGITS.X_train, DIGITS.y_train)
 
 
-@pytest.mark.parametrize("scores", [1, 4])
-def test_the_gradient_is_that_of_the_loss(scores: int) -> None:
+@pytest.mark.parametrize(("scores", "alone"), [(1, False), (4, False), (1, True)])
+def test_the_gradient_is_that_of_the_loss(scores: int, alone: bool) -> None:
     rng = np.random.default_rng(0)
     network = DenseNetwork.random((7, 6, 5, scores), rng)
     network = DenseNetwork(
         [W.astype(np.float64) for W in network.weights],  # type: ignore[misc]
         [rng.normal(size=b.shape) for b in network.biases],
+        *([squared_error, True] if alone else []),
     )
     classes = max(2, scores)
     X, Y = rng.normal(size=(9, 7)), np.eye(classes)[rng.integers(0, classes, 9)]
+    Y = rng.normal(size=(9, 1)) if alone else Y
     weights = rng.random(9)
     _, _, slopes = network.gradient(X, Y, weights)
     for parameter, slope in zip(network.parameters, slopes, strict=True):

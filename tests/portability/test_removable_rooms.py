@@ -54,6 +54,7 @@ ROOMS = {
     "values": Room(
         "protonn_edge/policy/value protonn_edge/kinds/protonn/value "
         "protonn_edge/kinds/linear/value protonn_edge/kinds/forest/value "
+        "protonn_edge/kinds/dense/value "
         "templates/c/policy/value.j2 "
         "templates/export/policy/value.md.j2 templates/export/policy/value.ino.j2 "
         "tests/policy/value docs/values.md",

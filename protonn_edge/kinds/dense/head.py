@@ -29,7 +29,7 @@ class DenseHead(Head):
 
     For a point ``v_0``, the values of layer k are ``v_k = max(W_k v_(k-1) + b_k, 0)``. The last
     matrix gives the scores ``t = W v + b``; for two classes it has one row, and the scores are -t/2
-    and t/2.
+    and t/2. A row that is `alone` has one score, t.
 
     Raises `InputError` if shapes, values or names disagree; the sentence names the array.
     """
@@ -51,6 +51,7 @@ class DenseHead(Head):
     # (3, units) for each hidden layer: mean, deviation and ceiling (the `CEILING_SHARE` quantile)
     # of each unit's values on training points
     known: tuple[checks.Float64, ...]
+    alone: bool = False  # whether the last matrix's only row is the score itself
 
     def __post_init__(self) -> None:
         layers = len(self.weights)
@@ -97,8 +98,8 @@ class DenseHead(Head):
 
     @property
     def n_classes(self) -> int:
-        """L: 2, if the last matrix has one row."""
-        return max(2, len(self.weights[-1]))
+        """L: 2, if the last matrix has one row that is not alone."""
+        return 1 if self.alone else max(2, len(self.weights[-1]))
 
     @classmethod
     def of(
@@ -106,6 +107,8 @@ class DenseHead(Head):
         weights: Sequence[NDArray[np.float32]],
         biases: Sequence[NDArray[Any]],
         X: NDArray[np.float32],
+        *,
+        alone: bool = False,
     ) -> Self:
         """Build the network from layers, with statistics of their values on normalized points X."""
         known = []
@@ -113,7 +116,7 @@ class DenseHead(Head):
             X = rectified(X, W, b.astype(np.float32))
             ceiling = np.quantile(X, CEILING_SHARE, axis=0)
             known.append(np.stack([X.mean(axis=0), X.std(axis=0), ceiling]).astype(np.float64))
-        return cls(tuple(weights), tuple(biases), tuple(known))
+        return cls(tuple(weights), tuple(biases), tuple(known), alone)
 
     @property
     def activity_sizes(self) -> Sizes:
@@ -130,7 +133,8 @@ class DenseHead(Head):
         """Return the scores (n, L) of normalized points X (n, D)."""
         for W, b in zip(self.weights[:-1], self.biases[:-1], strict=True):
             X = rectified(X, W.astype(np.float64), b)
-        return scores_of_sums(X @ self.weights[-1].astype(np.float64).T + self.biases[-1])
+        sums = X @ self.weights[-1].astype(np.float64).T + self.biases[-1]
+        return sums if self.alone else scores_of_sums(sums)
 
 
 def rectified(X: NDArray[Any], W: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:

@@ -44,19 +44,21 @@ def stages_of(
     biases: Sequence[IntArray],
     accumulator_bits: Sequence[int],
     multipliers: Sequence[int],
+    *,
+    alone: bool = False,
 ) -> tuple[IntegerStage, ...]:
     """Return the hidden layers and the scores of a network, for inputs of at most `maximum`.
 
     The matrices are W_1 (h1, D), optionally W_2 (h2, h1), and the matrix of the scores: a row for
-    each class, or one row for two classes. Each has biases, which are the initial sums, and bits of
-    its sums; each hidden layer has a multiplier.
+    each class, one row for two classes, or a row that is `alone`, which has one score. Each has
+    biases, which are the initial sums, and bits of its sums; each hidden layer has a multiplier.
     """
     *hidden, last = zip(weights, biases, accumulator_bits, strict=True)
     stages: list[IntegerStage] = []
     for fields, multiplier in zip(hidden, multipliers, strict=True):
         stages.append(IntegerDense(*fields, maximum, multiplier))
         maximum = BYTE_MAXIMUM
-    return (*stages, IntegerLinear(*last, maximum))
+    return (*stages, IntegerLinear(*last, maximum, alone=alone))
 
 
 def quantize(model: Model) -> IntegerChain:
@@ -80,13 +82,14 @@ def quantize(model: Model) -> IntegerChain:
         last = number == len(head.known)
         products.append(_behind(head.weights[number], head.biases[number], known, step, last))
     # With two classes, a score is half of the only row's sum.
-    score_scale = products[-1].unit * (1.0 if len(head.weights[-1]) > 1 else 0.5)
+    score_scale = products[-1].unit * (1.0 if head.n_classes == len(head.weights[-1]) else 0.5)
     stages = stages_of(
         inputs.maximum,
         [each.residuals for each in products],
         [each.bias for each in products],
         [each.accumulator_bits for each in products],
         multipliers,
+        alone=head.alone,
     )
     return chain_for(model, inputs, stages, score_scale)
 

@@ -1,15 +1,16 @@
 """Networks as a scikit-learn estimator: one or two hidden layers, pruned to a size.
 
-Adam trains all weights together on the cross-entropy. The network is pruned (Han et al., "Deep
-Compression", 2016) in several rounds, in the part of the training that `_PRUNING` gives. After each
-round, training continues with the remaining weights; the last epochs have the smallest steps.
+Adam trains all weights together on the loss of the labels: for classes, the cross-entropy. The
+network is pruned (Han et al., "Deep Compression", 2016) in several rounds, in the part of the
+training that `_PRUNING` gives. After each round, training continues with the remaining weights; the
+last epochs have the smallest steps.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -31,7 +32,7 @@ from protonn_edge.training.loop import (
     support,
     with_back_off,
 )
-from protonn_edge.training.objective import Matrix, cross_entropy
+from protonn_edge.training.objective import Loss, Matrix, cross_entropy
 from protonn_edge.training.points import Float32, Points
 from protonn_edge.training.progress import DivergedError, Learned, shares_right
 from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, SearchSpec, SearchTask
@@ -82,9 +83,11 @@ def check_budget(weights: Sequence[Float32], budget: int | None) -> None:
 class DenseNetwork:
     """The layers, which training changes in place; also a `TrainableHead`."""
 
-    # (units, inputs); the last matrix gives the scores, and has one row for two classes
+    # (units, inputs); the last matrix gives the scores, and has one row for two classes or a number
     weights: list[Float32]
     biases: list[Float32]  # (units,)
+    loss: Loss = cross_entropy
+    alone: bool = False  # whether the only row of the last matrix is the score itself
 
     @classmethod
     def random(
@@ -106,7 +109,8 @@ class DenseNetwork:
 
     def copy(self) -> DenseNetwork:
         """Return a copy with arrays of its own."""
-        return DenseNetwork([W.copy() for W in self.weights], [b.copy() for b in self.biases])
+        weights, biases = ([each.copy() for each in some] for some in (self.weights, self.biases))
+        return replace(self, weights=weights, biases=biases)
 
     def values(self, X: Matrix) -> list[Matrix]:
         """Return the points X (n, D), and the values (n, units) of each hidden layer."""
@@ -117,7 +121,11 @@ class DenseNetwork:
 
     def scores(self, X: Any) -> Matrix:
         """Return the scores (n, L) of points X (n, D)."""
-        return scores_of_sums(self.values(X)[-1] @ self.weights[-1].T + self.biases[-1])
+        return self._scores_of(self.values(X))
+
+    def _scores_of(self, values: list[Matrix]) -> Matrix:
+        sums = values[-1] @ self.weights[-1].T + self.biases[-1]
+        return sums if self.alone else scores_of_sums(sums)
 
     def gradient(
         self, X: Matrix, Y: Matrix, weights: Matrix | None
@@ -131,9 +139,9 @@ class DenseNetwork:
     ) -> tuple[float, Matrix, list[Matrix]]:
         """Return the mean loss, and derivatives by the first layer's sums and by parameters."""
         values = self.values(X)
-        scores = scores_of_sums(values[-1] @ self.weights[-1].T + self.biases[-1])
-        loss, slope, _ = cross_entropy(scores, Y, _NO_SHARPNESS, weights)
-        slope = slope_of_sums(slope, len(self.biases[-1]))
+        loss, slope, _ = self.loss(self._scores_of(values), Y, _NO_SHARPNESS, weights)
+        if not self.alone:
+            slope = slope_of_sums(slope, len(self.biases[-1]))
         of_weights: list[Matrix] = []
         of_biases: list[Matrix] = []
         for place in reversed(range(len(self.weights))):
@@ -156,11 +164,12 @@ class _NetworkTraining(MiniBatchTraining[list[Float32]]):
         super().__init__(network.parameters, factors, data, settings, generator)
         self.network, self._budget, self._round = network, settings.size_budget, 0
         self._masks = [np.ones(W.shape, np.bool_) for W in network.weights[:-1]]
+        # the loss if all scores are 0
+        self._guess, _, _ = network.loss(np.zeros_like(data.Y), data.Y, _NO_SHARPNESS, data.weight)
 
     def _check(self, epoch: int, objective: float) -> None:
         """Refuse parameters that are not finite or, in the end, far worse than a guess."""
-        guess = math.log(self._data.Y.shape[1])
-        last = epoch == self.settings.epochs
+        guess, last = self._guess, epoch == self.settings.epochs
         if not objective < (_LOST * guess if last else math.inf):
             raise DivergedError(f"the loss is {objective:.3g}, but guessing gives {guess:.3g}")
 
@@ -216,7 +225,8 @@ class NetworkLearner(Learner):
         generator = np.random.default_rng(self.seed)
         outputs = 1 if points.n_classes == 2 else points.n_classes
         sizes = (points.X.shape[1], *_units(self.settings.hidden), outputs)
-        start = DenseNetwork.random(sizes, generator)
+        loss, alone = points.labels.loss_for(points), points.labels.are_numbers
+        start = replace(DenseNetwork.random(sizes, generator), loss=loss, alone=alone)
         size = points_a_step(len(points), _STEPS_AN_EPOCH)
         settings = settled(self.settings, points, generator, size)
         check_budget(start.weights, settings.size_budget)
@@ -227,7 +237,8 @@ class NetworkLearner(Learner):
             settings.learning_rate,
         )
         network = run.network
-        head = DenseHead.of(network.weights, network.biases, points.evaluated[0])
+        layers = network.weights, network.biases
+        head = DenseHead.of(*layers, points.evaluated[0], alone=network.alone)
         return Learned(head, history, restarts, facts={"trainer": "adam"})
 
 

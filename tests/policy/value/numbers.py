@@ -8,13 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from protonn_edge.kinds.dense.value.train import DenseRegressor
 from protonn_edge.kinds.forest.value.train import ForestRegressor
 from protonn_edge.kinds.linear.value.train import LinearRegressor
 from protonn_edge.kinds.protonn.value.train import ProtoNNRegressor
 
+TRAINED: dict[str, Any] = {"epochs": 100, "learning_rate": 0.03, "random_state": 0}
 REGRESSORS: dict[str, Any] = {
     "protonn": ProtoNNRegressor(n_projections=3, n_prototypes=8, epochs=10, random_state=0),
     "linear": LinearRegressor(random_state=0),
+    "dense": DenseRegressor(hidden="12", **TRAINED),
+    "layers": DenseRegressor(hidden="12,6", size_budget=120, **TRAINED),
     "forest": ForestRegressor(n_trees=12, min_samples_leaf=2, random_state=0),
     "extra": ForestRegressor(ensemble="extra", n_trees=12, size_budget=3_000, random_state=0),
     "boosting": ForestRegressor(ensemble="boosting", n_trees=60, random_state=0),

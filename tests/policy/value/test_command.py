@@ -67,7 +67,7 @@ def test_predictions_are_in_the_labels_unit(trained: dict[str, Any], folder: Pat
 
 
 @needs_emulated_avr
-@pytest.mark.parametrize("kind", ["protonn", "linear", "forest"])
+@pytest.mark.parametrize("kind", ["protonn", "linear", "dense", "forest"])
 def test_the_device_gives_the_same_scores(folder: Path, kind: str, tmp_path: Path) -> None:
     model = tmp_path / "model.npz"
     options = SMALL if kind == "protonn" else ()

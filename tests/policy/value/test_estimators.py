@@ -19,7 +19,15 @@ def test_scikit_learns_conventions_hold(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
-LEAST = {"protonn": 0.9, "linear": 0.7, "forest": 0.9, "extra": 0.85, "boosting": 0.9}
+LEAST = {
+    "protonn": 0.9,
+    "linear": 0.7,
+    "dense": 0.9,
+    "layers": 0.85,
+    "forest": 0.9,
+    "extra": 0.85,
+    "boosting": 0.9,
+}
 
 
 @pytest.mark.parametrize(("kind", "least"), LEAST.items())
@@ -28,7 +36,7 @@ def test_new_points_are_predicted(kind: str, least: float) -> None:
 
 
 def test_the_package_offers_them() -> None:
-    for kind in ("ProtoNN", "Linear", "Forest"):
+    for kind in ("ProtoNN", "Linear", "Dense", "Forest"):
         assert is_regressor(getattr(protonn_edge, f"{kind}Regressor")())
 
 
@@ -39,12 +47,18 @@ def test_the_unit_of_the_label_does_not_matter(kind: str) -> None:
     np.testing.assert_allclose(other.predict(X), 1000 * fitted(kind).predict(X) - 7, rtol=1e-3)
 
 
-@pytest.mark.parametrize("kind", ["protonn", "linear", "boosting"])  # others draw points or tests
+WHOLE = {"dense": {"batch_size": 100, "epochs": 30}}  # so that each step is of all points
+
+
+@pytest.mark.parametrize(
+    "kind", ["protonn", "linear", "dense", "boosting"]
+)  # others draw points or tests
 def test_a_point_of_weight_2_is_two_points(kind: str) -> None:
     X, y = points(n=60)
     weights = np.where(np.arange(60) < 20, 2, 1)
-    weighted = clone(REGRESSORS[kind]).fit(X, y, weights)
-    repeated = clone(REGRESSORS[kind]).fit(np.repeat(X, weights, 0), np.repeat(y, weights))
+    regressor = clone(REGRESSORS[kind]).set_params(**WHOLE.get(kind, {}))
+    weighted = clone(regressor).fit(X, y, weights)
+    repeated = clone(regressor).fit(np.repeat(X, weights, 0), np.repeat(y, weights))
     np.testing.assert_allclose(weighted.predict(X), repeated.predict(X), rtol=1e-3)
 
 

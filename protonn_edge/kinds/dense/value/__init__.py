@@ -1,0 +1,1 @@
+"""Networks that predict a number: their last matrix has one row, which is the score itself."""
