@@ -13,18 +13,15 @@ from arduino_ide import (
     needs_arduino_core,
     run_on_uno,
 )
-from export.test_live_sketch import moving, printed_lines, windowing
 from model_factory import random_window_model, window_features_of
 from policy.value.numbers import fitted, points
 
 from protonn_edge.boards import load_board
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import with_rules
-from protonn_edge.emulator import EmulatedUno
 from protonn_edge.export.rendering import NAME, own_sketch
 from protonn_edge.policy.value.rule import IntegerValue, Value
 from protonn_edge.quantization import IntegerChain, quantize
-from protonn_edge.sensors import PlayedSensor, sensor_kind
 
 UNO = load_board("uno")
 SKETCHES = {"Classify", "Stream", "SelfTest"}
@@ -42,9 +39,9 @@ def raw_point(chain: IntegerChain, seed: int = 1) -> np.ndarray:
     return chain.raw_inputs.integers(points(seed, 1)[0].astype(np.float64))
 
 
-def window_model(decimals: int = 2) -> Model:
+def window_model() -> Model:
     stage = window_features_of("mean,deviation,crossings", 24, 6)
-    return with_rules(random_window_model(stage, classes=1), Value(40.0, 20.0, decimals, 1.25))
+    return with_rules(random_window_model(stage, classes=1), Value(40.0, 20.0, 2, 1.25))
 
 
 @needs_arduino_core
@@ -72,24 +69,6 @@ def test_the_self_test_passes(arduino_core: Path, tmp_path: Path) -> None:
     export_for_uno(fitted("linear").model_, "arduino", tmp_path / "probe")
     ran = run_on_uno(build_sketch(tmp_path / "probe", "SelfTest", arduino_core, tmp_path / "out"))
     assert ran.printed == "PASS: 20 test vectors\r\n"
-
-
-@needs_arduino_core
-@pytest.mark.parametrize("decimals", [0, 2])
-def test_a_sketch_prints_the_number_of_each_window(
-    arduino_core: Path, tmp_path: Path, decimals: int
-) -> None:
-    model = window_model(decimals)
-    windows = windowing(model, ["mpu6050"], 100.0, hop=9)
-    export_for_uno(model, "arduino", tmp_path / "motion", windowing=windows)
-    elf = build_sketch(tmp_path / "motion", "Live", arduino_core, tmp_path / "out")
-    raw, count = moving(model, 170), 8
-    with EmulatedUno(elf, sensors=[PlayedSensor(sensor_kind("mpu6050"), raw, 100.0)]) as uno:
-        lines = printed_lines(uno.url, count)
-        assert uno.stats().faults == ()
-    places = [np.arange(first, first + 24) % len(raw) for first in range(0, 9 * count, 9)]
-    assert lines == printed_for(windows.model, np.stack([raw[at].ravel() for at in places]))
-    assert len(set(lines)) > 2
 
 
 @needs_arduino_core
