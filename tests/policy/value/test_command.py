@@ -116,6 +116,7 @@ def test_numbers_may_be_classes(tmp_path: Path) -> None:
     [
         ("--rejection", "1%"),
         ("--classifier", "bonsai"),
+        ("--classifier", "forest", "--set", "leaves=shares"),
         ("--one-class",),
         ("--set", "class_weight=balanced"),
         ("--outlier-exposure", "0.5"),
