@@ -159,8 +159,8 @@ def show(measurement: Measurement, out: Output, model: Model) -> None:
     """Print a measurement."""
     board, classes = measurement.board, measurement.reference.classes
     quality = measurement.quality
-    facts = [*terminal.run_facts(measurement.summary, board), *terminal.quality_facts(quality)]
-    facts += measurement.judged[0]
+    facts = terminal.run_facts(measurement.summary, board, measurement.judged[0])
+    facts += terminal.quality_facts(quality)
     facts += terminal.budget_facts(measurement.usage, board)
     values = measurement.summary.n * measurement.reference.n_features
     facts.append(terminal.saturation_fact(measurement.saturations, values, why_clamped(model)))

@@ -113,9 +113,11 @@ def bound_facts(possible: PossibleCycles, board: Board) -> list[tuple[str, str]]
     return [("bound", f"{possible.bound}, {board.milliseconds(possible.most):.3f} ms")]
 
 
-def run_facts(summary: Summary, board: Board) -> list[tuple[str, str]]:
-    """Return the rows of a run's measurements."""
-    rows = [("points", f"{summary.n:,}, without labels")]
+def run_facts(
+    summary: Summary, board: Board, measured: Sequence[tuple[str, str]] = ()
+) -> list[tuple[str, str]]:
+    """Return the rows of a run's measurements; those of predicted numbers are given."""
+    rows = [("points", f"{summary.n:,}" + ("" if measured else ", without labels")), *measured]
     if summary.labelled:
         rows = accuracy_facts(summary.accuracy, summary.n)
     if summary.others:

@@ -140,7 +140,7 @@ class Evidence:
 
 def evidence_facts(one: Evidence) -> list[tuple[str, str]]:
     """Return the rows of a report's facts about a run."""
-    rows = run_facts(one.summary, one.board) + one.measured[0]
+    rows = run_facts(one.summary, one.board, one.measured[0])
     rows += bound_facts(one.firmware.possible, one.board)
     rows += budget_facts(one.firmware.usage, one.board)
     if one.points is not None:

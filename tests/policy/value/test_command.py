@@ -170,7 +170,8 @@ def test_a_report_shows_the_errors_of_the_device(
 ) -> None:
     data, project, results = folder / "data.csv", tmp_path / "project", tmp_path / "results.csv"
     succeed("build", folder / "model.npz", "-o", project)
-    succeed("hil", data, "--project", project, "--emulate", "-o", results)
+    said = succeed("hil", data, "--project", project, "--emulate", "-o", results)
+    assert "without labels" not in said.output
     page = tmp_path / "report.html"
     told = run_json("report", results, "--data", data, "--project", project, "-o", page)
     assert told["runs"][0]["errors"]["mae"] == pytest.approx(trained["test"]["mae"])
