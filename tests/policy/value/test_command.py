@@ -116,6 +116,8 @@ def test_numbers_may_be_classes(tmp_path: Path) -> None:
     [
         ("--rejection", "1%"),
         ("--classifier", "bonsai"),
+        ("--classifier", "forest", "--set", "leaves=shares"),
+        ("--classifier", "linear", "--solver", "saga"),
         ("--one-class",),
         ("--set", "class_weight=balanced"),
         ("--outlier-exposure", "0.5"),
@@ -185,6 +187,7 @@ def test_a_report_shows_the_errors_of_the_device(
 
 
 @needs_emulated_avr
+@pytest.mark.usefixtures("trained")
 def test_a_report_without_the_true_numbers_is_refused(folder: Path, tmp_path: Path) -> None:
     results = tmp_path / "results.csv"
     data, unlabelled = folder / "data.csv", tmp_path / "unlabelled.csv"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,8 @@ from protonn_edge.kinds.forest.train import (
     nodes_of,
 )
 from protonn_edge.policy.value.train import DeviceRegressor
-from protonn_edge.training.parameters import Choices, parameter
 from protonn_edge.training.points import Points
+from protonn_edge.training.refusals import Refusal
 from protonn_edge.training.searched import SearchSpec, SearchTask
 
 _REGRESSORS = {
@@ -64,8 +64,8 @@ class ForestRegressor(DeviceRegressor, ForestClassifier):
     ensemble : {"random", "extra", "boosting"}, default="random"
         scikit-learn's `RandomForestRegressor`, `ExtraTreesRegressor` or
         `GradientBoostingRegressor`.
-    leaves : {"means"}, default="means"
-        The mean of the training points in the leaf; for boosting, of what is left to explain.
+    leaves : {"votes", "shares"}, default="votes"
+        Not used: leaves hold means, for boosting of what is left to explain.
 
     Examples
     --------
@@ -78,8 +78,12 @@ class ForestRegressor(DeviceRegressor, ForestClassifier):
     """
 
     learner = ForestValueLearner
-
-    leaves: str = parameter("means", Choices(("means",)))
+    refusals: ClassVar[tuple[Refusal, ...]] = (
+        Refusal(
+            lambda case: case.first_set("leaves"),
+            "{it} is for classes, but labels are numbers; leave it out",
+        ),
+    )
 
     @classmethod
     def searched(cls, task: SearchTask) -> SearchSpec:

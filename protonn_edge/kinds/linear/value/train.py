@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -14,9 +15,9 @@ from protonn_edge.kinds.linear.train import LinearClassifier
 from protonn_edge.policy.value.train import DeviceRegressor
 from protonn_edge.training.learner import Learner
 from protonn_edge.training.mapped_rows import in_memory
-from protonn_edge.training.parameters import Choices, parameter
 from protonn_edge.training.points import Points
 from protonn_edge.training.progress import EpochReport, Learned, shares_right
+from protonn_edge.training.refusals import Refusal
 
 _PASSES = 10  # of coordinate descent, for one of the solvers of classification
 
@@ -61,11 +62,6 @@ class LinearRegressor(DeviceRegressor, LinearClassifier):
     The prediction is ``offset + scale * (W x + b)``. Training minimizes half the mean squared error
     of normalized numbers plus `regularization` times the sum of the weights' magnitudes.
 
-    Parameters
-    ----------
-    solver : {"auto"}, default="auto"
-        scikit-learn's coordinate descent.
-
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes
@@ -77,4 +73,9 @@ class LinearRegressor(DeviceRegressor, LinearClassifier):
 
     learner = LassoLearner
 
-    solver: str = parameter("auto", Choices(("auto",)))
+    refusals: ClassVar[tuple[Refusal, ...]] = (
+        Refusal(
+            lambda case: case.first_set("solver"),
+            "{it} is for classes, but labels are numbers; leave it out",
+        ),
+    )
