@@ -80,7 +80,7 @@ def test_a_model_that_the_protocol_cannot_carry_does_not_compile(firmware_copy, 
 
 
 def test_the_protocol_carries_as_many_features_as_the_quantizer_allows():
-    with pytest.raises(InputError, match=f"65,001, expected 0 to {MOST_FEATURES:,}"):
+    with pytest.raises(InputError, match=f"65,001, but .* to {MOST_FEATURES:,}"):
         check_counts(features=MOST_FEATURES + 1)
     check_counts(features=MOST_FEATURES)
     assert f"PNN_FEATURES > {MOST_FEATURES}\n" in (FIRMWARE / "model.h").read_text("utf-8")

@@ -204,7 +204,7 @@ def test_the_command_line_makes_it(make: click.Command, options: list[str], made
         (["--width", "2"], "--width is given, but the classifier 'protonn' has no such parameter"),
         (["--classifier", "trees"], "'trees' is not one of 'protonn', "),
         (["--classifier", "svm"], "'convert' takes other kinds of classifiers, trained with"),
-        (["--classifier", "regression"], "and no kind predicts numbers (regression)"),
+        (["--classifier", "regression"], "trained with scikit-learn"),
         (["--classifier", "WeightedMeans"], "did you mean 'means'?; docs/which-model.md"),
         (["--classifier", "prtonn"], "did you mean 'protonn'?; docs/which-model.md"),
         (["--classifier", "means", "--width", "0"], "0.0 is not in the range"),
