@@ -110,7 +110,7 @@ def test_damaged_arrays_are_refused() -> None:
         from_arrays(arrays | {name: arrays[name].astype(np.int64)})
     with pytest.raises(InputError, match="do not fit"):
         from_arrays(arrays | {name: arrays[name].ravel()})
-    with pytest.raises(InputError, match="'features.more' is unknown"):
+    with pytest.raises(InputError, match="features.more: unknown"):
         from_arrays(arrays | {"features.more": arrays[name]})
 
 
