@@ -105,6 +105,12 @@ class Points:
         X, y, Y = self.X[rows], self.y[rows], self.Y[rows]
         return replace(self, X=X, y=y, Y=Y, weight=weight, group=group)
 
+    def others(
+        self, X: Rows, y: Targets, weight: NDArray[Any] | None, group: Indices | None
+    ) -> Points:
+        """Return other points whose labels are of the same kind."""
+        return Points(X, y, weight, group, self.n_classes, labels=self.labels)
+
     def sample(self, generator: np.random.Generator) -> Self:
         """Return all points if they are in memory, else some of a mapped file."""
         if not isinstance(self.X, MappedRows):
@@ -221,8 +227,7 @@ def distinct_points(points: Points) -> Points:
     equal = np.ptp(total) <= 1e-9
     weight = None if equal else total.astype(np.float32)
     group = None if groups is None else groups[first]
-    n_classes, labels = points.n_classes, points.labels
-    return Points(X[first], y[first], weight, group, n_classes, labels=labels)
+    return points.others(X[first], y[first], weight, group)
 
 
 def check_finite(X: Float32, what: str = "X", first_row: int = 0) -> None:

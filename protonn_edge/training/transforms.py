@@ -46,7 +46,7 @@ class Copies(Transform):
         )
         X = np.concatenate([X, *_moved(self._settings, X, generator)])
         y = np.concatenate([points.y] * (1 + count))
-        return Points(X, y, weight, group, points.n_classes)
+        return points.others(X, y, weight, group)
 
 
 def _moved(
@@ -100,7 +100,7 @@ class Strangers(Transform):
             weight = np.concatenate([weight, np.ones(count, dtype=np.float32)])
         if group is not None:
             group = np.concatenate([group, np.zeros(count, np.int64)])
-        return Points(np.concatenate([X, made]), y, weight, group, points.n_classes)
+        return points.others(np.concatenate([X, made]), y, weight, group)
 
 
 class FeatureStages(Transform):
