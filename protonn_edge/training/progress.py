@@ -123,11 +123,11 @@ class BestEpoch:
     def __init__(self, arrays: Iterable[NDArray[Any]]) -> None:
         self._arrays = tuple(arrays)
         self._kept: tuple[NDArray[Any], ...] = ()
-        self._accuracy = -1.0
+        self._accuracy = -math.inf  # R2 may be far below 0
 
     def forget(self) -> None:
         """Prefer any later epoch, because limits have become tighter."""
-        self._accuracy = -1.0
+        self._accuracy = -math.inf
 
     def through(
         self, reports: Iterator[EpochReport], callback: Callback | None

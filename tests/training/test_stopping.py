@@ -137,3 +137,16 @@ def test_layers_that_are_not_learned_to_the_end_keep_their_head():
     assert classifier.model_.record["trainer"] == "network"
     assert classifier.score(X, y) > 0.8
     assert passes[-1] == "12 of 15 passes over the layers"
+
+
+def test_an_epoch_far_worse_than_the_mean_is_kept_where_no_other_is():
+    values = np.zeros(1)
+
+    def reports():
+        values[:] = 1
+        yield EpochReport(1, 9, 1.0, -40.0)  # R2
+        values[:] = 2
+        raise TrainingStopped
+
+    BestEpoch([values]).through(reports(), None)
+    assert values.tolist() == [1]
