@@ -235,6 +235,7 @@ def fit_classifier(
 
     Returns how far the training got before Ctrl-C, such as "3 of 9 epochs"; empty without Ctrl-C.
     """
+    words_of = classifier.target.labels.words_of
     tested = verbose and len(dataset.y_test) > 0
     test = (dataset.X_test, dataset.as_targets(dataset.y_test)) if tested else None
     with warnings.catch_warnings(), ExitStack() as stack:
@@ -248,10 +249,11 @@ def fit_classifier(
             stop.can_wait = True
             on_progress()
             if bar is None:
-                out.say(_report_line(report))
+                out.say(_report_line(report, words_of))
             else:
                 total = report.epochs if report.network else classifier.planned_epochs
-                bar.move_to(report.epoch, _note(report), description=_task(report), total=total)
+                note = _note(report, words_of)
+                bar.move_to(report.epoch, note, description=_task(report), total=total)
             if report.network and stop.made:
                 stopped.append(report.place)
                 out.remark(f"stopped after {report.place}; {_SHORTEST}")
@@ -274,25 +276,23 @@ def _task(report: EpochReport) -> str:
     return f"learning the {report.network}" if report.network else "training"
 
 
-def _note(report: EpochReport) -> str:
+def _note(report: EpochReport, words_of: Callable[[float], str]) -> str:
     if report.network:
         return f"loss {report.objective:.4f}"
     turn = f"{report.parameter}: " if report.parameter else ""
-    return (
-        f"{turn}objective {report.objective:.4f}, training accuracy {100 * report.accuracy:.2f} %"
-    )
+    return f"{turn}objective {report.objective:.4f}, training {words_of(report.accuracy)}"
 
 
-def _report_line(report: EpochReport) -> str:
+def _report_line(report: EpochReport, words_of: Callable[[float], str]) -> str:
     """Return the line that the reference implementation prints after each parameter's pass."""
     begin = f"epoch {report.epoch:,} of {report.epochs:,}, "
     if report.network:
         begin = f"{_task(report)}, pass {report.epoch:,} of {report.epochs:,}, "
     elif report.parameter:
         begin = f"iteration {report.iteration:,} of {report.iterations:,}, "
-    line = begin + _note(report)
+    line = begin + _note(report, words_of)
     if report.test_accuracy is not None:
-        line += f", test accuracy {100 * report.test_accuracy:.2f} %"
+        line += f", test {words_of(report.test_accuracy)}"
     return line
 
 

@@ -26,7 +26,6 @@ from protonn_edge.training.points import Points, Targets
 class ClassLabels:
     """Classes, one for each point."""
 
-    measure: ClassVar[str] = "accuracy"  # what `quality` returns
     for_devices: ClassVar[bool] = True  # whether integers can compute the answers
     are_classes: ClassVar[bool] = True
     are_numbers: ClassVar[bool] = False
@@ -55,6 +54,10 @@ class ClassLabels:
     def quality(self, scores: NDArray[Any], y: Targets) -> float:
         """Return the share of scores (n, L) by which points of targets y are classified right."""
         return float(np.mean(scores.argmax(axis=1) == y))
+
+    def words_of(self, quality: float) -> str:
+        """Return what `quality` returned, with its name."""
+        return f"accuracy {100 * quality:.2f} %"
 
     @property
     def policy(self) -> FloatPolicy:

@@ -39,10 +39,10 @@ class EpochReport:
     # mean loss: over the epoch's (noisy) batches, or over the training points after a pass
     objective: float
     # share of the training points (at most 10,000 of them) classified correctly, 0 to 1; a point
-    # with a set of labels counts as correct if one of its labels has the highest score; NaN for a
-    # `network`
+    # with a set of labels counts as correct if one of its labels has the highest score; of numbers,
+    # R2, at most 1; NaN for a `network`
     accuracy: float = math.nan
-    # share of the points in `evaluate_on` classified correctly; None without such points
+    # the same of the points in `evaluate_on`; None without such points
     test_accuracy: float | None = None
     parameter: str = ""  # the matrix of the pass; empty if all are trained together
     # the iteration of the pass, from 1, and the total; 0 without passes
@@ -166,13 +166,14 @@ class DivergedError(Exception):
         self.epoch = 0  # set by the caller, who counts epochs
 
 
-def shares_right(scores: Callable[[Any], NDArray[Any]], data: Points) -> tuple[float, float | None]:
-    """Return the shares of training and test points that these scores classify correctly."""
+def qualities(scores: Callable[[Any], NDArray[Any]], data: Points) -> tuple[float, float | None]:
+    """Return the quality (see `ClassLabels`) of these scores on training and test points."""
 
-    def share(X: Any, y: Any) -> float:
+    def quality(X: Any, y: Any) -> float:
         return float(data.labels.quality(scores(X), y))
 
-    return share(*data.evaluated), None if data.test is None else share(data.test.X, data.test.y)
+    test = data.test
+    return quality(*data.evaluated), None if test is None else quality(test.X, test.y)
 
 
 def logistic_report(
@@ -182,13 +183,13 @@ def logistic_report(
     scores = head.scores(in_memory(data.X, "a linear classifier"))
     losses = logsumexp(scores, axis=1) - scores[np.arange(len(data)), data.y]
     loss = float(np.average(losses, weights=weights)) + penalty
-    return EpochReport(1, 1, loss, *shares_right(head.scores, data))
+    return EpochReport(1, 1, loss, *qualities(head.scores, data))
 
 
 def accuracies(
     parameters: Parameters, data: Points, cutoff: float = 0.0
 ) -> tuple[float, float | None]:
-    """Return the shares of training and test points classified correctly.
+    """Return the quality of a classifier (see `ClassLabels.quality`) on training and test points.
 
     RBF values below `cutoff` count as 0.
 

@@ -31,7 +31,7 @@ from protonn_edge.training.loop import (
 )
 from protonn_edge.training.objective import Loss, Matrix, cross_entropy
 from protonn_edge.training.points import Float32, Points
-from protonn_edge.training.progress import EpochReport, Learned, shares_right
+from protonn_edge.training.progress import EpochReport, Learned, qualities
 from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, SearchSpec, SearchTask
 
 _NO_SHARPNESS = np.zeros(1, np.float32)
@@ -179,7 +179,7 @@ class TreeTraining(MiniBatchTraining[TreeParameters]):
         return np.asarray(wanted / np.maximum(magnitudes, np.float32(1e-12)))
 
     def _accuracies(self) -> tuple[float, float | None]:
-        return shares_right(head_of(self.parameters).scores, self._data)
+        return qualities(head_of(self.parameters).scores, self._data)
 
 
 def _start(

@@ -34,7 +34,7 @@ from protonn_edge.training.loop import (
 )
 from protonn_edge.training.objective import Loss, Matrix, cross_entropy
 from protonn_edge.training.points import Float32, Points
-from protonn_edge.training.progress import DivergedError, Learned, shares_right
+from protonn_edge.training.progress import DivergedError, Learned, qualities
 from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, SearchSpec, SearchTask
 
 _PRUNING = (0.2, 0.6)
@@ -209,7 +209,7 @@ class _NetworkTraining(MiniBatchTraining[list[Float32]]):
             np.multiply(W, mask, out=W)
 
     def _accuracies(self) -> tuple[float, float | None]:
-        return shares_right(self.network.scores, self._data)
+        return qualities(self.network.scores, self._data)
 
 
 _STEPS_AN_EPOCH = 50

@@ -32,7 +32,7 @@ from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.learner import Learner
 from protonn_edge.training.mapped_rows import in_memory
 from protonn_edge.training.points import Points
-from protonn_edge.training.progress import EpochReport, Learned, shares_right
+from protonn_edge.training.progress import EpochReport, Learned, qualities
 from protonn_edge.training.refusals import Refusal
 from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, SearchSpec, SearchTask
 
@@ -342,7 +342,7 @@ def _head_of(trees: GrownTrees, statistics: InputStatistics, normalizer: Normali
 
 def _report(head: ForestHead, points: Points) -> EpochReport:
     """Return a report as of a single epoch, with the error rate as its loss."""
-    accuracy, of_test = shares_right(head.scores, points)
+    accuracy, of_test = qualities(head.scores, points)
     return EpochReport(1, 1, 1 - accuracy, accuracy, test_accuracy=of_test)
 
 

@@ -36,7 +36,6 @@ _DIGITS = 4  # significant ones of a standard deviation that decimals distinguis
 class NumberLabels(ClassLabels):
     """Numbers."""
 
-    measure: ClassVar[str] = "R2"
     are_classes: ClassVar[bool] = False
     are_numbers: ClassVar[bool] = True
     digested: ClassVar[str] = "<f8"
@@ -93,6 +92,10 @@ class NumberLabels(ClassLabels):
         """Return R2, the share of the variance of y (n, 1) that scores (n, 1) explain."""
         spread = float(np.square(y - y.mean()).sum())
         return 1.0 - float(np.square(scores - y).sum()) / spread if spread else 0.0
+
+    def words_of(self, quality: float) -> str:
+        """Return R2 with its name."""
+        return f"R2 {quality:.4f}"
 
 
 class ValueTarget(Target):

@@ -198,3 +198,12 @@ def test_a_report_without_the_true_numbers_is_refused(folder: Path, tmp_path: Pa
     for options in ((), ("--data", unlabelled)):
         told = run("report", results, "--project", tmp_path / "project", *options)
         assert "name the labelled file" in refusal(told)
+
+
+def test_epochs_report_how_much_of_the_variance_is_explained(folder: Path, tmp_path: Path) -> None:
+    options = ["--epochs", 2, "--verbose", "-o", tmp_path / "model.npz"]
+    done = succeed("train", folder / "data.csv", *NAMED, *options)
+    lines = [line for line in done.stdout.splitlines() if line.startswith("epoch")]
+    assert len(lines) == 2
+    for line in lines:
+        assert re.search(r"objective \d+\.\d{4}, training R2 -?[\d.]+, test R2 -?[\d.]+$", line)

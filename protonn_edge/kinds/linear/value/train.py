@@ -16,7 +16,7 @@ from protonn_edge.policy.value.train import DeviceRegressor
 from protonn_edge.training.learner import Learner
 from protonn_edge.training.mapped_rows import in_memory
 from protonn_edge.training.points import Points
-from protonn_edge.training.progress import EpochReport, Learned, shares_right
+from protonn_edge.training.progress import EpochReport, Learned, qualities
 from protonn_edge.training.refusals import Refusal
 
 _PASSES = 10  # of coordinate descent, for one of the solvers of classification
@@ -45,7 +45,7 @@ class LassoLearner(Learner):
         errors = np.square(head.scores(X) - points.y)[:, 0]
         penalty = settings.regularization * float(np.abs(lasso.coef_).sum())
         loss = float(np.average(errors, weights=points.weight)) / 2 + penalty
-        report = EpochReport(1, 1, loss, *shares_right(head.scores, points))
+        report = EpochReport(1, 1, loss, *qualities(head.scores, points))
         not_converged = (
             f"training did not converge within the limit of {lasso.n_iter_:,} passes over the "
             "points; allow more passes, or choose a larger tolerance or regularization"
