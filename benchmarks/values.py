@@ -46,7 +46,6 @@ from protonn_edge.boards import load_board
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.registry import REGRESSORS
 from protonn_edge.policy.value.figures import half_width_of
-from protonn_edge.policy.value.rule import IntegerValue
 from protonn_edge.projects.project import trial_build
 from protonn_edge.quantization import quantize
 from protonn_edge.verification.agreement import verify_device, watched_board
@@ -106,9 +105,9 @@ def _rivals(y: NDArray[Any], seed: int) -> dict[str, Any]:
 
 def _integers(model: Model, X: NDArray[Any]) -> NDArray[Any]:
     chain = quantize(model)
-    value = chain.policy.find(IntegerValue)
-    assert value is not None
-    return value.values(chain.scores(chain.quantize(X.astype(np.float32)))) * value.unit
+    values = chain.policy.values(chain.scores(chain.quantize(X.astype(np.float32))))
+    assert values is not None
+    return values
 
 
 def _inside(estimator: Any, train: Points, test: Points, seed: int) -> float:

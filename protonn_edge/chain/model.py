@@ -189,16 +189,21 @@ class Model(FactsRepr):
         """
         return _scores_and_nearest(self, X)[0]
 
-    def predict(self, X: ArrayLike) -> NDArray[np.int64]:
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the index of the highest score of each row of X, the lowest index on a tie.
 
-        A model of label sets returns a matrix (n, L), 1 where a point has a label. The policy
-        may give other answers.
+        A model of label sets returns a matrix (n, L), 1 where a point has a label; one of numbers
+        returns these, (n,) float64. The policy may give other answers.
         """
+        return self.answers(X)[0]
+
+    def answers(self, X: ArrayLike) -> tuple[NDArray[Any], Float64]:
+        """Return what `predict` returns, and the scores."""
         scores, nearest = _scores_and_nearest(self, X)
         if self.multilabel:
-            return labels_of(self, scores)
-        return self.policy.answers(scores, nearest)
+            return labels_of(self, scores), scores
+        values = self.policy.values(scores)
+        return self.policy.answers(scores, nearest) if values is None else values, scores
 
 
 def activity_sizes(model: Model) -> Sizes:

@@ -83,6 +83,21 @@ class PolicyRule(ABC):
         """Return the numbers (n,) that scores (n, L) stand for; None if they are of classes."""
         return None
 
+    def words(self, scores: NDArray[Any]) -> list[str] | None:  # noqa: ARG002
+        """Return answers to scores (n, L) as text, if they are not the names of classes."""
+        return None
+
+    def measured(
+        self,
+        scores: NDArray[Any],  # noqa: ARG002
+        values: NDArray[np.float64],  # noqa: ARG002
+    ) -> tuple[Facts, dict[str, Any]]:
+        """Return rows and JSON about scores (n, L) of points with these numbers as labels (n,).
+
+        A point without a number has NaN.
+        """
+        return [], {}
+
 
 class FloatRule(PolicyRule):
     """A rule in the units of a float model, as a model file stores it."""
@@ -144,18 +159,6 @@ class IntegerRule(PolicyRule):
     def figures(self, scores: NDArray[Any]) -> dict[str, list[int]]:  # noqa: ARG002
         """Return what it adds to each answer to scores (n, L), by name."""
         return {}
-
-    def words(self, scores: NDArray[Any]) -> list[str] | None:  # noqa: ARG002
-        """Return answers to scores (n, L) as text, if they are not the names of classes."""
-        return None
-
-    def measured(
-        self,
-        scores: NDArray[Any],  # noqa: ARG002
-        values: NDArray[np.float64],  # noqa: ARG002
-    ) -> tuple[Facts, dict[str, Any]]:
-        """Return rows and JSON about scores (n, L) of points with these numbers as labels (n,)."""
-        return [], {}
 
     def cost(self) -> RuleCost | None:
         """Return what it costs in a prediction; None if nothing."""
@@ -238,17 +241,17 @@ class Policy(Generic[AnyRule]):
         return scores
 
     def words(self, scores: NDArray[Any]) -> list[str] | None:
-        """Return answers to integer scores (n, L) as text, if they are not names of classes."""
-        found = (rule.words(scores) for rule in self.rules if isinstance(rule, IntegerRule))
+        """Return answers to scores (n, L) as text, if they are not names of classes."""
+        found = (rule.words(scores) for rule in self.rules)
         return next((each for each in found if each is not None), None)
 
     def measured(
         self, scores: NDArray[Any], values: NDArray[np.float64] | None
     ) -> tuple[Facts, dict[str, Any]]:
-        """Return rows and JSON about integer scores of points with numbers as labels, if any."""
+        """Return rows and JSON about scores of points with numbers as labels, if any."""
         facts, figures = list[tuple[str, str]](), dict[str, Any]()
         for rule in self.rules:
-            if isinstance(rule, IntegerRule) and values is not None:
+            if values is not None:
                 own, measured = rule.measured(scores, values)
                 facts += own
                 figures |= measured

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.model import Model, why_clamped
+from protonn_edge.chain.policy import Policy
 from protonn_edge.cli.command import OUTPUT, Output, additions, command, option
 from protonn_edge.cli.options import MODEL_FILE, POINTS
 from protonn_edge.cli.paths import PREDICTED, PREDICTED_VALUE, PREDICTIONS, OutputFile
@@ -71,18 +73,20 @@ def predict_command(
     X, y = points.labelled
     of_rules: dict[str, list[int]] = {}
     figures: dict[str, Any] = {}
-    facts, words = list[tuple[str, str]](), None
     if why_floats_alone(model) is None:
         integers = quantize(model)
+        scores: NDArray[Any]
         answers, scores = integers.answers(integers.quantize(X))
         figures["saturations"] = integers.quantizer.saturations(X)
         for rule in integers.policy.rules:
             of_rules |= rule.figures(scores)
-        words = integers.policy.words(scores)
-        facts, measured = integers.policy.measured(scores, points.values)
-        figures |= measured
+        policy: Policy[Any] = integers.policy
     else:
-        answers = model.predict(X)
+        answers, scores = model.answers(X)
+        policy = model.policy
+    words = policy.words(scores)
+    facts, measured = policy.measured(scores, points.values)
+    figures |= measured
     names = words or [answer_name(model.classes, answer) for answer in answers.tolist()]
     answered, counts = np.unique([] if words else names, return_counts=True)
     record = dict(zip(answered.tolist(), counts.tolist(), strict=True))

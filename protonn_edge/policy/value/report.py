@@ -29,9 +29,9 @@ def error_panels(one: Evidence) -> list[Panel]:
         return []
     name, indices = one.reference.classes[0], numbers.indices
     actual = numbers.actual
-    predicted = rule.values(numbers.scores).astype(np.float64) * rule.unit
+    predicted = rule.values(numbers.scores)
     width = None if rule.half_width is None else rule.half_width * rule.unit
-    figures = ValueFigures.of(predicted, actual, rule.base * rule.unit, width)
+    figures = ValueFigures.of(predicted, actual, rule.mean, width)
     words = [
         f"#{index}: predicted {said:.{rule.decimals}f}, true {true:.6g}"
         for index, said, true in zip(indices, predicted.tolist(), actual.tolist(), strict=True)

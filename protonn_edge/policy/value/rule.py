@@ -11,6 +11,7 @@ which fits 32 bits for every score; half is ``2**(shift - 1)``, so that the resu
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain import checks
-from protonn_edge.chain.policy import FloatRule, IntegerRule, Units
+from protonn_edge.chain.policy import FloatRule, IntegerRule, PolicyRule, Units
 from protonn_edge.policy.value.figures import COVERED, ValueFigures
 from protonn_edge.system.checks import check, check_range
 
@@ -28,13 +29,43 @@ _MOST_SHIFT = 30
 _LIMIT = 2**31 - 1  # of a value on the device, in its unit
 
 
-@dataclass(frozen=True)
-class Value(FloatRule):
-    """How the score of a float model becomes a value in the label's unit."""
+class ValueRule(PolicyRule):
+    """What the rules of float and integer models have in common."""
 
     name: ClassVar[str] = "value"
-    array: ClassVar[str] = "value"
     of_values: ClassVar[bool] = True
+
+    decimals: int
+
+    @property
+    @abstractmethod
+    def mean(self) -> float:
+        """The value for a score of 0, the mean of the training points."""
+
+    @abstractmethod
+    def values(self, scores: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the values (n,) for scores (n, 1), in the label's unit."""
+
+    def words(self, scores: NDArray[Any]) -> list[str]:
+        """Return the values, with their decimals."""
+        return [f"{each:.{self.decimals}f}" for each in self.values(scores).tolist()]
+
+    def measured(
+        self, scores: NDArray[Any], values: NDArray[np.float64]
+    ) -> tuple[list[tuple[str, str]], dict[str, Any]]:
+        """Return how near the predicted values are to those (n,) that are known."""
+        known = np.isfinite(values)
+        if not known.any():
+            return [], {}
+        figures = ValueFigures.of(self.values(scores[known]), values[known], self.mean)
+        return figures.facts, {"errors": figures.to_json()}
+
+
+@dataclass(frozen=True)
+class Value(ValueRule, FloatRule):
+    """How the score of a float model becomes a value in the label's unit."""
+
+    array: ClassVar[str] = "value"
     ABSENT: ClassVar[dict[str, Any]] = {"value": None}
 
     scale: float  # by which a score of 1 exceeds a score of 0, above 0
@@ -71,6 +102,11 @@ class Value(FloatRule):
         fits = n_classes == 1 and not multilabel
         check(fits, "value", f"a model of {n_classes:,} scores", "one score")
 
+    @property
+    def mean(self) -> float:
+        """The value for a score of 0."""
+        return self.offset
+
     def values(self, scores: NDArray[Any]) -> NDArray[np.float64]:
         """Return the values (n,) for scores (n, 1)."""
         values: NDArray[np.float64] = self.offset + self.scale * scores[:, 0].astype(np.float64)
@@ -98,12 +134,10 @@ RULE = Value
 
 
 @dataclass(frozen=True)
-class IntegerValue(IntegerRule):
+class IntegerValue(ValueRule, IntegerRule):
     """Computes the value in units of ``10**-decimals``."""
 
-    name: ClassVar[str] = "value"
     c_functions: ClassVar[tuple[str, ...]] = ("value", "value_float")
-    of_values: ClassVar[bool] = True
     hashed: ClassVar[bool] = True
 
     multiplier: int  # 0..32,767
@@ -134,7 +168,7 @@ class IntegerValue(IntegerRule):
         base = round(value.offset * unit)
         width = None if value.half_width is None else math.ceil(value.half_width * unit)
         made = cls(multiplier, dropped, shift, base, decimals, width, 0, 0)
-        ends = made.values(np.array([[low], [high]]))
+        ends = made.in_units(np.array([[low], [high]]))
         largest = int(np.abs(ends).max())
         check(largest <= _LIMIT, "value", f"up to {largest:,}", f"at most {_LIMIT:,} in its unit")
         return cls(multiplier, dropped, shift, base, decimals, width, int(ends[0]), int(ends[1]))
@@ -144,18 +178,16 @@ class IntegerValue(IntegerRule):
         """The value of 1."""
         return float(f"1e-{self.decimals}")
 
-    def words(self, scores: NDArray[Any]) -> list[str]:
-        """Return the values, with their decimals."""
-        return [f"{each:.{self.decimals}f}" for each in (self.values(scores) * self.unit).tolist()]
+    @property
+    def mean(self) -> float:
+        """The value for a score of 0."""
+        return self.base * self.unit
 
-    def measured(
-        self, scores: NDArray[Any], values: NDArray[np.float64]
-    ) -> tuple[list[tuple[str, str]], dict[str, Any]]:
-        """Return how near the predicted values are to these ones (n,)."""
-        figures = ValueFigures.of(self.values(scores) * self.unit, values, self.base * self.unit)
-        return figures.facts, {"errors": figures.to_json()}
+    def values(self, scores: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the values (n,) for integer scores (n, 1)."""
+        return self.in_units(scores) * np.float64(self.unit)
 
-    def values(self, scores: NDArray[Any]) -> NDArray[np.int64]:
+    def in_units(self, scores: NDArray[Any]) -> NDArray[np.int64]:
         """Return the values (n,), in units of ``10**-decimals``, for integer scores (n, 1)."""
         score = scores[:, 0].astype(np.int64) >> self.dropped
         half = 1 << (self.shift - 1)

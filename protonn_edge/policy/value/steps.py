@@ -13,8 +13,8 @@ from protonn_edge.cli.command import Output
 from protonn_edge.datasets import Dataset, Notice
 from protonn_edge.errors import InputError
 from protonn_edge.policy.value.figures import ValueFigures, half_width_of
-from protonn_edge.policy.value.rule import IntegerValue, Value
-from protonn_edge.quantization import IntegerChain, quantize, why_floats_alone
+from protonn_edge.policy.value.rule import Value
+from protonn_edge.quantization import quantize, why_floats_alone
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.targets import Target
 
@@ -65,16 +65,11 @@ def with_interval(model: Model, dataset: Dataset) -> Model:
 def predicted_by(model: Model, X: NDArray[Any]) -> Float64:
     """Return the numbers (n,) that integers, or else floats, predict for raw points (n, D)."""
     if why_floats_alone(model) is not None:
-        return value_of(model).values(model.scores(X))
+        return model.predict(X)
     integers = quantize(model)
-    return numbers_of(integers, integers.scores(integers.quantize(X)))
-
-
-def numbers_of(integers: IntegerChain, scores: NDArray[Any]) -> Float64:
-    """Return the numbers (n,) of integer scores (n, 1), in the label's unit."""
-    value = integers.policy.find(IntegerValue)
-    assert value is not None
-    return value.values(scores) * value.unit
+    values = integers.policy.values(integers.scores(integers.quantize(X)))
+    assert values is not None
+    return values
 
 
 def value_of(model: Model) -> Value:
@@ -100,8 +95,8 @@ def describe(model: Model, dataset: Dataset, out: Output) -> dict[str, Any]:
                 out.notice(_unlearned(figures))
             said.append(f"{figures.sentence} on {len(y):,} {name} points")
     if len(dataset.y_test):
-        in_floats = value.values(model.scores(dataset.X_test))
-        of_floats = ValueFigures.of(in_floats, dataset.y_test[:, 0], value.offset)
+        predicted, y_test = model.predict(dataset.X_test), dataset.y_test[:, 0]
+        of_floats = ValueFigures.of(predicted, y_test, value.offset)
         record["float"] = of_floats.to_json()
     reason = why_floats_alone(model)
     sizes = {} if reason else _sizes(model)

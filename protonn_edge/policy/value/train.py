@@ -196,8 +196,7 @@ class DeviceRegressor(RegressorMixin):
                 "number; omit it"
             )
         points = validate_data(self, X, reset=False, dtype=np.float32)
-        values = self.model_.policy.values(self.model_.scores(points))
-        return np.asarray(values)
+        return np.asarray(self.model_.predict(points))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -48,7 +48,7 @@ def test_integers_are_near_the_value_and_no_product_overflows(
     value = Value(1.0, offset, decimals)
     of_device = IntegerValue.of(value, units(step, low, high))
     score = data.draw(st.integers(low, high))
-    [found] = of_device.values(np.array([[score]]))
+    [found] = of_device.in_units(np.array([[score]]))
     assert of_device.lowest <= found <= of_device.highest
     assert abs(found) < 2**31
     kept = score >> of_device.dropped
@@ -79,9 +79,9 @@ def points_of(chain: IntegerChain) -> np.ndarray:
 
 
 def expected(chain: IntegerChain, Q: np.ndarray) -> bytes:
-    values = chain.policy.values(chain.scores(Q))
-    assert values is not None
-    return values.astype("<i4").tobytes()
+    rule = chain.policy.find(IntegerValue)
+    assert rule is not None
+    return rule.in_units(chain.scores(Q)).astype("<i4").tobytes()
 
 
 @pytest.mark.parametrize("kind", REGRESSORS)
@@ -127,7 +127,7 @@ def test_integers_predict_almost_as_well_as_floats(kind: str) -> None:
     chain = quantize(regressor.model_)
     rule = chain.policy.find(IntegerValue)
     assert rule is not None
-    in_integers = rule.values(chain.scores(chain.quantize(X))) * rule.unit
+    in_integers = rule.values(chain.scores(chain.quantize(X)))
     lost = np.square(in_integers - y).sum() / np.square(y - y.mean()).sum()
     assert regressor.score(X, y) - (1 - lost) < 0.005
 
