@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import compress
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from protonn_edge.datasets.preparation import Preparation
 
 CLASS_LIMIT = 1_000
-_FRACTIONAL_CLASSES = 10
 TABLE_LIMIT_BYTES = 2**30
 LABEL_LIMIT = 20_000  # labels in sets of labels
 INDEX_LIMIT = 10**6  # features of points whose zeros a file leaves out
@@ -258,32 +257,6 @@ def dataset_from(
     )
 
 
-def refuse_measurements(table: Table) -> None:
-    """Raise `InputError` if the labels of a table are probably measurements."""
-    labels = set(table.labels)
-    if measured := measurements_in(labels, table.X.shape[0]):
-        raise InputError(
-            f"{table.source} has {len(labels):,} different labels, and some, such as "
-            f"{min(measured):g}, are measurements instead of classes; divide them into classes, "
-            "or name another column with --read label=NAME"
-        )
-
-
-def measurements_in(labels: Collection[str], n: int) -> list[float]:
-    """Return the labels with fractions if there are many, or if they hardly repeat in n points.
-
-    Such labels are probably measurements (scikit-learn's ``type_of_target`` calls them continuous),
-    but classes such as 0.5 and 1.5 are possible.
-    """
-    try:
-        numbers = [float(label.replace("\u2212", "-")) for label in labels]
-    except ValueError:
-        return []
-    few = len(labels) <= min(_FRACTIONAL_CLASSES, n / 2)
-    with_decimals = (each for each, label in zip(numbers, labels, strict=True) if "." in label)
-    return [] if few else [each for each in with_decimals if np.isfinite(each)]
-
-
 def class_indices(
     table: Table, classes: Sequence[str], where: str, *, alone: bool = False
 ) -> Indices:
@@ -342,7 +315,7 @@ def check_class_names(names: Sequence[str], source: str, limit: int = CLASS_LIMI
     if len(names) > limit:
         raise InputError(
             f"{source} has {len(names):,} different labels, but the limit is {limit:,}; use "
-            "classes as labels, not measurements"
+            "classes as labels, or, if these are measurements, train with --target value"
         )
     check_names(names, f"the labels of {source}", distinct=True)
 

@@ -73,7 +73,14 @@ from protonn_edge.datasets.summary import remarks
 from protonn_edge.datasets.tables import opened_table
 from protonn_edge.datasets.takes import WAVES
 from protonn_edge.datasets.text import TEXT_LIMIT_BYTES, check_is_text
-from protonn_edge.datasets.values import ValueDataset, has_values, numbers_of, value_dataset
+from protonn_edge.datasets.values import (
+    ValueDataset,
+    Values,
+    has_values,
+    not_numbers,
+    numbers_of,
+    value_dataset,
+)
 from protonn_edge.datasets.vectors import (
     has_tables,
     read_class_files,
@@ -331,19 +338,7 @@ def _points_of(table: Table, expected: Expected, labels: Labels) -> ModelPoints:
     if not table.X.shape[0]:
         raise InputError(f"{table.source} has no points; add at least one")
     X = table.X
-    y = np.full(len(X), NO_LABEL)
-    values = numbers_of(table) if expected.labelled and expected.of_values else None
-    if expected.labelled and not expected.of_values:
-        alone = len(expected.classes) == 1
-        known = np.array([label != _UNLABELLED for label in table.labels])
-        given = replace(table, labels=[label for label in table.labels if label != _UNLABELLED])
-        others = set(given.labels).difference(expected.classes)
-        if labels == "ignorable" and others and not alone:
-            text = f"{table.source} has labels that are not classes of the model, "
-            text += f"{listed(sorted(others))}, so all of its labels are ignored"
-            table = replace(table, notices=(*table.notices, Notice("labels", text, warning=True)))
-        else:
-            y[known] = class_indices(given, expected.classes, "the model", alone=alone)
+    y, values, notices = _labels_of(table, expected, labels)
     rows = np.arange(len(X)) if table.kept is None else np.flatnonzero(table.kept)
     measured = expected.instrument
     if measured and table.instrument and table.instrument.is_unlike(measured):
@@ -356,7 +351,34 @@ def _points_of(table: Table, expected: Expected, labels: Labels) -> ModelPoints:
             f"{table.source} was sampled at {table.sample_rate:g} Hz, but the model was trained on "
             f"data sampled at {expected.sample_rate:g} Hz; use recordings at this rate"
         )
-    return ModelPoints(X, y, rows, replace(table, X=X[:0], labels=()), table.notices, values=values)
+    left, notices = replace(table, X=X[:0], labels=()), (*table.notices, *notices)
+    return ModelPoints(X, y, rows, left, notices, values=values)
+
+
+def _labels_of(
+    table: Table, expected: Expected, labels: Labels
+) -> tuple[Indices, Values | None, tuple[Notice, ...]]:
+    """Return classes (n,), `NO_LABEL` for none, or numbers (n,), NaN for none; and notices."""
+    y = np.full(len(table.X), NO_LABEL)
+    if not expected.labelled:
+        return y, None, ()
+    alone = len(expected.classes) == 1 and not expected.of_values
+    known = np.array([label != _UNLABELLED for label in table.labels])
+    given = replace(table, labels=[label for label in table.labels if label != _UNLABELLED])
+    others = set(given.labels).difference(expected.classes)
+    if expected.of_values:
+        others = not_numbers(given)
+    if labels == "ignorable" and others and not alone:
+        what = "numbers" if expected.of_values else "classes of the model"
+        text = f"{table.source} has labels that are not {what}, {listed(sorted(others))}, "
+        text += "so all of its labels are ignored"
+        return y, None, (Notice("labels", text, warning=True),)
+    if expected.of_values:
+        values = np.full(len(table.X), np.nan)
+        values[known] = numbers_of(given)
+        return y, values, ()
+    y[known] = class_indices(given, expected.classes, "the model", alone=alone)
+    return y, None, ()
 
 
 def _refuse_options(path: Path, options: TableOptions | None, kind: str = "") -> None:

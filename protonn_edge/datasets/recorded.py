@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets.acquisitions import read_acquisition
-from protonn_edge.datasets.dataset import Dataset, Table, dataset_from, refuse_measurements
+from protonn_edge.datasets.dataset import Dataset, Table, dataset_from
 from protonn_edge.datasets.instruments import Instrument
 from protonn_edge.datasets.joined import in_order, joined, of_rows, options_of, seams_of
 from protonn_edge.datasets.label_sets import LabelSetTable
@@ -42,6 +42,7 @@ from protonn_edge.datasets.takes import (
 from protonn_edge.datasets.text import TEXT_LIMIT_BYTES, check_is_text
 from protonn_edge.datasets.timing import FileFacts, one_instrument, one_rate, timed, without_units
 from protonn_edge.datasets.units import split_unit, unit_of
+from protonn_edge.datasets.values import refuse_measurements
 from protonn_edge.datasets.waves import CHANNELS, MICROPHONE, read_wave
 from protonn_edge.errors import InputError, counted
 from protonn_edge.system.files import check_file

@@ -175,12 +175,12 @@ def _about_classes(dataset: Dataset) -> list[Notice]:
     n, classes = dataset.y_train.shape[0], dataset.n_classes
     if dataset.y_train.ndim != 1 or n <= _JUDGED_POINTS:
         return []  # sets of labels, or few points
-    if 2 * classes > n:
-        text = f"there are {classes:,} classes for {n:,} points; the labels may be measurements"
-        return [Notice("many_classes", text, warning=True)]
     if classes > _MANY_NUMBERS and all(map(_WHOLE.fullmatch, dataset.classes)):
         text = f"there are {classes:,} whole numbers as labels, which may be a quantity or classes"
         return [Notice("quantity", text, warning=True)]
+    if 2 * classes > n:
+        text = f"there are {classes:,} classes for {n:,} points; the labels may be measurements"
+        return [Notice("many_classes", text, warning=True)]
     counts = np.bincount(dataset.y_train, minlength=classes)
     single = [dataset.classes[index] for index in np.flatnonzero(counts == 1)]
     text = f"{len(single)} classes have only 1 point each ({listed(single)}); these may be typos"

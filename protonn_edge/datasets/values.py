@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.datasets.dataset import Dataset, Table, check_feature_count, measurements_in
+from protonn_edge.datasets.dataset import Dataset, Table, check_feature_count
 from protonn_edge.datasets.naming import Notice, check_names, label_text, quoted
 from protonn_edge.errors import InputError
 
@@ -19,7 +19,7 @@ Values = NDArray[np.float64]
 _FAR = 100  # times the range of the middle half of the labels
 _NEARLY = re.compile(r"[^\d.,]{0,4}[-+\u2212]?\d[\d.,' ]*[.,]\d+[^\d.,]{0,8}")
 _SHARE, _MANY = 0.9, 20  # of labels that are nearly numbers, and how many differ
-_MOST_DECIMALS = 6
+_FRACTIONAL_CLASSES = 10  # at most
 _DEFAULT_NAME = "value"
 
 
@@ -34,7 +34,6 @@ class ValueDataset(Dataset):
 
     y_train: Any
     y_test: Any
-    decimals: int = 0  # the most decimals of a label
 
     @staticmethod
     def as_targets(y: Any) -> Values:
@@ -54,21 +53,46 @@ def has_values(train: Table, target: str | None, names: Sequence[str]) -> bool:
     if target is not None or names:
         return target == "value"
     refuse_nearly_numbers(train)
-    return bool(measurements_in(set(train.labels), train.X.shape[0]))
+    return bool(_measurements(train))
 
 
 def refuse_nearly_numbers(table: Table) -> None:
     """Raise `InputError` if most labels are numbers, but some are like ``$1.50`` or ``high``."""
-    labels = set(table.labels)
-    others = [label for label in labels if as_number(label) is None]
+    labels, others = set(table.labels), not_numbers(table)
     decimal = {label for label in labels if _NEARLY.fullmatch(label)}
-    alike = len(labels) - len(set(others) - decimal)
+    alike = len(labels) - len(others - decimal)
     if others and len(decimal) > _MANY and alike > _SHARE * len(labels):
         raise InputError(
             f"{table.source} has {len(labels):,} different labels that are mostly numbers, but "
             f"{len(others):,}, such as {quoted(min(others))}, are not plain numbers; correct them "
             "to predict numbers, or train a classifier with --target class"
         )
+
+
+def refuse_measurements(table: Table) -> None:
+    """Raise `InputError` if the labels of a table are probably measurements."""
+    if measured := _measurements(table):
+        raise InputError(
+            f"{table.source} has {len(set(table.labels)):,} different labels, and some, such as "
+            f"{min(measured):g}, are measurements instead of classes; divide them into classes, "
+            "or name another column with --read label=NAME"
+        )
+
+
+def _measurements(table: Table) -> list[float]:
+    """Return the labels with fractions if there are many, or if they hardly repeat.
+
+    Such labels are probably measurements (scikit-learn's ``type_of_target`` calls them continuous),
+    but classes such as 0.5 and 1.5 are possible.
+    """
+    labels, comma = set(table.labels), _has_commas(table)
+    numbers = {label: _parsed(label, comma=comma) for label in labels}
+    few = len(labels) <= min(_FRACTIONAL_CLASSES, table.X.shape[0] / 2)
+    if few or None in numbers.values():
+        return []
+    mark = "," if comma else "."
+    found = (each for label, each in numbers.items() if mark in label and each is not None)
+    return [each for each in found if np.isfinite(each)]
 
 
 def value_dataset(train: Table, test: Table | None) -> ValueDataset:
@@ -92,39 +116,52 @@ def value_dataset(train: Table, test: Table | None) -> ValueDataset:
             f"all labels of {train.source} are {y[0]:g}, so there is nothing to predict; add "
             "points with other values, or name another column with --read label=NAME"
         )
-    texts = [label for label in (*train.labels, *tested.labels) if "." in label]
-    decimals = max((len(text.partition(".")[2]) for text in texts), default=0)
     return ValueDataset(
         X_train=train.X,
         y_train=y[:, None],
         X_test=tested.X,
         y_test=y_test[:, None],
         classes=(label_text(named[0]) if named else _DEFAULT_NAME,),
-        decimals=min(decimals, _MOST_DECIMALS),
         **train.provenance() | {"notices": tuple(notices)},
     )
 
 
 def numbers_of(table: Table) -> Values:
-    """Return the labels of a table as numbers, (n,); refuse others, and infinite ones."""
-    comma = table.layout is not None and table.layout.decimal_comma
+    """Return the labels of a table as numbers, (n,), all finite; refuse others."""
+    comma = _has_commas(table)
     values = np.empty(len(table.labels))
     for row, label in enumerate(table.labels):
         number = as_number(label, comma=comma)
         if number is None:
             raise InputError(
                 f"{table.source} has the label {quoted(label)} in row {row}, which is not a finite "
-                "number; correct or drop the row, or train a classifier with --target class"
+                "number; correct or drop the row"
             )
         values[row] = number
     return values
 
 
+def not_numbers(table: Table) -> set[str]:
+    """Return the labels of a table that are not finite numbers."""
+    comma = _has_commas(table)
+    return {label for label in set(table.labels) if as_number(label, comma=comma) is None}
+
+
 def as_number(label: str, *, comma: bool = False) -> float | None:
     """Return a label as a finite number; None if it is none."""
+    number = _parsed(label, comma=comma)
+    return number if number is not None and np.isfinite(number) else None
+
+
+def _parsed(label: str, *, comma: bool) -> float | None:
+    """Return a label as a number, which may be NaN or infinite; None if it is none."""
+    if comma and "." in label:  # thousands, or a table of both marks
+        return None
     try:
-        plain = label.replace("\u2212", "-")
-        number = float(plain.replace(",", ".") if comma else plain)
+        return float(label.replace("\u2212", "-").replace(",", "." if comma else ","))
     except ValueError:
         return None
-    return number if np.isfinite(number) else None
+
+
+def _has_commas(table: Table) -> bool:
+    return table.layout is not None and table.layout.decimal_comma
