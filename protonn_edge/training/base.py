@@ -344,7 +344,7 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
         target.check(self.classes_)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         with labels_are_classes(), one_thread():  # faster for small products, and reproducible
-            if settings.group_shift > 0:
+            if settings.group_shift > 0 and labels.are_classes:
                 given = replace(given, group=numbers)
             test = None
             if evaluate_on is not None:

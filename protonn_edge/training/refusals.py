@@ -114,7 +114,7 @@ def _for_one_label_each(case: TrainingRequest) -> str:
     settings = case.settings
     if case.multilabel and not settings.takes_label_sets:
         return "this kind of classifier"
-    if case.in_groups and settings.group_shift > 0:
+    if case.in_groups and settings.group_shift > 0 and case.first_set("group_shift"):
         return "{group_shift}"
     if case.asked is not None and case.asked.learns_from_classes:
         return "{features}"

@@ -99,7 +99,8 @@ class ProtoNNParameters(*_ADDED, ProtoNNDefaults):  # type: ignore[misc]
         Joint optimizer: if `fit` is given groups, such as people, the maximum random shift of
         points from their group towards another one; 1 reaches the other group, 2 goes twice as far.
         This improves generalization to people, days or sensors that were not recorded; see
-        `protonn_edge.training.group_shift`. No effect without groups.
+        `protonn_edge.training.group_shift`. No effect without groups, and none by default if points
+        have no single class each.
     strangers : float, default=0.0
         Joint optimizer: number of synthetic points without a class, per training point, from which
         the model learns to reject inputs unlike its classes; 0.5 is a good value. Set `image_shape`

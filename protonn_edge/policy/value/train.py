@@ -25,6 +25,7 @@ from protonn_edge.training.given_points import checked_points, point_weights
 from protonn_edge.training.labels import ClassLabels
 from protonn_edge.training.objective import Loss, Matrix, mean_loss, weighted
 from protonn_edge.training.points import Float32, Indices, Points, Targets
+from protonn_edge.training.refusals import Refusal
 from protonn_edge.training.targets import Target
 
 _SLICES = 8
@@ -164,7 +165,7 @@ def _numbered(
     try:
         with np.errstate(over="ignore"):
             numbers = numbers.astype(np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"the targets are not numbers ({error}); give one number per point") from (
             error
         )
@@ -203,6 +204,14 @@ class DeviceRegressor(RegressorMixin):
         tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
         tags.classifier_tags = None
         return tags
+
+
+def for_classes(names: str) -> Refusal:
+    """Return the refusal of parameters that only classes have, separated by blanks."""
+    return Refusal(
+        lambda case: case.first_set(names),
+        "{it} is for classes, but labels are numbers; leave it out",
+    )
 
 
 class NamedClasses(Target):

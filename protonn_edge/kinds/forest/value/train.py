@@ -18,7 +18,7 @@ from protonn_edge.kinds.forest.train import (
     new_ensemble,
     nodes_of,
 )
-from protonn_edge.policy.value.train import DeviceRegressor
+from protonn_edge.policy.value.train import DeviceRegressor, for_classes
 from protonn_edge.training.points import Points
 from protonn_edge.training.refusals import Refusal
 from protonn_edge.training.searched import SearchSpec, SearchTask
@@ -78,12 +78,7 @@ class ForestRegressor(DeviceRegressor, ForestClassifier):
     """
 
     learner = ForestValueLearner
-    refusals: ClassVar[tuple[Refusal, ...]] = (
-        Refusal(
-            lambda case: case.first_set("leaves"),
-            "{it} is for classes, but labels are numbers; leave it out",
-        ),
-    )
+    refusals: ClassVar[tuple[Refusal, ...]] = (for_classes("leaves"),)
 
     @classmethod
     def searched(cls, task: SearchTask) -> SearchSpec:

@@ -12,7 +12,7 @@ from sklearn.linear_model import Lasso
 
 from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.kinds.linear.train import LinearClassifier
-from protonn_edge.policy.value.train import DeviceRegressor
+from protonn_edge.policy.value.train import DeviceRegressor, for_classes
 from protonn_edge.training.learner import Learner
 from protonn_edge.training.mapped_rows import in_memory
 from protonn_edge.training.points import Points
@@ -73,9 +73,4 @@ class LinearRegressor(DeviceRegressor, LinearClassifier):
 
     learner = LassoLearner
 
-    refusals: ClassVar[tuple[Refusal, ...]] = (
-        Refusal(
-            lambda case: case.first_set("solver"),
-            "{it} is for classes, but labels are numbers; leave it out",
-        ),
-    )
+    refusals: ClassVar[tuple[Refusal, ...]] = (for_classes("solver"),)

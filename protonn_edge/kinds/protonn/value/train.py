@@ -9,7 +9,7 @@ import numpy as np
 
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.kinds.protonn.train.fitting import ProtoNNLearner
-from protonn_edge.policy.value.train import DeviceRegressor
+from protonn_edge.policy.value.train import DeviceRegressor, for_classes
 from protonn_edge.training.points import Points
 from protonn_edge.training.progress import Learned
 from protonn_edge.training.refusals import Refusal
@@ -65,10 +65,7 @@ class ProtoNNRegressor(DeviceRegressor, ProtoNNClassifier):
 
     learner: ClassVar[type[ProtoNNLearner]] = ValueLearner
     refusals: ClassVar[tuple[Refusal, ...]] = (
-        Refusal(
-            lambda case: case.first_set("loss optimizer teachable new_classes"),
-            "{it} is for classes, but labels are numbers; leave it out",
-        ),
+        for_classes("loss optimizer teachable new_classes one_class"),
     )
 
     @property
