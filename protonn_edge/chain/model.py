@@ -106,8 +106,7 @@ class Model(FactsRepr):
         _check_numbers(self)
         _check_sizes(self)
         _check_features(self)
-        for rule in self.policy.rules:
-            rule.check(self.n_classes, multilabel=self.multilabel)
+        self.policy.check(self.n_classes, multilabel=self.multilabel)
         _check_raw_exponents(self)
         _check_instrument(self)
         check_count(self.classes, "classes", self.n_classes)

@@ -207,7 +207,7 @@ def _head_of(path: Path) -> bytes:
 
 def _names_in(path: Path) -> list[str]:
     """Return names in a folder or a zip archive; none of anything else."""
-    with suppress(zipfile.BadZipFile):
+    with suppress(zipfile.BadZipFile, NotImplementedError):  # damaged, or of a later version
         if path.is_dir():
             return sorted(each.name for each in path.iterdir())[:_MOST_NAMES]
         if path.is_file():

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Self, Type
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.system.checks import check
 from protonn_edge.system.lazy import folders_of, optional
 
 if TYPE_CHECKING:
@@ -213,6 +214,18 @@ class Policy(Generic[AnyRule]):
         for rule in self.rules:
             answers = rule.judged(answers, scores, nearest)
         return answers
+
+    def check(self, n_classes: int, *, multilabel: bool) -> None:
+        """Raise `InputError` if a model of these classes, or label sets, cannot have the rules."""
+        for rule in self.rules:
+            check(
+                not self.of_values or rule.of_values,
+                f"rule {rule.name!r}",
+                "a model of numbers",
+                "only for models of classes",
+            )
+            if isinstance(rule, FloatRule):
+                rule.check(n_classes, multilabel=multilabel)
 
     @property
     def of_values(self) -> bool:

@@ -27,6 +27,8 @@ MOST_DECIMALS = 9
 _SCORE_BITS, _FACTOR_BITS = 16, 15  # of a factor of the product, with the sign and without one
 _MOST_SHIFT = 30
 _LIMIT = 2**31 - 1  # of a value on the device, in its unit
+_LEAST_SCALE = 1e-30
+_LARGER = "give labels in a larger unit, such as km in place of m, and train again"
 
 
 class ValueRule(PolicyRule):
@@ -75,7 +77,7 @@ class Value(ValueRule, FloatRule):
     half_width: float | None = None
 
     def __post_init__(self) -> None:
-        check(0 < self.scale < np.inf, "value.scale", self.scale, "above 0, and finite")
+        check_range("value.scale", self.scale, _LEAST_SCALE, 1 / _LEAST_SCALE)
         check(math.isfinite(self.offset), "value.offset", self.offset, "finite")
         check_range("value.decimals", self.decimals, 0, MOST_DECIMALS)
         largest = _LIMIT / 10**self.decimals / 2
@@ -157,7 +159,7 @@ class IntegerValue(ValueRule, IntegerRule):
         step = value.scale * units.score * 2.0**dropped  # of a score without these bits
         most = (1 << _FACTOR_BITS) - 1
         fits = step <= most / 2
-        check(fits, "value", f"steps of {step:g} for few scores", f"at most {most / 2:g}")
+        check(fits, "value", f"in steps of {step:g}", f"steps of at most {most / 2:g}", _LARGER)
         # Decimals that steps are too coarse for are left out.
         decimals = min(value.decimals, math.floor(math.log10(most / 2 / step)))
         unit = 10.0**decimals
@@ -170,7 +172,8 @@ class IntegerValue(ValueRule, IntegerRule):
         made = cls(multiplier, dropped, shift, base, decimals, width, 0, 0)
         ends = made.in_units(np.array([[low], [high]]))
         largest = int(np.abs(ends).max())
-        check(largest <= _LIMIT, "value", f"up to {largest:,}", f"at most {_LIMIT:,} in its unit")
+        expected = f"at most {_LIMIT:,} in its unit"
+        check(largest <= _LIMIT, "value", f"up to {largest:,}", expected, _LARGER)
         return cls(multiplier, dropped, shift, base, decimals, width, int(ends[0]), int(ends[1]))
 
     @property
