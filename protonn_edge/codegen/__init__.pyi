@@ -1,9 +1,9 @@
 from protonn_edge.codegen.plan import DevicePlan as DevicePlan
 from protonn_edge.codegen.plan import Plan as Plan
+from protonn_edge.codegen.planner import SPARE_BYTES as SPARE_BYTES
 from protonn_edge.codegen.planner import Limits as Limits
 from protonn_edge.codegen.planner import device_plans as device_plans
 from protonn_edge.codegen.planner import every_plan as every_plan
-from protonn_edge.codegen.planner import hopeful_plans as hopeful_plans
 from protonn_edge.codegen.planner import make_plan as make_plan
 from protonn_edge.codegen.planner import plans as plans
 from protonn_edge.codegen.renderer import PREFIX as PREFIX

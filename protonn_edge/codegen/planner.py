@@ -82,59 +82,39 @@ def plans(
     *,
     kernel: str | None = None,
     activity: Activity | None = None,
+    spare_bytes: int = 0,
 ) -> list[Plan]:
     """Return the plans worth trying: the fastest that are expected to fit first, at least one.
 
     `kernel` ("columns", "masked", "unrolled", "packed") restricts the first matrix product to this
     kernel. Without an activity, the fastest plan is chosen for inputs that are never 0. The last
-    plan is the smallest: if it does not fit, no plan does.
+    plan is the smallest: if it does not fit, no plan does. With `spare_bytes` of flash, a few
+    faster plans that exceed the limit by at most as much come first: linked, they may fit.
     """
     limits = limits or Limits()
     every = list(_pareto_plans(_able(model, limits.core, kernel), activity))
-    fitting = [plan for plan in every if limits.hold(plan)]
+    fitting = sorted(filter(limits.hold, every), key=lambda plan: plan.mean_cycles)
     small_enough = [plan for plan in every if plan.sram_bytes <= limits.sram_bytes]
     smallest = min(small_enough or every, key=lambda plan: (plan.flash_bytes, plan.sram_bytes))
-    return [
-        *sorted(fitting, key=lambda plan: plan.mean_cycles),
-        *([] if smallest in fitting else [smallest]),
-    ]
-
-
-def hopeful_plans(
-    model: IntegerChain,
-    limits: Limits,
-    *,
-    kernel: str | None = None,
-    activity: Activity | None = None,
-) -> list[Plan]:
-    """Return faster plans that do not seem to fit, but may once linked, the fastest first.
-
-    Their flash exceeds the limit by at most `SPARE_BYTES`.
-    """
-    if own_program(model):
-        return []
-    every = list(_pareto_plans(_able(model, limits.core, kernel), activity))
-    looser = replace(limits, flash_bytes=limits.flash_bytes + SPARE_BYTES)
-    known = min((plan.mean_cycles for plan in every if limits.hold(plan)), default=math.inf)
+    looser = replace(limits, flash_bytes=limits.flash_bytes + spare_bytes)
+    worthwhile = _WORTHWHILE * fitting[0].mean_cycles if fitting else math.inf
     hopes = [
         plan
         for plan in every
-        if looser.hold(plan) and not limits.hold(plan) and plan.mean_cycles < _WORTHWHILE * known
+        if looser.hold(plan) and not limits.hold(plan) and plan.mean_cycles < worthwhile
     ]
-    return sorted(hopes, key=lambda plan: plan.mean_cycles)[:_MOST_HOPES]
+    hopes = sorted(hopes, key=lambda plan: plan.mean_cycles)[:_MOST_HOPES]
+    tried = [*hopes, *fitting]
+    return tried if smallest in tried else [*tried, smallest]
 
 
 def device_plans(
-    model: IntegerChain,
-    limits: Limits | None = None,
-    *,
-    kernel: str | None = None,
-    activity: Activity | None = None,
+    model: IntegerChain, limits: Limits | None = None, **chosen: Any
 ) -> Sequence[DevicePlan]:
-    """Return `plans`, or the only plan of a model with a program of its own."""
+    """Return `plans`, chosen in the same way, or the only plan of a model with its own program."""
     if program := own_program(model):
         return [program.plan_for(model)]
-    return plans(model, limits, kernel=kernel, activity=activity)
+    return plans(model, limits, **chosen)
 
 
 def own_program(model: IntegerChain) -> Any:

@@ -10,13 +10,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from protonn_edge.avr.program import LinkedProgram, read_program
 from protonn_edge.boards import Board, board_of
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.model import Model
-from protonn_edge.codegen import DevicePlan, Limits, Plan, device_plans, hopeful_plans
+from protonn_edge.codegen import SPARE_BYTES, DevicePlan, Limits, Plan, device_plans
 from protonn_edge.projects.checks import (
     OverBudget,
     Usage,
@@ -74,10 +73,13 @@ class BuildOptions:
         """
         if self.plan is not None:
             return [self.plan]
-        limits, activity = Limits.of(board), self.activity or model.floats.activity
-        chosen: dict[str, Any] = {"kernel": self.kernel, "activity": activity}
-        expected = device_plans(model.chain, limits, **chosen)
-        return [*hopeful_plans(model.chain, limits, **chosen), *expected]
+        return device_plans(
+            model.chain,
+            Limits.of(board),
+            kernel=self.kernel,
+            activity=self.activity or model.floats.activity,
+            spare_bytes=SPARE_BYTES,
+        )
 
 
 def build(
