@@ -349,7 +349,7 @@ _LOOKS = (
     SectionOfRuns("space", "The model's space", "", _of_classes(answers.space_panels)),
     SectionOfRuns(
         "seen",
-        "What the model sees",
+        "Image gradients",
         "The features that the first stage extracts from a point.",
         _of_classes(answers.seen_panels),
     ),
