@@ -135,7 +135,8 @@ def export(
     )
     files = rendering.render_export(kind, library, board)
     tried = _tried(kind, library, files, chip) if tries else NOT_TRIED
-    if certificate := optional("protonn_edge.export.certificate"):
+    certificate = None if chip.proof else optional("protonn_edge.export.certificate")
+    if certificate:
         files["README.md"] += certificate.readme_section(files, prefix, chip, tried)
     write_folder(folder, files)
     return Export(
