@@ -69,7 +69,7 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
                     plan,
                     board,
                     settings.entry,
-                    own_sources=trial.project.has_own_sources(),
+                    own_sources=trial.project.has_own_sources(board),
                 ),
                 *_executions(trial, board, Q),
             )
@@ -94,7 +94,7 @@ def firmware_claims(
     """
     if entry != Settings.entry:
         return program_claims(program, entry, own_sources=own_sources)
-    paths = partial(agreement.prediction_paths, program, plan, board)
+    paths = partial(family_of(board).paths, program, plan, board)
     followed = entry if plan.buffered else "main"
     return program_claims(program, followed, own_sources=own_sources, prediction=paths)
 

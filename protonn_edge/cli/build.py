@@ -29,6 +29,7 @@ from protonn_edge.evaluation.terminal import (
     stage_parts,
 )
 from protonn_edge.export.folder import LIVE, LOGGER, written_in
+from protonn_edge.families import family_of
 from protonn_edge.projects.checks import OverBudget
 from protonn_edge.projects.folder import check_folder
 from protonn_edge.projects.project import Build, BuildOptions, build
@@ -165,15 +166,14 @@ def _uploaded(
     """Print where the firmware is; upload it if requested, else print how to, or to emulate it."""
     written = written_in(folder)
     is_whole = written.kind in (LIVE, LOGGER)  # with all that its list names
-    out.say(_wrote(folder, written.digests if is_whole else ("platformio.ini", "firmware")))
+    out.say(_wrote(folder, written.digests if is_whole else family_of(board).written))
     if uploads:
         return {"upload": upload(out, folder, port, board.environment)}
-    how = (
-        "connected to USB"
-        if board.upload_baud
-        else f"connected to its programmer ({board.upload_protocol})"
+    connected = family_of(board).connected(board)
+    out.say(
+        f"next, with the board connected {connected}:",
+        f"  {upload_line(folder, board.environment)}",
     )
-    out.say(f"next, with the board {how}:", f"  {upload_line(folder, board.environment)}")
     if emulated:
         out.say("or, on an emulated board:", f"  {emulated}")
     return {}

@@ -16,7 +16,7 @@ from protonn_edge.codegen.planner import plan_of
 from protonn_edge.errors import CheckFailed
 from protonn_edge.kernels.decision import DecisionKernel
 from protonn_edge.kernels.listing import Facts, Passed
-from protonn_edge.verification.agreement import prediction_paths, stated_facts
+from protonn_edge.families.avr.paths import prediction_paths, stated_facts
 
 pytestmark = needs_emulated_avr
 
