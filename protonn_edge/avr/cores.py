@@ -8,6 +8,7 @@ each stage.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 BOUND_FLAGS = "avr-gcc -O2"
 """The compiler and flags for which bounds of cycles hold; it generates the code around loops.
@@ -42,9 +43,9 @@ class Core:
         return 2 * (self.return_bytes - 2)
 
 
-_SMALL = {"vector_bytes": 2, "return_bytes": 2}  # up to 8 kB: no JMP, no CALL
-_MIDDLE = {"vector_bytes": 4, "return_bytes": 2}
-_LARGE = {"vector_bytes": 4, "return_bytes": 3}
+_SMALL: dict[str, Any] = {"vector_bytes": 2, "return_bytes": 2}  # up to 8 kB: no JMP, no CALL
+_MIDDLE: dict[str, Any] = {"vector_bytes": 4, "return_bytes": 2}
+_LARGE: dict[str, Any] = {"vector_bytes": 4, "return_bytes": 3}
 
 CORES = {
     core.name: core
@@ -62,8 +63,7 @@ UNO_CORE = CORES["avr5"]
 
 
 def _of_words(name: str, family: str, chip: str) -> Core:
-    facts = {"multiplies": True, "vector_bytes": 4, "return_bytes": 4}
-    return Core(name, 0, chip, **facts, family=family)
+    return Core(name, 0, chip, True, vector_bytes=4, return_bytes=4, family=family)
 
 
 WORD_CORES = {

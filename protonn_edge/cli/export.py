@@ -117,11 +117,8 @@ def export_command(
     name, prefix = library.pop("name", None), library.pop("prefix", PREFIX)
     check_prefix(prefix)
     imprint = Imprint(**library)
-    board, names = (
-        load_export_board(board_name),
-        [name for each in added for name in each.extensions],
-    )
-    exported = load_device_model(model_file, names)
+    board = load_export_board(board_name)
+    exported = load_device_model(model_file, [name for each in added for name in each.extensions])
     model, points = exported.floats, None
     if data is not None:
         points = points_for(model, data, table, out, measured=False).X

@@ -62,4 +62,4 @@ def test_a_board_of_one_s_own_is_described_in_a_file(tmp_path, model_file):
     )
     assert "mine  " in succeed("inspect", board).stdout
     succeed("export", model_file, "--c", tmp_path / "library", "--board", board)
-    assert "there is no firmware for mine" in refusal(run("verify", model_file, "--board", board))
+    assert "there is no firmware for mine" in refusal(run("build", model_file, "--board", board))
