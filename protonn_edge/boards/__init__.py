@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from protonn_edge.avr.cores import CORES, EVERY_CORE, WORD_CORES, Core
+from protonn_edge.avr.cores import EVERY_CORE, WORD_CORES, Core
 from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.system.described import FILE_LIMIT_BYTES, TITLE, Key, Shelf, matches, whole_number
 from protonn_edge.system.schema import list_of, number, whole

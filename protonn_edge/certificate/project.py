@@ -21,6 +21,7 @@ from protonn_edge.codegen import Plan, render_c
 from protonn_edge.codegen.host import host_program
 from protonn_edge.device import ReferenceAnswers, Result
 from protonn_edge.errors import CheckFailed, InvalidValue
+from protonn_edge.families import family_of
 from protonn_edge.projects.folder import Project, exclusive
 from protonn_edge.projects.project import BuildOptions, Trial, trial_build
 from protonn_edge.quantization import DeviceModel, IntegerChain

@@ -89,6 +89,7 @@ class RunningBoard:
         self, board: Board, program: Program, options: Sequence[str], image: FlashImage, link: str
     ) -> None:
         self._board = board
+        self._name = f"the emulated {board.title.removeprefix('Arduino ')}"
         self.program = program
         self._options = [*options]
         self._image = image
@@ -206,10 +207,6 @@ class RunningBoard:
         if exit_code == _USAGE:
             return InvalidValue(self._name, f"{self._link}: {reason}", "use another port")
         return None
-
-    @property
-    def _name(self) -> str:
-        return f"the emulated {self._board.title.removeprefix('Arduino ')}"
 
     def _stop(self) -> None:
         process, self._process = self._process, None

@@ -50,19 +50,12 @@ class Stack(NamedTuple):
     path: tuple[str, ...] = ()  # the functions on the deepest path, if it is known
 
 
-class Family(ABC):
-    """What differs between boards with chips of different families."""
+class BuildsFirmware(ABC):
+    """What differs in projects and in how they are compiled."""
 
-    # names of the boards' emulators that can be chosen, the preferred one first
-    emulators: ClassVar[Sequence[str]] = ()
     settings: ClassVar[str]  # a project's file with settings, which its user may change
     written: ClassVar[Sequence[str]]  # what is in a project's folder after a build, for people
-    proves: ClassVar[bool] = False  # whether it reads what a program's machine code proves
     sensors: ClassVar[bool] = False  # whether there is firmware that reads sensors
-
-    @abstractmethod
-    def has(self, board: Board) -> bool:
-        """Return whether a board has a chip of this family, for which there is firmware."""
 
     @abstractmethod
     def wrote(self, folder: Path) -> bool:
@@ -70,8 +63,6 @@ class Family(ABC):
 
     def check_model(self, model: DeviceModel, board: Board) -> None:
         """Raise `InputError` if the firmware of such a chip cannot have this model."""
-
-    # --- a project -------------------------------------------------------------------------------
 
     @abstractmethod
     def sources(self, board: Board) -> ProjectFiles:
@@ -83,8 +74,6 @@ class Family(ABC):
 
     def check_folder(self, folder: Path, board: Board) -> None:
         """Raise `InputError` if a project for this board cannot be put into a folder."""
-
-    # --- its program -----------------------------------------------------------------------------
 
     @abstractmethod
     def product(self, board: Board) -> Path:
@@ -100,6 +89,12 @@ class Family(ABC):
     def more_products(self, _program: Program) -> ProjectFiles:
         """Return files that are made of a program and stay in the project."""
         return {}
+
+
+class ReadsPrograms(ABC):
+    """What differs in linked programs."""
+
+    proves: ClassVar[bool] = False  # whether it follows the machine code
 
     @abstractmethod
     def read(self, elf: Path) -> Program:
@@ -125,7 +120,11 @@ class Family(ABC):
         """Return the least and the most cycles of a prediction; None if they are not proven."""
         return None
 
-    # --- a board ---------------------------------------------------------------------------------
+
+class RunsBoards(ABC):
+    """What differs in boards, emulated and real."""
+
+    emulators: ClassVar[Sequence[str]]  # that can be chosen, the preferred one first
 
     @abstractmethod
     def find_emulator(self, name: str | None, board: Board) -> tuple[str, str]:
@@ -135,8 +134,8 @@ class Family(ABC):
         """
 
     @abstractmethod
-    def emulated(self, elf: Path, board: Board, **options: Any) -> RunningBoard:
-        """Return the emulated board with a program, to be used in a ``with``.
+    def emulated(self, elf: Path | None, board: Board, **options: Any) -> RunningBoard:
+        """Return the emulated board with a program or none, to be used in a ``with``.
 
         Raises `InputError` if it cannot be emulated here.
         """
@@ -163,13 +162,32 @@ class Family(ABC):
 class Upload(Protocol):
     """An upload that is about to begin."""
 
-    environment: str
-    where: str | None  # the port or the drive; None if it has no name
-    why: str
-    shown: str  # where, for people
+    @property
+    def environment(self) -> str:
+        """The name of the board's environment."""
+
+    @property
+    def where(self) -> str | None:
+        """The port or the drive; None if it has no name."""
+
+    @property
+    def why(self) -> str:
+        """Why it was chosen."""
+
+    @property
+    def shown(self) -> str:
+        """The port or the drive, for people."""
 
     def run(self) -> None:
         """Compile the project, and write its program to the board."""
+
+
+class Family(BuildsFirmware, ReadsPrograms, RunsBoards):
+    """What differs between boards with chips of different families."""
+
+    @abstractmethod
+    def has(self, board: Board) -> bool:
+        """Return whether a board has a chip of this family, for which there is firmware."""
 
 
 def family_of(board: Board) -> Family:

@@ -157,9 +157,10 @@ class Project:
         model = self.model()
         written = read_plan(self.folder / _PLAN)
         if board is not None and written.core not in (board.core, None):
+            chip = EVERY_CORE[written.core].chip
             raise InvalidValue(
                 self.folder.absolute(),
-                f"built for {EVERY_CORE[written.core].chip}, whose code does not run on {board.name}",
+                f"built for {chip}, whose code does not run on {board.name}",
                 f"build the project again for {board.name}, or choose another board with --board",
             )
         reference = quantization.quantize(model)

@@ -10,12 +10,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from protonn_edge.boards import Board, board_of
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import SPARE_BYTES, DevicePlan, Limits, Plan, device_plans
-from protonn_edge.families import Program, family_of, read_program
+from protonn_edge.families import ProjectFiles, family_of, read_program
 from protonn_edge.projects.checks import (
     OverBudget,
     Usage,
@@ -25,7 +26,6 @@ from protonn_edge.projects.checks import (
 )
 from protonn_edge.projects.folder import (
     Project,
-    ProjectFiles,
     check_folder,
     exclusive,
     own_files,
@@ -146,7 +146,7 @@ class Trial:
 
     project: Project
     files: ProjectFiles  # all of the project's
-    program: Program
+    program: Any  # a `Program`
     model: DeviceModel
     plan: DevicePlan
     usage: Usage
@@ -155,7 +155,7 @@ class Trial:
     @property
     def elf(self) -> Path:
         """The ELF file of the firmware."""
-        return self.program.path
+        return Path(self.program.path)
 
 
 @contextmanager

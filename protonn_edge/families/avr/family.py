@@ -8,17 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from protonn_edge.avr.cores import CORES
-from protonn_edge.avr.program import LinkedProgram, read_program
-from protonn_edge.avr.stack import worst_case_stack
+from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.boards import Board
-from protonn_edge.chain.head import Remedies
-from protonn_edge.codegen import DevicePlan, Plan
+from protonn_edge.codegen import DevicePlan
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.emulator.programs import EMULATORS, find_program
-from protonn_edge.errors import CheckFailed, InputError, InvalidValue
-from protonn_edge.families import Family, ProjectFiles, Stack
-from protonn_edge.families.avr.checks import check_feature_cycles, check_program
-from protonn_edge.families.avr.paths import prediction_paths, stated_facts
+from protonn_edge.errors import InvalidValue
+from protonn_edge.families import Family, ProjectFiles
+from protonn_edge.families.avr.paths import stated_facts
+from protonn_edge.families.avr.programs import ReadsAVRPrograms
 from protonn_edge.families.avr.upload import PlatformIOUpload, environments
 from protonn_edge.families.sources import files_below
 from protonn_edge.system import files
@@ -26,7 +24,7 @@ from protonn_edge.system.files import resource
 from protonn_edge.toolchain.platformio import build_firmware, description_file, environment_section
 
 if TYPE_CHECKING:
-    from protonn_edge.avr.paths import Paths
+    pass
 
 _SETTINGS = "platformio.ini"
 _SETTINGS_LIMIT_BYTES = 1 << 20
@@ -34,11 +32,10 @@ _OTHER_CHIPS = ("rp2040",)
 _ELSEWHERE = "choose another folder with -o"
 
 
-class AVR(Family):
+class AVR(ReadsAVRPrograms, Family):
     """AVRs with a compiler of PlatformIO's or Debian's."""
 
     emulators = EMULATORS
-    proves = True
     sensors = True
     settings = _SETTINGS
     written = (_SETTINGS, "firmware")
@@ -79,45 +76,11 @@ class AVR(Family):
         """Build with PlatformIO, which runs anything that the folder's platformio.ini specifies."""
         return build_firmware(folder, board.environment)
 
-    def read(self, elf: Path) -> LinkedProgram:
-        return read_program(elf)
-
-    def stack(self, program: Any, board: Board) -> Stack:
-        if board.cpu.wraps_at and program.sections.flash_bytes > board.flash_bytes:
-            # Short jumps wrap around at the end of the flash, which does not apply to programs that
-            # are too large: the stack of such code cannot be analysed.
-            return Stack(0)
-        worst = worst_case_stack(program, sorted(program.path.parent.rglob("*.su")))
-        return Stack(worst.bytes, worst.path)
-
-    def check_plan(self, plan: DevicePlan, board: Board, remedies: Remedies) -> None:
-        check_feature_cycles(plan.feature_cycles, board, remedies)
-
-    def check_program(
-        self, program: LinkedProgram, plan: DevicePlan, board: Board, remedies: Remedies
-    ) -> None:
-        check_program(program, plan, board, remedies)
-
-    def paths(self, program: LinkedProgram, plan: DevicePlan, board: Board) -> Paths:
-        assert isinstance(plan, Plan), "a float build has no proven cycles"
-        return prediction_paths(program, plan, board)
-
-    def bound(
-        self, program: LinkedProgram, plan: DevicePlan, board: Board
-    ) -> tuple[int, int] | None:
-        if not isinstance(plan, Plan) or plan.estimated:
-            return None
-        try:
-            paths = prediction_paths(program, plan, board)
-        except (CheckFailed, InputError):  # a stage without facts, or firmware of the user's
-            return None
-        return paths.shortest.cycles, paths.longest.cycles
-
     def find_emulator(self, name: str | None, board: Board) -> tuple[str, str]:
         program = find_program(name, board)
         return program.name, program.remark
 
-    def emulated(self, elf: Path, board: Board, **options: Any) -> EmulatedBoard:
+    def emulated(self, elf: Path | None, board: Board, **options: Any) -> EmulatedBoard:
         return EmulatedBoard(elf, board=board, **options)
 
     @contextmanager

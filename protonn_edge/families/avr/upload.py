@@ -96,10 +96,10 @@ def _default_environment(folder: Path) -> str:
         raise InputError(
             f"{folder.absolute()} has no {_SETTINGS}; name a folder that 'build' wrote"
         )
-    environments = environments(folder)
-    if not environments:
+    known = environments(folder)
+    if not known:
         raise InputError(f"{folder / _SETTINGS} has no section [env:NAME]; build the project again")
-    return environments[0]
+    return known[0]
 
 
 def _check_sources(folder: Path) -> None:

@@ -1,11 +1,11 @@
 """An emulated RP2040 as a process: rp2040py, with a TCP port as its serial line.
 
-Started as ``python -m``, with the protocol of the other emulators (``emulator/uno.c``): the flash on
-stdin, then commands, each answered by a line of JSON. Emulated time stands still while the firmware
-waits for a byte that is on its way, so that waiting takes none of this computer's time.
+Started as ``python -m``, with the protocol of the other emulators (``emulator/uno.c``): the flash
+on stdin, then commands, each answered by a line of JSON. Emulated time jumps to the arrival of a
+byte that the firmware waits for, so that waiting takes none of this computer's time.
 
-The boot ROM, which rp2040py does not have, is replaced by `Chip.boot`. Two instructions take a cycle
-more than rp2040py counts: a PUSH with LR and a POP with PC (ARM DDI 0484C, table 3-1).
+The boot ROM, which rp2040py does not have, is replaced by `Chip.boot`. Two instructions take a
+cycle more than rp2040py counts: a PUSH with LR and a POP with PC (ARM DDI 0484C, table 3-1).
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ class Chip:
         self._flags = _flags_of(flash, options)
         self._uart = self._chip.uart[0]
         self._read = self._uart.read_uint32
-        self._uart.read_uint32 = self._read_uart
-        self._uart.on_byte = lambda byte: self.sent.append(byte)
+        vars(self._uart)["read_uint32"] = self._read_uart
+        self.sent = bytearray()
+        self._uart.on_byte = self.sent.append
         self._byte_ns = 10e9 / options.baud
         self._coming: deque[tuple[float, int]] = deque()  # bytes with the time of their arrival
         self._line = Line(options.port)
-        self.sent = bytearray()
         self._faults: list[dict[str, Any]] = []
         self._crashed = False
         self._overruns = self._marked = self._spans = 0
@@ -121,7 +121,7 @@ class Chip:
         self._crashed = True
         self._faults.append({"pc": address, "what": what})
 
-    # --- the serial line ---------------------------------------------------------------------------
+    # --- the serial line ---
 
     def _read_uart(self, offset: int) -> int:
         if offset == _FLAG_REGISTER and self._uart.rx_fifo.empty:
@@ -247,7 +247,8 @@ def _read_commands() -> None:
 
 
 def _answer(content: dict[str, Any]) -> None:
-    print(json.dumps(content), flush=True)
+    sys.stdout.write(json.dumps(content) + "\n")
+    sys.stdout.flush()
 
 
 def main() -> None:
@@ -260,7 +261,7 @@ def main() -> None:
     try:
         chip = Chip(flash, options)
     except OSError as error:
-        print(error, file=sys.stderr)
+        sys.stderr.write(str(error))
         sys.exit(_USAGE)
     threading.Thread(target=_read_commands, daemon=True).start()
     _answer({"url": chip.url})

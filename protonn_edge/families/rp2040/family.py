@@ -112,7 +112,7 @@ class RP2040(Family):
         check_emulated(board)
         return RP2040PY, ""
 
-    def emulated(self, elf: Path, board: Board, **options: Any) -> EmulatedRP2040:
+    def emulated(self, elf: Path | None, board: Board, **options: Any) -> EmulatedRP2040:
         return EmulatedRP2040(elf, board, **options)
 
     def connected(self, board: Board) -> str:

@@ -1,7 +1,7 @@
 """The contents of a Pico's flash, and the UF2 file that its boot ROM writes there.
 
-UF2 is Microsoft's format (github.com/microsoft/uf2): blocks of 512 bytes, each with 256 bytes of the
-flash and their address, so that a drive can be written in any order.
+UF2 is Microsoft's format (github.com/microsoft/uf2): blocks of 512 bytes, each with 256 bytes of
+the flash and their address, so that a drive can be written in any order.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from pathlib import Path
 from elftools.common.exceptions import ELFError
 from elftools.construct import ConstructError
 from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
 
 from protonn_edge.avr.program import Sections
 from protonn_edge.errors import InvalidValue
@@ -41,7 +42,8 @@ def read_program(path: Path) -> RP2040Program:
         elf = ELFFile(BytesIO(contents))
         code, unset = _memory(elf)
         table = elf.get_section_by_name(".symtab")
-        symbols = {each.name: each["st_value"] & ~1 for each in table.iter_symbols()}
+        named = table.iter_symbols() if isinstance(table, SymbolTableSection) else ()
+        symbols = {each.name: each["st_value"] & ~1 for each in named}
     except (ELFError, ConstructError, ValueError, KeyError, AttributeError, OSError) as error:
         raise InvalidValue(path, "no program for an RP2040", _REMEDY) from error
     sections = Sections(BOOT2_BYTES, len(code) - BOOT2_BYTES, unset)
