@@ -23,7 +23,7 @@ from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.evaluation.accuracy import is_labelled
 from protonn_edge.evaluation.measurement import check_rows
 from protonn_edge.extensions import forms_of
-from protonn_edge.families import Program, read_program
+from protonn_edge.families import Program, family_of, read_program
 from protonn_edge.projects.checks import Usage, measure_usage
 from protonn_edge.projects.folder import Project
 from protonn_edge.projects.project import BuildOptions, trial_build
@@ -210,7 +210,8 @@ def _firmware_of(
 def _firmware(program: Program, usage: Usage, plan: DevicePlan, board: Board) -> Firmware:
     digest = hashlib.sha256(program.code).hexdigest()
     possible = PossibleCycles.of_program(program, plan, board)
-    return Firmware(program.code, digest, program.sections, usage, plan, possible, program)
+    followed = program if family_of(board).proves else None
+    return Firmware(program.code, digest, program.sections, usage, plan, possible, followed)
 
 
 def _with_means(firmware: Firmware, reference: IntegerChain, points: EvidencePoints) -> Firmware:

@@ -132,9 +132,7 @@ class Chip:
         """Pass the time until the next byte, for the firmware that asks for one."""
         clock = self._chip.clock
         if not self._coming:
-            start = time.monotonic()
-            self._serve(0.0 if self.sent else _WAIT_S)
-            clock.tick((time.monotonic() - start) * 1e9)
+            self._serve(_WAIT_S)
         if self._coming:
             clock.tick(max(0.0, self._coming[0][0] - clock.nanos))
             self._deliver()
@@ -152,9 +150,12 @@ class Chip:
 
     def _serve(self, wait_s: float) -> None:
         """Exchange bytes with the line, and answer commands; wait for the line if told to."""
-        now = self._chip.clock.nanos
-        arrives = self._coming[-1][0] if self._coming else now
-        for byte in self._line.exchange(bytes(self.sent), wait_s):
+        clock, start = self._chip.clock, time.monotonic()
+        received = self._line.exchange(bytes(self.sent), wait_s)
+        if wait_s:
+            clock.tick((time.monotonic() - start) * 1e9)
+        arrives = self._coming[-1][0] if self._coming else clock.nanos
+        for byte in received:
             arrives += self._byte_ns
             self._coming.append((arrives, byte))
         self.sent.clear()
