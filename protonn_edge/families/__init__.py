@@ -27,7 +27,7 @@ ProjectFiles = dict[str, bytes | str]
 """The contents of a project's files, by their names below its folder, with ``/``."""
 
 
-class Program(Protocol):
+class LinkedFirmware(Protocol):
     """A linked firmware."""
 
     @property
@@ -86,7 +86,7 @@ class BuildsFirmware(ABC):
         Raises `InputError` if there is no compiler, and `CheckFailed` if it refuses the sources.
         """
 
-    def more_products(self, _program: Program) -> ProjectFiles:
+    def more_products(self, _program: LinkedFirmware) -> ProjectFiles:
         """Return files that are made of a program and stay in the project."""
         return {}
 
@@ -97,11 +97,11 @@ class ReadsPrograms(ABC):
     proves: ClassVar[bool] = False  # whether it follows the machine code
 
     @abstractmethod
-    def read(self, elf: Path) -> Program:
+    def read(self, elf: Path) -> LinkedFirmware:
         """Return the program in an ELF file; `InputError` if it has none of this family."""
 
     @abstractmethod
-    def stack(self, program: Program, board: Board) -> Stack:
+    def stack(self, program: LinkedFirmware, board: Board) -> Stack:
         """Return the stack that a program needs, for the check of its SRAM."""
 
     def check_plan(self, plan: DevicePlan, board: Board, remedies: Remedies) -> None:
@@ -213,5 +213,5 @@ def families() -> tuple[Family, ...]:
 
 
 def read_program(elf: Path, board: Board) -> Any:
-    """Return the program in an ELF file for a board: a `Program`."""
+    """Return the program in an ELF file for a board: a `LinkedFirmware`."""
     return family_of(board).read(elf)

@@ -12,7 +12,7 @@ from protonn_edge.boards import Board
 from protonn_edge.chain.head import FEWER_FEATURES, Remedies
 from protonn_edge.codegen import DevicePlan
 from protonn_edge.errors import CheckFailed
-from protonn_edge.families import Program, family_of
+from protonn_edge.families import LinkedFirmware, family_of
 from protonn_edge.system.checks import check_enough
 
 
@@ -82,19 +82,21 @@ def check_estimate(plan: DevicePlan, board: Board, remedies: Remedies) -> None:
     family_of(board).check_plan(plan, board, remedies)
 
 
-def check_budget(program: Program, board: Board, remedies: Remedies) -> Usage:
+def check_budget(program: LinkedFirmware, board: Board, remedies: Remedies) -> Usage:
     """Return the usage of a linked firmware; raise `OverBudget` if it does not fit."""
     usage = measure_usage(program, board)
     usage.check(board, remedies)
     return usage
 
 
-def measure_usage(program: Program, board: Board) -> Usage:
+def measure_usage(program: LinkedFirmware, board: Board) -> Usage:
     """Return the usage of a linked firmware."""
     stack, sections = family_of(board).stack(program, board), program.sections
     return Usage(sections.flash_bytes, sections.sram_bytes, stack.bytes, stack.path)
 
 
-def check_linked(program: Program, plan: DevicePlan, board: Board, remedies: Remedies) -> None:
+def check_linked(
+    program: LinkedFirmware, plan: DevicePlan, board: Board, remedies: Remedies
+) -> None:
     """Raise `CheckFailed` if a linked firmware violates a rule of its board's family."""
     family_of(board).check_program(program, plan, board, remedies)

@@ -146,7 +146,7 @@ class Trial:
 
     project: Project
     files: ProjectFiles  # all of the project's
-    program: Any  # a `Program`
+    program: Any  # a `LinkedFirmware`
     model: DeviceModel
     plan: DevicePlan
     usage: Usage

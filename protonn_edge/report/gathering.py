@@ -23,7 +23,7 @@ from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.evaluation.accuracy import is_labelled
 from protonn_edge.evaluation.measurement import check_rows
 from protonn_edge.extensions import forms_of
-from protonn_edge.families import Program, family_of, read_program
+from protonn_edge.families import LinkedFirmware, family_of, read_program
 from protonn_edge.projects.checks import Usage, measure_usage
 from protonn_edge.projects.folder import Project
 from protonn_edge.projects.project import BuildOptions, trial_build
@@ -207,7 +207,7 @@ def _firmware_of(
         return _firmware(trial.program, trial.usage, trial.plan, board)
 
 
-def _firmware(program: Program, usage: Usage, plan: DevicePlan, board: Board) -> Firmware:
+def _firmware(program: LinkedFirmware, usage: Usage, plan: DevicePlan, board: Board) -> Firmware:
     digest = hashlib.sha256(program.code).hexdigest()
     possible = PossibleCycles.of_program(program, plan, board)
     followed = program if family_of(board).proves else None

@@ -25,7 +25,7 @@ from protonn_edge.codegen.host import host_program
 from protonn_edge.device import Host, ReferenceAnswers, Result, Session, run
 from protonn_edge.emulator.board import RunningBoard
 from protonn_edge.errors import CheckFailed, DeviceError
-from protonn_edge.families import Program, family_of
+from protonn_edge.families import LinkedFirmware, family_of
 from protonn_edge.quantization import IntegerChain
 
 _LONGEST_S = 3  # the watchdog ends a computation after 2 s by its own clock
@@ -44,7 +44,7 @@ class PossibleCycles:
     proven: bool  # whether they follow from the program's machine code, not only from the clock
 
     @classmethod
-    def of_program(cls, program: Program, plan: DevicePlan, board: Board) -> Self:
+    def of_program(cls, program: LinkedFirmware, plan: DevicePlan, board: Board) -> Self:
         """Return the range for a linked program, by its machine code if that can be followed."""
         bound = family_of(board).bound(program, plan, board)
         return cls.by_clock(board) if bound is None else cls(*bound, proven=True)
@@ -76,7 +76,7 @@ class PossibleCycles:
 
 
 def watched_board(
-    program: Program, plan: DevicePlan, board: Board, emulator: str | None = None
+    program: LinkedFirmware, plan: DevicePlan, board: Board, emulator: str | None = None
 ) -> AbstractContextManager[RunningBoard]:
     """Run a program on the emulated board, and check what is stated of it at the block's end.
 

@@ -70,7 +70,7 @@ def test_measurements_contradict_a_wrong_bound(name: str) -> None:
         points = trial_points(trial.model, 20)
         with EmulatedBoard(elf, board=board, watch=facts.watch) as emulated:
             verify_device("uno", emulated.url, reference, points, board=board)
-            with refused_by("verification.agreement", kind=CheckFailed):
+            with refused_by("families.avr.paths", kind=CheckFailed):
                 facts.check(emulated.stats())
 
 

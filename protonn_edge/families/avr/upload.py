@@ -92,10 +92,6 @@ def _board_of(folder: Path, environment: str, port: str | None) -> Board:
 
 
 def _default_environment(folder: Path) -> str:
-    if not (folder / _SETTINGS).is_file():
-        raise InputError(
-            f"{folder.absolute()} has no {_SETTINGS}; name a folder that 'build' wrote"
-        )
     known = environments(folder)
     if not known:
         raise InputError(f"{folder / _SETTINGS} has no section [env:NAME]; build the project again")

@@ -4,8 +4,8 @@ Started as ``python -m``, with the protocol of the other emulators (``emulator/u
 on stdin, then commands, each answered by a line of JSON. Emulated time jumps to the arrival of a
 byte that the firmware waits for, so that waiting takes none of this computer's time.
 
-The boot ROM, which rp2040py does not have, is replaced by `Chip.boot`. Two instructions take a
-cycle more than rp2040py counts: a PUSH with LR and a POP with PC (ARM DDI 0484C, table 3-1).
+The boot ROM, which rp2040py does not have, is replaced by `EmulatedChip.boot`. Two instructions
+take a cycle more than rp2040py counts: a PUSH with LR and a POP with PC (ARM DDI 0484C, table 3-1).
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ _USAGE = 2  # exit code for a port that cannot be opened
 _FLAG_REGISTER, _FIFO_BYTES, _OVERRUN = 0x18, 32, 1 << 11
 
 # What is to be done at an instruction.
-_LONGER, _USES_STACK, _BEGINS, _ENDS, _FAULT = 1, 2, 4, 8, 16
+_LONGER, _USES_STACK, _BEGINS, _ENDS, _FAULT, _FOREVER = 1, 2, 4, 8, 16, 32
 
 
-class Chip:
+class EmulatedChip:
     """The chip, its serial line, and what is counted of both."""
 
     def __init__(self, flash: bytes, options: Namespace) -> None:
@@ -56,7 +56,7 @@ class Chip:
         self._uart.on_byte = self.sent.append
         self._byte_ns = 10e9 / options.baud
         self._coming: deque[tuple[float, int]] = deque()  # bytes with the time of their arrival
-        self._line = Line(options.port)
+        self._line = SerialPort(options.port)
         self._faults: list[dict[str, Any]] = []
         self._crashed = False
         self._overruns = self._marked = self._spans = 0
@@ -95,7 +95,7 @@ class Chip:
         core, flags, tick = self._chip.core, self._flags, self._chip.clock.tick
         execute = core.execute_instruction
         for _ in range(count):
-            pc = core.pc
+            pc = core.pc & ~1
             flag = flags.get(pc)
             if flag is None:
                 tick(execute() * _CYCLE_NS)
@@ -104,8 +104,10 @@ class Chip:
                     return
                 continue
             if flag & _FAULT:
-                self._fault(self._chip.read_uint32(core.sp + 24), "a hard fault")
+                self._fault(pc, "an undefined instruction")
                 return
+            if flag & _FOREVER:  # until an exception or the watchdog
+                tick(self._chip.clock.nanos_to_next_alarm)
             if flag & _BEGINS:
                 self._began = self._chip.clock.nanos
                 flags[core.lr & ~1] = flags.get(core.lr & ~1, 0) | _ENDS
@@ -197,13 +199,16 @@ def _flags_of(flash: bytes, options: Namespace) -> dict[int, int]:
             flags[_SRAM + place] = _USES_STACK | (_LONGER if high == 0xB5 else 0)
         elif high == 0xBD:  # POP with PC
             flags[_SRAM + place] = _LONGER
-    for address, flag in ((options.predict, _BEGINS), (options.fault, _FAULT)):
-        if address:
-            flags[address] = flags.get(address, 0) | flag
+        elif high == 0xDE:  # UDF
+            flags[_SRAM + place] = _FAULT
+        elif instruction == 0xE7FE:  # B to itself
+            flags[_SRAM + place] = _FOREVER
+    if options.predict:
+        flags[options.predict] = flags.get(options.predict, 0) | _BEGINS
     return flags
 
 
-class Line:
+class SerialPort:
     """A TCP port that one client at a time is connected to."""
 
     def __init__(self, port: int) -> None:
@@ -255,12 +260,12 @@ def _answer(content: dict[str, Any]) -> None:
 def main() -> None:
     """Emulate a chip until stdin ends."""
     parser = ArgumentParser()
-    for name in ("image-bytes", "code-bytes", "predict", "fault", "baud", "port"):
+    for name in ("image-bytes", "code-bytes", "predict", "baud", "port"):
         parser.add_argument(f"--{name}", type=int, default=0)
     options = parser.parse_args()
     flash = sys.stdin.buffer.read(options.image_bytes)
     try:
-        chip = Chip(flash, options)
+        chip = EmulatedChip(flash, options)
     except OSError as error:
         sys.stderr.write(str(error))
         sys.exit(_USAGE)

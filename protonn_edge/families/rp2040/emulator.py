@@ -50,7 +50,7 @@ class EmulatedRP2040(RunningBoard):
         impossible = [name for name, value in more.items() if value and value != "tcp"]
         if elf is None or impossible:
             named = ", ".join(name.replace("_", " ") for name in impossible) or "empty flash"
-            raise InputError(f"the emulated {board.name} does not support: {named}")
+            raise InputError(f"the emulated {board.name} does not support {named}; leave it out")
         assert emulator in (None, RP2040PY), emulator
         check_emulated(board)
         linked = read_program(elf)
@@ -59,7 +59,6 @@ class EmulatedRP2040(RunningBoard):
             "image-bytes": len(linked.code),
             "code-bytes": len(linked.code) - BOOT2_BYTES,
             "predict": linked.symbols.get("pnn_predict", 0),
-            "fault": linked.symbols.get("fault", 0),
             "baud": board.baud,
             "port": port,
         }

@@ -10,7 +10,7 @@ from typing import Any
 from protonn_edge.boards import Board, load_board
 from protonn_edge.errors import CheckFailed, InputError, InvalidValue
 from protonn_edge.extensions import parts_of
-from protonn_edge.families import Family, Program, ProjectFiles, Stack
+from protonn_edge.families import Family, LinkedFirmware, ProjectFiles, Stack
 from protonn_edge.families.rp2040.emulator import RP2040PY, EmulatedRP2040, check_emulated
 from protonn_edge.families.rp2040.flash import uf2
 from protonn_edge.families.rp2040.program import STACK_BYTES, RP2040Program, read_program
@@ -98,13 +98,13 @@ class RP2040(Family):
             raise CheckFailed(f"{_COMPILER} failed: {relevant_lines(done.stderr)}")
         return folder / product
 
-    def more_products(self, program: Program) -> ProjectFiles:
+    def more_products(self, program: LinkedFirmware) -> ProjectFiles:
         return {_UF2: uf2(program.code)}
 
     def read(self, elf: Path) -> RP2040Program:
         return read_program(elf)
 
-    def stack(self, program: Program, board: Board) -> Stack:
+    def stack(self, program: LinkedFirmware, board: Board) -> Stack:
         """Return the memory that is reserved for the stack; a device reports how much it used."""
         return Stack(STACK_BYTES)
 
