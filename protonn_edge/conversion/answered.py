@@ -33,7 +33,7 @@ class Answered:
         return chain.predict(chain.quantize(X))
 
     def of_labels(self, estimator: Any, y: ArrayLike, n: int) -> Answers:
-        """Return labels as answers to n points, or refuse those that a `FittedEstimator` has not."""
+        """Return labels as answers to n points, or refuse labels that are no answers."""
         labels = np.asarray(y)
         check_shape("labels", labels.shape, (n,))
         numbers = {label_text(str(label)): index for index, label in enumerate(estimator.labels)}

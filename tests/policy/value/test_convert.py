@@ -75,7 +75,7 @@ def test_integers_predict_almost_as_well_as_the_estimator(estimator: Any) -> Non
     np.testing.assert_allclose(found.source.answers(NEW), estimator.predict(NEW), rtol=1e-4)
     np.testing.assert_allclose(found.model.predict(NEW), estimator.predict(NEW), rtol=1e-3)
     assert found.steps[1].agreement > EXACT
-    assert found.agreement > 0.995
+    assert found.agreement > 0.99
     assert found.lost is not None
     assert found.lost <= 0.005
     assert found.steps[0].accuracy == pytest.approx(estimator.score(NEW, OF_NEW), abs=1e-4)
@@ -151,7 +151,7 @@ def test_boosted_trees_of_a_number_are_their_sums(objective: str) -> None:
     [("reg:squarederror", "count:poisson"), ("regression", "regression sqrt")],
 )
 def test_other_objectives_are_refused(reader: str, objective: str) -> None:
-    with refused_by("kinds.forest.convert.trees"):
+    with refused_by("kinds.forest.convert.libraries"):
         boosters()[reader](objective)
 
 
@@ -213,7 +213,7 @@ def test_an_int8_network_with_one_output_counts_its_steps() -> None:
     )
     points = (rng.integers(0, 256, (300, 8)) * 0.01).astype(np.float32)
     found = from_network(content, points, target="value")
-    exact = points @ (0.05 * W[0]) + 0.0005 * bias
+    exact = np.clip(points @ (0.05 * W[0]) + 0.0005 * bias, -148 * step, 107 * step)
     assert np.abs(found.source.answers(points) - exact).max() <= step / 2 + 1e-4
     chain = quantize(found.model)
     values = chain.policy.values(chain.scores(chain.quantize(points)))

@@ -15,6 +15,7 @@ from protonn_edge.chain.policy import FloatPolicy, policy_of
 from protonn_edge.chain.shapes import image_text
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.conversion.affine import rows_in_order
+from protonn_edge.conversion.answered import Answers
 from protonn_edge.conversion.search import Candidate, ModelSearch, Rule
 from protonn_edge.features.convolution.convert.one_output import of_number
 from protonn_edge.features.convolution.making import Layer, layered
@@ -64,7 +65,7 @@ class Int8Network(Rule):
             values = layer.run(values)
         return values
 
-    def answers(self, Z: NDArray[Any]) -> NDArray[np.int64]:
+    def answers(self, Z: NDArray[Any]) -> Answers:
         """Return the class of each point Z (n, D), the first one with the largest output."""
         outputs = self.outputs(Z)
         if outputs.shape[1] == 1:

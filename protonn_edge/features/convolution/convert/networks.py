@@ -22,6 +22,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.chain.shapes import ImageShape
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.conversion.affine import AffineMap, rows_in_order
+from protonn_edge.conversion.answered import Answers
 from protonn_edge.conversion.search import Candidate, ModelSearch, Rule
 from protonn_edge.errors import CheckFailed
 from protonn_edge.features.convolution.convert.one_output import of_number
@@ -118,7 +119,7 @@ class FloatNetwork(Rule):
     def targets(self, X: NDArray[Any]) -> Float32:
         """Return what layers are trained to answer to points X (n, D): here, probabilities."""
         scores = self.scores(X)
-        Y = np.exp(scores - scores.max(axis=1, keepdims=True))
+        Y: Float32 = np.exp(scores - scores.max(axis=1, keepdims=True))
         Y /= Y.sum(axis=1, keepdims=True)
         return Y
 
@@ -215,7 +216,7 @@ class FloatNetwork(Rule):
         """Return a warning if no byte is near to the padding of the first layer."""
         return self.warning(X, model.features)
 
-    def answers(self, Z: NDArray[Any]) -> Indices:
+    def answers(self, Z: NDArray[Any]) -> Answers:
         """Return the class index of each point Z (n, D)."""
         classes: Indices = self.scores(Z).argmax(axis=1).astype(np.int64)
         return classes

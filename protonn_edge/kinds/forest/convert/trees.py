@@ -21,6 +21,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.conversion import reading
 from protonn_edge.conversion.affine import AffineMap, Float64
+from protonn_edge.conversion.answered import Answers
 from protonn_edge.conversion.search import Candidate, ModelSearch, Rule
 from protonn_edge.errors import CheckFailed, InputError, InvalidValue, counted
 from protonn_edge.kinds.forest.head import ForestHead
@@ -61,9 +62,10 @@ class TreeRule(Rule):
     not_tuned: ClassVar[str] = "consists of trees"
     votes: ClassVar[bool] = True  # whether pruned trees may have leaves that are votes
 
-    def answers(self, Z: Float64) -> Indices:
+    def answers(self, Z: Float64) -> Answers:
         """Return the class index of each point Z (n, k); see `sums`."""
-        return self.sums(Z).argmax(axis=1).astype(np.int64)
+        classes: Answers = self.sums(Z).argmax(axis=1).astype(np.int64)
+        return classes
 
     def sums(self, Z: Float64) -> Float64:
         """Return the scores (n, L) of points Z (n, k), in float32 as in scikit-learn.

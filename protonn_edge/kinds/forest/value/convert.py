@@ -74,7 +74,8 @@ def _start(regressor: Any) -> Float64:
         return np.zeros(1)
     usual = type(first) is DummyRegressor
     check(usual, "GradientBoostingRegressor.init", "an estimator", "None or 'zero'")
-    return reading.numbers_of(first, "constant_", (1, 1))[0]
+    constant: Float64 = reading.numbers_of(first, "constant_", (1, 1))
+    return constant.reshape(1)
 
 
 def _histogram_rule(regressor: Any, k: int, n_labels: int) -> TreeNumberRule:
