@@ -46,7 +46,8 @@ class LinearRule(Rule):
 
     def answers(self, Z: Float64) -> Answers:
         """Return the class index of each point Z (n, k)."""
-        return self.decisions(Z).argmax(axis=1).astype(np.int64)
+        classes: Answers = self.decisions(Z).argmax(axis=1).astype(np.int64)
+        return classes
 
     @property
     def directions(self) -> Float64:
