@@ -91,7 +91,7 @@ class Int8Network(Rule):
         )
 
     def ending(self, policy: FloatPolicy) -> tuple[LinearHead, FloatPolicy]:
-        """Return what follows the layers, given the policy for scores of deviation 1."""
+        """Return the head and the policy, given the policy for scores of deviation 1."""
         D = self.layers[-1].n_outputs
         bias = np.full(D, -float(self.output_zero if D == 1 else INT8_ZERO))
         policy = policy_of({"sharpness": np.array([float(self.output_step)])})

@@ -60,7 +60,7 @@ class NumberInt8Network(NumberRule, Int8Network):
         return steps * self.output_step
 
     def ending(self, policy: FloatPolicy) -> tuple[LinearHead, FloatPolicy]:
-        """Return what follows the layers: a score is the number of steps from the mean."""
+        """Return the head and the policy: a score is the number of steps from the mean."""
         value = policy.find(Value)
         assert value is not None
         mean = round(value.offset / self.output_step)
