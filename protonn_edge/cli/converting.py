@@ -68,11 +68,6 @@ def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:
     estimator = _estimator(source, given.bits)
     fitted = read_estimator(estimator)  # before the data, so that gaps are refused at once
     dataset, fitted = _dataset(data, given, fitted)
-    if isinstance(dataset, MultiLabelDataset):
-        raise InputError(
-            f"{data} has sets of labels, but the estimator predicts one class; use data with one "
-            "label per point"
-        )
     wanted = tuple(map(str, getattr(estimator, "feature_names_in_", ())))
     if one_hot := fitted.features.one_hot:
         dataset = _of_texts(dataset, one_hot, given)
@@ -102,13 +97,12 @@ def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:
             epochs=given.epochs,
             random_state=given.seed,
         )
-    of_values = isinstance(dataset, ValueDataset)
-    if names is not None and not given.classes and not of_values:
+    if names is not None and not given.classes:
         out.notice(_other_order(conversion, dataset, names))
     if (columns := conversion.model.record.get("columns")) is not None:
         dataset = dataset.of_columns(columns)
     model = of_data(conversion.model, dataset)
-    out.notice([*repeated_rows(dataset), *(() if of_values else _of_answers(model, dataset))])
+    out.notice([*repeated_rows(dataset), *_of_answers(model, dataset)])
     if model.classes == dataset.classes:
         model = with_accuracy_floor(model, dataset.X_test, dataset.y_test)
     save_model(model, given.output)
@@ -127,6 +121,11 @@ def _dataset(
 ) -> tuple[Dataset, FittedEstimator]:
     """Return the data, and the estimator of its labels: of classes, or of numbers."""
     dataset = _read(data, given, fitted)
+    if isinstance(dataset, MultiLabelDataset):
+        raise InputError(
+            f"{data} has sets of labels, but the estimator predicts one class; use data with one "
+            "label per point"
+        )
     several = len(dataset.classes) > len(fitted.labels) and getattr(fitted.rule, "plain", False)
     if isinstance(dataset, ValueDataset) or several:
         fitted = fitted.for_numbers()
@@ -169,6 +168,8 @@ def _of_texts(
 
 def _of_answers(model: Model, dataset: Dataset) -> list[Notice]:
     """Return warnings if a converted model is no better than a constant, or misses a class."""
+    if isinstance(dataset, ValueDataset):
+        return []
     order = {name: index for index, name in enumerate(dataset.classes)}
     numbers = np.array([order.get(name, NO_CLASS) for name in model.classes])
     parts = dataset.X_train, dataset.X_test
@@ -228,6 +229,8 @@ def _other_order(
     conversion: Conversion, dataset: Dataset, names: tuple[str, ...]
 ) -> Iterator[Notice]:
     """Yield a warning if numbered classes fit the data far better in another order of names."""
+    if isinstance(dataset, ValueDataset):
+        return
     answers = conversion.source.answers(conversion.source.features.taken(dataset.X_train, "X"))
     y = np.array([names.index(each) for each in dataset.classes])[dataset.y_train]
     counts = np.zeros((len(names), len(names)))
