@@ -126,7 +126,7 @@ def _dataset(
             f"{data} has sets of labels, but the estimator predicts one class; use data with one "
             "label per point"
         )
-    several = len(dataset.classes) > len(fitted.labels) and getattr(fitted.rule, "plain", False)
+    several = len(dataset.classes) > len(fitted.labels) and fitted.rule.plain
     if isinstance(dataset, ValueDataset) or several:
         fitted = fitted.for_numbers()
         dataset = _read(data, given, fitted) if several else dataset

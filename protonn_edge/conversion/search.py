@@ -23,10 +23,10 @@ from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.codegen import Limits, Plan, make_plan
 from protonn_edge.conversion.affine import AffineMap, Float64, filling
 from protonn_edge.conversion.answered import CLASSES, Answered, Answers
-from protonn_edge.errors import CheckFailed, InvalidValue
+from protonn_edge.errors import CheckFailed
 from protonn_edge.projects.checks import check_estimate
 from protonn_edge.quantization import IntegerChain, quantize
-from protonn_edge.system.checks import check_enough
+from protonn_edge.system.checks import check, check_enough
 from protonn_edge.training.points import Float32, Indices, check_varying
 
 _COMPARED_POINTS = 10_000
@@ -39,6 +39,7 @@ class Rule:
     """Maps an estimator's own features to its answer, the index of a class or a number."""
 
     answered: ClassVar[Answered] = CLASSES
+    plain: bool = False  # whether its only score, as it is, may stand for a number
     landmarks: Float64 | None  # the points (m, k) that inputs are compared with, if any
     not_tuned: ClassVar[str] = "is not a network"  # why it has no fine-tuning; empty if it has
 
@@ -48,9 +49,15 @@ class Rule:
 
     def for_numbers(self, name: str) -> Rule:
         """Return the rule, called by this name, that answers with numbers."""
-        raise InvalidValue(
-            f"labels for {name}", "numbers, but it predicts classes", "use labels that are classes"
+        check(
+            self.plain,
+            f"labels for {name}",
+            "numbers",
+            "classes",
+            "use labels that are classes, or a network that ends in one output without a Sigmoid",
         )
+        rule: Rule = converter_with("number_of")(self)
+        return rule
 
     @property
     def directions(self) -> Float64 | None:

@@ -176,7 +176,7 @@ def test_a_network_of_onnx_with_one_output_predicts_a_number() -> None:
 
 
 def test_an_output_behind_a_sigmoid_is_no_number() -> None:
-    with refused_by("features.convolution.convert.one_output"):
+    with refused_by("conversion.search"):
         from_network(one_output("Sigmoid"), X, Y, target="value")
 
 

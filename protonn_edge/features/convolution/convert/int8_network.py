@@ -17,7 +17,6 @@ from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.conversion.affine import rows_in_order
 from protonn_edge.conversion.answered import Answers
 from protonn_edge.conversion.search import Candidate, ModelSearch, Rule
-from protonn_edge.features.convolution.convert.one_output import of_number
 from protonn_edge.features.convolution.making import Layer, layered
 from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.kinds.linear.head import LinearHead
@@ -49,10 +48,6 @@ class Int8Network(Rule):
     def n_classes(self) -> int:
         """L, which is 2 if there is one output."""
         return max(2, self.layers[-1].n_outputs)
-
-    def for_numbers(self, name: str) -> Rule:
-        """See `Rule.for_numbers`."""
-        return of_number(self, name)
 
     def rows(self, X: ArrayLike) -> ArrayLike:
         """Return points with several axes, as the network takes them, as rows (n, D)."""

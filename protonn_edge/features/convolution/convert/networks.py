@@ -25,7 +25,6 @@ from protonn_edge.conversion.affine import AffineMap, rows_in_order
 from protonn_edge.conversion.answered import Answers
 from protonn_edge.conversion.search import Candidate, ModelSearch, Rule
 from protonn_edge.errors import CheckFailed
-from protonn_edge.features.convolution.convert.one_output import of_number
 from protonn_edge.features.convolution.convert.tuning import Tuning
 from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.convolution.train.layers import Convolution, Layer, Pooling, Rectifier
@@ -116,17 +115,6 @@ class FloatNetwork(Rule):
         """Return its matrices, to be trained."""
         return DenseNetwork([*self.weights], [*self.biases])
 
-    def targets(self, X: NDArray[Any]) -> Float32:
-        """Return what layers are trained to answer to points X (n, D): here, probabilities."""
-        scores = self.scores(X)
-        Y: Float32 = np.exp(scores - scores.max(axis=1, keepdims=True))
-        Y /= Y.sum(axis=1, keepdims=True)
-        return Y
-
-    def for_numbers(self, name: str) -> Rule:
-        """See `Rule.for_numbers`."""
-        return of_number(self, name)
-
     @property
     def zeros(self) -> NDArray[np.float64]:
         """The raw value of each channel, (channels,), that the padding of the first layer is."""
@@ -173,8 +161,9 @@ class FloatNetwork(Rule):
         """Return the byte of the padding: of several channels, the mean one."""
         return int(pixels.to_bytes(self.zeros).mean().round())
 
-    def warning(self, X: Float32, stage: Features | None) -> str | None:
-        """Return a warning if no byte of a stage is near to the padding of its first layer."""
+    def warned(self, X: Float32, features: AffineMap, model: Model) -> str | None:  # noqa: ARG002
+        """Return a warning if no byte is near to the padding of the first layer."""
+        stage = model.features
         if not (self.pads and stage is not None):
             return None
         scale = stage.points.scale
@@ -211,10 +200,6 @@ class FloatNetwork(Rule):
         if tuning is None:
             return max(candidates, key=lambda candidate: candidate.agreement)
         return _tuned(candidates, tuning, too_large)
-
-    def warned(self, X: Float32, features: AffineMap, model: Model) -> str | None:  # noqa: ARG002
-        """Return a warning if no byte is near to the padding of the first layer."""
-        return self.warning(X, model.features)
 
     def answers(self, Z: NDArray[Any]) -> Answers:
         """Return the class index of each point Z (n, D)."""
@@ -254,7 +239,7 @@ def network_models(
     yield "rounded", _convolutional(rounded, dense, image, pixels, X, names)
     earlier = [each.copy() for each in rounded.parameters]
     if passes := round(epochs * _PASSES):
-        own = Images(X, network.targets(X), None, image[:2], given)
+        own = Images(X, _targets(network.scores(X), alone=dense.alone), None, image[:2], given)
         generator = np.random.default_rng(seed)
         Training(own, Schedule(passes, moved_share=0.0), generator).fine_tune(
             rounded, _RATES[network.bits.weights]
@@ -263,6 +248,15 @@ def network_models(
     if tuning is not None:
         tuning.train(rounded, earlier, len(names["classes"]), given)
         yield "tuned", _convolutional(rounded, dense, image, pixels, X, names)
+
+
+def _targets(scores: Float32, *, alone: bool) -> Float32:
+    """Return what layers are trained to answer for scores (n, L): probabilities, or a number."""
+    if alone:
+        return scores
+    Y: Float32 = np.exp(scores - scores.max(axis=1, keepdims=True))
+    Y /= Y.sum(axis=1, keepdims=True)
+    return Y
 
 
 def _of_matrices(

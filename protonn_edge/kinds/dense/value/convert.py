@@ -21,7 +21,6 @@ from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.policy.value.convert import NumberRule, as_numbers, scale_of
 from protonn_edge.policy.value.rule import Value
 from protonn_edge.policy.value.train import squared_error
-from protonn_edge.training.points import Float32
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,10 +31,6 @@ class NumberNetwork(NumberRule, FloatNetwork):
         """Return its matrices, to be trained."""
         weights, biases = [*self.weights], [*self.biases]
         return DenseNetwork(weights, biases, squared_error, alone=True)
-
-    def targets(self, X: NDArray[Any]) -> Float32:
-        """Return what layers are trained to answer to points X (n, D)."""
-        return self.scores(X)
 
     def answers(self, Z: NDArray[Any]) -> Float64:
         """Return the number for each point Z (n, D)."""
