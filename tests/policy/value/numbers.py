@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import subprocess
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from generated_programs import write_c
 
 from protonn_edge.kinds.dense.value.train import DenseRegressor
 from protonn_edge.kinds.forest.value.train import ForestRegressor
 from protonn_edge.kinds.linear.value.train import LinearRegressor
 from protonn_edge.kinds.protonn.value.train import ProtoNNRegressor
-from protonn_edge.quantization import IntegerChain
-from protonn_edge.toolchain.process import build_host_executable
-
-MAIN = Path(__file__).with_name("value_main.c")
-DEADLINE_S = 60.0
 
 TRAINED: dict[str, Any] = {"epochs": 100, "learning_rate": 0.03, "random_state": 0}
 REGRESSORS: dict[str, Any] = {
@@ -44,17 +37,6 @@ def points(seed: int = 0, n: int = 300, features: int = 5) -> tuple[np.ndarray, 
 def fitted(kind: str) -> Any:
     """Return a small regressor of a kind, fitted to `points`."""
     return REGRESSORS[kind].fit(*points())
-
-
-def values_of_host(chain: IntegerChain, folder: Path, Q: np.ndarray) -> bytes:
-    """Return the values for inputs Q (n, D) from host C under sanitizers, 4 bytes each."""
-    write_c(chain, folder)
-    sources = [MAIN, folder / "pnn_model.c"]
-    program = build_host_executable(sources, folder, folder / "value", sanitize=True)
-    done = subprocess.run(
-        [program], input=Q.tobytes(), capture_output=True, check=True, timeout=DEADLINE_S
-    )
-    return done.stdout
 
 
 def write_table(path: Path, n: int = 300, decimals: int = 2) -> Path:

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 import tflite_factory
+from byte_programs import answered_by, host_program
 from command_line import run, run_json
-from policy.value.numbers import points, values_of_host, write_table
+from policy.value.numbers import points, write_table
 from refusals import refused_by, refuses
 from sklearn import ensemble, linear_model
 from sklearn.neighbors import KNeighborsRegressor
@@ -30,6 +31,7 @@ from protonn_edge.quantization import quantize
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
+MAIN = Path(__file__).with_name("value_main.c")
 DATA = Path(__file__).parents[2] / "data"
 X, Y = points()
 NEW, OF_NEW = points(seed=1)
@@ -95,7 +97,10 @@ def test_host_c_gives_the_value_of_numpy(tmp_path: Path, estimator: Any) -> None
     chain = quantize(converted(estimator).model)
     Q = chain.quantize(NEW)
     units = chain.policy.values(chain.scores(Q)) * 10 ** chain.policy.rules[0].decimals
-    assert values_of_host(chain, tmp_path, Q) == np.rint(units).astype("<i4").tobytes()
+    assert (
+        answered_by(host_program(chain, MAIN, tmp_path), Q.tobytes())
+        == np.rint(units).astype("<i4").tobytes()
+    )
 
 
 def test_the_interval_comes_from_points_that_are_held_out() -> None:

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import socket
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
-from generated_programs import write_c
+from byte_programs import answered_by, answered_by_uno, host_program, uno_program
 from hypothesis import given
 from hypothesis import strategies as st
-from policy.value.numbers import DEADLINE_S, MAIN, REGRESSORS, fitted, points, values_of_host
+from policy.value.numbers import REGRESSORS, fitted, points
 from refusals import refused_by
 
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.policy import Units
-from protonn_edge.emulator import EmulatedUno
 from protonn_edge.policy.value.rule import IntegerValue, Value
 from protonn_edge.quantization import IntegerChain, quantize
-from protonn_edge.system.files import resource
+
+MAIN = Path(__file__).with_name("value_main.c")
 
 
 def units(step: float, low: int, high: int) -> Units:
@@ -84,31 +82,18 @@ def expected(chain: IntegerChain, Q: np.ndarray) -> bytes:
 def test_host_c_gives_the_value_of_numpy_under_sanitizers(tmp_path: Path, kind: str) -> None:
     chain = chain_of(kind)
     Q = points_of(chain)
-    printed = values_of_host(chain, tmp_path, Q)
-    assert printed == expected(chain, Q)
-    assert len(np.unique(np.frombuffer(printed, "<i4"))) > 10
+    found = answered_by(host_program(chain, MAIN, tmp_path), Q.tobytes())
+    assert found == expected(chain, Q)
+    assert len(np.unique(np.frombuffer(found, "<i4"))) > 10
 
 
 @needs_emulated_avr
 @pytest.mark.parametrize("kind", REGRESSORS)
 def test_the_uno_gives_the_value_of_numpy(tmp_path: Path, kind: str) -> None:
     chain = chain_of(kind)
-    write_c(chain, tmp_path)
-    firmware = resource("firmware")
-    sources = [MAIN, tmp_path / "pnn_model.c", firmware / "uart.c", firmware / "cycle_counter.c"]
-    program = tmp_path / "value.elf"
-    command = ["avr-gcc", "-mmcu=atmega328p", "-DF_CPU=16000000L", "-std=gnu99", "-O2", "-Wall"]
-    command += ["-Wextra", "-Werror", f"-I{tmp_path}", f"-I{firmware}", "-o", program]
-    subprocess.run([*command, *sources], check=True, timeout=DEADLINE_S)
-    Q, received = points_of(chain)[:20], b""
-    with EmulatedUno(program) as uno:
-        with socket.create_connection(("127.0.0.1", uno.port), timeout=20.0) as line:
-            for point in Q:
-                line.sendall(point.tobytes())
-                for _ in range(4):
-                    received += line.recv(1)
-        assert uno.stats().faults == ()
-    assert received == expected(chain, Q)
+    Q = points_of(chain)[:20]
+    elf = uno_program(chain, MAIN, tmp_path)
+    assert answered_by_uno(elf, map(bytes, Q), 4) == expected(chain, Q)
 
 
 @pytest.mark.parametrize("kind", REGRESSORS)
