@@ -6,7 +6,7 @@ import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 import numpy as np
@@ -14,16 +14,18 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.registry import modules_named
 from protonn_edge.chain.signals import SAMPLE_RATES
-from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
+from protonn_edge.cli.additions import AddedOptions
+from protonn_edge.cli.command import OUTPUT, Output, additions, argument, command, option
 from protonn_edge.cli.options import LEVEL, PATH, FiniteRange, Qualified
 from protonn_edge.cli.paths import WINDOWS, OutputFile
 from protonn_edge.cli.tables import TABLE
-from protonn_edge.datasets import Notice, TableOptions, recordings
+from protonn_edge.datasets import Dataset, Notice, TableOptions, recordings
 from protonn_edge.datasets.instruments import to_arrays
 from protonn_edge.datasets.naming import check_names, label_text, listed, title
 from protonn_edge.datasets.onset import THRESHOLDS
 from protonn_edge.datasets.recorded import Recording, followed_by, read_noise, read_recording
 from protonn_edge.datasets.roles import is_called_as_time
+from protonn_edge.datasets.values import means_of_windows, spread_of, takes_among_all
 from protonn_edge.errors import InputError, counted
 from protonn_edge.evaluation.terminal import fact_table
 from protonn_edge.sensors import MICROPHONE
@@ -32,6 +34,15 @@ from protonn_edge.system.files import write_atomically
 
 _BEFORE_SHARE = 5  # of a window
 _LEAST_RUN = 3  # samples of a label in a row, on average
+
+
+class WindowsAddition(AddedOptions):
+    """The options of a rule for windows."""
+
+    target: Literal["class", "value"] | None = None  # what labels are; None to find out
+
+    def check(self, dataset: Dataset) -> None:
+        """Refuse a recording, as a data set, with labels that may be something else."""
 
 
 @command(
@@ -81,6 +92,7 @@ def windows_command(
         "would sample the sound.  [default: from the recording, or its times]",
         FiniteRange(*SAMPLE_RATES),
     ),
+    added: list[WindowsAddition] = additions("windows"),
     table: TableOptions = TABLE,
     out: Output = OUTPUT,
 ) -> None:
@@ -100,7 +112,7 @@ def windows_command(
             f"--read name is for a folder of takes, but {recording} is not a folder; omit it"
         )
     options = replace(table, background=background, sample_rate=rate)
-    recorded = read_recording(recording, options)
+    recorded = _read(recording, options, added)
     if rate is not None:
         by_times = any(each.kind == "rate" for each in recorded.dataset.notices)
         if not by_times and not recordings.is_same_rate(recorded.rate, rate):
@@ -130,6 +142,17 @@ def windows_command(
     of_noise = () if noisy is None else noisy.dataset.notices
     out.notice(dict.fromkeys([*recorded.dataset.notices, *of_noise, *cut.notices(test_share)]))
     out.finish(cut.to_json())
+
+
+def _read(path: Path, options: TableOptions, added: Sequence[WindowsAddition]) -> Recording:
+    """Return a recording, with what rules say about its labels."""
+    target = next((each.target for each in added if each.target), None)
+    recorded = read_recording(path, options, target)
+    for each in added:
+        each.check(recorded.dataset)
+    if recorded.values is not None and options.background is not None:
+        raise InputError("--background names a class, but the labels are numbers; omit it")
+    return recorded
 
 
 def _check_window(window: int, channels: int) -> None:
@@ -197,13 +220,19 @@ def _windows(
             "--test is given, but the folder has its own takes for testing; omit --test"
         )
     if share and recorded.take_of is not None and recorded.groups is not None:
-        tested, share = recordings.last_takes(recorded.take_of, labels, share), 0.0
+        if recorded.values is None:
+            tested = recordings.last_takes(recorded.take_of, labels, share)
+        else:
+            tested = takes_among_all(recorded.take_of, recorded.values, share)
+        share = 0.0
     samples, seams = recorded.samples, recorded.seams
     cut = recordings.cut_windows(
         samples, labels, window, stride, share, seams, tested=tested, trigger=trigger
     )
     trained = np.isin(cut.y_test, cut.y_train)  # a class without training windows has no number
-    return replace(cut, X_test=cut.X_test[trained], y_test=cut.y_test[trained])
+    of_test = cut.X_test[trained], cut.y_test[trained], cut.test_begins[trained]
+    X_test, y_test, test_begins = of_test
+    return replace(cut, X_test=X_test, y_test=y_test, test_begins=test_begins)
 
 
 def _to_mix(
@@ -240,16 +269,19 @@ class _Cut:
     def arrays(self, onset: int | None) -> dict[str, Any]:
         """Return the contents of the file: windows, their classes, rate, onset and groups."""
         cut, dataset = self.windows, self.recorded.dataset
-        present = np.unique(cut.y_train)
-        number = np.full(dataset.n_classes, -1)
-        number[present] = np.arange(len(present))
-        arrays: dict[str, Any] = {
-            "X_train": cut.X_train,
-            "y_train": number[cut.y_train],
-            "class_names": np.array(dataset.classes)[present],
-        }
+        arrays: dict[str, Any] = {"X_train": cut.X_train}
+        if self.values is None:
+            present = np.unique(cut.y_train)
+            number = np.full(dataset.n_classes, -1)
+            number[present] = np.arange(len(present))
+            y_train, y_test = number[cut.y_train], number[cut.y_test]
+            arrays["class_names"] = np.array(dataset.classes)[present]
+        else:
+            y_train, y_test = self.values
+            arrays["value_name"] = np.array(dataset.classes)
+        arrays["y_train"] = y_train
         if len(cut.y_test):
-            arrays |= {"X_test": cut.X_test, "y_test": number[cut.y_test]}
+            arrays |= {"X_test": cut.X_test, "y_test": y_test}
         if self.recorded.channels:
             arrays["channel_names"] = np.array(self.recorded.channels)
         if self.recorded.rate is not None:
@@ -261,6 +293,15 @@ class _Cut:
         if self.noise is not None:
             arrays["background_noise"] = self.noise
         return arrays | to_arrays(dataset.instrument)
+
+    @property
+    def values(self) -> list[NDArray[np.float64]] | None:
+        """The number of each training and each test window, if labels are numbers."""
+        values, window = self.recorded.values, self.windows.X_train.shape[1]
+        if values is None:
+            return None
+        begins = (self.windows.begins, self.windows.test_begins)
+        return [means_of_windows(values, each, window) for each in begins]
 
     @property
     def groups(self) -> list[str] | None:
@@ -282,10 +323,13 @@ class _Cut:
         train, test = self.counts
         tested = [f" + {count:,}" if test.any() else "" for count in test]
         of_class = zip(dataset.classes, train, tested, strict=True)
+        labels = "classes", ", ".join(f"{name}: {count:,}{more}" for name, count, more in of_class)
+        if self.values is not None:
+            labels = dataset.classes[0], spread_of(self.values[0])
         facts = [
             ("windows", f"{len(cut.y_train):,} for training, {len(cut.y_test):,} for testing"),
             ("each window", f"{window:,} samples of {counted(channels, 'channel')}{names}"),
-            ("classes", ", ".join(f"{name}: {count:,}{more}" for name, count, more in of_class)),
+            labels,
         ]
         if self.recorded.rate is not None:
             facts.append(("rate", f"{self.recorded.rate:g} Hz"))
@@ -304,6 +348,8 @@ class _Cut:
         """Return the windows' facts with the field names of this command's JSON."""
         cut, recorded = self.windows, self.recorded
         classes, counts = recorded.dataset.classes, self.counts[0].tolist()
+        if self.values is not None:
+            classes, counts = (), []
         return {
             "window": cut.X_train.shape[1],
             "channels": cut.X_train.shape[2],
@@ -314,6 +360,7 @@ class _Cut:
             "n_test": len(cut.y_test),
             "classes": [name for name, n in zip(classes, counts, strict=True) if n],
             "n_of_class": dict(zip(classes, counts, strict=True)),
+            "value": recorded.dataset.classes[0] if self.values else None,
             "groups": None if self.groups is None else len(set(self.groups)),
             "n_noise": 0 if self.noise is None else len(self.noise),
         }
@@ -342,6 +389,7 @@ class _Cut:
             are = "is" if len(short) == 1 else "are"
             text = f"{self._some(short, runs)} {are} shorter than a window and left out"
             yield Notice("short_runs", text)
+        yield from self._overlapping()
         if self.trigger is not None:
             moving = recordings.classes_that_move(labels, runs, self.trigger)
             yield from self._empty_runs([run for run in runs if labels[run[0]] in moving])
@@ -371,6 +419,17 @@ class _Cut:
             )
             yield Notice("untested", text, warning=True, columns=untested)
 
+    def _overlapping(self) -> Iterator[Notice]:
+        """Yield a warning if 'train' could only hold out windows that share samples with others."""
+        cut = self.windows
+        begins, divided = np.sort(cut.begins), len({*(self.groups or ())}) > 1 or len(cut.y_test)
+        if self.values and not divided and (np.diff(begins) < cut.X_train.shape[1]).any():
+            text = (
+                "windows overlap, and no sessions divide them, so 'train' would hold out windows "
+                "that share samples with others; give --test 0.3, or record several sessions"
+            )
+            yield Notice("overlap", text, warning=True)
+
     def _empty_runs(self, runs: list[recordings.Run]) -> Iterator[Notice]:
         """Yield a notice of runs in which no window begins, although their class has windows."""
         assert self.trigger is not None
@@ -389,7 +448,7 @@ class _Cut:
         """Return the number of some runs of others, with their files in a folder."""
         recorded, text = (
             self.recorded,
-            f"{len(runs):,} of {counted(len(of), 'run')} of equal labels",
+            f"{len(runs):,} of {counted(len(of), 'run')}{' of equal labels' * (not self.values)}",
         )
         if recorded.take_of is None:
             return text
