@@ -77,6 +77,15 @@ class Refusal:
         return self.sentence.replace("{it}", str(refused)) if refused else None
 
 
+def for_devices(names: Callable[[TrainingRequest], object], it: str = "{it}") -> Refusal:
+    """Return the refusal of what makes sense only for a device, of a model that runs on none."""
+    return Refusal(
+        lambda case: case.for_floats_alone and names(case),
+        f"{it} is not possible, because a device supports neither sets of labels nor the "
+        "{normalization} 'l2'; train without it",
+    )
+
+
 class _Names(dict[str, Any]):
     """Names a parameter as in Python, unless it has another name."""
 

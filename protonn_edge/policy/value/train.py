@@ -1,4 +1,4 @@
-"""What points with a number as label teach: to predict it.
+"""Training on points with a number as label, which the model predicts.
 
 Training sees the numbers minus their mean, in units of their standard deviation; the rule `Value`
 of the model maps scores back. To choose directions that matter, the numbers are divided into slices
@@ -198,7 +198,7 @@ class DeviceRegressor(RegressorMixin):
 
     @property
     def target(self) -> ValueTarget:
-        """What the points of a training teach."""
+        """The target of the training."""
         return ValueTarget()
 
     def predict(self, X: ArrayLike, *, unknown: Any = None) -> NDArray[np.float64]:

@@ -17,7 +17,7 @@ from protonn_edge.chain.signals import SAMPLE_RATES
 from protonn_edge.cli.additions import AddedOptions
 from protonn_edge.cli.command import OUTPUT, Output, additions, argument, command, option
 from protonn_edge.cli.options import LEVEL, PATH, FiniteRange, Qualified
-from protonn_edge.cli.paths import WINDOWS, OutputFile
+from protonn_edge.cli.paths import OutputFile
 from protonn_edge.cli.tables import TABLE
 from protonn_edge.datasets import Dataset, Notice, TableOptions, recordings
 from protonn_edge.datasets.instruments import to_arrays
@@ -52,7 +52,7 @@ class WindowsAddition(AddedOptions):
 )
 def windows_command(
     recording: Path = argument(PATH),
-    output: Path = option("The data set (.npz).", OutputFile(WINDOWS), required=True),
+    output: Path = option("The data set (.npz).", OutputFile(), required=True),
     window: int = option(
         "Length of a window, in samples per channel.", click.IntRange(2), required=True
     ),
