@@ -1,4 +1,4 @@
-"""The file that `windows` writes: windows with their labels, and what is said about them."""
+"""The file that `windows` writes: windows with their labels, their facts, and notices."""
 
 from __future__ import annotations
 
