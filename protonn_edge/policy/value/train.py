@@ -68,8 +68,7 @@ class NumberLabels(ClassLabels):
                 f"all targets are {numbers[0]:g}, so there is nothing to predict; give points with "
                 "other values"
             )
-        _check_scale(deviation, mean)
-        labels = NumberLabels(Value(deviation, mean, decimals_for(deviation, mean)))
+        labels = NumberLabels(value_of_scale(deviation, mean))
         targets = ((numbers - mean) / deviation).astype(np.float32)[:, None]
         return Points(points, targets, weights, labels=labels), np.array(["value"])
 
@@ -138,8 +137,8 @@ class ValueTarget(Target):
         return replace(start, labels=Z[None].astype(np.float32))
 
 
-def _check_scale(deviation: float, mean: float) -> None:
-    """Refuse numbers in a unit in which a device cannot return them."""
+def value_of_scale(deviation: float, mean: float) -> Value:
+    """Return the rule of numbers, or refuse a unit in which a device cannot return them."""
     most, step = 1e9, 10.0**-MOST_DECIMALS
     if abs(mean) + 20 * deviation > most or deviation < _STEPS * step:
         raise InputError(
@@ -147,6 +146,7 @@ def _check_scale(deviation: float, mean: float) -> None:
             f"device returns numbers up to {most:g} in steps of {step:g}; give the labels in "
             "another unit, or without a constant part"
         )
+    return Value(deviation, mean, decimals_for(deviation, mean))
 
 
 def squared_error(
