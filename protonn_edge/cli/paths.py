@@ -87,7 +87,10 @@ MODEL = FileKind(
     "'train' or 'convert' writes",
 )
 WINDOWS = FileKind(
-    "a data set of windows", lambda path: {"X_train", "y_train", "class_names"} <= _arrays(path)
+    "a data set of windows",
+    lambda path: any(
+        {"X_train", "y_train", name} <= _arrays(path) for name in ("class_names", "value_name")
+    ),
 )
 REPORT = FileKind("a report", _is_report)
 RECORDING = FileKind("a recording", _begins(RECORDING_MARK))
