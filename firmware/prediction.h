@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether all features are held before anything is computed: as the model's plan says, unless the
- * compiler is told to. */
+/* Whether all features are held before anything is computed: if the model's plan holds them, unless
+ * the compiler's flags define it. */
 #ifndef PREDICTION_HOLDS_FEATURES
 #define PREDICTION_HOLDS_FEATURES (PNN_CHUNK_FEATURES >= PNN_FEATURES)
 #endif

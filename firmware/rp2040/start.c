@@ -32,8 +32,8 @@ struct vectors {
     uint32_t *stack;
     void (*handlers[15])(void);
 };
-__attribute__((section(".vectors"), used)) const struct vectors vectors = {
-    stack_end, {start, fault, fault, [14] = cycle_counter_wrapped}};
+__attribute__((section(".vectors"), used))
+const struct vectors vectors = {stack_end, {start, fault, fault, [14] = cycle_counter_wrapped}};
 
 /* The watchdog ends it, and then reports the reset's cause. */
 static void fault(void)
