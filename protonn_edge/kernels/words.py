@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -107,8 +108,7 @@ def product(weights: NDArray[np.int8], bias: NDArray[Any], *, pairs: bool) -> Wo
     parts = -(-n // _MOST_SUMMED)
     ends = [n * part // parts for part in range(parts + 1)]
     blocks = tuple(
-        Block(number, first, end - first)
-        for number, (first, end) in enumerate(zip(ends, ends[1:], strict=False))
+        Block(number, first, end - first) for number, (first, end) in enumerate(pairwise(ends))
     )
     each = "of each pair of sums" if pairs else "of each sum"
     tables = {"bias": Table("uint32_t", start[None], f"The initial value {each}")}
