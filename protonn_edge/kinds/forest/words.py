@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from protonn_edge.kernels.words import Words
 from protonn_edge.kinds.forest.integers import LEAF, IntegerForest
@@ -15,7 +16,7 @@ def words(stage: IntegerForest) -> Words:
     """Return the lines of each tree."""
     roots = [*stage.trees.roots.tolist(), len(stage.features)]
     every = list(_lines(stage))
-    trees = [every[first:end] for first, end in zip(roots, roots[1:], strict=False)]
+    trees = [every[first:end] for first, end in pairwise(roots)]
     lines = [[line for node in tree for line in node] for tree in trees]
     return Words(other_bytes=_NODE_BYTES * len(stage.features), more={"trees": lines})
 
@@ -23,9 +24,8 @@ def words(stage: IntegerForest) -> Words:
 def _lines(stage: IntegerForest) -> Iterator[list[str]]:
     """Yield the lines of each node, in preorder; a leaf closes the subtrees that it completes."""
     thresholds, leaves = iter(stage.thresholds.tolist()), iter(stage.leaves.tolist())
-    waiting: list[
-        bool
-    ] = []  # for each inner node above: whether its right subtree is still to come
+    # of inner nodes above: whether the right subtree is still to come
+    waiting: list[bool] = []
     for feature in stage.features.tolist():
         indent = "    " * min(len(waiting), _INDENT)
         if feature != LEAF:
