@@ -88,8 +88,9 @@ def test_cycles_are_those_of_the_tables() -> None:
     none, all_ = (emulated(chip, instance.model, Q, count=True) for Q in (zeros, zeros + 1))
     assert none.cycles == none.most
     assert all_.cycles == all_.most
-    # Each input that is not 0 takes 5 products and sums, which an M0+ does in 4 cycles each, more.
-    assert all_.cycles - none.cycles >= 5 * 4 * instance.model.n_features
+    # For each input that is not 0, five loads (2), products (1) and sums (1), and a branch less.
+    more = (all_.cycles - none.cycles) / instance.model.n_features
+    assert 18 <= more <= 22
 
 
 def test_parts_that_need_an_avr_are_refused() -> None:
