@@ -27,7 +27,7 @@ _MOST_SUMMED = 5  # words whose sums stay in the registers of a Cortex-M0
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class ConstantTable:
     """A constant array: rows of numbers, and what they are."""
 
     type: str  # in C
@@ -41,7 +41,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Block:
+class WordBlock:
     """Words, or sums, that a pass over the inputs adds up."""
 
     number: int
@@ -53,8 +53,8 @@ class Block:
 class Words:
     """The constants of a stage by their names, and its variables."""
 
-    tables: Mapping[str, Table] = field(default_factory=dict)
-    blocks: tuple[Block, ...] = ()  # of a product
+    tables: Mapping[str, ConstantTable] = field(default_factory=dict)
+    blocks: tuple[WordBlock, ...] = ()  # of a product
     pairs: bool = True  # whether two sums share a word
     scratch_bytes: int = 0  # variables while the stage computes
     own_bytes: int = 0  # of variables in its template
@@ -108,12 +108,14 @@ def product(weights: NDArray[np.int8], bias: NDArray[Any], *, pairs: bool) -> Wo
     parts = -(-n // _MOST_SUMMED)
     ends = [n * part // parts for part in range(parts + 1)]
     blocks = tuple(
-        Block(number, first, end - first) for number, (first, end) in enumerate(pairwise(ends))
+        WordBlock(number, first, end - first) for number, (first, end) in enumerate(pairwise(ends))
     )
     each = "of each pair of sums" if pairs else "of each sum"
-    tables = {"bias": Table("uint32_t", start[None], f"The initial value {each}")}
+    tables = {"bias": ConstantTable("uint32_t", start[None], f"The initial value {each}")}
     for block in blocks:
         of = rows[:, block.first : block.first + block.size]
         about = f"Weights {each}, a row for each input" + f", part {block.number}" * (parts > 1)
-        tables[f"weights_{block.number}"] = Table("uint32_t" if pairs else "int8_t", of, about)
+        tables[f"weights_{block.number}"] = ConstantTable(
+            "uint32_t" if pairs else "int8_t", of, about
+        )
     return Words(tables, blocks, pairs)

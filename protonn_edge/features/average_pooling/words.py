@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from protonn_edge.features.average_pooling.integers import Axis, IntegerAveragePooling
-from protonn_edge.kernels.words import Table, Words
+from protonn_edge.kernels.words import ConstantTable, Words
 
 
 def words(stage: IntegerAveragePooling) -> Words:
@@ -13,7 +13,7 @@ def words(stage: IntegerAveragePooling) -> Words:
     areas = stage.pooling
     places = {"rows": _places(areas.rows), "columns": _places(areas.columns)}
     about = "The first area of each of the {}, and the overlaps with it and with the next one"
-    tables = {name: Table("uint8_t", of, about.format(name)) for name, of in places.items()}
+    tables = {name: ConstantTable("uint8_t", of, about.format(name)) for name, of in places.items()}
     shared = tuple(bool(of[:, 2].any()) for of in places.values())
     return Words(tables, scratch_bytes=4 * stage.n_outputs, more={"shared": shared})
 

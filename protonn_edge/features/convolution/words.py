@@ -8,7 +8,7 @@ import numpy as np
 
 from protonn_edge.features.convolution.integers import IntegerConvolution
 from protonn_edge.features.images.window_sums import padded_bytes
-from protonn_edge.kernels.words import Table, Words, product
+from protonn_edge.kernels.words import ConstantTable, Words, product
 
 
 def words(stage: IntegerConvolution) -> Words:
@@ -16,8 +16,10 @@ def words(stage: IntegerConvolution) -> Words:
     rows = np.moveaxis(stage.weights, 0, -1).reshape(-1, len(stage.weights))
     if stage.depthwise:
         tables = {
-            "bias": Table("int32_t", stage.bias[None], "The initial sum of each channel"),
-            "weights": Table("int8_t", rows, "Weights, a row of all channels for each pixel"),
+            "bias": ConstantTable("int32_t", stage.bias[None], "The initial sum of each channel"),
+            "weights": ConstantTable(
+                "int8_t", rows, "Weights, a row of all channels for each pixel"
+            ),
         }
         return Words(tables, scratch_bytes=padded_bytes(stage))
     made = product(rows, stage.bias, pairs=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from protonn_edge.features.gradients.integers import IntegerGradients
-from protonn_edge.kernels.words import Table, Words
+from protonn_edge.kernels.words import ConstantTable, Words
 
 
 def words(stage: IntegerGradients) -> Words:
@@ -14,8 +14,8 @@ def words(stage: IntegerGradients) -> Words:
     assert table is not None
     about = "The cell of each of the {}, and whether the next one shares it"
     tables = {
-        name: Table("uint8_t", np.array(axis.places, np.int64), about.format(name))
+        name: ConstantTable("uint8_t", np.array(axis.places, np.int64), about.format(name))
         for name, axis in (("rows", cells.rows), ("columns", cells.columns))
     }
-    tables["roots"] = Table("uint8_t", table.reshape(-1, 16), "The root of each sum")
+    tables["roots"] = ConstantTable("uint8_t", table.reshape(-1, 16), "The root of each sum")
     return Words(tables, scratch_bytes=4 * stage.n_outputs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from protonn_edge.kernels.words import Block, Table, Words, in_pairs, modulo
+from protonn_edge.kernels.words import WordBlock, ConstantTable, Words, in_pairs, modulo
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 
 
@@ -16,11 +16,11 @@ def words(stage: IntegerPrototypes) -> Words:
     padded = -(-stage.n_inputs // 4) * 4
     return Words(
         {
-            "table": Table(
+            "table": ConstantTable(
                 "uint8_t", stage.table.reshape(-1, 16), "127 exp(-t), t from 0 to ln(128)"
             )
         },
-        (Block(0, 0, labels.shape[1]),),
+        (WordBlock(0, 0, labels.shape[1]),),
         pairs,
         other_bytes=stage.n_prototypes * padded + labels.nbytes,
         more={"rows": list(zip(points.tolist(), labels.tolist(), strict=True))},
