@@ -77,6 +77,15 @@ class Refusal:
         return self.sentence.replace("{it}", str(refused)) if refused else None
 
 
+def for_devices(names: Callable[[TrainingRequest], object], it: str = "{it}") -> Refusal:
+    """Return the refusal of what makes sense only for a device, of a model that runs on none."""
+    return Refusal(
+        lambda case: case.for_floats_alone and names(case),
+        f"{it} is not possible, because a device supports neither sets of labels nor the "
+        "{normalization} 'l2'; train without it",
+    )
+
+
 class _Names(dict[str, Any]):
     """Names a parameter as in Python, unless it has another name."""
 
@@ -116,7 +125,7 @@ def _for_one_label_each(case: TrainingRequest) -> str:
         return "this kind of classifier"
     if case.in_groups and settings.group_shift > 0 and case.first_set("group_shift"):
         return "{group_shift}"
-    if case.asked is not None and case.asked.learns_from_classes:
+    if case.multilabel and case.asked is not None and case.asked.learns_from_classes:
         return "{features}"
     return case.first_set("class_weight strangers" + " copies" * case.multilabel)
 

@@ -1,4 +1,4 @@
-"""What the points of a training teach; by default, to separate two or more classes."""
+"""The target of a training; by default, to separate two or more classes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Target:
     # --- data sets ---
 
     def selected(self, dataset: Dataset) -> Dataset:
-        """Return the data set with the points that teach it, and all others for testing."""
+        """Return the data set with the points to train on, and all others for testing."""
         return dataset
 
     def relabelled(self, y: Any, before: Dataset, selected: Dataset) -> Any:  # noqa: ARG002
@@ -82,6 +82,16 @@ class Target:
     def reaching_gamma(self, projected: Float32, prototypes: Float32) -> float | None:  # noqa: ARG002
         """Return the inverse of the RBF's width that distances ask for; None if none do."""
         return None
+
+    def with_label_vectors(
+        self,
+        start: Parameters,
+        X: Float32,  # noqa: ARG002
+        y: Targets,  # noqa: ARG002
+        weights: Float32 | None,  # noqa: ARG002
+    ) -> Parameters:
+        """Return initial values for points X (n, D), with Z of another kind than shares."""
+        return start
 
     def as_it_starts(self, start: Parameters, X: Rows) -> Trained | None:  # noqa: ARG002
         """Return the initial values as trained; None if they are to be optimized."""

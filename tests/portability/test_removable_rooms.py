@@ -95,6 +95,9 @@ ROOMS = {
         "protonn_edge/conversion protonn_edge/cli/convert.py protonn_edge/cli/converting.py "
         "protonn_edge/kinds/forest/convert protonn_edge/kinds/linear/convert.py "
         "protonn_edge/kinds/protonn/convert protonn_edge/features/convolution/convert "
+        "protonn_edge/policy/value/convert.py protonn_edge/kinds/dense/value/convert.py "
+        "protonn_edge/kinds/forest/value/convert.py protonn_edge/kinds/linear/value/convert.py "
+        "tests/policy/value/test_convert.py "
         "tests/conversion docs/conversion.md docs/networks.md",
         "convert model.npz -o model.onnx",
         "conversion is not installed",
@@ -177,7 +180,8 @@ ROOMS = {
     ),
     "convolutions": Room(
         "protonn_edge/features/convolution protonn_edge/features/int8_layer "
-        "protonn_edge/features/pooling templates/c/convolution templates/c/int8_layer "
+        "protonn_edge/features/pooling protonn_edge/kinds/dense/value/convert.py "
+        "templates/c/convolution templates/c/int8_layer "
         "templates/c/pooling tests/convolution tests/convolution_training docs/convolution.md "
         "docs/convolution-training.md",
         "train data.csv -o images.npz --features conv:4x3 --image-shape 1x2",

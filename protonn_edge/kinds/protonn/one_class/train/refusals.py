@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from protonn_edge.training.refusals import Refusal
+from protonn_edge.training.refusals import Refusal, for_devices
 
 REFUSALS: Sequence[Refusal] = (
-    Refusal(
-        lambda case: case.settings.one_class and case.for_floats_alone,
-        "{one_class} is set, but a device supports neither sets of labels nor the {normalization} "
-        "'l2'; leave out one of the two",
-    ),
+    for_devices(lambda case: case.settings.one_class, "{one_class}"),
     Refusal(
         lambda case: (
             case.settings.one_class

@@ -9,14 +9,10 @@ from protonn_edge.boards import load_board
 from protonn_edge.datasets import Notice
 from protonn_edge.errors import CheckFailed
 from protonn_edge.kinds.protonn.teaching.model import Teachable
-from protonn_edge.training.refusals import Refusal
+from protonn_edge.training.refusals import Refusal, for_devices
 
 REFUSALS: Sequence[Refusal] = (
-    Refusal(
-        lambda case: case.for_floats_alone and case.first_set("teachable"),
-        "{it} is not possible, because a device supports neither sets of labels nor the "
-        "{normalization} 'l2'; train without it",
-    ),
+    for_devices(lambda case: case.first_set("teachable")),
     Refusal(
         lambda case: case.settings.new_classes > 0 and case.settings.teachable == 0,
         "{new_classes} is {settings.new_classes}, but {teachable} is 0; give both",
