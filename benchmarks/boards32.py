@@ -88,7 +88,7 @@ COLUMNS = [
 
 
 def records(only: str | None) -> Iterator[Record]:
-    """Yield what comes of each model."""
+    """Yield the figures of each model."""
     for name, (data, learner) in _ROWS.items():
         if only not in (None, name):
             continue
@@ -110,7 +110,7 @@ def records(only: str | None) -> Iterator[Record]:
 @click.option("--only", metavar="NAME", help="One model.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
 def main(only: str | None, as_json: bool) -> None:
-    """Print what the models take."""
+    """Print the figures of the models."""
     if CHIPS["m4"].missing:
         sys.exit(f"error: {HOW}")
     print_table(records(only), COLUMNS, as_json)

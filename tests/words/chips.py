@@ -67,7 +67,7 @@ CHIPS = {
 
 @dataclass(frozen=True)
 class Done:
-    """What became of points: how many differ from NumPy, and figures of the program."""
+    """The number of points that differ from NumPy, and figures of the program."""
 
     points: int
     differing: int

@@ -20,8 +20,8 @@ typedef void (*on_block)(qemu_plugin_id_t id, struct qemu_plugin_tb *block);
 typedef void (*on_instruction)(unsigned int cpu, void *instruction);
 typedef void (*at_exit)(qemu_plugin_id_t id, void *nothing);
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, on_block called);
-void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *instruction, on_instruction called,
-                                            int flags, void *argument);
+void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *instruction,
+                                            on_instruction called, int flags, void *argument);
 void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, at_exit called, void *argument);
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *block);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *block, size_t index);
@@ -47,10 +47,7 @@ static const struct instruction *previous;
 static uint32_t returns_to; /* 0 outside of the function */
 static uint64_t cycles, total, least = UINT64_MAX, most, calls;
 
-static unsigned int registers(uint32_t bits)
-{
-    return (unsigned int)__builtin_popcount(bits);
-}
+static unsigned int registers(uint32_t bits) { return (unsigned int)__builtin_popcount(bits); }
 
 static void single(struct instruction *made, int loads)
 {
@@ -126,7 +123,7 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
         struct qemu_plugin_insn *const found = qemu_plugin_tb_get_insn(block, i);
         struct instruction *const made = calloc(1, sizeof *made);
         const size_t size = qemu_plugin_insn_size(found);
-        uint16_t code[2] = { 0, 0 };
+        uint16_t code[2] = {0, 0};
         memcpy(code, qemu_plugin_insn_data(found), size <= sizeof code ? size : sizeof code);
         made->address = (uint32_t)qemu_plugin_insn_vaddr(found);
         made->next = made->address + (uint32_t)size;
@@ -145,8 +142,8 @@ static void finished(qemu_plugin_id_t id, void *nothing)
 {
     (void)id;
     (void)nothing;
-    fprintf(stderr, "calls %" PRIu64 " least %" PRIu64 " mean %" PRIu64 " most %" PRIu64 "\n", calls,
-            least, calls > 0 ? total / calls : 0, most);
+    fprintf(stderr, "calls %" PRIu64 " least %" PRIu64 " mean %" PRIu64 " most %" PRIu64 "\n",
+            calls, least, calls > 0 ? total / calls : 0, most);
 }
 
 int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **argv)

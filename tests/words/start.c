@@ -24,7 +24,10 @@ static long host(long operation, const void *argument)
 
 static void fault(void);
 __attribute__((section(".vectors"), used)) static const void *const vectors[] = {
-    &stack_top, (const void *)start, (const void *)fault, (const void *)fault,
+    &stack_top,
+    (const void *)start,
+    (const void *)fault,
+    (const void *)fault,
 };
 #else
 static long host(long operation, const void *argument)
@@ -42,10 +45,7 @@ static long host(long operation, const void *argument)
 __asm__(".section .vectors, \"ax\"\nla sp, stack_top\nj start\n.text");
 #endif
 
-static void print(const char *text)
-{
-    host(4, text);
-}
+static void print(const char *text) { host(4, text); }
 
 static void print_number(uint32_t number)
 {
@@ -72,10 +72,7 @@ static void stop(uint32_t differing)
 }
 
 #ifdef __arm__
-static void fault(void)
-{
-    stop(POINTS + 1u);
-}
+static void fault(void) { stop(POINTS + 1u); }
 #endif
 
 /* The compiler calls these. Volatile, so that it does not find them in themselves. */
