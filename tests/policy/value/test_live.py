@@ -62,7 +62,7 @@ def test_a_board_reports_the_number_of_each_window(folder: Path, hop: int, tmp_p
     assert words is not None
     assert [each["value"] for each in told] == list(map(float, words))
     assert {each["name"] for each in told} == {"swing"}
-    lines = succeed("monitor", *watch, "--seconds", 1).stdout
+    lines = succeed("monitor", *watch, "--seconds", 3).stdout
     assert f"swing {words[0]}\n" in lines
 
 
