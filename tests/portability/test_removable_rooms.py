@@ -56,6 +56,7 @@ ROOMS = {
         "protonn_edge/kinds/dense/value "
         "templates/c/policy/value.j2 "
         "templates/export/policy/value.md.j2 templates/export/policy/value.ino.j2 "
+        "templates/sensors/policy/value.j2 "
         "tests/policy/value docs/values.md",
         "train data.csv -o other.npz --target value",
         "numeric prediction is not installed",
