@@ -3,10 +3,11 @@
 ``x_train``, ``x_test`` and ``x`` are accepted as well.
 
 Optional arrays are ``class_names``, which the labels, whole numbers from 0, then index;
-``feature_names``; ``channel_names``, ``sample_rate`` and ``onset`` for windows (n, time, channel);
-``sensor`` and ``units`` (one for all, or one for each channel or feature); and
-``background_noise``, windows to be mixed into copies of the training windows. Other arrays are
-ignored. If X has more than two axes, all but the first are flattened in C order.
+``value_name``, one name, for labels that are numbers; ``feature_names``; ``channel_names``,
+``sample_rate`` and ``onset`` for windows (n, time, channel); ``sensor`` and ``units`` (one for all,
+or one for each channel or feature); and ``background_noise``, windows to be mixed into copies of
+the training windows. Other arrays are ignored. If X has more than two axes, all but the first are
+flattened in C order.
 
 Features that are mostly zeros may be compressed rows, ``X_train_indptr``, ``_indices`` and
 ``_data``, with ``n_features``. Row i has the columns ``indices[indptr[i]:indptr[i + 1]]``, with the
@@ -200,6 +201,7 @@ def _table(archive: ArrayArchive, part: str, classes: tuple[str, ...], *, one_ho
         point_shape=shape,
         instrument=instrument,
         background_noise=noise,
+        value_name="".join(_names(archive, "value_name")[:1]),
         **_of_windows(archive, shape),
     )
 

@@ -125,7 +125,7 @@ def _for_one_label_each(case: TrainingRequest) -> str:
         return "this kind of classifier"
     if case.in_groups and settings.group_shift > 0 and case.first_set("group_shift"):
         return "{group_shift}"
-    if case.asked is not None and case.asked.learns_from_classes:
+    if case.multilabel and case.asked is not None and case.asked.learns_from_classes:
         return "{features}"
     return case.first_set("class_weight strangers" + " copies" * case.multilabel)
 

@@ -18,7 +18,6 @@ from programs import started
 
 ROOT = Path(__file__).parents[2]
 PARTS = ("protonn_edge", "templates", "firmware", "web", "platformio.ini")  # what is installed
-DEADLINE_S = 120.0
 
 
 class Room(NamedTuple):
@@ -57,6 +56,7 @@ ROOMS = {
         "protonn_edge/kinds/dense/value "
         "templates/c/policy/value.j2 "
         "templates/export/policy/value.md.j2 templates/export/policy/value.ino.j2 "
+        "templates/sensors/policy/value.j2 "
         "tests/policy/value docs/values.md",
         "train data.csv -o other.npz --target value",
         "numeric prediction is not installed",

@@ -9,12 +9,14 @@ regression: K.-C. Li, 1991).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import cdist
 from sklearn.base import RegressorMixin
+from sklearn.linear_model import Ridge
 from sklearn.utils import RegressorTags, check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -23,12 +25,13 @@ from protonn_edge.errors import InputError
 from protonn_edge.policy.value.rule import MOST_DECIMALS, Value
 from protonn_edge.training.given_points import checked_points, point_weights
 from protonn_edge.training.labels import ClassLabels
-from protonn_edge.training.objective import Loss, Matrix, mean_loss, weighted
+from protonn_edge.training.objective import Loss, Matrix, Parameters, mean_loss, weighted
 from protonn_edge.training.points import Float32, Indices, Points, Targets
 from protonn_edge.training.refusals import Refusal
 from protonn_edge.training.targets import Target
 
 _SLICES = 8
+_RIDGE = 1e-2  # of the regression of numbers on RBFs, for each point
 _STEPS = 50  # the fewest steps of the device in a standard deviation
 _DIGITS = 4  # significant ones of a standard deviation that decimals distinguish
 
@@ -119,6 +122,19 @@ class ValueTarget(Target):
         ends = np.quantile(y[:, 0], np.arange(1, _SLICES) / _SLICES)
         slices: Indices = np.unique(np.searchsorted(ends, y[:, 0]), return_inverse=True)[1]
         return slices
+
+    def with_label_vectors(
+        self, start: Parameters, X: Float32, y: Targets, weights: Float32 | None
+    ) -> Parameters:
+        """Return initial values with Z fitted to the numbers, by ridge regression on the RBFs.
+
+        The means around the prototypes would be several times too large where RBFs overlap, and
+        the first steps would then move the prototypes far away from all points.
+        """
+        rbfs = np.exp(-cdist(X @ start.projection.T, start.prototypes.T, "sqeuclidean"))
+        ridge = Ridge(_RIDGE * len(X), fit_intercept=False)
+        Z = ridge.fit(rbfs, y[:, 0].astype(np.float64), sample_weight=weights).coef_
+        return replace(start, labels=Z[None].astype(np.float32))
 
 
 def value_of_scale(deviation: float, mean: float) -> Value:

@@ -83,13 +83,7 @@ def test_the_device_gives_the_same_scores(folder: Path, kind: str, tmp_path: Pat
 
 def test_what_runs_classes_alone_is_refused(folder: Path, trained: Any, tmp_path: Path) -> None:
     assert trained["n"]
-    rng = np.random.default_rng(0)
-    X = rng.normal(0, 50, (200, 16, 1)).round()
-    np.savez(tmp_path / "windows.npz", X=X, y=X.std(axis=(1, 2)), sample_rate=50.0)
-    words = ("--features", "deviation,max", "--classifier", "linear")
-    succeed("train", tmp_path / "windows.npz", *words, "-o", tmp_path / "windowed.npz")
     for command in (
-        ("build", tmp_path / "windowed.npz", "--sensor", "a0", "--unit", "counts"),
         ("build", folder / "model.npz", "--precision", "float32"),
         ("build", folder / "model.npz", "--observe"),
     ):

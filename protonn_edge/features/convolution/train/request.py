@@ -85,7 +85,13 @@ class ConvolutionRequest(ImageRequest):
             return wanted.stage(learning.untrained_layers(wanted))
         done = learning.reporting(settings.network_callback, "layers", settings.network_epochs)
         network = learning.learned_network(
-            wanted, given.points, given.y, given.weights, seed=given.seed, callback=done
+            wanted,
+            given.points,
+            given.y,
+            given.weights,
+            seed=given.seed,
+            callback=done,
+            loss=given.loss,
         )
         settings.keep_network(network)
         return wanted.stage(network.layers)
