@@ -38,7 +38,7 @@ def refitted(
 
     def run(*found: Fidelity, limits: TuningLimits | None = None) -> Refitted:
         each: Iterator[Fidelity] = iter(found)
-        monkeypatch.setattr(choice, "fidelity_of", lambda *_: next(each))
+        monkeypatch.setattr(limits, "fidelity_of", lambda *_: next(each))
         points = make_points(limits)
         points = replace(points, fixed={**points.fixed, "epochs": 1})
         names = tuple(map(str, range(10)))
