@@ -37,7 +37,6 @@ int main(void) {
     }
 }
 """
-DEADLINE_S = 60
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,6 @@ from programs import started
 
 ROOT = Path(__file__).parents[2]
 PARTS = ("protonn_edge", "templates", "firmware", "web", "platformio.ini")  # what is installed
-DEADLINE_S = 120.0
 
 
 class Room(NamedTuple):

@@ -61,11 +61,6 @@ TREES = [
 ]
 
 
-def r2(predicted: np.ndarray, actual: np.ndarray) -> float:
-    """Return the share of the variance that predicted numbers explain."""
-    return 1 - np.square(predicted - actual).sum() / np.square(actual - actual.mean()).sum()
-
-
 def converted(estimator: Any, **settings: Any) -> Conversion:
     """Return a fitted estimator as a model."""
     return from_sklearn(estimator.fit(X, Y), X, Y, evaluate_on=(NEW, OF_NEW), **settings)
