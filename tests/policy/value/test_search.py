@@ -83,7 +83,7 @@ def test_another_metric_is_refused(table: Path, tmp_path: Path) -> None:
 def test_train_searches_all_kinds_for_as_long_as_it_may(table: Path, tmp_path: Path) -> None:
     words = ("--classifier", "best", "--minutes", 0.001, "--target", "value")
     told = run("train", table, *NAMED, *words, "-o", tmp_path / "model.npz")
-    assert_one_sentence(told, "no trial was completed")
+    assert "no trial was completed" in told.stderr
 
 
 def test_integers_that_lose_r2_are_noticed() -> None:
