@@ -111,7 +111,7 @@ class Metric:
         return fidelity_of(model, X, y)
 
     def finished(self, model: Model, dataset: Dataset) -> Model:
-        """Return a model with what follows from the data set's held-out points."""
+        """Return a model with the rules that the data set's held-out points give."""
         return with_accuracy_floor(model, dataset.X_test, dataset.y_test)
 
     def check_folds(self, y: NDArray[np.int64], folds: NDArray[np.int64]) -> None:
