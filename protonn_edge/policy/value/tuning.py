@@ -14,7 +14,7 @@ from protonn_edge.chain.registry import REGRESSORS
 from protonn_edge.datasets import Dataset, Notice
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.fidelity import Fidelity
-from protonn_edge.policy.value.steps import predicted_by, with_interval
+from protonn_edge.policy.value.interval import predicted_by, with_interval
 from protonn_edge.policy.value.train import slices_of
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.tuning.limits import ACCURACY, Judged, Metric
