@@ -152,7 +152,8 @@ def _introduce(
     out.say(f"  {reader} --port {name}")
     if bootloader:
         out.say(f"  upload:      protonn-edge upload --port {name}")
-    out.say("opening the line resets the board; press Ctrl-C to stop")
+    resets = "opening the line resets the board; " * emulated.resets_on_opening
+    out.say(f"{resets}press Ctrl-C to stop")
     out.finish(
         {
             "url": url,
