@@ -2,7 +2,8 @@
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
-DEBIAN_PACKAGES := gcc-avr avr-libc simavr libsimavr-dev avrdude arduino-core-avr
+DEBIAN_PACKAGES := gcc-avr avr-libc simavr libsimavr-dev avrdude arduino-core-avr \
+	gcc-arm-none-eabi libnewlib-arm-none-eabi
 
 # PlatformIO sends usage data by default.
 export PLATFORMIO_SETTING_ENABLE_TELEMETRY ?= no

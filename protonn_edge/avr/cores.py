@@ -80,3 +80,5 @@ WORD_CORES = {
     )
 }
 """Cores of 32 bits; their names are those that the compilers' options have."""
+
+EVERY_CORE = {**CORES, **WORD_CORES}

@@ -21,9 +21,10 @@ from protonn_edge.cli.command import OUTPUT, Output, additions, argument, comman
 from protonn_edge.cli.devices import EEPROM, EMULATOR, chosen_emulator
 from protonn_edge.cli.options import BOARD
 from protonn_edge.cli.paths import GivenPath, there
-from protonn_edge.emulator import EmulatedBoard
+from protonn_edge.emulator.board import RunningBoard
 from protonn_edge.emulator.replayed import Replayed
 from protonn_edge.errors import InputError
+from protonn_edge.families import family_of
 
 _LOOK_EVERY_S = 0.2
 
@@ -75,10 +76,10 @@ def emulate_command(
     with _stopped_by_signals():
         board = load_board(board_name)
         sensors = [sensor for each in added for sensor in each.replayed(out)]
-        emulated = EmulatedBoard(
+        emulated = family_of(board).emulated(
             firmware,
+            board,
             bootloader=bootloader,
-            board=board,
             link="tcp" if device is None else "pty",
             port=port or 0,
             wire_speed=wire_speed,
@@ -128,7 +129,7 @@ def _linked(path: Path | None, device: str) -> Iterator[str]:
 
 
 def _introduce(
-    out: Output, board: Board, emulated: EmulatedBoard, url: str, said: tuple[Path | None, str]
+    out: Output, board: Board, emulated: RunningBoard, url: str, said: tuple[Path | None, str]
 ) -> None:
     firmware, reader = said
     upload_port = emulated.upload_port if emulated.port else url
@@ -167,7 +168,7 @@ class _Lines:
         return [line.decode(errors="replace") for line in map(bytes.strip, lines) if line]
 
 
-def _report_faults(out: Output, emulated: EmulatedBoard, buttons: _Lines | None) -> NoReturn:
+def _report_faults(out: Output, emulated: RunningBoard, buttons: _Lines | None) -> NoReturn:
     """Print the faults that stop the firmware, while the board runs and buttons are pressed."""
     said = 0
     while True:

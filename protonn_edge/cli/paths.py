@@ -227,7 +227,8 @@ def _paths_of(
         option = shown_name(parameter)
         kind = getattr(parameter.type, "kind", None)
         for each in value if isinstance(value, tuple) else (value,):
-            if each is not None:
+            is_name = isinstance(parameter.type, NameOrPath) and not Path(str(each)).is_file()
+            if each is not None and not is_name:
                 (written if is_output else read).append((option, Path(each), kind))
     return read, written
 

@@ -140,7 +140,10 @@ def _table(
             [*row, answer_name(model.classes, label)]
             for row, label in zip(cells, points.y.tolist(), strict=True)
         ]
-    added = {PREDICTED_VALUE if model.policy.of_values else PREDICTED: names}
+    of_values, layout = model.policy.of_values, points.table.layout
+    if of_values and layout is not None and layout.decimal_comma:
+        names = [name.replace(".", ",") for name in names]
+    added = {PREDICTED_VALUE if of_values else PREDICTED: names}
     added |= {name: [*map(str, figures)] for name, figures in of_rules.items()}
     text = io.StringIO(newline="")
     lines = csv.writer(text, delimiter=delimiter, lineterminator="\n")

@@ -187,6 +187,12 @@ def _table(archive: ArrayArchive, part: str, classes: tuple[str, ...], *, one_ho
         reason = f"has windows of the shape {axes}, but the windows in {points!r} have the shape "
         reason += f"{shape}; write both arrays with 'protonn-edge windows --noise'"
         raise archive.refusal(_NOISE, reason)
+    if "classes" in archive.names and y.dtype.kind == "f" and (y % 1 != 0).any():
+        raise archive.refusal(
+            labels,
+            "has numbers with decimals, beside an array 'classes'; omit 'classes' to predict these "
+            "numbers, or give indices of an array 'class_names'",
+        )
     return Table(
         source,
         X,

@@ -178,6 +178,8 @@ def _numbered(
         raise InputError("there is only 1 sample, from which nothing can be learned; give more")
     numbers = column_or_1d(y, warn=True)
     check_consistent_length(points, numbers)
+    if numbers.dtype.kind in "mM":
+        raise InputError("the targets are dates or times; give a number, such as seconds")
     try:
         with np.errstate(over="ignore"):
             numbers = numbers.astype(np.float64)
@@ -187,7 +189,8 @@ def _numbered(
         )
     if not np.isfinite(numbers).all():
         row = int(np.argmin(np.isfinite(numbers)))
-        raise InputError(f"target {row:,} is NaN or infinity; correct or drop the point")
+        of = "" if reset else f" of {what}"
+        raise InputError(f"target {row:,}{of} is NaN or infinity; correct or drop the point")
     return points, numbers
 
 

@@ -12,6 +12,7 @@ import pytest
 from avr_tools import needs_emulated_avr
 from command_line import assert_one_sentence, refusal, run, run_json, succeed
 from policy.value.numbers import write_table
+from refusals import refuses
 
 from protonn_edge.chain.file import load_model
 from protonn_edge.policy.value.figures import half_width_of
@@ -201,3 +202,22 @@ def test_epochs_report_how_much_of_the_variance_is_explained(folder: Path, tmp_p
     assert len(lines) == 2
     for line in lines:
         assert re.search(r"objective \d+\.\d{4}, training R2 -?[\d.]+, test R2 -?[\d.]+$", line)
+
+
+def test_predictions_have_the_decimal_commas_of_their_table(
+    trained: dict[str, Any], folder: Path, tmp_path: Path
+) -> None:
+    text = (folder / "data.csv").read_text().replace(",", ";").replace(".", ",")
+    (tmp_path / "commas.csv").write_text(text)
+    output = tmp_path / "predicted.csv"
+    succeed("predict", folder / "model.npz", tmp_path / "commas.csv", "-o", output)
+    last = [line.split(";")[-1] for line in output.read_text().splitlines()]
+    assert all(re.fullmatch(r"-?\d+,\d+", cell) for cell in last[1:])
+
+
+def test_calibration_adapts_classes_only(
+    trained: dict[str, Any], folder: Path, tmp_path: Path
+) -> None:
+    model, output = folder / "model.npz", tmp_path / "other.npz"
+    command = ["train", folder / "data.csv", *NAMED, "--calibrate", model, "-o", output]
+    refuses(run(*command), "cli.calibration")
