@@ -1,4 +1,4 @@
-"""Forests as instructions of any chip: a function for each tree, a condition for each inner node."""
+"""Forests as instructions of any chip: a function for each tree, a condition for each node."""
 
 from __future__ import annotations
 
