@@ -9,7 +9,7 @@
  */
 #include "chip.h"
 
-#define READ_COMMAND 0x03u
+#define READ_COMMAND UINT32_C(0x03)
 #define ROM_CLOCKS_PER_BIT 4u
 
 extern const uint32_t program_in_flash[];
@@ -22,7 +22,8 @@ __attribute__((section(".boot2"), used, noreturn)) void boot2(void)
 
     SSI_SSIENR = 0;
     SSI_BAUDR = ROM_CLOCKS_PER_BIT;
-    SSI_CTRLR0 = 31u << 16 | 3u << 8; /* words of 32 bits; each read sends command and address */
+    SSI_CTRLR0 =
+        UINT32_C(31) << 16 | 3u << 8; /* words of 32 bits; each read sends command and address */
     SSI_CTRLR1 = 0;                   /* one word for a read */
     SSI_SPI_CTRLR0 = READ_COMMAND << 24 | 2u << 8 | 6u << 2; /* 8 bits, and 24 bits of address */
     SSI_SSIENR = 1;

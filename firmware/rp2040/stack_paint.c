@@ -24,5 +24,5 @@ uint16_t stack_peak(void)
     while (lowest != stack_end && *lowest == PAINT) {
         lowest++;
     }
-    return (uint16_t)((stack_end - lowest) * (int)sizeof *lowest);
+    return (uint16_t)((uintptr_t)stack_end - (uintptr_t)lowest);
 }

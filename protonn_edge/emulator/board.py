@@ -84,6 +84,7 @@ class RunningBoard:
     # More options for the program; a test disables the corrections of simavr to show their effect.
     _debug_options: ClassVar[tuple[str, ...]] = ()
     has_bootloader = False
+    resets_on_opening = True  # its line
 
     def __init__(
         self, board: Board, program: Program, options: Sequence[str], image: FlashImage, link: str

@@ -101,6 +101,10 @@ class ReadsPrograms(ABC):
         """Return the program in an ELF file; `InputError` if it has none of this family."""
 
     @abstractmethod
+    def share(self, elf: Path) -> Sections:
+        """Return the bytes of a program that are the model's."""
+
+    @abstractmethod
     def stack(self, program: LinkedFirmware, board: Board) -> Stack:
         """Return the stack that a program needs, for the check of its SRAM."""
 

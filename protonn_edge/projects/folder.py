@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from protonn_edge import __version__, codegen, quantization
-from protonn_edge.avr.cores import EVERY_CORE
+from protonn_edge.avr.cores import CORES, EVERY_CORE, WORD_CORES
 from protonn_edge.boards import Board
 from protonn_edge.chain.file import checked_bytes, load_model
 from protonn_edge.chain.model import Model
-from protonn_edge.codegen import DevicePlan, render_c
+from protonn_edge.codegen import DevicePlan, render_c, words
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.codegen.renderer import render_parts
 from protonn_edge.errors import InputError, InvalidValue
@@ -73,7 +73,10 @@ class WrittenPlan:
         if self.core is None:
             return None
         try:
-            plan = plan_of(model, self.choices, EVERY_CORE[self.core])
+            if self.core in WORD_CORES:
+                only = words.plan_for(model, WORD_CORES[self.core])
+                return only if only.choices == self.choices else None
+            plan = plan_of(model, self.choices, CORES[self.core])
         except InputError:
             return None
         if plan.choices != self.choices or len(plan.steps) != len(self.means):

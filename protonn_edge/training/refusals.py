@@ -86,6 +86,14 @@ def for_devices(names: Callable[[TrainingRequest], object], it: str = "{it}") ->
     )
 
 
+def without_effect(when: Callable[[TrainingRequest], object], names: str, because: str) -> Refusal:
+    """Return the refusal of parameters, separated by blanks, that nothing uses if this holds."""
+    return Refusal(
+        lambda case: when(case) and case.first_given(names),
+        f"{{it}} has no effect, because {because}; leave {{it}} out",
+    )
+
+
 class _Names(dict[str, Any]):
     """Names a parameter as in Python, unless it has another name."""
 

@@ -10,6 +10,8 @@ import pytest
 from command_line import refusal, run, run_json, succeed
 from sklearn.datasets import load_digits
 
+from protonn_edge.boards import load_board
+from protonn_edge.families import family_of
 from protonn_edge.families.rp2040 import upload
 
 TEST_POINTS = 40
@@ -54,6 +56,15 @@ def test_a_built_program_is_a_uf2_file_in_the_project(digits):
     assert (contents[:4], len(contents) % 512) == (b"UF2\n", 0)
 
 
+def test_the_share_of_the_model_is_a_part_of_the_program(digits):
+    elf = digits / "project" / ".build" / "pico" / "firmware.elf"
+    family = family_of(load_board("pico"))
+    family.compile(digits / "project", load_board("pico"))
+    share, whole = family.share(elf), family.read(elf).sections
+    assert 1_000 < share.flash_bytes < whole.flash_bytes - 1_000
+    assert 0 < share.bss < whole.bss
+
+
 def test_a_project_is_uploaded_to_the_drive(digits, tmp_path):
     project = digits / "project"
     line = refusal(run("upload", project, "--port", tmp_path))
@@ -74,7 +85,7 @@ def test_the_drive_is_found(digits, tmp_path, monkeypatch):
 
 def test_a_project_keeps_its_user_s_sources(digits, tmp_path):
     project = tmp_path / "project"
-    build = ("build", "--board", "pico", digits / "model.npz", "-o", project)
+    build = ("build", "--board", "pico", digits / "model.npz", "-o", project, "--no-try")
     succeed(*build)
     source = project / "firmware" / "rp2040" / "uart.c"
     source.write_text(source.read_text() + "\n/* mine */\n")
@@ -87,8 +98,8 @@ def test_a_project_keeps_its_user_s_sources(digits, tmp_path):
 
 def test_a_folder_may_be_called_as_the_board_is(digits, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    succeed("build", "--board", "pico", digits / "model.npz", "-o", "pico")
-    succeed("build", "--board", "pico", digits / "model.npz", "-o", "pico", "--no-try")
+    for _ in range(2):
+        succeed("build", "--board", "pico", digits / "model.npz", "-o", "pico", "--no-try")
 
 
 def test_projects_of_two_families_do_not_share_a_folder(digits, tmp_path):

@@ -61,6 +61,11 @@ ROOMS = {
         "train data.csv -o other.npz --target value",
         "numeric prediction is not installed",
     ),
+    "pico": Room(
+        "protonn_edge/families/rp2040 firmware/rp2040 tests/pico docs/pico.md",
+        "build model.npz -o pico --board pico",
+        "there is no firmware for pico",
+    ),
     "policies": Room(
         "protonn_edge/policy templates/c/policy templates/export/policy tests/policy "
         "docs/policy.md docs/rejection.md",

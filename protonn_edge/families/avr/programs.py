@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from protonn_edge.avr.program import LinkedProgram, read_program
+from protonn_edge.avr.program import LinkedProgram, Sections, read_program, read_share
 from protonn_edge.avr.stack import worst_case_stack
 from protonn_edge.boards import Board
 from protonn_edge.chain.head import Remedies
@@ -26,6 +26,9 @@ class ReadsAVRPrograms(ReadsPrograms):
 
     def read(self, elf: Path) -> LinkedProgram:
         return read_program(elf)
+
+    def share(self, elf: Path) -> Sections:
+        return read_share(elf, min(elf.parent.rglob("pnn_model*.o")))
 
     def stack(self, program: Any, board: Board) -> Stack:
         if board.cpu.wraps_at and program.sections.flash_bytes > board.flash_bytes:

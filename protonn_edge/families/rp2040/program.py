@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -10,7 +10,7 @@ from pathlib import Path
 from elftools.common.exceptions import ELFError
 from elftools.construct import ConstructError
 from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import SymbolTableSection
+from elftools.elf.sections import Symbol, SymbolTableSection
 
 from protonn_edge.avr.program import Sections
 from protonn_edge.errors import InvalidValue
@@ -23,6 +23,7 @@ STACK_BYTES = 8_192
 _LARGEST_FILE = 16 << 20
 _LARGEST_FLASH = 16 << 20  # that the chip can address
 _REMEDY = "build the firmware again"
+_DAMAGED = (ELFError, ConstructError, ValueError, KeyError, OSError)
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,17 +38,36 @@ class RP2040Program:
 
 def read_program(path: Path) -> RP2040Program:
     """Return the program in an ELF file; `InputError` if it has none for an RP2040."""
-    contents = read_file(path, limit_bytes=_LARGEST_FILE, remedy=_REMEDY)
     try:
-        elf = ELFFile(BytesIO(contents))
+        elf = _elf(path)
         code, unset = _memory(elf)
-        table = elf.get_section_by_name(".symtab")
-        named = table.iter_symbols() if isinstance(table, SymbolTableSection) else ()
-        symbols = {each.name: each["st_value"] & ~1 for each in named}
-    except (ELFError, ConstructError, ValueError, KeyError, AttributeError, OSError) as error:
+        symbols = {each.name: each["st_value"] & ~1 for each in _symbols(elf)}
+    except _DAMAGED as error:
         raise InvalidValue(path, "no program for an RP2040", _REMEDY) from error
     sections = Sections(BOOT2_BYTES, len(code) - BOOT2_BYTES, unset)
     return RP2040Program(path, sections, with_crc(code), symbols)
+
+
+def read_share(path: Path, object_file: Path) -> Sections:
+    """Return the bytes of a linked program that come from one object file."""
+    own = {each.name for each in _symbols(_elf(object_file)) if each["st_size"]}
+    sizes = {True: 0, False: 0}  # by whether they have initial values
+    elf = _elf(path)
+    for each in _symbols(elf):
+        if each.name in own and each["st_size"]:
+            section = elf.get_section(each["st_shndx"])
+            sizes[section["sh_type"] != "SHT_NOBITS"] += each["st_size"]
+    return Sections(0, sizes[True], sizes[False])
+
+
+def _elf(path: Path) -> ELFFile:
+    contents = read_file(path, limit_bytes=_LARGEST_FILE, remedy=_REMEDY)
+    return ELFFile(BytesIO(contents))
+
+
+def _symbols(elf: ELFFile) -> Iterable[Symbol]:
+    table = elf.get_section_by_name(".symtab")
+    return table.iter_symbols() if isinstance(table, SymbolTableSection) else ()
 
 
 def _memory(elf: ELFFile) -> tuple[bytes, int]:

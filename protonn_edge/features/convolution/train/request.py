@@ -54,12 +54,10 @@ class ConvolutionRequest(ImageRequest):
             lambda case: isinstance(case.asked, ConvolutionRequest) and case.asked.deskew,
             "deskew applies to pool and gradients, but not to convolutions; leave deskew out",
         ),
-        rows.Refusal(
-            lambda case: (
-                not isinstance(case.asked, ConvolutionRequest)
-                and case.first_given("network_epochs network_moved_share network_still_epochs")
-            ),
-            "{it} has no effect, because no convolutions are learned; leave {it} out",
+        rows.without_effect(
+            lambda case: not isinstance(case.asked, ConvolutionRequest),
+            "network_epochs network_moved_share network_still_epochs",
+            "no convolutions are learned",
         ),
     )
 
