@@ -26,6 +26,7 @@ PARTS_OF_RULES = {
     "train": "training",
     "held_out": "training",
     "report": "report",
+    "tuning": "tuning",
     "commands": "cli",
     "steps": "cli",
 }
