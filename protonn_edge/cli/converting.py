@@ -28,7 +28,7 @@ from protonn_edge.conversion.estimators import load_classifier, read_estimator
 from protonn_edge.conversion.kept import Conversion
 from protonn_edge.conversion.onward import to_onnx
 from protonn_edge.conversion.reading import StoredClassifier, load_estimator
-from protonn_edge.datasets import Dataset, MultiLabelDataset, load_dataset
+from protonn_edge.datasets import Dataset, load_dataset
 from protonn_edge.datasets.naming import NO_CLASS, Notice, listed
 from protonn_edge.datasets.options import SHOWN
 from protonn_edge.errors import InputError
@@ -66,7 +66,7 @@ def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:
     estimator = _estimator(source, given.bits)
     fitted = read_estimator(estimator)  # before the data, so that gaps are refused at once
     dataset = _dataset(data, given, accepts_gaps=fitted.accepts_gaps)
-    if isinstance(dataset, MultiLabelDataset):
+    if dataset.predicts == "labels":
         raise InputError(
             f"{data} has sets of labels, but the estimator predicts one class; use data with one "
             "label per point"

@@ -22,7 +22,6 @@ from protonn_edge.cli.tables import with_group_column
 from protonn_edge.cli.train_options import flags, was_given
 from protonn_edge.datasets import (
     Dataset,
-    MultiLabelDataset,
     Notice,
     load_dataset,
     with_groups,
@@ -207,8 +206,7 @@ def check_options(classifier: DeviceClassifier, dataset: Dataset) -> TrainingReq
     """Refuse options that cannot be combined, by their command-line names; return the request."""
     case = TrainingRequest(
         settings=classifier.frozen(),
-        multilabel=isinstance(dataset, MultiLabelDataset),
-        of_values=dataset.estimator != Dataset.estimator,
+        predicts=dataset.predicts,
         in_groups=dataset.groups is not None,
         given=frozenset(filter(was_given, flags())),
     )
@@ -219,7 +217,6 @@ def check_options(classifier: DeviceClassifier, dataset: Dataset) -> TrainingReq
 def fit_classifier(
     classifier: DeviceClassifier,
     dataset: Dataset,
-    request: TrainingRequest,
     out: Output,
     *,
     verbose: bool = False,
@@ -262,9 +259,7 @@ def fit_classifier(
 
         classifier.callback = classifier.network_callback = on_report
         y = dataset.as_targets(dataset.y_train)
-        classifier.fit_accepted(
-            request, dataset.X_train, y, groups=dataset.groups, evaluate_on=test
-        )
+        classifier.fit_accepted(dataset.X_train, y, groups=dataset.groups, evaluate_on=test)
     for remark in classifier.remarks_:
         out.say(remark)
     if was_stopped(classifier.history_):

@@ -183,6 +183,7 @@ class Dataset(Provenance):
 
     matrices = ("X_train", "X_test")
     estimator: ClassVar[str] = "Classifier"  # how the names of what learns from them end
+    predicts: ClassVar[str] = "class"  # what labels are, as in the policy of the answer
 
     X_train: Float32
     y_train: Indices

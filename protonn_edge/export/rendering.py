@@ -219,7 +219,7 @@ def _templates(kind: Kind, library: Library) -> dict[str, str]:
     if kind == "c":
         return templates | {"main.c": "c/main.c", "Makefile": "c/Makefile"}
     templates[f"src/{library.name}.h"] = "src/library.h"
-    names = _SKETCHES if library.model.policy.of_values else (*_CLASS_SKETCHES, *_SKETCHES)
+    names = (*_CLASS_SKETCHES, *_SKETCHES) if library.model.policy.of_classes else _SKETCHES
     sketches = {sketch: f"examples/{sketch}.ino.j2" for sketch in names}
     for part in library.parts:
         sketches |= part.sketches
@@ -276,7 +276,7 @@ def _context(kind: Kind, library: Library, board: Board) -> dict[str, Any]:
 
 def _answer_template(model: IntegerChain) -> str:
     """Return the template of what sketches do with an answer: a class, or a rule's number."""
-    rule = model.policy.value_rule
+    rule = model.policy.answering
     return "answer.j2" if rule is None else f"policy/{rule}.ino.j2"
 
 

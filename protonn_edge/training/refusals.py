@@ -23,8 +23,7 @@ class TrainingRequest:
     """A training to check: its settings and properties of its points."""
 
     settings: Any  # settings of the kind of classifier
-    multilabel: bool = False  # whether the points have sets of labels
-    of_values: bool = False  # whether labels are numbers to predict
+    predicts: str = "class"  # what labels are: "class", "labels" or "value"
     in_groups: bool = False  # whether the points come in groups
     given: frozenset[str] = frozenset()  # options given on the command line
 
@@ -42,7 +41,12 @@ class TrainingRequest:
     @property
     def for_floats_alone(self) -> bool:
         """Whether the trained model cannot be converted to integers."""
-        return self.multilabel or self.settings.normalizer_kind == "l2"
+        return bool(self.settings.normalizer_kind == "l2")
+
+    @property
+    def for_devices_and_classes(self) -> bool:
+        """Whether points have a class each, and the trained model can be converted to integers."""
+        return self.predicts == "class" and not self.for_floats_alone
 
     def first_given(self, names: str) -> str:
         """Return the first of these parameters that is given on the command line, in braces."""
@@ -109,22 +113,21 @@ def refusal_of(case: TrainingRequest, own: Iterable[Refusal] = ()) -> str | None
 
 def _for_one_label_each(case: TrainingRequest) -> str:
     """Return what learns from the class of each point, and is wanted without such classes."""
-    if not (case.multilabel or case.of_values):
+    if case.predicts == "class":
         return ""
     settings = case.settings
-    if case.multilabel and not settings.takes_label_sets:
+    if case.predicts == "labels" and "labels" not in settings.takes:
         return "this kind of classifier"
     if case.in_groups and settings.group_shift > 0 and case.first_set("group_shift"):
         return "{group_shift}"
     if case.asked is not None and case.asked.learns_from_classes:
         return "{features}"
-    return case.first_set("class_weight strangers" + " copies" * case.multilabel)
+    return case.first_set("class_weight strangers" + " copies" * (case.predicts == "labels"))
 
 
 def _of_other_targets(case: TrainingRequest) -> bool:
     model = case.model
-    asked = case.multilabel, case.of_values
-    return model is not None and (model.multilabel, model.policy.of_values) != asked
+    return model is not None and model.policy.predicts != case.predicts
 
 
 REFUSALS: tuple[Refusal, ...] = (

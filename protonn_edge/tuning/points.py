@@ -35,7 +35,7 @@ class Alternative:
 def _accepted(kind: type[DeviceClassifier], given: Mapping[str, Any]) -> Any:
     """Return the settings of a classifier, which must be compatible."""
     settings = kind(**given).frozen()
-    check_compatible(TrainingRequest(settings=settings, multilabel=False), kind.refusals)
+    check_compatible(TrainingRequest(settings=settings), kind.refusals)
     return settings
 
 

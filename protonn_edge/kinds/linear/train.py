@@ -102,8 +102,8 @@ class LinearClassifier(LinearParameters, DeviceClassifier):
     refusals: ClassVar[tuple[Refusal, ...]] = (
         Refusal(
             lambda case: case.for_floats_alone and case.settings.solver == NETWORK,
-            "{solver} 'network' is not possible, because a device supports neither sets of labels "
-            "nor the {normalization} 'l2'; train without it",
+            "{solver} 'network' is not possible, because no device supports the {normalization} "
+            "'l2'; train without it",
         ),
         Refusal(
             lambda case: (

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -35,7 +36,7 @@ class ValueRule(PolicyRule):
     """What the rules of float and integer models have in common."""
 
     name: ClassVar[str] = "value"
-    of_values: ClassVar[bool] = True
+    predicts: ClassVar[str] = "value"
 
     decimals: int
 
@@ -48,18 +49,18 @@ class ValueRule(PolicyRule):
     def values(self, scores: NDArray[Any]) -> NDArray[np.float64]:
         """Return the values (n,) for scores (n, 1), in the label's unit."""
 
-    def words(self, scores: NDArray[Any]) -> list[str]:
+    def words(self, scores: NDArray[Any], classes: Sequence[str]) -> list[str]:  # noqa: ARG002
         """Return the values, with their decimals."""
         return [f"{each:.{self.decimals}f}" for each in self.values(scores).tolist()]
 
     def measured(
-        self, scores: NDArray[Any], values: NDArray[np.float64]
+        self, scores: NDArray[Any], known: NDArray[Any]
     ) -> tuple[list[tuple[str, str]], dict[str, Any]]:
         """Return how near the predicted values are to those (n,) that are known."""
-        known = np.isfinite(values)
-        if not known.any():
+        given = np.isfinite(known)
+        if not given.any():
             return [], {}
-        figures = ValueFigures.of(self.values(scores[known]), values[known], self.mean)
+        figures = ValueFigures.of(self.values(scores[given]), known[given], self.mean)
         return figures.facts, {"errors": figures.to_json()}
 
 
@@ -99,10 +100,9 @@ class Value(ValueRule, FloatRule):
         known = [] if self.half_width is None else [self.half_width]
         return np.array([self.scale, self.offset, self.decimals, *known], np.float64)
 
-    def check(self, n_classes: int, *, multilabel: bool) -> None:
-        """Refuse a model of classes or label sets."""
-        fits = n_classes == 1 and not multilabel
-        check(fits, "value", f"a model of {n_classes:,} scores", "one score")
+    def check(self, n_classes: int) -> None:
+        """Refuse a model of classes."""
+        check(n_classes == 1, "value", f"a model of {n_classes:,} scores", "one score")
 
     @property
     def mean(self) -> float:

@@ -37,8 +37,7 @@ _DIGITS = 4  # significant ones of a standard deviation that decimals distinguis
 class NumberLabels(ClassLabels):
     """Numbers."""
 
-    are_classes: ClassVar[bool] = False
-    are_numbers: ClassVar[bool] = True
+    predicts: ClassVar[str] = "value"
     digested: ClassVar[str] = "<f8"
 
     value: Value | None = None  # that scores stand for, once the numbers are known

@@ -6,14 +6,14 @@ from protonn_edge.training.refusals import Refusal
 
 REFUSALS: tuple[Refusal, ...] = (
     Refusal(
-        lambda case: case.multilabel and case.settings.projection_starts_from("nca"),
+        lambda case: case.predicts == "labels" and case.settings.projection_starts_from("nca"),
         "{init_projection} 'nca' is not possible, because points have sets of labels; train "
         "without it",
     ),
     Refusal(
         lambda case: case.for_floats_alone and case.first_set("budget projection_bits"),
-        "{it} is not possible, because a device supports neither sets of labels nor the "
-        "{normalization} 'l2'; train without it",
+        "{it} is not possible, because no device supports the {normalization} 'l2'; train without "
+        "it",
     ),
     Refusal(
         lambda case: case.model is not None and case.first_set("clip budget"),

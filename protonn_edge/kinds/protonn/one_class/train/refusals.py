@@ -8,9 +8,9 @@ from protonn_edge.training.refusals import Refusal
 
 REFUSALS: Sequence[Refusal] = (
     Refusal(
-        lambda case: case.settings.one_class and case.for_floats_alone,
-        "{one_class} is set, but a device supports neither sets of labels nor the {normalization} "
-        "'l2'; leave out one of the two",
+        lambda case: case.settings.one_class and not case.for_devices_and_classes,
+        "{one_class} needs points of one class each, and another {normalization} than 'l2'; leave "
+        "it out",
     ),
     Refusal(
         lambda case: (

@@ -13,9 +13,9 @@ from protonn_edge.training.refusals import Refusal
 
 REFUSALS: Sequence[Refusal] = (
     Refusal(
-        lambda case: case.for_floats_alone and case.first_set("teachable"),
-        "{it} is not possible, because a device supports neither sets of labels nor the "
-        "{normalization} 'l2'; train without it",
+        lambda case: not case.for_devices_and_classes and case.first_set("teachable"),
+        "{it} needs points of one class each, and another {normalization} than 'l2'; train without "
+        "it",
     ),
     Refusal(
         lambda case: case.settings.new_classes > 0 and case.settings.teachable == 0,
