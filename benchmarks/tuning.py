@@ -156,9 +156,9 @@ def accuracy(run: Run, of: Tuned, at_random: bool) -> Verdict:
     records = found.records
     outcomes = [record.outcome for record in records]
     figures: Figures = {
-        "trained": len(outcomes) - outcomes.count("rejected"),
+        "trained": len(outcomes) - outcomes.count("infeasible"),
         "given_up": outcomes.count("pruned"),
-        "rejected": outcomes.count("rejected"),
+        "infeasible": outcomes.count("infeasible"),
     }
     complete = candidates(records)
     if not complete:
@@ -254,7 +254,7 @@ def two_workers(run: Run) -> Verdict:
             path = run.folder / f"workers-{workers}.jsonl"
             remote = partial(DaskWorkers, address=address)
             found = searched(points, remote, path, seconds=run.seconds / 3)
-        trained[workers] = sum(record.outcome != "rejected" for record in found.records)
+        trained[workers] = sum(record.outcome != "infeasible" for record in found.records)
     ratio = trained[2] / max(trained[1], 1)
     figures = {"by_one": trained[1], "by_two": trained[2], "ratio": round(ratio, 2)}
     return figures, ratio >= 1.7

@@ -1,12 +1,14 @@
-"""The CPUs of AVR chips, with the differences in code, stack and cycles.
+"""The CPUs of chips, with the differences in code and, for AVR chips, in stack and cycles.
 
-Chips for which avr-gcc generates the same code share a core, whose name `avr-gcc -mmcu=attiny85
--print-multi-directory` prints.
+AVR chips for which avr-gcc generates the same code share a core, whose name `avr-gcc -mmcu=attiny85
+-print-multi-directory` prints. Chips of 32 bits have a program of their own, with one kernel for
+each stage.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 BOUND_FLAGS = "avr-gcc -O2"
 """The compiler and flags for which bounds of cycles hold; it generates the code around loops.
@@ -16,9 +18,9 @@ The generated C sets this level itself, because sketches are compiled with other
 
 @dataclass(frozen=True)
 class Core:
-    """Properties shared by the chips of one of avr-gcc's architectures."""
+    """Properties shared by the chips of one architecture."""
 
-    name: str  # as avr-gcc calls it
+    name: str  # as the compiler calls it
     machine: int  # its number in the flags of an ELF file
     chip: str  # a chip with this core, with its article, for texts
     multiplies: bool  # whether it has MUL and the other products
@@ -28,6 +30,7 @@ class Core:
     return_bytes: int
     # extra cycles of a jump through a table, over an ATmega328P: it may lie beyond 64 kB
     tablejump_cycles: int = 0
+    family: str = "avr"  # of chips: "avr", "cortex-m", "riscv" or "xtensa"
 
     @property
     def wraps_at(self) -> int:
@@ -40,9 +43,9 @@ class Core:
         return 2 * (self.return_bytes - 2)
 
 
-_SMALL = {"vector_bytes": 2, "return_bytes": 2}  # up to 8 kB: no JMP, no CALL
-_MIDDLE = {"vector_bytes": 4, "return_bytes": 2}
-_LARGE = {"vector_bytes": 4, "return_bytes": 3}
+_SMALL: dict[str, Any] = {"vector_bytes": 2, "return_bytes": 2}  # up to 8 kB: no JMP, no CALL
+_MIDDLE: dict[str, Any] = {"vector_bytes": 4, "return_bytes": 2}
+_LARGE: dict[str, Any] = {"vector_bytes": 4, "return_bytes": 3}
 
 CORES = {
     core.name: core
@@ -57,3 +60,20 @@ CORES = {
 }
 
 UNO_CORE = CORES["avr5"]
+
+
+def _of_words(name: str, family: str, chip: str) -> Core:
+    return Core(name, 0, chip, True, vector_bytes=4, return_bytes=4, family=family)
+
+
+WORD_CORES = {
+    core.name: core
+    for core in (
+        _of_words("cortex-m0", "cortex-m", "an nRF51822"),
+        _of_words("cortex-m0plus", "cortex-m", "an RP2040"),
+        _of_words("cortex-m4", "cortex-m", "an nRF52840"),
+        _of_words("rv32imc", "riscv", "an ESP32-C3"),
+        _of_words("lx6", "xtensa", "an ESP32"),
+    )
+}
+"""Cores of 32 bits; their names are those that the compilers' options have."""

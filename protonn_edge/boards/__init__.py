@@ -1,7 +1,8 @@
 """The boards, one .toml file per board.
 
 `load_board` takes the name of a file in this folder or the path of another file; it checks every
-key, its type and its range.
+key, its type and its range. The folder `exported` has the boards for which there is no firmware:
+only `load_export_board` returns these.
 """
 
 from __future__ import annotations
@@ -10,18 +11,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from protonn_edge.avr.cores import CORES, Core
-from protonn_edge.errors import InvalidValue
+from protonn_edge.avr.cores import CORES, WORD_CORES, Core
+from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.system.described import FILE_LIMIT_BYTES, TITLE, Key, Shelf, matches, whole_number
 from protonn_edge.system.schema import list_of, number, whole
 
 POWER_WATTS = (1e-6, 1_000.0)  # the range of what a board may draw, in watts
+_PAGE = "docs/boards.md"
 _SHELF = Shelf(
     "board",
     __name__,
-    "docs/boards.md",
-    "for a chip that is not an AVR, 'export' the model without --board: its C runs on any chip",
+    _PAGE,
+    "for another chip, 'export' the model without --board: its C runs on any chip",
 )
+_EXPORTED = Shelf("board", f"{__name__}.exported", _PAGE, _SHELF.otherwise)
+PROOFS = ("emulated", "compiled")
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,7 @@ class Board:
     mcu : str
         The chip's name for avr-gcc and simavr.
     core : str
-        The chip's architecture as avr-gcc calls it (`cores`).
+        The chip's architecture as its compiler calls it (`avr.cores`).
     clock_hz : int
         CPU clock in hertz.
     flash_bytes, sram_bytes : int
@@ -72,6 +76,8 @@ class Board:
         The ADC's channels of the pins A0 to A5.
     environment : str
         The section of platformio.ini, by default `name`.
+    proof : {"", "emulated", "compiled"}
+        How code for a chip of 32 bits is tested: on an emulator of its core, or only compiled.
     """
 
     name: str
@@ -97,11 +103,12 @@ class Board:
     sleep_enable: tuple[int, int] = (0x53, 0)
     analog_inputs: tuple[int, ...] = (0, 1, 2, 3, 4, 5)
     environment: str = ""
+    proof: str = ""
 
     @property
     def cpu(self) -> Core:
         """The core of its chip."""
-        return CORES[self.core]
+        return CORES.get(self.core) or WORD_CORES[self.core]
 
     @property
     def flash_total_bytes(self) -> int:
@@ -118,12 +125,17 @@ class Board:
 
 
 def board_names() -> list[str]:
-    """Return the names of all boards, sorted."""
+    """Return the names of all boards with firmware, sorted."""
     return _SHELF.names()
 
 
+def export_board_names() -> list[str]:
+    """Return the names of all boards for which models are exported, sorted."""
+    return sorted([*board_names(), *_EXPORTED.names()])
+
+
 def boards() -> list[Board]:
-    """Return all boards, by their names."""
+    """Return all boards with firmware, by their names."""
     return list(map(load_board, board_names()))
 
 
@@ -134,14 +146,32 @@ def load_board(name: str) -> Board:
     ------
     InputError
         If there is no such board, or the file does not describe one; the sentence names the key.
+        Also if there is no firmware for the board's chip.
     """
-    name, facts, source = _SHELF.read(name)
+    board = load_export_board(name)
+    if board.proof:
+        raise InputError(
+            f"there is no firmware for {board.name} ({board.mcu}) yet; use 'protonn-edge export "
+            f"--board {name}', whose library has a self-test for the board"
+        )
+    return board
+
+
+def load_export_board(name: str) -> Board:
+    """Return a board as `load_board` does, even if there is no firmware for its chip."""
+    shelf = _EXPORTED if name in _EXPORTED.names() else _SHELF
+    name, facts, source = shelf.read(name)
     return Board(name=name, environment=name, **read_facts(facts, source))
 
 
 def board_of(board: Board | str) -> Board:
     """Return a `Board` unchanged, or the one that `load_board` finds."""
     return board if isinstance(board, Board) else load_board(board)
+
+
+def export_board_of(board: Board | str) -> Board:
+    """Return a `Board` unchanged, or the one that `load_export_board` finds."""
+    return board if isinstance(board, Board) else load_export_board(board)
 
 
 _BAUD_ERROR_LIMIT = 0.025  # of a receiver at double speed, for 8N1 (data sheet 8271, 20.8)
@@ -158,11 +188,12 @@ def _is_place(value: Any) -> bool:
     return isinstance(value, list) and len(value) == 2 and address(value[0]) and bit(value[1])
 
 
+_CORES = (*CORES, *WORD_CORES)
 _PIN = "a pin of port B such as 'PB3'"
 _KEYS = {
     "title": TITLE,
     "mcu": _text(r"at[a-z0-9]{2,30}", "a chip such as 'atmega328p', in lower case"),
-    "core": _text("|".join(CORES), f"one of {', '.join(CORES)}"),
+    "core": _text("|".join(_CORES), f"one of {', '.join(_CORES)}"),
     "clock_hz": whole_number(1_000_000, 32_000_000),
     "flash_bytes": whole_number(1_024, 262_144),
     "bootloader_bytes": whole_number(0, 16_384),
@@ -191,11 +222,27 @@ _KEYS = {
 KEYS = tuple(_KEYS)
 """The keys of a board's file."""
 
+_WORD_KEYS = {
+    **{key: _KEYS[key] for key in ("title", "core", "power_watts", "platformio_board", "usb_ids")},
+    "mcu": _text(r"[a-z][a-z0-9-]{2,30}", "a chip such as 'rp2040', in lower case"),
+    "clock_hz": whole_number(1_000_000, 1_000_000_000),
+    "flash_bytes": whole_number(1_024, 1 << 26),
+    "sram_bytes": whole_number(1_024, 1 << 24),
+    "baud": _KEYS["baud"],
+    "proof": _text("|".join(PROOFS), "'emulated' or 'compiled'"),
+}
+"""The keys of the file of a board with 32 bits."""
+
 
 def read_facts(facts: Mapping[str, Any], source: str) -> dict[str, Any]:
     """Return the arguments of a `Board` for a file's keys; `InputError` names one that is wrong."""
-    _SHELF.check(facts, _KEYS, [key for key in _KEYS if hasattr(Board, key)], source)
-    _check_serial(facts, source)
+    words = facts.get("core") in WORD_CORES
+    keys = _WORD_KEYS if words else _KEYS
+    _SHELF.check(facts, keys, [key for key in keys if hasattr(Board, key)], source)
+    if words:
+        facts = {"proof": PROOFS[-1], **facts}
+    else:
+        _check_serial(facts, source)
     return {key: tuple(value) if isinstance(value, list) else value for key, value in facts.items()}
 
 

@@ -39,11 +39,10 @@ from protonn_edge.datasets.archive import ArrayArchive, packed
 from protonn_edge.datasets.naming import NAME_LIMIT
 from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.system.checks import check_most
-from protonn_edge.system.files import write_atomically
+from protonn_edge.system.files import MODEL_LIMIT_BYTES, write_atomically
 from protonn_edge.system.rooms import missing_of_file
 
 FORMAT_VERSION = 9
-FILE_LIMIT_BYTES = 16 * 2**20
 
 # The features decide whether features are whole numbers.
 _STATISTICS = tuple(field.name for field in fields(InputStatistics) if field.name != "whole")
@@ -84,9 +83,9 @@ def checked_bytes(model: Model, path: Path | str) -> bytes:
     except InputError as error:
         raise InputError(f"{path} is not written, because it could not be read: {error}") from error
     content = packed(arrays)
-    if len(content) > FILE_LIMIT_BYTES:
+    if len(content) > MODEL_LIMIT_BYTES:
         raise InputError(
-            f"{path} would have {len(content):,} bytes, but the limit is {FILE_LIMIT_BYTES:,}; "
+            f"{path} would have {len(content):,} bytes, but the limit is {MODEL_LIMIT_BYTES:,}; "
             "train a smaller model"
         )
     return content
@@ -103,7 +102,7 @@ def load_model(path: Path | str) -> Model:
         file and the array.
     """
     path = Path(path)
-    with others_refused(path), ArrayArchive(path, limit_bytes=FILE_LIMIT_BYTES) as archive:
+    with others_refused(path), ArrayArchive(path, limit_bytes=MODEL_LIMIT_BYTES) as archive:
         try:
             if sentence := _why_unlike(archive):
                 raise InputError(f"{path} {sentence}")

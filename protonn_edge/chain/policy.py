@@ -203,10 +203,6 @@ class Policy(Generic[AnyRule]):
         every = {each.name: each for each in (*self.rules, *rules)}
         return Policy(tuple(every[name] for name in sorted(every)))
 
-    def without(self, *kinds: type[PolicyRule]) -> Policy[AnyRule]:
-        """Return the policy without the rules of some kinds."""
-        return Policy(tuple(each for each in self.rules if not isinstance(each, kinds)))
-
     @property
     def other_answers(self) -> tuple[OtherAnswer, ...]:
         """The answers that are no class."""
@@ -358,4 +354,5 @@ def with_rules(model: Any, *rules: PolicyRule) -> Any:
 
 def without_rules(model: Any, *kinds: type[PolicyRule]) -> Any:
     """Return a float or integer model without the rules of some kinds; by default, without any."""
-    return replace(model, policy=model.policy.without(*(kinds or (PolicyRule,))))
+    left = (each for each in model.policy.rules if not isinstance(each, kinds or PolicyRule))
+    return replace(model, policy=Policy(tuple(left)))

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from protonn_edge.boards import Board, load_board
+from protonn_edge.boards import Board, load_export_board
 from protonn_edge.cli.command import Output
 from protonn_edge.evaluation.terminal import row_table
 
 
 def show_boards(out: Output, names: Sequence[str]) -> None:
     """Print the boards of these names; a name may be the path of a .toml file."""
-    boards = [load_board(name) for name in names]
-    headings = ("board", "chip", "MHz", "flash B", "SRAM B", "serial line")
-    out.say(row_table(headings, [(each.name, *_facts(each)) for each in boards], {0, 1, 5}))
+    boards = [load_export_board(name) for name in names]
+    headings = ("board", "chip", "MHz", "flash B", "SRAM B", "serial line", "code")
+    out.say(row_table(headings, [(each.name, *_facts(each)) for each in boards], {0, 1, 5, 6}))
     records = [asdict(board) for board in boards]
     for record in records:
         del record["environment"]
@@ -24,10 +24,15 @@ def show_boards(out: Output, names: Sequence[str]) -> None:
 def _facts(board: Board) -> list[str]:
     pins = f"{board.rx_pin} and {board.tx_pin}"
     line = board.serial.upper() if board.serial != "software" else pins
+    serial, code = f"{line}, {board.baud:,} baud", "firmware, on the emulated board"
+    if board.proof:
+        on = "on its emulated core" if board.proof == "emulated" else "only compiled"
+        serial, code = "-", f"exported, {on}"
     return [
         board.mcu,
         f"{board.clock_hz / 1e6:g}",
         f"{board.flash_bytes:,}",
         f"{board.sram_bytes:,}",
-        f"{line}, {board.baud:,} baud",
+        serial,
+        code,
     ]

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from protonn_edge.boards import Board, load_board
+from protonn_edge.boards import Board, load_export_board
 from protonn_edge.cli.command import OUTPUT, Output, additions, command, of_extension, option
 from protonn_edge.cli.options import (
-    BOARD,
+    ANY_BOARD,
     BYTES,
     MODEL_OR_NONE,
     PATH,
@@ -78,7 +78,7 @@ def export_command(
         f"repeatable.  [default: the folder's name, protonn-edge's version, prefix={PREFIX}]",
         **dict.fromkeys(("name", "author", "url", "version", "prefix"), click.STRING),
     ),
-    board_name: str = BOARD,
+    board_name: str = ANY_BOARD,
     max_flash: int | None = option(
         "Flash limit for the self-test; smaller values leave more for your sketch.  [default: the "
         "board's]",
@@ -117,8 +117,8 @@ def export_command(
     name, prefix = library.pop("name", None), library.pop("prefix", PREFIX)
     check_prefix(prefix)
     imprint = Imprint(**library)
-    board, names = load_board(board_name), [name for each in added for name in each.extensions]
-    exported = load_device_model(model_file, names)
+    board = load_export_board(board_name)
+    exported = load_device_model(model_file, [name for each in added for name in each.extensions])
     model, points = exported.floats, None
     if data is not None:
         points = points_for(model, data, table, out, measured=False).X

@@ -51,8 +51,8 @@ _AXES = 2  # samples and channels of a window, height and width of an image
 def load_divided(given: TrainOptions | TuneOptions, target: Target | None = None) -> Dataset:
     """Return the data set in DATA, with a part held out for testing unless it has a test part.
 
-    Groups are those of ``--groups`` or, without it, the file's own. Points that teach `target` are
-    held out. If a default share cannot be held out, a notice says why.
+    Groups are those of ``--groups`` or, without it, the file's own. A part of the points of
+    `target` is held out. If a default share cannot be held out, a notice says why.
     """
     data, groups, share = given.data, given.groups, given.test_share
     table = with_group_column(given.table, groups)

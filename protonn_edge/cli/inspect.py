@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import click
 import numpy as np
 
-from protonn_edge.boards import board_names
+from protonn_edge.boards import export_board_names
 from protonn_edge.chain import stored
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.head import matrices_of, paper_bytes, title_of
@@ -72,7 +72,7 @@ def inspect_command(
     .toml file, which is checked; see docs/boards.md.
     """
     if boards:
-        show_boards(out, board_names())
+        show_boards(out, export_board_names())
         return
     if file is None:
         raise click.UsageError("name a model file or a board's .toml file, or give --boards")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import click
 from click.shell_completion import CompletionItem
 
-from protonn_edge.boards import POWER_WATTS, board_names
+from protonn_edge.boards import POWER_WATTS, board_names, export_board_names
 from protonn_edge.cli.command import Declared, argument, option, together
 from protonn_edge.cli.paths import LABELLED, MODEL, GivenPath, InputFile, NameOrPath, OutputFile
 from protonn_edge.errors import shortened
@@ -37,12 +37,15 @@ FOLDER = GivenPath(file_okay=False)
 class BoardType(NameOrPath):
     """A board's name, or the path of a board file; shell completion offers both."""
 
+    def __init__(self, names: Sequence[str]) -> None:
+        self.offered = names
+
     def shell_complete(
         self, _ctx: click.Context, _param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
         """Return the matching board names; the shell completes files if there are none."""
         files = CompletionItem(incomplete, type="file")
-        begun = (name for name in board_names() if name.startswith(incomplete))
+        begun = (name for name in self.offered if name.startswith(incomplete))
         return [files, *map(CompletionItem, begun)]
 
 
@@ -203,13 +206,20 @@ PROJECT = option(
     default=Path(),
 )
 MODEL_OUTPUT = option("The model file (.npz).", OutputFile(MODEL), required=True)
-BOARD = option(
-    "A board's name, or your own .toml file.",
-    BoardType(),
-    flag="--board",
-    metavar=f"[{'|'.join(board_names())}|FILE.toml]",
-    shown="uno",
-)
+
+
+def _board_option(names: Sequence[str]) -> Any:
+    return option(
+        "A board's name, or your own .toml file.",
+        BoardType(names),
+        flag="--board",
+        metavar=f"[{'|'.join(names)}|FILE.toml]",
+        shown="uno",
+    )
+
+
+BOARD = _board_option(board_names())
+ANY_BOARD = _board_option(export_board_names())
 PORT = option(
     "The board's serial port, such as /dev/ttyACM0 or COM3.  [default: detected by its USB "
     "identity]"

@@ -27,8 +27,12 @@ from protonn_edge.system.files import check_file
 
 _HEAD_BYTES = 4096
 _LIMIT_BYTES = 1 << 30
-PREDICTED, PREDICTED_VALUE = "predicted_class", "predicted_value"
-"""A column of a file written by 'predict'."""
+PREDICTED = {
+    "class": "predicted_class",
+    "value": "predicted_value",
+    "labels": "predicted_labels",
+}
+"""The column that 'predict' writes, by what a model predicts."""
 
 DRAWINGS = (".svg", ".png", ".pdf")
 
@@ -117,7 +121,7 @@ RESULTS = FileKind(
 PREDICTIONS = FileKind(
     "a file of predictions",
     lambda path: any(
-        name.encode() in _head(path).partition(b"\n")[0] for name in (PREDICTED, PREDICTED_VALUE)
+        name.encode() in _head(path).partition(b"\n")[0] for name in PREDICTED.values()
     ),
 )
 SEARCH = FileKind("a search file", _is_search)

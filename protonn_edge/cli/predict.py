@@ -16,7 +16,7 @@ from protonn_edge.chain.model import Model, why_clamped
 from protonn_edge.chain.policy import Policy
 from protonn_edge.cli.command import OUTPUT, Output, additions, command, option
 from protonn_edge.cli.options import MODEL_FILE, POINTS
-from protonn_edge.cli.paths import PREDICTED, PREDICTED_VALUE, PREDICTIONS, OutputFile
+from protonn_edge.cli.paths import PREDICTED, PREDICTIONS, OutputFile
 from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.datasets import TableOptions
 from protonn_edge.datasets.images import has_images, image_names
@@ -135,7 +135,7 @@ def _table(
             [*row, answer_name(model.classes, label)]
             for row, label in zip(cells, points.y.tolist(), strict=True)
         ]
-    added = {PREDICTED_VALUE if model.policy.of_values else PREDICTED: names}
+    added = {PREDICTED[model.policy.predicts]: names}
     added |= {name: [*map(str, figures)] for name, figures in of_rules.items()}
     text = io.StringIO(newline="")
     lines = csv.writer(text, delimiter=delimiter, lineterminator="\n")

@@ -29,7 +29,6 @@ from protonn_edge.cli.options import (
 from protonn_edge.cli.paths import REPORT, RESULTS, InputFile, OutputFile
 from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.datasets import TableOptions
-from protonn_edge.device.instruments import WRITTEN_BY
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.terminal import class_parts, fact_table, quality_facts
 from protonn_edge.export.folder import check_project
@@ -42,7 +41,6 @@ from protonn_edge.system.files import write_atomically
 from protonn_edge.system.lazy import optional
 from protonn_edge.training.parameters import IMAGE_SHAPE
 
-_WRITTEN = f"'tune --front', 'inspect --teach N --json' or {WRITTEN_BY}"
 _WORDS = f"{__name__}.words"  # in a context's meta: the command line as it was given
 
 
@@ -84,12 +82,12 @@ def report_command(
         shape(IMAGE_SHAPE.names, IMAGE_SHAPE.what),
     ),
     measured: tuple[Path, ...] = option(
-        f"Also show a file with the output of {_WRITTEN}; repeatable.",
+        "Also show a JSON file that another command wrote, such as tune --front (docs/report.md); "
+        "repeatable.",
         PATH,
         flag="--with",
         multiple=True,
     ),
-    title: str = option("The heading of the report.", default=""),
     names: tuple[str, ...] = option(
         "What to call the runs, such as 'desk, 2026-05-04'; once for each of RESULTS.  [default: "
         "the files' names]",
@@ -169,7 +167,6 @@ def report_command(
         evidence,
         output,
         out,
-        title=title,
         battery=content.Battery(
             battery[0], battery[1].get("rate", content.Battery.rate), battery[1].get("idle")
         ),
@@ -186,16 +183,16 @@ def _reader_of(path: Path) -> tuple[str, Callable[[Path, str], Any]]:
 
     Extensions bring more at the point "report file".
     """
-    readers: dict[str, Any] = {"power": content.read_power}
+    readers: dict[str, Any] = dict(content.POWER_FILE)
     if (front := optional("protonn_edge.report.front")) is not None:
         readers |= front.FILE
     for brought_files in brought("report file").values():
         readers |= brought_files
     found = readers.keys() & content.keys_in(path)
     if not found:
-        raise content.not_output(path, _WRITTEN)
+        raise content.not_output(path, " or ".join(each.written_by for each in readers.values()))
     kind = min(found)
-    return kind, readers[kind]
+    return kind, readers[kind].read
 
 
 def _run_record(one: Evidence) -> dict[str, Any]:

@@ -51,7 +51,6 @@ from protonn_edge.tuning.store import Record, SearchFile
 from protonn_edge.tuning.workers import Processes, Workers
 from protonn_edge.verification.agreement import PROVEN
 
-_SLOW = ("basis-images",)  # one trial, with its teacher, takes most of the time of the others
 _TRIALS = 100_000  # the time ends the search
 
 
@@ -258,7 +257,7 @@ def _workers(objective: Objective, given: TuneOptions) -> Workers:
 
 def _counts(searched: SearchResult) -> dict[str, int]:
     outcomes = [record.outcome for record in searched.records]
-    return {each: outcomes.count(each) for each in ("complete", "pruned", "rejected", "failed")}
+    return {each: outcomes.count(each) for each in ("complete", "pruned", "infeasible", "failed")}
 
 
 def _nothing_complete(searched: SearchResult, timeout: float | None) -> str:
@@ -373,7 +372,7 @@ def train_best(given: TrainOptions, out: Output) -> None:
             fitting.with_sample_notices(dataset, asked),
             out,
             keeps_best=True,
-            left_out=_SLOW,
+            left_out=tuple(name for name, kind in CLASSIFIERS.items() if kind.is_slow),
         )
 
 

@@ -50,13 +50,19 @@ def as_label_sets(table: Table) -> LabelSetTable:
     return LabelSetTable(table.source, table.X, sets, feature_names=table.feature_names)
 
 
+def named_sets(table: LabelSetTable, names: Sequence[str]) -> tuple[LabelSetTable, Sequence[str]]:
+    """Return a table of sets as a matrix, as in training, and the names of its columns."""
+    if names:
+        return table, names
+    names = in_order(set().union(*table.labels))
+    return _numbered(table, names), names
+
+
 def known_sets(
     table: LabelSetTable, names: Sequence[str], classes: Sequence[str]
 ) -> NDArray[np.float64]:
     """Return sets (n, L) of a model's labels, of a table of names, or of indices of `names`."""
-    if not names:
-        names = in_order(set().union(*table.labels))
-        table = _numbered(table, names)
+    table, names = named_sets(table, names)
     place_of = {name: place for place, name in enumerate(classes)}
     some = table.labels.any(axis=0)
     used = [names[column] for column in np.flatnonzero(some).tolist()]

@@ -32,16 +32,16 @@ from protonn_edge.datasets.dataset import (
     check_feature_count,
     class_indices,
     dataset_from,
-    widened,
 )
 from protonn_edge.datasets.division import digest_of
+from protonn_edge.datasets.formats import read_tables, refuse_options
 from protonn_edge.datasets.groups import groups_of_division
-from protonn_edge.datasets.images import has_images, read_images
 from protonn_edge.datasets.label_sets import (
     LabelSetTable,
     as_label_sets,
     known_sets,
     label_set_dataset,
+    named_sets,
 )
 from protonn_edge.datasets.learned import (
     as_in_training,
@@ -49,12 +49,6 @@ from protonn_edge.datasets.learned import (
     has_label_names,
     is_table,
     with_label,
-)
-from protonn_edge.datasets.libsvm import (
-    LIBSVM_SUFFIXES,
-    contains_libsvm,
-    looks_like_libsvm,
-    read_libsvm,
 )
 from protonn_edge.datasets.model_points import ModelPoints
 from protonn_edge.datasets.naming import (
@@ -67,18 +61,13 @@ from protonn_edge.datasets.naming import (
 )
 from protonn_edge.datasets.options import (
     READ_NAMES,
-    SHOWN,
-    USUAL_DELIMITERS,
     TableOptions,
     with_keywords,
 )
-from protonn_edge.datasets.points import read_table
 from protonn_edge.datasets.recordings import is_same_rate
 from protonn_edge.datasets.roles import Expected
 from protonn_edge.datasets.summary import remarks
 from protonn_edge.datasets.tables import opened_table
-from protonn_edge.datasets.takes import WAVES
-from protonn_edge.datasets.text import TEXT_LIMIT_BYTES, check_is_text
 from protonn_edge.datasets.values import (
     Values,
     has_values,
@@ -86,29 +75,12 @@ from protonn_edge.datasets.values import (
     numbers_of,
     value_dataset,
 )
-from protonn_edge.datasets.vectors import (
-    has_tables,
-    read_class_files,
-    read_vectors,
-    vectors_in,
-)
 from protonn_edge.errors import InputError
-from protonn_edge.system.files import as_path, check_file
+from protonn_edge.system.files import as_path
 
 Labels = Literal["needed", "optional", "ignorable"]
 """Whether points need labels; they may also be classes that a model does not know, or missing."""
 
-_OPEN_SUFFIXES = (".txt", ".t", ".tr", ".scale", "")
-_OF_TABLES = ("tables", "class files"), "a table with columns, such as a .csv file"
-_OF_KINDS: dict[str, tuple[tuple[str, ...], str]] = {  # options for other data
-    "name": (("images", "class files"), "a folder of images or tables"),
-    "size": (("images",), "a folder of images"),
-    "files": ((), "a folder of recordings for 'windows'"),
-}
-_FOLDERS = (
-    ("images", has_images, lambda path, options, _: read_images(path, options)),
-    ("class files", has_tables, read_class_files),
-)
 _UNLABELLED = "(no label)"
 _FLAGS = re.compile(f"--read ({'|'.join(READ_NAMES)})(?![a-z-])")
 
@@ -246,7 +218,7 @@ def _read_points(
     labelled = labels == "needed" or _has_labels(path, options, expected)
     expected = replace(expected, labelled=labelled)
     if _is_archive(path) and not labelled:
-        _refuse_options(path, options)
+        refuse_options(path, options)
         return _points_of(read_npz_points(path), expected, labels)
     if labels == "ignorable" and is_table(path):
         options = replace(options or TableOptions(), background=_UNLABELLED)
@@ -289,7 +261,7 @@ def _held_out(
     A table of training rows alone gets a warning.
     """
     division = expected.division
-    if division is None or isinstance(table, LabelSetTable) or digest_of(path) != division.sha256:
+    if division is None or digest_of(path) != division.sha256:
         return table
     if not division.share:
         text = (
@@ -299,7 +271,9 @@ def _held_out(
         notice = Notice("training_rows", text, warning=True)
         return replace(table, notices=(*table.notices, notice))
     y: Any = np.zeros((len(table.labels), 1))
-    if expected.predicts == "class":
+    if isinstance(table, LabelSetTable):
+        y = named_sets(table, classes)[0].labels
+    elif expected.predicts == "class":
         y = _numbered_labels(table, classes, expected)
     chosen = division.chosen_again(y, groups_of_division(division, table, path, options))
     if chosen is None:
@@ -328,9 +302,9 @@ def read_parts(
 ) -> tuple[Table, Table | None, tuple[str, ...]]:
     """Return the training part, the test part if there is one, and the classes if named."""
     if _is_archive(path):
-        _refuse_options(path, options)
+        refuse_options(path, options)
         return read_npz(path)
-    return *_tables(path, options, expected), ()
+    return *read_tables(path, options, expected), ()
 
 
 def _points_of(
@@ -393,89 +367,6 @@ def _known(
         return y, values, ()
     y[known] = class_indices(given, expected.classes, "the model", alone=alone)
     return y, None, ()
-
-
-def _refuse_options(path: Path, options: TableOptions | None, kind: str = "") -> None:
-    """Refuse options that do not apply to this kind of data."""
-    given = TableOptions() if options is None else replace(options, groups=None, labelled=None)
-    for name, value in vars(given).items():
-        kinds, other = _OF_KINDS.get(name, _OF_TABLES)
-        if value and value != SHOWN and kind not in kinds:
-            flag = f"--read {name.replace('_', '-')}"
-            raise InputError(f"{flag} needs {other}, and {path} is not one; omit {flag}")
-
-
-def _tables(
-    path: Path, options: TableOptions | None, expected: Expected | None
-) -> tuple[Table, Table | None]:
-    """Read the training part and the test part, if any, of a text file or a folder."""
-    if (vectors := vectors_in(path)) is not None:
-        _refuse_options(path, options)
-        return read_vectors(vectors)
-    if not path.is_dir():
-        return _text_table(path, options, expected), None
-    if (path / "train.txt").is_file():
-        return _reference_layout(path, options, expected)
-    for kind, is_there, read in _FOLDERS:
-        if is_there(path):
-            _refuse_options(path, options, kind)
-            return read(path, options or TableOptions(), expected)
-    raise InputError(
-        f"{path} is a folder without train.txt, X_train.txt, tables or images; name a file, or cut "
-        "a folder of recordings with 'protonn-edge windows'"
-    )
-
-
-def _reference_layout(
-    path: Path, options: TableOptions | None, expected: Expected | None
-) -> tuple[Table, Table | None]:
-    train = _text_table(path / "train.txt", options, expected, label_first=True)
-    if not (path / "test.txt").exists():
-        return train, None
-    # libsvm files may leave out last features that are zero
-    if looks_like_libsvm(path / "train.txt"):
-        test = _text_table(path / "test.txt", options, expected)
-        width = max(train.X.shape[1], test.X.shape[1])
-        return widened(train, width), widened(test, width)
-    classes = sorted(set(train.labels))
-    like = expected or Expected(
-        train.X.shape[1], train.feature_names, classes, preparation=train.preparation
-    )
-    return train, _text_table(path / "test.txt", options, like, label_first=True)
-
-
-def _text_table(
-    path: Path,
-    options: TableOptions | None,
-    expected: Expected | None,
-    *,
-    label_first: bool = False,
-) -> Table:
-    suffix = path.suffix.lower()
-    if suffix not in (*USUAL_DELIMITERS, *LIBSVM_SUFFIXES, *_OPEN_SUFFIXES) and path.exists():
-        remedy = "convert the file to one of these formats"
-        if suffix in WAVES:
-            remedy = "cut the sound into windows with 'protonn-edge windows'"
-        raise InputError(
-            f"{path} ends in {suffix!r}, which is not one of .npz, .csv, .tsv, .libsvm, .svm, "
-            f".svmlight, .txt; {remedy}"
-        )
-    check_file(path, limit_bytes=TEXT_LIMIT_BYTES)
-    check_is_text(path)
-    if suffix in LIBSVM_SUFFIXES or (suffix in _OPEN_SUFFIXES and looks_like_libsvm(path)):
-        _refuse_options(path, options)
-        table = read_libsvm(path)
-        return table if expected is None else widened(table, expected.n_features)
-    _refuse_options(path, options, "tables")
-    if (options is None or options.delimiter is None) and contains_libsvm(path):
-        raise InputError(f"{path} contains libsvm text; let its name end in .libsvm")
-    return read_table(
-        path,
-        delimiter=USUAL_DELIMITERS.get(suffix, "\t"),
-        options=options,
-        expected=expected,
-        label_first=label_first,
-    )
 
 
 def _is_archive(path: Path) -> bool:

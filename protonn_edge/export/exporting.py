@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
-from protonn_edge.boards import Board, board_of
+from protonn_edge.boards import Board, export_board_of
 from protonn_edge.chain.head import channels_of
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import PREFIX, Limits, Plan, check_prefix, make_plan
@@ -106,7 +106,7 @@ def export(
     """
     if windowing is not None and kind == "c":
         raise InputError("plain C cannot read a sensor; omit --sensor, or use --arduino")
-    folder, board = Path(folder), board_of(board)
+    folder, board = Path(folder), export_board_of(board)
     _check_place(kind, folder, prefix)
     chip = board
     if flash_bytes is not None:
@@ -135,7 +135,8 @@ def export(
     )
     files = rendering.render_export(kind, library, board)
     tried = _tried(kind, library, files, chip) if tries else NOT_TRIED
-    if certificate := optional("protonn_edge.export.certificate"):
+    certificate = None if chip.proof else optional("protonn_edge.export.certificate")
+    if certificate:
         files["README.md"] += certificate.readme_section(files, prefix, chip, tried)
     write_folder(folder, files)
     return Export(
@@ -164,6 +165,9 @@ def _check_place(kind: Kind, folder: Path, prefix: str) -> None:
 def _tried(kind: Kind, library: Library, files: Mapping[str, str], board: Board) -> Tried:
     if kind == "c":
         return self_test.try_on_host(files)
+    if board.proof:
+        plain = rendering.render_export("c", library, board)
+        return self_test.try_on_host(plain)
     return self_test.try_on_board(files, rendering.render_bare_self_test(library, board), board)
 
 

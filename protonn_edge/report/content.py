@@ -285,6 +285,18 @@ def read_power(path: Path, model_sha256: str) -> BenchReading:
         return power
 
 
+@dataclass(frozen=True)
+class ShownFile:
+    """A kind of file that a report shows beside the runs."""
+
+    written_by: str  # the command that writes it, in quotes
+    read: Callable[[Path, str], Any]  # of its path and the SHA-256 of the model that was run
+
+
+POWER_FILE = {"power": ShownFile(WRITTEN_BY, read_power)}
+"""How a file with a measured power is shown, by a key of its JSON."""
+
+
 def keys_in(path: Path) -> set[str]:
     """Return the keys of the JSON object in a file; none if it has no object."""
     content = read_file(path, limit_bytes=_LARGEST_FILE)

@@ -8,11 +8,12 @@ from pathlib import Path
 
 from matplotlib.ticker import MaxNLocator
 
-from protonn_edge.report.content import PageTable, Panel, Section, objects_of, record_in
+from protonn_edge.report.content import PageTable, Panel, Section, ShownFile, objects_of, record_in
 from protonn_edge.report.figures import dots, percent_axis
 from protonn_edge.report.svg import ACCENT, drawing
 from protonn_edge.system.schema import number, whole
 
+_WRITTEN_BY = "'tune --front FILE.json'"
 _CANDIDATE = {"accuracy": number(0, 1), "flash_bytes": whole(0, 10**9), "mean_ms": number(0, 1e9)}
 
 
@@ -35,13 +36,15 @@ class Front:
 
 def read_front(path: Path) -> Front:
     """Return a search's result from ``tune --front FILE.json``; `InputError` for other files."""
-    with record_in(path, "'tune --front FILE.json'") as record:
+    with record_in(path, _WRITTEN_BY) as record:
         fronts = [record[name] for name in ("accuracy_by_flash", "accuracy_by_cycles")]
         return Front(*(objects_of(FrontPoint, _CANDIDATE, each) for each in fronts))
 
 
-FILE = {"accuracy_by_flash": lambda path, _: front_section(read_front(path))}
-"""The function that shows such a file, by a key of its JSON."""
+FILE = {
+    "accuracy_by_flash": ShownFile(_WRITTEN_BY, lambda path, _: front_section(read_front(path)))
+}
+"""How such a file is shown, by a key of its JSON."""
 
 
 def front_section(front: Front) -> Section:

@@ -24,7 +24,7 @@ Content = bytes | str | Callable[[], bytes]
 """Bytes, text to write as UTF-8 with unchanged line ends, or a function that returns bytes."""
 
 MODEL_LIMIT_BYTES = 64 * 2**20
-"""The size of a model file of another program: far more than fits on any board."""
+"""The size of a model file, also of another program: far more than fits on any board."""
 
 
 def as_path(path: object) -> Path:

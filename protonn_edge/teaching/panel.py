@@ -12,6 +12,7 @@ from protonn_edge.report.content import (
     PageTable,
     Panel,
     Section,
+    ShownFile,
     check_lengths,
     objects_of,
     record_in,
@@ -21,19 +22,24 @@ from protonn_edge.report.svg import ACCENT, MUTED, drawing
 from protonn_edge.system.schema import list_of, number, text, whole
 from protonn_edge.teaching.people import TaughtPerson
 
+_WRITTEN_BY = "'inspect --teach N --json'"
 _TAUGHT = {"name": text(200), "n": whole(0, 10**9), "accuracies": list_of(number(0, 1), 255)}
 
 
 def read_taught(path: Path, model_sha256: str) -> tuple[TaughtPerson, ...]:
     """Return the people of ``inspect --teach N --json`` for a model; `InputError` for others."""
-    with record_in(path, "'inspect --teach N --json'", model_sha256) as record:
+    with record_in(path, _WRITTEN_BY, model_sha256) as record:
         people = objects_of(TaughtPerson, _TAUGHT, record["teaching"]["people"])
         check_lengths(*(person.accuracies for person in people))
         return people
 
 
-FILE = {"teaching": lambda path, sha256: taught_section(read_taught(path, sha256))}
-"""The function that shows such a file, by a key of its JSON."""
+FILE = {
+    "teaching": ShownFile(
+        _WRITTEN_BY, lambda path, sha256: taught_section(read_taught(path, sha256))
+    )
+}
+"""How such a file is shown, by a key of its JSON."""
 
 
 def taught_section(people: Sequence[TaughtPerson]) -> Section:

@@ -216,6 +216,7 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
 
     learner: ClassVar[type[Learner]]
     refusals: ClassVar[tuple[Refusal, ...]] = ()
+    is_slow: ClassVar[bool] = False  # whether a few minutes are too short for trials of a search
     starts_from: ClassVar[str] = ""  # the kind of models that training can continue
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
 

@@ -61,7 +61,7 @@ def initial_parameters(
     - `projection` (d, D): W, or a method; "identity" and an array determine d, which is at most D.
     - `prototypes` ("per_class", "kmeans", "sample"): B and Z; see `clustered_prototypes`,
       `clustered_label_sets` and `sampled_prototypes`.
-    - `target`: what the points teach; by default, to separate classes.
+    - `target`: the target of the training; by default, to separate classes.
     - `widest`: the RBF widths over which prototypes may spread, except with a given `gamma` for
       several classes. They would spread further if there are many in one dimension, most points
       are at the same few places, or a few are far from the others.

@@ -341,7 +341,7 @@ class SharedParameters(FeatureParameters):
 
     @property
     def target(self) -> Target:
-        """What the points of a training teach."""
+        """The target of the training."""
         target: Target = _target()
         return target
 

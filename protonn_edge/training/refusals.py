@@ -43,11 +43,6 @@ class TrainingRequest:
         """Whether the trained model cannot be converted to integers."""
         return bool(self.settings.normalizer_kind == "l2")
 
-    @property
-    def for_devices_and_classes(self) -> bool:
-        """Whether points have a class each, and the trained model can be converted to integers."""
-        return self.predicts == "class" and not self.for_floats_alone
-
     def first_given(self, names: str) -> str:
         """Return the first of these parameters that is given on the command line, in braces."""
         return next((f"{{{name}}}" for name in names.split() if name in self.given), "")
@@ -79,6 +74,23 @@ class Refusal:
         """Return the sentence by which the request is refused, if it is."""
         refused = self.when(case)
         return self.sentence.replace("{it}", str(refused)) if refused else None
+
+
+def for_devices(names: Callable[[TrainingRequest], object], it: str = "{it}") -> Refusal:
+    """Return the refusal of what makes sense only for a device, of a model that runs on none."""
+    return Refusal(
+        lambda case: case.for_floats_alone and names(case),
+        f"{it} is not possible, because no device supports the {{normalization}} 'l2'; train "
+        "without it",
+    )
+
+
+def for_classes(names: str) -> Refusal:
+    """Return the refusal of parameters that only classes have, separated by blanks."""
+    return Refusal(
+        lambda case: case.predicts != "class" and case.first_set(names),
+        "{it} is for points of one class each; leave it out",
+    )
 
 
 class _Names(dict[str, Any]):

@@ -1,4 +1,4 @@
-"""What the points of a training teach; by default, to separate two or more classes."""
+"""The target of a training; by default, to separate two or more classes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Target:
     # --- data sets ---
 
     def selected(self, dataset: Dataset) -> Dataset:
-        """Return the data set with the points that teach it, and all others for testing."""
+        """Return the data set with the points to train on, and all others for testing."""
         return dataset
 
     def relabelled(self, y: Any, before: Dataset, selected: Dataset) -> Any:  # noqa: ARG002

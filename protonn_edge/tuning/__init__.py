@@ -1,7 +1,7 @@
 """The best model that fits: a search over sizes and settings, evaluated by the integer model.
 
-Before training, the planner rejects settings that cannot fit. The others are trained and tested in
-cross-validation, on this machine or on a cluster; every finished trial is kept.
+Before training, the planner sorts out settings that cannot fit. The others are trained and tested
+in cross-validation, on this machine or on a cluster; every finished trial is kept.
 """
 
 IN_FLIGHT = 4

@@ -88,7 +88,7 @@ class Objective:
                 if len(folds) < n_folds:
                     report(100 * len(folds), float(np.mean([each.score for each in folds])))
             if fit.excess:
-                outcome = "rejected"
+                outcome = "infeasible"
         except optuna.TrialPruned:
             outcome = "pruned"
         except ValueError as error:  # training diverged, or the model cannot be quantized

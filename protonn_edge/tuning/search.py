@@ -140,8 +140,8 @@ class Search:
     def _is_another_needed(self, trials: int) -> bool:
         """Whether another trial is needed, and can be expected to fit."""
         records = self._file.records
-        trained = sum(each.outcome != "rejected" for each in records)
-        in_a_row = takewhile(lambda each: each.outcome == "rejected", reversed(records))
+        trained = sum(each.outcome != "infeasible" for each in records)
+        in_a_row = takewhile(lambda each: each.outcome == "infeasible", reversed(records))
         is_futile = len(list(in_a_row)) >= _REJECTED_IN_A_ROW
         return trained + len(self._running) < trials and not is_futile
 
@@ -166,7 +166,7 @@ class Search:
 
 def _check_found(records: Sequence[Record], space: SearchSpace) -> None:
     """Refuse records of trials if none fits; name the one that exceeds the limits least."""
-    if not records or any(record.outcome != "rejected" for record in records):
+    if not records or any(record.outcome != "infeasible" for record in records):
         return
     nearest = min(records, key=lambda r: (max(r.excess.values()), r.number))
     points, figures = space.points, nearest.measured

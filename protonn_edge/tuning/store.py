@@ -20,14 +20,14 @@ from protonn_edge.errors import InvalidValue
 from protonn_edge.system.files import AppendedFile, check_file
 from protonn_edge.tuning.limits import Figures
 
-Outcome = Literal["complete", "pruned", "rejected", "failed"]
+Outcome = Literal["complete", "pruned", "infeasible", "failed"]
 
 _NAME = "protonn-edge"
 _LIMIT_BYTES = 1 << 30
 _STATES = {
     "complete": TrialState.COMPLETE,
     "pruned": TrialState.PRUNED,
-    "rejected": TrialState.PRUNED,
+    "infeasible": TrialState.PRUNED,
     "failed": TrialState.FAIL,
 }
 
@@ -38,10 +38,9 @@ class Record:
 
     number: int  # its number in the search, from 0
     settings: Mapping[str, Any]  # the drawn settings, by the estimator's parameters
-    # complete, pruned, rejected, failed: "pruned" if smaller and faster ones were ahead, "rejected"
-    # if it does not fit
+    # "pruned" if smaller and faster ones were ahead, "infeasible" if it does not fit
     outcome: Outcome
-    # its memory and cycles; of a pruned or rejected trial before training; None if unknown
+    # its memory and cycles; of a pruned or infeasible trial before training; None if unknown
     figures: Figures | None = None
     # the metric of the integer model in the finished folds, 0..1
     scores: Sequence[float] = ()
@@ -50,7 +49,7 @@ class Record:
     steps: Mapping[int, float] = field(default_factory=dict)
     seconds: float = 0.0  # of training, over the folds
     reason: str = ""  # the reason if it is not complete
-    # of a rejected trial: the used share of each exceeded limit, above 1
+    # of an infeasible trial: the used share of each exceeded limit, above 1
     excess: Mapping[str, float] = field(default_factory=dict)
     is_default: bool = False  # whether it is one of the given first trials, not a drawn one
     accuracies: Sequence[float] = ()  # beside the scores
@@ -73,7 +72,7 @@ class Record:
 
     @property
     def measured(self) -> Figures:
-        """The memory and cycles, which complete and rejected trials have."""
+        """The memory and cycles, which complete and infeasible trials have."""
         assert self.figures is not None
         return self.figures
 

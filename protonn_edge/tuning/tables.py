@@ -27,10 +27,10 @@ def progress_table(
 ) -> Table:
     """Return the progress of the search, and the best trials so far."""
     counts = Counter(record.outcome for record in progress.records)
-    trained = sum(counts.values()) - counts["rejected"]
+    trained = sum(counts.values()) - counts["infeasible"]
     title = [
         f"{trained:,} of {trials:,} trials ({counts['pruned']:,} stopped early)",
-        f"{counts['rejected']:,} did not fit",
+        f"{counts['infeasible']:,} did not fit",
         f"{progress.running:,} under way",
     ]
     if progress.seconds_left is not None:

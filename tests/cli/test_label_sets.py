@@ -6,10 +6,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from command_line import assert_one_sentence, run, run_json
+from avr_tools import needs_emulated_avr
+from command_line import run, run_json
+from refusals import refuses
 from sklearn.datasets import make_multilabel_classification
 
 from protonn_edge.chain.file import load_model
+from protonn_edge.datasets import load_dataset
+from protonn_edge.quantization import quantize
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +29,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for point, labels in zip(X, Y, strict=True)
     ]
     (path / "data.svm").write_text("\n".join(lines))
-    options = ("--epochs", 20, "--prototypes", 15, "--holdout", 0.3, "--set", "normalization=l2")
+    options = ("--epochs", 20, "--prototypes", 15, "--holdout", 0.3)
     result = run("train", path / "data.svm", "-o", path / "model.npz", *options)
     assert result.exit_code == 0, result.output
     (path / "said.txt").write_text(result.stdout)
@@ -33,53 +37,70 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_train_says_the_precision_at_one_three_and_five(folder: Path) -> None:
-    assert "P@1/3/5" in (folder / "said.txt").read_text()
-    assert "90 held-out points" in (folder / "said.txt").read_text()
+    said = (folder / "said.txt").read_text()
+    assert "P@1/3/5" in said
+    assert "on 90 test points" in said
     model = load_model(folder / "model.npz")
-    assert model.multilabel
+    assert model.policy.predicts == "labels"
     assert model.classes == ("0", "1", "2", "3", "4")
 
 
 def test_train_has_the_precisions_in_its_json(folder: Path, tmp_path: Path) -> None:
-    options = (
-        "--epochs",
-        2,
-        "--prototypes",
-        15,
-        "--loss",
-        "hinge",
-        "--set",
-        "init_projection=sleec",
-    )
+    options = ("--epochs", 2, "--prototypes", 15, "--loss", "hinge")
+    options = (*options, "--set", "init_projection=sleec")
     data = folder / "data.svm"
     record = run_json("train", data, "-o", tmp_path / "m.npz", "--holdout", 0.3, *options)
+    shares = record["test"]["precision_at"]
     assert record["n"] == 90
-    assert 0 < record["precision_at_5"] <= record["precision_at_3"] <= record["precision_at_1"] <= 1
-    assert record["train_precision_at_1"] > 0
-    assert record["paper_bytes"] > 0
-    assert "sets of labels (5 in all)" in record["no_device"]
+    assert 0 < shares["5"] <= shares["3"] <= shares["1"] <= 1
+    assert record["train"]["precision_at"]["1"] > 0
+    assert record["no_device"] is None
+    assert record["model_bytes"] > 0
     record = run_json("train", data, "-o", tmp_path / "m.npz", "--holdout", 0, *options)
     assert record["n"] == 0
-    assert record["precision_at_1"] is None
+    assert "test" not in record
 
 
-def test_inspect_says_that_there_is_no_device_for_it(folder: Path) -> None:
+def test_inspect_says_when_a_point_has_a_label(folder: Path) -> None:
     record = run_json("inspect", folder / "model.npz")
-    assert record["multilabel"] is True
-    assert record["normalization"] == "l2"
-    assert "model_bytes" not in record
-    assert "sets of labels" in run("inspect", folder / "model.npz").output
+    assert record["threshold"] == load_model(folder / "model.npz").policy.rules[0].threshold
+    assert "all labels with a score of at least" in run("inspect", folder / "model.npz").output
 
 
-@pytest.mark.parametrize(
-    "arguments", [("build", "model.npz"), ("verify", "model.npz", "data.svm")], ids=lambda a: a[0]
-)
-def test_what_needs_a_device_refuses_in_one_sentence(
-    folder: Path, tmp_path: Path, arguments: tuple[str, ...]
-) -> None:
-    command, *files = arguments
-    result = run(command, *(folder / name for name in files))
-    assert_one_sentence(result, "sets of labels (5 in all), but the device answers with one class")
+def test_predict_gives_the_labels_of_the_integers_in_order(folder: Path, tmp_path: Path) -> None:
+    record = run_json("predict", folder / "model.npz", folder / "data.svm")
+    integers = quantize(load_model(folder / "model.npz"))
+    X = load_dataset(folder / "data.svm").X_train[record["rows"]]
+    scores = integers.scores(integers.quantize(X))
+    assert len(scores) == 90
+    for said, row, chosen in zip(
+        record["predicted"], scores, integers.policy.values(scores), strict=True
+    ):
+        labels = [int(label) for label in said.split(",") if label]
+        assert sorted(labels) == np.flatnonzero(chosen).tolist()
+        assert sorted(row[labels].tolist(), reverse=True) == row[labels].tolist()
+    run("predict", folder / "model.npz", folder / "data.svm", "-o", tmp_path / "p.csv")
+    assert "predicted_labels" in (tmp_path / "p.csv").read_text().splitlines()[0]
+
+
+def test_other_labels_than_those_of_the_model_are_refused(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "other.svm").write_text("0,9 1:1 12:1\n1,2 2:1\n")
+    refuses(run("verify", folder / "model.npz", tmp_path / "other.svm"), "datasets.label_sets")
+
+
+@needs_emulated_avr
+def test_the_board_ranks_labels_as_numpy_does(folder: Path, tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    assert run("build", "--board", "uno", folder / "model.npz", "-o", project).exit_code == 0
+    data = folder / "data.svm"
+    record = run_json("hil", data, "--project", project, "--emulate", "-o", tmp_path / "r.csv")
+    expected = run_json("predict", folder / "model.npz", data)
+    assert record["mismatches"] == 0
+    assert record["labels"] == expected["labels"]
+    page = tmp_path / "report.html"
+    given = ("--data", data, "--project", project, "-o", page)
+    assert run("report", tmp_path / "r.csv", *given).exit_code == 0
+    assert "The most frequent labels" in page.read_text()
 
 
 def test_points_of_unit_norm_are_for_floats_alone(tmp_path: Path) -> None:

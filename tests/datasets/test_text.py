@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refused_by
 
-from protonn_edge.datasets import TableOptions, libsvm, load_dataset, reading
+from protonn_edge.datasets import TableOptions, formats, libsvm, load_dataset
 from protonn_edge.datasets import dataset as dataset_module
 from protonn_edge.datasets.points import read_table
 from protonn_edge.errors import InputError
@@ -62,7 +62,7 @@ def test_more_pairs_than_memory_is_meant_for_are_refused(
 
 
 def test_a_folder_without_train_txt_is_refused(tmp_path: Path) -> None:
-    with refused_by("datasets.reading"):
+    with refused_by("datasets.formats"):
         load_dataset(tmp_path)
 
 
@@ -78,7 +78,7 @@ def test_missing_and_empty_files_are_refused(tmp_path: Path) -> None:
 def test_a_text_file_above_the_limit_is_not_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "TEXT_LIMIT_BYTES", 5)
+    monkeypatch.setattr(formats, "TEXT_LIMIT_BYTES", 5)
     with refused_by("system.files"):
         load_dataset(write(tmp_path / "d.csv", "1,2\n2,3\n"))
 

@@ -28,7 +28,6 @@ from refusals import refused_by
 from protonn_edge.chain import model as base
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.file import (
-    FILE_LIMIT_BYTES,
     FORMAT_VERSION,
     load_model,
     model_bytes,
@@ -45,6 +44,7 @@ from protonn_edge.policy.confidence.rule import Sharpness
 from protonn_edge.policy.label_sets.rule import LabelSets
 from protonn_edge.policy.rejection.rule import Rejection
 from protonn_edge.quantization import quantize
+from protonn_edge.system.files import MODEL_LIMIT_BYTES
 
 
 def make_model(
@@ -551,7 +551,7 @@ def test_what_is_not_there_or_not_a_file_is_refused(tmp_path: Path) -> None:
 def test_a_file_above_the_limit_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "model.npz"
     with path.open("wb") as stream:
-        stream.truncate(FILE_LIMIT_BYTES + 1)
+        stream.truncate(MODEL_LIMIT_BYTES + 1)
     with refused_by("system.files"):
         load_model(path)
 

@@ -18,7 +18,7 @@ import protonn_edge
 
 PACKAGE = Path(protonn_edge.__file__).parent
 SHIM = PACKAGE / "toolchain" / "shim"  # PlatformIO's: it runs where SCons does
-TABLE = "| room | what is in it |"
+TABLE = "| room | contents |"
 
 # The modules of a rule of a policy that belong to a room above `policy`, by their names.
 PARTS_OF_RULES = {

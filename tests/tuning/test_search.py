@@ -44,8 +44,8 @@ def reference(limited, search, tmp_path_factory):
 
 def test_a_search_trains_as_many_as_it_should_and_rejects_what_does_not_fit(reference):
     outcomes = [record.outcome for record in reference]
-    assert len(outcomes) - outcomes.count("rejected") == 6
-    assert outcomes.count("rejected") > 0
+    assert len(outcomes) - outcomes.count("infeasible") == 6
+    assert outcomes.count("infeasible") > 0
     assert [record.number for record in reference] == list(range(len(reference)))
     for record in reference:
         if record.outcome == "complete":
@@ -190,7 +190,7 @@ def test_a_trial_is_pruned_by_those_that_are_no_larger_and_no_slower():
     others = [
         (5_000, 1_000.0, {25: 0.9}, "complete"),
         (3_000, 3_000.0, {25: 0.9}, "complete"),
-        (3_000, 1_000.0, {25: 0.9}, "rejected"),
+        (3_000, 1_000.0, {25: 0.9}, "infeasible"),
     ]
     reporter_among(*others, *others)(25, 0.1)
 

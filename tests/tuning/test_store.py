@@ -38,7 +38,7 @@ def records(space):
             is_default=True,
             accuracies=[0.95, 0.9],
         ),
-        Record(1, draws[1], "rejected", FIGURES, [], excess={"--max-flash": 1.5}, accuracies=[]),
+        Record(1, draws[1], "infeasible", FIGURES, [], excess={"--max-flash": 1.5}, accuracies=[]),
         Record(2, draws[2], "pruned", FIGURES, [0.7], {25: 0.1}, 1.0, accuracies=[0.7]),
         Record(3, draws[3], "failed", None, [], {}, 0.0, "z", accuracies=[]),
     ]

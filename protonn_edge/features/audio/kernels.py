@@ -76,7 +76,10 @@ _MEAN_OCTAVES = 4  # per logarithm, for sound that is sometimes loud
 # Variables besides bands and features: samples pushed, samples left in the frame, the next feature,
 # the last two samples; to detect a sound, its level, its last two samples, and whether the clip has
 # begun.
-_STATE_BYTES = 8 + 5
+_STATE_BYTES = compiled.bytes_of(
+    *("uint16_t", "uint16_t", "uint16_t", "uint8_t", "uint8_t"),
+    *("uint16_t", "uint8_t", "uint8_t", "uint8_t"),
+)
 
 
 @dataclass(frozen=True, eq=False)

@@ -178,7 +178,9 @@ def _wide_square(at: int) -> str:
 # Samples that the firmware collects before it pushes them.
 _SAMPLES_AT_ONCE = 32
 # a struct raw_scale: first, span, multiplier, shift, mirrored, offset
-_SCALE_BYTES = compiled.bytes_of(*["uint16_t"] * 3, *["uint8_t"] * 2, "int32_t")
+_SCALE_BYTES = compiled.bytes_of(
+    "uint16_t", "uint16_t", "uint16_t", "uint8_t", "uint8_t", "int32_t"
+)
 
 
 # Shares of taken branches on signals: above or below the level, rarely near it, and crossing it.

@@ -18,7 +18,7 @@ from protonn_edge.training.learner import Learner
 from protonn_edge.training.mapped_rows import in_memory
 from protonn_edge.training.points import Points
 from protonn_edge.training.progress import Learned, logistic_report
-from protonn_edge.training.refusals import Refusal
+from protonn_edge.training.refusals import Refusal, for_devices
 from protonn_edge.training.searched import FEATURES_SEARCHED, Between, SearchSpec, SearchTask
 
 if TYPE_CHECKING:
@@ -100,11 +100,7 @@ class LinearClassifier(LinearParameters, DeviceClassifier):
     learner: ClassVar[type[Learner]] = LinearLearner
     scores_are_logits = True
     refusals: ClassVar[tuple[Refusal, ...]] = (
-        Refusal(
-            lambda case: case.for_floats_alone and case.settings.solver == NETWORK,
-            "{solver} 'network' is not possible, because no device supports the {normalization} "
-            "'l2'; train without it",
-        ),
+        for_devices(lambda case: case.settings.solver == NETWORK, "{solver} 'network'"),
         Refusal(
             lambda case: (
                 case.settings.solver == NETWORK

@@ -1,4 +1,4 @@
-"""What points with a number as label teach: to predict it.
+"""Training on points with a number as label, which the model predicts.
 
 Training sees the numbers minus their mean, in units of their standard deviation; the rule `Value`
 of the model maps scores back. To choose directions that matter, the numbers are divided into slices
@@ -25,7 +25,6 @@ from protonn_edge.training.given_points import checked_points, point_weights
 from protonn_edge.training.labels import ClassLabels
 from protonn_edge.training.objective import Loss, Matrix, mean_loss, weighted
 from protonn_edge.training.points import Float32, Indices, Points, Targets
-from protonn_edge.training.refusals import Refusal
 from protonn_edge.training.targets import Target
 
 _SLICES = 8
@@ -181,7 +180,7 @@ class DeviceRegressor(RegressorMixin):
 
     @property
     def target(self) -> ValueTarget:
-        """What the points of a training teach."""
+        """The target of the training."""
         return ValueTarget()
 
     def predict(self, X: ArrayLike, *, unknown: Any = None) -> NDArray[np.float64]:
@@ -203,14 +202,6 @@ class DeviceRegressor(RegressorMixin):
         tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
         tags.classifier_tags = None
         return tags
-
-
-def for_classes(names: str) -> Refusal:
-    """Return the refusal of parameters that only classes have, separated by blanks."""
-    return Refusal(
-        lambda case: case.first_set(names),
-        "{it} is for classes, but labels are numbers; leave it out",
-    )
 
 
 class NamedClasses(Target):

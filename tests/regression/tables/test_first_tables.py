@@ -86,7 +86,7 @@ def test_data_says_how_a_file_is_read(write: Write, flowers: Flowers) -> None:
 
 def test_options_of_tables_are_refused_for_other_files(tmp_path: Path) -> None:
     np.savez(tmp_path / "d.npz", X=np.eye(4), y=np.arange(4) % 2)
-    refuses(run("data", tmp_path / "d.npz", "--read", "label=y"), "datasets.reading")
+    refuses(run("data", tmp_path / "d.npz", "--read", "label=y"), "datasets.formats")
 
 
 @pytest.mark.parametrize(

@@ -265,6 +265,7 @@ class BasisImagesClassifier(BasisImagesParameters, DenseClassifier):
     taught: TaughtStudent = field(init=False)
     taught_: TaughtStudent = field(init=False)  # student, basis images and teacher
 
+    is_slow: ClassVar[bool] = True
     refusals: ClassVar[tuple[Refusal, ...]] = (
         Refusal(
             lambda case: not isinstance(case.asked, ConvolutionRequest),

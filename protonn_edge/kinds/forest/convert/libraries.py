@@ -28,13 +28,12 @@ from protonn_edge.kinds.forest.convert.boosters import (
 )
 from protonn_edge.kinds.forest.convert.trees import check_gaps, unsupported
 from protonn_edge.quantization import check_counts
-from protonn_edge.system.files import read_file
+from protonn_edge.system.files import MODEL_LIMIT_BYTES, read_file
 
 LIBRARIES = {
     "xgboost": ("Booster", "XGBClassifier", "XGBRFClassifier"),
     "lightgbm": ("Booster", "LGBMClassifier"),
 }
-_LIMIT_BYTES = 16 * 2**20
 # Without missing values, all splits have the same side for them, which the kind of search decides.
 # In sums of many weighted points, a rounding error looks like a missing value.
 _ROUNDED_SHARE = 0.005
@@ -46,7 +45,7 @@ _OBJECTIVES = (
 
 def load_booster(path: Path) -> StoredClassifier:
     """Return the classifier in a file of XGBoost or LightGBM; its labels are 0, 1, ..."""
-    content = read_file(path, limit_bytes=_LIMIT_BYTES)
+    content = read_file(path, limit_bytes=MODEL_LIMIT_BYTES)
     if content.startswith(b"tree") or (path.suffix == ".txt" and content[:1] != b"{"):
         return read_lightgbm(content.decode("utf-8", "replace"), str(path))
     return read_xgboost(content, str(path))

@@ -34,7 +34,7 @@ class OneClassParameters(MiniBatchParameters):
 
     @property
     def target(self) -> Any:
-        """What the points teach."""
+        """The target of the training."""
         return _one_class() if self.one_class else super().target
 
 

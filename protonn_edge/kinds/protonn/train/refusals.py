@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from protonn_edge.training.refusals import Refusal
+from protonn_edge.training.refusals import Refusal, for_devices
 
 REFUSALS: tuple[Refusal, ...] = (
     Refusal(
@@ -10,11 +10,7 @@ REFUSALS: tuple[Refusal, ...] = (
         "{init_projection} 'nca' is not possible, because points have sets of labels; train "
         "without it",
     ),
-    Refusal(
-        lambda case: case.for_floats_alone and case.first_set("budget projection_bits"),
-        "{it} is not possible, because no device supports the {normalization} 'l2'; train without "
-        "it",
-    ),
+    for_devices(lambda case: case.first_set("budget projection_bits")),
     Refusal(
         lambda case: case.model is not None and case.first_set("clip budget"),
         "{it} is given, but the model to start from has its own sizes and ranges; leave {it} out",

@@ -9,10 +9,10 @@ import numpy as np
 
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.kinds.protonn.train.fitting import ProtoNNLearner
-from protonn_edge.policy.value.train import DeviceRegressor, for_classes
+from protonn_edge.policy.value.train import DeviceRegressor
 from protonn_edge.training.points import Points
 from protonn_edge.training.progress import Learned
-from protonn_edge.training.refusals import Refusal
+from protonn_edge.training.refusals import Refusal, for_classes
 
 _NOISES = ("auto", 0.25, 0.5)  # deviations of the noise on normalized features that are tried
 _FEW_POINTS = 4_000  # with more points, noise matters little
@@ -64,9 +64,7 @@ class ProtoNNRegressor(DeviceRegressor, ProtoNNClassifier):
     """
 
     learner: ClassVar[type[ProtoNNLearner]] = ValueLearner
-    refusals: ClassVar[tuple[Refusal, ...]] = (
-        for_classes("loss optimizer teachable new_classes one_class"),
-    )
+    refusals: ClassVar[tuple[Refusal, ...]] = (for_classes("loss optimizer"),)
 
     @property
     def learns_logits(self) -> bool:

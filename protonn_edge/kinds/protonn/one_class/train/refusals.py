@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from protonn_edge.training.refusals import Refusal
+from protonn_edge.training.refusals import Refusal, for_classes, for_devices
 
 REFUSALS: Sequence[Refusal] = (
-    Refusal(
-        lambda case: case.settings.one_class and not case.for_devices_and_classes,
-        "{one_class} needs points of one class each, and another {normalization} than 'l2'; leave "
-        "it out",
-    ),
+    for_devices(lambda case: case.settings.one_class, "{one_class}"),
+    for_classes("one_class"),
     Refusal(
         lambda case: (
             case.settings.one_class

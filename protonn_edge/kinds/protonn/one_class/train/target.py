@@ -1,4 +1,4 @@
-"""What normal points teach: how far from them a point is no longer normal.
+"""Training on normal points alone: how far from them a point is no longer normal.
 
 One-class models are trained on normal points only. There are no other points from which to separate
 these, so nothing is optimized. The normal points are clustered, and the projection separates the

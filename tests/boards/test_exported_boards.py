@@ -1,0 +1,65 @@
+"""Boards of 32 bits: models are exported for them, and other commands name that."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from command_line import refusal, run, succeed
+from model_factory import random_model
+
+from protonn_edge.boards import board_names, export_board_names, load_export_board
+from protonn_edge.chain.file import save_model
+
+NAMES = sorted({*export_board_names()} - {*board_names()})
+
+
+@pytest.fixture
+def model_file(tmp_path):
+    save_model(random_model(), tmp_path / "model.npz")
+    return tmp_path / "model.npz"
+
+
+def test_they_are_these():
+    assert NAMES == ["esp32", "esp32-c3", "microbit", "nano33ble", "pico", "uno-r4"]
+    assert {load_export_board(name).cpu.family for name in NAMES} == {
+        "cortex-m",
+        "riscv",
+        "xtensa",
+    }
+
+
+@pytest.mark.parametrize("kind", ["arduino", "platformio", "c"])
+def test_models_are_exported_for_them_after_a_self_test_here(tmp_path, model_file, kind):
+    folder = tmp_path / "library"
+    done = succeed("export", model_file, f"--{kind}", folder, "--board", "pico", "--json")
+    assert json.loads(done.stdout)["tried"]["execution"] == "host C"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_other_commands_name_export(model_file, name):
+    line = refusal(run("build", model_file, "--board", name), 2)
+    assert f"there is no firmware for {name} (" in line
+    assert f"use 'protonn-edge export --board {name}'" in line
+
+
+def test_a_sensor_s_sketch_is_for_an_avr(tmp_path, model_file):
+    line = refusal(
+        run(
+            *("export", model_file, "--arduino", tmp_path / "library", "--board", "pico"),
+            *("--sensor", "mpu6050", "--rate", 100),
+        ),
+        2,
+    )
+    assert "the sketch Live needs an AVR's timers, and pico has none" in line
+
+
+def test_a_board_of_one_s_own_is_described_in_a_file(tmp_path, model_file):
+    board = tmp_path / "mine.toml"
+    board.write_text(
+        'title = "Mine"\nmcu = "stm32f411"\ncore = "cortex-m4"\nclock_hz = 100_000_000\n'
+        "flash_bytes = 524_288\nsram_bytes = 131_072\nbaud = 115_200\npower_watts = 0.1\n"
+    )
+    assert "mine  " in succeed("inspect", board).stdout
+    succeed("export", model_file, "--c", tmp_path / "library", "--board", board)
+    assert "there is no firmware for mine" in refusal(run("build", model_file, "--board", board))
