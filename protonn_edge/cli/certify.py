@@ -14,7 +14,7 @@ from protonn_edge.certificate.program import certify_program
 from protonn_edge.certificate.project import certify_project
 from protonn_edge.cli.command import Output, option, options_of
 from protonn_edge.cli.options import PATH
-from protonn_edge.cli.paths import CERTIFICATE, REPORT, OutputFile, check_there
+from protonn_edge.cli.paths import OutputFile, check_there
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.evaluation.terminal import row_table
 from protonn_edge.export.certificate import certify_library, is_library
@@ -38,11 +38,9 @@ class CertificateOptions:
         "For a project: prove with Frama-C that the C code has no undefined behaviour.",
         is_flag=True,
     )
-    output: Path | None = option(
-        "For a build: write the certificate.", OutputFile(CERTIFICATE, dir_okay=False)
-    )
+    output: Path | None = option("For a build: write the certificate.", OutputFile(dir_okay=False))
     page: Path | None = option(
-        "For a build: write an HTML page, too.", OutputFile(REPORT, dir_okay=False), flag="--html"
+        "For a build: write an HTML page, too.", OutputFile(dir_okay=False), flag="--html"
     )
     earlier: Path | None = option(
         "For a build: verify it again with the settings of this certificate, and compare the "

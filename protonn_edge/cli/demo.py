@@ -16,7 +16,6 @@ from protonn_edge.cli.command import OUTPUT, Output, command, option
 from protonn_edge.cli.devices import chosen_emulator
 from protonn_edge.cli.hil import say_agreement, show
 from protonn_edge.cli.options import BOARD, FOLDER
-from protonn_edge.cli.paths import REPORT, RESULTS, check_replaceable
 from protonn_edge.cli.upload import upload_line
 from protonn_edge.datasets import Dataset, load_digits_dataset
 from protonn_edge.errors import InputError, Interrupted
@@ -61,9 +60,7 @@ def demo_command(
     reports = _reports()
     board = load_board(board_name)
     check_folder(output, board)
-    check_replaceable(output / "results.csv", RESULTS)
     report = output / "report.html"
-    check_replaceable(report, REPORT)
     _check_is_demo(output / "model.npz")
     emulator = chosen_emulator(out, None, board)
     train_n, test_n = len(dataset.y_train), len(dataset.y_test)

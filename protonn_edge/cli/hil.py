@@ -21,7 +21,7 @@ from protonn_edge.cli.options import (
     board_words,
     power_draw,
 )
-from protonn_edge.cli.paths import RESULTS, OutputFile
+from protonn_edge.cli.paths import OutputFile
 from protonn_edge.cli.tables import TABLE, points_for, words_of
 from protonn_edge.datasets import Notice, TableOptions
 from protonn_edge.device import check_finished
@@ -59,7 +59,7 @@ def hil_command(
     output: Path | None = option(
         "The results file, with one CSV line per point; the file of a stopped run is not "
         "overwritten, but can be continued with --resume.",
-        OutputFile(RESULTS, dir_okay=False),
+        OutputFile(dir_okay=False),
     ),
     resume: bool = option(
         "Continue with the points that are not yet in the results file.", is_flag=True

@@ -1,15 +1,13 @@
-"""Check paths: inputs are of the right kind, outputs replace only files of their own kind.
+"""Check paths: inputs are of the right kind, and no output replaces an input.
 
-A command declares a file that it writes as an `OutputFile` of a kind, and one that it reads as an
-`InputFile`. `check_paths`, which every command calls first, refuses an output that is also an
-input, under any name, two outputs that are the same file, an output that would replace a file of
-another kind, and an input that is recognized as a file of another kind. An option ``-o`` is an
-output even if it is not declared.
+A command declares a file that it writes as an `OutputFile`, and one that it reads as an `InputFile`
+of a kind. `check_paths`, which every command calls first, refuses an output that is also an input,
+under any name, two outputs that are the same file, and an input that is recognized as a file of
+another kind. An option ``-o`` is an output even if it is not declared.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 from collections.abc import Callable, Iterable
@@ -42,7 +40,7 @@ LIVE_FOLDER = Path("live")
 
 @dataclass(frozen=True)
 class FileKind:
-    """Files that a command writes, and so may overwrite."""
+    """Files that commands read or write, and recognize."""
 
     name: str  # with an article, for messages
     includes: Callable[[Path], bool]  # whether a regular file that is not empty is one of them
@@ -62,20 +60,6 @@ def _is_report(path: Path) -> bool:
     # The second is in all reports, the first only in newer ones.
     marks = (b'<meta name="generator" content="protonn-edge">', b" protonn-edge</title>")
     return head.startswith(b"<!doctype html>") and any(mark in head for mark in marks)
-
-
-def _is_search(path: Path) -> bool:
-    try:
-        first = json.loads(_head(path).split(b"\n", 1)[0])
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(first, dict) and first.get("study_name") == "protonn-edge"
-
-
-def _is_front(path: Path) -> bool:
-    if path.suffix in DRAWINGS:
-        return b"protonn-edge" in path.read_bytes()
-    return _has_key("accuracy_by_flash")(path)
 
 
 def _has_key(name: str) -> Callable[[Path], bool]:
@@ -106,10 +90,6 @@ MODEL = FileKind(
     lambda path: "format_version" in _arrays(path),
     "'train' or 'convert' writes",
 )
-CONVERTED = FileKind(
-    "a model file or an ONNX file made from one",
-    lambda path: MODEL.includes(path) or b"protonn-edge" in _head(path),
-)
 WINDOWS = FileKind(
     "a data set of windows", lambda path: {"X_train", "y_train", "class_names"} <= _arrays(path)
 )
@@ -118,15 +98,7 @@ RECORDING = FileKind("a recording", _begins(RECORDING_MARK))
 RESULTS = FileKind(
     "a results file", _begins("index,label,predicted,cycles,mismatch,"), "'hil -o' writes"
 )
-PREDICTIONS = FileKind(
-    "a file of predictions",
-    lambda path: any(
-        name.encode() in _head(path).partition(b"\n")[0] for name in PREDICTED.values()
-    ),
-)
-SEARCH = FileKind("a search file", _is_search)
 CERTIFICATE = FileKind("a certificate", _has_key("claims"))
-FRONT = FileKind("a file that 'tune --front' wrote", _is_front)
 TABLE = FileKind("a table", _is_table)
 _NO_POINTS = (MODEL, RESULTS, REPORT, CERTIFICATE)
 LABELLED = FileKind(
@@ -150,11 +122,7 @@ class GivenPath(click.Path):
 
 
 class OutputFile(GivenPath):
-    """The path of a file that a command writes, in place of one of its kind, if it has a kind."""
-
-    def __init__(self, kind: FileKind | None = None, **settings: Any) -> None:
-        super().__init__(**settings)
-        self.kind = kind
+    """The path of a file that a command writes."""
 
 
 class InputFile(GivenPath):
@@ -177,7 +145,8 @@ def check_paths(command: click.Command, values: dict[str, Any]) -> None:
     read, written = _paths_of(command.params, values)
     for each in read:
         _check_kind(each, read)
-    for number, (option, output, kind) in enumerate(written):
+    for number, (option, output, _) in enumerate(written):
+        _check_is_regular(output, option)
         for other, path, _ in read:
             if _is_same_file(output, path):
                 raise InputError(
@@ -189,8 +158,6 @@ def check_paths(command: click.Command, values: dict[str, Any]) -> None:
                 raise InputError(
                     f"{other} and {option} are both {output}; name two different files"
                 )
-        if kind is not None:
-            check_replaceable(output, kind, option)
 
 
 def _check_kind(given: _Named, all_given: Iterable[_Named]) -> None:
@@ -232,22 +199,11 @@ def check_there(path: Path) -> None:
         check_file(path, limit_bytes=1)
 
 
-def check_replaceable(path: Path, kind: FileKind, option: str = "-o") -> None:
-    """Raise `InputError` if there is a non-empty file of another kind."""
-    try:
-        state = path.stat()
-    except (OSError, ValueError):  # there is no file, or writing will report the error
-        return
-    if stat.S_ISDIR(state.st_mode):
-        return  # for which the command has its own message
-    if not stat.S_ISREG(state.st_mode):
+def _check_is_regular(path: Path, option: str) -> None:
+    """Refuse a pipe or a device, which writing would replace by a file."""
+    if path.exists() and not (path.is_file() or path.is_dir()):
         raise InputError(
             f"cannot write {path}, which is not a regular file; choose another file with {option}"
-        )
-    if state.st_size and not kind.includes(path):
-        raise InputError(
-            f"{path} is not {kind.name}, so it is not overwritten; choose another file with "
-            f"{option}, or move this file away"
         )
 
 

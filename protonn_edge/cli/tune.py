@@ -13,7 +13,7 @@ from protonn_edge.boards import load_board
 from protonn_edge.cli import options
 from protonn_edge.cli.command import OUTPUT, Output, command, option, options_of
 from protonn_edge.cli.options import Parsed, Qualified
-from protonn_edge.cli.paths import DRAWINGS, FRONT, SEARCH, OutputFile, check_output, check_there
+from protonn_edge.cli.paths import DRAWINGS, OutputFile, check_output, check_there
 from protonn_edge.cli.tables import TABLE
 from protonn_edge.cli.train_options import ClassifierCommand, GivenClassifier, any_classifier
 from protonn_edge.datasets.options import TableOptions
@@ -102,13 +102,13 @@ class TuneOptions:
     seed: int = options.seed_option(2**31 - 1)
     search_path: Path = option(
         "File of finished trials.  [default: OUTPUT.search.jsonl]",
-        OutputFile(SEARCH, dir_okay=False),
+        OutputFile(dir_okay=False),
         flag="--search",
         default=_beside_output,
     )
     front_path: Path | None = option(
         "Write the Pareto front to a .json, .svg, .png or .pdf file.",
-        OutputFile(FRONT, dir_okay=False),
+        OutputFile(dir_okay=False),
         flag="--front",
     )
     table: TableOptions = TABLE

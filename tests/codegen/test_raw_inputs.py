@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from avr_tools import needs_avr_gcc, needs_emulated_avr
+from byte_programs import answer_on, answered_by, host_program, uno_program
 from chains import replace
-from generated_programs import compile_with, write_c
+from generated_programs import compile_with
 from model_factory import random_model, random_pooling_model
 from refusals import refused_by
 
@@ -23,8 +24,6 @@ from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.kinds.protonn.precision.model import in_floats
 from protonn_edge.projects.checks import check_no_floats
 from protonn_edge.quantization import IntegerChain, quantize
-from protonn_edge.system.files import resource
-from protonn_edge.toolchain.process import build_host_executable
 
 MAIN = Path(__file__).with_name("raw_main.c")
 RANGES = [(-32768, 32767), (0, 255), (-128, 127), (0, 1023), (0, 1), (-5, 5), (40_000, 50_000)]
@@ -99,14 +98,9 @@ MODELS = {
 @pytest.mark.parametrize("name", MODELS)
 def test_host_c_gives_the_bytes_of_numpy_under_sanitizers(tmp_path: Path, name: str):
     model = MODELS[name]()
-    write_c(model, tmp_path)
-    sources = [MAIN, tmp_path / "pnn_model.c"]
-    program = build_host_executable(sources, tmp_path, tmp_path / "raw", sanitize=True)
     features, values = questions(model)
-    done = subprocess.run(
-        [program], input=wire(features, values), capture_output=True, check=True, timeout=60
-    )
-    assert done.stdout == expected_bytes(model, features, values)
+    found = answered_by(host_program(model, MAIN, tmp_path), wire(features, values))
+    assert found == expected_bytes(model, features, values)
 
 
 @needs_emulated_avr
@@ -120,22 +114,16 @@ def test_the_uno_gives_the_bytes_of_numpy(tmp_path: Path, name: str):
 
 def answers_of_uno(model: IntegerChain, folder: Path, sent: bytes, *flags: str) -> bytes:
     """Return a byte for each request of 4 bytes, or 6 with -DRAW_FLOATS, of the emulated Uno."""
-    write_c(model, folder)
-    firmware = resource("firmware")
-    sources = [MAIN, folder / "pnn_model.c", firmware / "uart.c", firmware / "cycle_counter.c"]
-    command = ["avr-gcc", "-mmcu=atmega328p", "-DF_CPU=16000000L", "-std=gnu99", "-O2", "-Wall"]
-    command += ["-Wextra", "-Werror", f"-I{folder}", f"-I{firmware}", "-o", folder / "raw.elf"]
-    subprocess.run([*command, *flags, *sources, "-lm"], check=True, timeout=60)
-    count = len(sent) // (6 if flags else 4)
-    with EmulatedUno(folder / "raw.elf") as uno:
-        line = socket.create_connection(("127.0.0.1", uno.port), timeout=20.0)
-        with line:
+    size = 6 if flags else 4
+    elf = uno_program(model, MAIN, folder, *flags)
+    at_once = 10 * size  # what the ring buffer forgives
+    parts = [sent[start : start + at_once] for start in range(0, len(sent), at_once)]
+    with EmulatedUno(elf) as uno:
+        with socket.create_connection(("127.0.0.1", uno.port), timeout=20.0) as line:
             received = b""
-            at_once = 10 * (len(sent) // count)  # what the ring buffer forgives
-            for start in range(0, len(sent), at_once):
-                line.sendall(sent[start : start + at_once])
-                while len(received) < min(count, (start + at_once) * count // len(sent)):
-                    received += line.recv(4096)
+            for part in parts:
+                line.sendall(part)
+                received += answer_on(line, len(part) // size)
         assert uno.stats().faults == ()
     return received
 
@@ -178,16 +166,11 @@ def test_floats_give_the_bytes_of_the_host_but_at_half_steps():
 @pytest.mark.parametrize("name", ["ranges", "decimals", "decimals in floats", "pixels"])
 def test_host_c_gives_the_bytes_of_numpy_for_floats(tmp_path: Path, name: str):
     model = MODELS[name]()
-    write_c(model, tmp_path)
     main = tmp_path / "main.c"
     main.write_text(f'#define RAW_FLOATS\n#include "{MAIN}"\n')
-    sources = [main, tmp_path / "pnn_model.c"]
-    program = build_host_executable(sources, tmp_path, tmp_path / "raw", sanitize=True)
     features, raw = float_questions(model)
-    done = subprocess.run(
-        [program], input=float_wire(features, raw), capture_output=True, check=True, timeout=60
-    )
-    assert done.stdout == expected_of_floats(model, features, raw)
+    found = answered_by(host_program(model, main, tmp_path), float_wire(features, raw))
+    assert found == expected_of_floats(model, features, raw)
 
 
 @needs_emulated_avr

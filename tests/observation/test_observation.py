@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import subprocess
 from dataclasses import replace
 from functools import cache
 from io import BytesIO
@@ -13,12 +12,12 @@ import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
 from bonsai_factory import random_bonsai_model
+from byte_programs import answer_on, answered_by, host_program, uno_program
 from command_line import run, run_json, succeed
 from conformance.decision import observing
 from convolution_factory import random_layers, random_window_layers
 from convolution_factory import random_model as random_convolution_model
 from forest_factory import random_forest_model
-from generated_programs import write_c
 from linear_factory import random_linear_model
 from logger_builds import listening, noise
 from model_factory import (
@@ -60,12 +59,10 @@ from protonn_edge.sensors.listener import AnswerStream
 from protonn_edge.sensors.sampling import Sampling
 from protonn_edge.sensors.sensor_projects import live_files
 from protonn_edge.sensors.windowing import windowing_of
-from protonn_edge.system.files import resource, write_atomically
+from protonn_edge.system.files import write_atomically
 from protonn_edge.toolchain.platformio import build_firmware
-from protonn_edge.toolchain.process import build_host_executable
 
 MAIN = Path(__file__).with_name("observed_main.c")
-DEADLINE_S = 60.0
 VERDICTS = ("new", "good", "drift")
 
 
@@ -115,10 +112,7 @@ def of_numpy(points: np.ndarray) -> Health:
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("observed")
-    write_c(chain()[0], folder)
-    sources = [MAIN, folder / "pnn_model.c"]
-    return build_host_executable(sources, folder, folder / "observed", sanitize=True)
+    return host_program(chain()[0], MAIN, tmp_path_factory.mktemp("observed"))
 
 
 def test_host_c_counts_like_numpy_under_sanitizers(program: Path) -> None:
@@ -130,12 +124,8 @@ def test_host_c_counts_like_numpy_under_sanitizers(program: Path) -> None:
             commands[i % len(commands)].encode() + point.tobytes()
             for i, point in enumerate(points[:n])
         )
-        sent += b"d"
-        done = subprocess.run(
-            [program], input=sent, capture_output=True, check=True, timeout=DEADLINE_S
-        )
         expected = of_numpy(points[:n])
-        assert counted(done.stdout) == (expected, expected.verdict)
+        assert counted(answered_by(program, sent + b"d")) == (expected, expected.verdict)
         seen.add(expected.verdict)
     assert seen == set(VERDICTS)
     model, _ = chain()
@@ -153,10 +143,7 @@ def test_host_c_counts_like_numpy_under_sanitizers(program: Path) -> None:
 def test_counters_stay_full(program: Path) -> None:
     _, points = chain()
     sent = (b"p" + points[-1].tobytes()) * 66_000 + b"d"
-    done = subprocess.run(
-        [program], input=sent, capture_output=True, check=True, timeout=DEADLINE_S
-    )
-    full, _ = counted(done.stdout)
+    full, _ = counted(answered_by(program, sent))
     assert full == of_numpy(points[-1:].repeat(66_000, axis=0))
     assert max(full.margins) == 65_535
 
@@ -166,24 +153,16 @@ def test_the_uno_counts_on_after_a_watchdogs_reset_but_not_with_damaged_counters
     tmp_path: Path,
 ) -> None:
     model, points = chain()
-    write_c(model, tmp_path)
-    firmware = resource("firmware")
-    sources = [MAIN, tmp_path / "pnn_model.c", firmware / "uart.c", firmware / "cycle_counter.c"]
-    command = ["avr-gcc", "-mmcu=atmega328p", "-DF_CPU=16000000L", "-std=gnu99", "-O2", "-Wall"]
-    command += ["-Wextra", "-Werror", f"-I{tmp_path}", f"-I{firmware}", "-o", tmp_path / "o.elf"]
-    subprocess.run([*command, *sources], check=True, timeout=DEADLINE_S)
+    elf = uno_program(model, MAIN, tmp_path)
     n_bytes = model.expected.n_bytes + 1 if model.expected else 0
     with (
-        EmulatedUno(tmp_path / "o.elf") as uno,
+        EmulatedUno(elf) as uno,
         socket.create_connection(("127.0.0.1", uno.port), timeout=20.0) as line,
     ):
 
         def dumped() -> tuple[Health, str]:
             line.sendall(b"d")
-            content = b""
-            while len(content) < n_bytes:
-                content += line.recv(n_bytes)
-            return counted(content)
+            return counted(answer_on(line, n_bytes))
 
         def classify(some: np.ndarray) -> None:
             for point in some:
@@ -252,15 +231,13 @@ def test_every_kind_watches_inputs_that_are_pushed_all_there_or_missing(
     moving, watched = np.arange(plain.n_classes) % 4 != 3, range(n % 6 + n // 6, n, n // 6 or 1)
     expected = replace(watching.expected, watched=watched[len(watched) % 2 :], moving=moving)
     watching = replace(watching, expected=expected)
-    write_c(watching, tmp_path, make_plan(watching, kernel=kernel))
-    sources = [MAIN, tmp_path / "pnn_model.c"]
-    program = build_host_executable(sources, tmp_path, tmp_path / "observed", sanitize=True)
+    program = host_program(watching, MAIN, tmp_path, make_plan(watching, kernel=kernel))
     sent = b"".join(b"pah"[i % 3 :][:1] + each.tobytes() for i, each in enumerate(points)) + b"d"
-    done = subprocess.run([program], input=sent, capture_output=True, check=True, timeout=60.0)
+    found = answered_by(program, sent)
     points[2::3, plain.n_features // 2 :] = 0  # features that are not pushed count as 0
     of = watching.scores(points), watching.predict(points), own_inputs(watching, points)
     counts = expected.observed(*of)
-    assert Health.of_bytes(done.stdout[:-1], plain.n_classes) == counts
+    assert Health.of_bytes(found[:-1], plain.n_classes) == counts
     assert counts.unusual > replace(expected, moving=moving & False).observed(*of).unusual
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
+from byte_programs import answered_by, host_program
 from chains import replace
 from command_line import succeed
-from generated_programs import write_c
 from hypothesis import given
 from hypothesis import strategies as st
 from model_factory import random_inputs, random_model, sharp
@@ -23,7 +22,6 @@ from protonn_edge.policy.confidence.rule import Confidence
 from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.teaching.board import with_taught
 from protonn_edge.teaching.examples import Taught
-from protonn_edge.toolchain.process import build_host_executable
 
 TESTS = Path(__file__).parents[1]
 N_OLD, N_NEW = 3, 2
@@ -65,11 +63,8 @@ def test_labels_are_rounded_by_less_than_one() -> None:
 
 def confidence_in_c(model: IntegerChain, folder: Path, Q: np.ndarray) -> list[int]:
     """Return what generated C says, on this computer."""
-    write_c(model, folder)
-    sources = [TESTS / "policy" / "confidence" / "confidence_main.c", folder / "pnn_model.c"]
-    program = build_host_executable(sources, folder, folder / "sure", sanitize=True)
-    done = subprocess.run([program], input=Q.tobytes(), capture_output=True, check=True, timeout=60)
-    return list(done.stdout)
+    main = TESTS / "policy" / "confidence" / "confidence_main.c"
+    return list(answered_by(host_program(model, main, folder), Q.tobytes()))
 
 
 def test_it_takes_no_share_of_the_confidence(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from protonn_edge.boards import load_board
 from protonn_edge.cli.command import OUTPUT, Output, command, is_terminal, option
 from protonn_edge.cli.keys import Keys
 from protonn_edge.cli.options import BOARD, FOLDER, FiniteRange, baud_rate
-from protonn_edge.cli.paths import RECORDING, OutputFile
+from protonn_edge.cli.paths import OutputFile
 from protonn_edge.datasets.naming import check_names
 from protonn_edge.errors import CheckFailed, Interrupted, ProtoNNEdgeError, counted
 from protonn_edge.export.folder import LOGGER
@@ -40,7 +40,7 @@ _BAR_CELLS = 40
 def record_command(
     output: Path = option(
         "The recording (.csv); if it exists, takes are appended.",
-        OutputFile(RECORDING, dir_okay=False),
+        OutputFile(dir_okay=False),
         required=True,
     ),
     source: SensorSource = source_options(

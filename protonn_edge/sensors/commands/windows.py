@@ -16,7 +16,7 @@ from protonn_edge.chain.registry import modules_named
 from protonn_edge.chain.signals import SAMPLE_RATES
 from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
 from protonn_edge.cli.options import LEVEL, PATH, FiniteRange, Qualified
-from protonn_edge.cli.paths import WINDOWS, OutputFile
+from protonn_edge.cli.paths import OutputFile
 from protonn_edge.cli.tables import TABLE
 from protonn_edge.datasets import Notice, TableOptions, recordings
 from protonn_edge.datasets.instruments import to_arrays
@@ -41,7 +41,7 @@ _LEAST_RUN = 3  # samples of a label in a row, on average
 )
 def windows_command(
     recording: Path = argument(PATH),
-    output: Path = option("The data set (.npz).", OutputFile(WINDOWS), required=True),
+    output: Path = option("The data set (.npz).", OutputFile(), required=True),
     window: int = option(
         "Length of a window, in samples per channel.", click.IntRange(2), required=True
     ),

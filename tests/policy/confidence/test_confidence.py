@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import socket
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
-from generated_programs import write_c
+from byte_programs import answered_by, answered_by_uno, host_program, uno_program
 from hypothesis import given
 from hypothesis import strategies as st
 from model_factory import random_model, sharp
@@ -17,14 +15,10 @@ from model_factory import random_model, sharp
 from protonn_edge.chain.policy import without_rules
 from protonn_edge.codegen import render_c
 from protonn_edge.codegen.context import class_constants
-from protonn_edge.emulator import EmulatedUno
 from protonn_edge.policy.confidence.rule import EXPONENTIAL, Confidence
 from protonn_edge.quantization import IntegerChain, quantize
-from protonn_edge.system.files import resource
-from protonn_edge.toolchain.process import build_host_executable
 
 MAIN = Path(__file__).with_name("confidence_main.c")
-DEADLINE_S = 60.0
 # What a unit of the scores is worth in logits: so little that all classes are alike, and so much
 # that one unit less is nothing.
 LOGITS = [1e-9, 2e-4, 3e-3, 0.8, 50.0]
@@ -89,14 +83,9 @@ def test_no_product_of_the_c_overflows(logit: float, less: list[int]) -> None:
 @pytest.mark.parametrize("logit", LOGITS)
 def test_host_c_gives_the_per_cent_of_numpy_under_sanitizers(tmp_path: Path, logit: float) -> None:
     model = model_of(logit)
-    write_c(model, tmp_path)
-    sources = [MAIN, tmp_path / "pnn_model.c"]
-    program = build_host_executable(sources, tmp_path, tmp_path / "sure", sanitize=True)
     points = points_of(model)
-    done = subprocess.run(
-        [program], input=points.tobytes(), capture_output=True, check=True, timeout=DEADLINE_S
-    )
-    assert done.stdout == expected(model, points)
+    found = answered_by(host_program(model, MAIN, tmp_path), points.tobytes())
+    assert found == expected(model, points)
 
 
 def test_these_models_are_sure_to_different_degrees() -> None:
@@ -110,21 +99,9 @@ def test_these_models_are_sure_to_different_degrees() -> None:
 @needs_emulated_avr
 def test_the_uno_gives_the_per_cent_of_numpy(tmp_path: Path) -> None:
     model = model_of(3e-3)
-    write_c(model, tmp_path)
-    firmware = resource("firmware")
-    sources = [MAIN, tmp_path / "pnn_model.c", firmware / "uart.c", firmware / "cycle_counter.c"]
-    command = ["avr-gcc", "-mmcu=atmega328p", "-DF_CPU=16000000L", "-std=gnu99", "-O2", "-Wall"]
-    command += ["-Wextra", "-Werror", f"-I{tmp_path}", f"-I{firmware}", "-o", tmp_path / "sure.elf"]
-    subprocess.run([*command, *sources], check=True, timeout=DEADLINE_S)
     points = points_of(model)[:20]
-    received = b""
-    with EmulatedUno(tmp_path / "sure.elf") as uno:
-        with socket.create_connection(("127.0.0.1", uno.port), timeout=20.0) as line:
-            for point in points:
-                line.sendall(point.tobytes())
-                received += line.recv(1)
-        assert uno.stats().faults == ()
-    assert received == expected(model, points)
+    elf = uno_program(model, MAIN, tmp_path)
+    assert answered_by_uno(elf, map(bytes, points), 1) == expected(model, points)
 
 
 def test_without_a_calibration_there_is_no_such_function() -> None:

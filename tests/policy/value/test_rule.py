@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import socket
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
-from generated_programs import write_c
+from byte_programs import answered_by, answered_by_uno, host_program, uno_program
 from hypothesis import given
 from hypothesis import strategies as st
 from policy.value.numbers import REGRESSORS, fitted, points
@@ -17,14 +15,10 @@ from refusals import refused_by
 
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.policy import Units
-from protonn_edge.emulator import EmulatedUno
 from protonn_edge.policy.value.rule import IntegerValue, Value
 from protonn_edge.quantization import IntegerChain, quantize
-from protonn_edge.system.files import resource
-from protonn_edge.toolchain.process import build_host_executable
 
 MAIN = Path(__file__).with_name("value_main.c")
-DEADLINE_S = 60.0
 
 
 def units(step: float, low: int, high: int) -> Units:
@@ -87,37 +81,19 @@ def expected(chain: IntegerChain, Q: np.ndarray) -> bytes:
 @pytest.mark.parametrize("kind", REGRESSORS)
 def test_host_c_gives_the_value_of_numpy_under_sanitizers(tmp_path: Path, kind: str) -> None:
     chain = chain_of(kind)
-    write_c(chain, tmp_path)
-    sources = [MAIN, tmp_path / "pnn_model.c"]
-    program = build_host_executable(sources, tmp_path, tmp_path / "value", sanitize=True)
     Q = points_of(chain)
-    done = subprocess.run(
-        [program], input=Q.tobytes(), capture_output=True, check=True, timeout=DEADLINE_S
-    )
-    assert done.stdout == expected(chain, Q)
-    assert len(np.unique(np.frombuffer(done.stdout, "<i4"))) > 10
+    found = answered_by(host_program(chain, MAIN, tmp_path), Q.tobytes())
+    assert found == expected(chain, Q)
+    assert len(np.unique(np.frombuffer(found, "<i4"))) > 10
 
 
 @needs_emulated_avr
 @pytest.mark.parametrize("kind", REGRESSORS)
 def test_the_uno_gives_the_value_of_numpy(tmp_path: Path, kind: str) -> None:
     chain = chain_of(kind)
-    write_c(chain, tmp_path)
-    firmware = resource("firmware")
-    sources = [MAIN, tmp_path / "pnn_model.c", firmware / "uart.c", firmware / "cycle_counter.c"]
-    program = tmp_path / "value.elf"
-    command = ["avr-gcc", "-mmcu=atmega328p", "-DF_CPU=16000000L", "-std=gnu99", "-O2", "-Wall"]
-    command += ["-Wextra", "-Werror", f"-I{tmp_path}", f"-I{firmware}", "-o", program]
-    subprocess.run([*command, *sources], check=True, timeout=DEADLINE_S)
-    Q, received = points_of(chain)[:20], b""
-    with EmulatedUno(program) as uno:
-        with socket.create_connection(("127.0.0.1", uno.port), timeout=20.0) as line:
-            for point in Q:
-                line.sendall(point.tobytes())
-                for _ in range(4):
-                    received += line.recv(1)
-        assert uno.stats().faults == ()
-    assert received == expected(chain, Q)
+    Q = points_of(chain)[:20]
+    elf = uno_program(chain, MAIN, tmp_path)
+    assert answered_by_uno(elf, map(bytes, Q), 4) == expected(chain, Q)
 
 
 @pytest.mark.parametrize("kind", REGRESSORS)
