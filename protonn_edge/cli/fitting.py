@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.policy import rule_kinds
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.tables import with_group_column
 from protonn_edge.cli.train_options import flags, was_given
@@ -36,6 +37,7 @@ from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.features import FeatureRequest
 from protonn_edge.training.parameters import FeatureParameters
 from protonn_edge.training.progress import EpochReport, TrainingStopped, was_stopped
+from protonn_edge.system.rooms import not_installed
 from protonn_edge.training.refusals import TrainingRequest, check_compatible
 from protonn_edge.training.targets import Target
 
@@ -204,6 +206,8 @@ def _window_of(dataset: Dataset) -> tuple[int, int]:
 
 def check_options(classifier: DeviceClassifier, dataset: Dataset) -> TrainingRequest:
     """Refuse options that cannot be combined, by their command-line names; return the request."""
+    if dataset.predicts not in {"class", *(kind.predicts for kind in rule_kinds())}:
+        raise InputError(not_installed(f"the prediction of {dataset.predicts}"))
     case = TrainingRequest(
         settings=classifier.frozen(),
         predicts=dataset.predicts,
