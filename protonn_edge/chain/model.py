@@ -109,7 +109,7 @@ class Model(FactsRepr):
         if self.feature_names:
             check_count(self.feature_names, "feature_names", self.n_features)
             check_names(self.feature_names, "array 'feature_names'", distinct=False)
-        least = 1 if isinstance(self.head, NearestHead) or self.policy.of_values else 2
+        least = 1 if isinstance(self.head, NearestHead) or self.policy.predicts == "value" else 2
         if self.n_classes < least:
             raise InputError(
                 "the model has one class, but a classifier needs at least 2; train the model again"

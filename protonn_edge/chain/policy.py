@@ -125,7 +125,7 @@ class FloatRule(PolicyRule):
         """Return the rule of an integer model; None if it does not need it."""
 
     def check(self, n_classes: int) -> None:
-        """Raise `InputError` if a model of so many scores cannot have the rule."""
+        """Raise `InputError` if a model with this number of scores cannot have the rule."""
 
     def logits(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return scores as logits, of which the softmax gives probabilities."""
@@ -226,10 +226,10 @@ class Policy(Generic[AnyRule]):
         return answers
 
     def check(self, n_classes: int) -> None:
-        """Raise `InputError` if a model of so many scores cannot have the rules."""
+        """Raise `InputError` if a model with this number of scores cannot have the rules."""
         for rule in self.rules:
-            fits = self.of_classes or rule.predicts == self.predicts
-            what = "numbers" if self.of_values else "sets of labels"
+            fits = self.predicts in ("class", rule.predicts)
+            what = "numbers" if self.predicts == "value" else "sets of labels"
             check(fits, f"rule {rule.name!r}", f"a model of {what}", "one of classes")
             if isinstance(rule, FloatRule):
                 rule.check(n_classes)
@@ -239,16 +239,6 @@ class Policy(Generic[AnyRule]):
         """What the answers are: "class", "value" or "labels"."""
         every = (each.predicts for each in self.rules)
         return next((each for each in every if each != "class"), "class")
-
-    @property
-    def of_classes(self) -> bool:
-        """Whether an answer is a class, or that there is none."""
-        return self.predicts == "class"
-
-    @property
-    def of_values(self) -> bool:
-        """Whether an answer is a number."""
-        return self.predicts == "value"
 
     @property
     def answering(self) -> str | None:
@@ -270,14 +260,6 @@ class Policy(Generic[AnyRule]):
         for rule in self.rules:
             scores = rule.logits(scores) if isinstance(rule, FloatRule) else scores
         return scores
-
-    def probabilities(
-        self, scores: NDArray[np.float64], *, are_logits: bool
-    ) -> NDArray[np.float64] | None:
-        """Return the probability of each label (n, L), if a point may have several."""
-        rules = (each for each in self.rules if isinstance(each, FloatRule))
-        found = (rule.probabilities(scores, are_logits=are_logits) for rule in rules)
-        return next((each for each in found if each is not None), None)
 
     def words(self, scores: NDArray[Any], classes: Sequence[str]) -> list[str] | None:
         """Return answers to scores (n, L) as text, if they are not names of classes."""

@@ -33,11 +33,11 @@ from protonn_edge.datasets.naming import channel_names, quoted
 from protonn_edge.datasets.options import TableOptions, texts_of
 from protonn_edge.datasets.recordings import is_same_rate
 from protonn_edge.errors import InputError, Interrupted
+from protonn_edge.system.rooms import not_installed
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.features import FeatureRequest
 from protonn_edge.training.parameters import FeatureParameters
 from protonn_edge.training.progress import EpochReport, TrainingStopped, was_stopped
-from protonn_edge.system.rooms import not_installed
 from protonn_edge.training.refusals import TrainingRequest, check_compatible
 from protonn_edge.training.targets import Target
 
@@ -207,7 +207,7 @@ def _window_of(dataset: Dataset) -> tuple[int, int]:
 def check_options(classifier: DeviceClassifier, dataset: Dataset) -> TrainingRequest:
     """Refuse options that cannot be combined, by their command-line names; return the request."""
     if dataset.predicts not in {"class", *(kind.predicts for kind in rule_kinds())}:
-        raise InputError(not_installed(f"the prediction of {dataset.predicts}"))
+        raise InputError(not_installed(f"{dataset.predicts.removesuffix('s')} prediction"))
     case = TrainingRequest(
         settings=classifier.frozen(),
         predicts=dataset.predicts,

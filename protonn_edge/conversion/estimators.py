@@ -81,7 +81,7 @@ def _stored(classifier: Any, k: int) -> reading.StoredClassifier:
         )
     try:
         reading.check_fitted(classifier)
-        labels = reading.labels_of(classifier)
+        labels = reading.class_labels(classifier)
         if labels.ndim != 1:
             raise reading.several_outputs(classifier)
         check(len(labels) > 1, f"classes of the {name}", len(labels), "at least two")

@@ -157,7 +157,8 @@ class Table(Provenance):
         """Return the table with some of its n rows, and another notice."""
         kept = np.ones(len(rows), np.bool_) if self.kept is None else self.kept.copy()
         kept[kept] = rows
-        labels = list(compress(self.labels, rows))
+        labels: Any = self.labels
+        labels = labels[rows] if isinstance(labels, np.ndarray) else list(compress(labels, rows))
         notices = (*self.notices, notice)
         return replace(self, X=self.X[rows], labels=labels, kept=kept, notices=notices)
 

@@ -52,7 +52,7 @@ def as_label_sets(table: Table) -> LabelSetTable:
 
 def named_sets(table: LabelSetTable, names: Sequence[str]) -> tuple[LabelSetTable, Sequence[str]]:
     """Return a table of sets as a matrix, as in training, and the names of its columns."""
-    if names:
+    if isinstance(table.labels, np.ndarray):
         return table, names
     names = in_order(set().union(*table.labels))
     return _numbered(table, names), names

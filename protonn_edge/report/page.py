@@ -70,7 +70,7 @@ def render_page(
         _ID.sub(f"f{next(numbers)}-", figure)
     )
     # A page may have several runs; its script uses the first.
-    of_classes = first.reference.policy.of_classes
+    of_classes = first.reference.policy.predicts == "class"
     code = None if script.text is None or not of_classes else _inline(script.text)
     parts = [_section(each, evidence) for each in (*_sections_of_rules("ANSWERS"), *_SECTIONS)]
     parts += added
@@ -164,7 +164,7 @@ def title_of(one: Evidence) -> str:
     board = one.board.title.removeprefix("Arduino ")
     article = "an" if board[0] in "AEIOU" else "a"
     count = one.reference.n_classes
-    if one.reference.policy.of_values:
+    if one.reference.policy.predicts == "value":
         return f"{one.reference.classes[0]} on {article} {board}"
     noun = "class" if count == 1 else _NOUNS[one.reference.policy.predicts]
     return f"{count} {noun} on {article} {board}"
@@ -323,7 +323,7 @@ def _once_each(row: Sequence[Panel | None], names: Sequence[str]) -> list[Panel]
 
 def _of_classes(panels: Callable[[Evidence], list[Panel]]) -> Callable[[Evidence], list[Panel]]:
     """Return the function of panels, without any for runs that predict numbers."""
-    return lambda one: panels(one) if one.reference.policy.of_classes else []
+    return lambda one: panels(one) if one.reference.policy.predicts == "class" else []
 
 
 _SECTIONS = (

@@ -207,7 +207,7 @@ class Windowing:
     notices: tuple[Notice, ...] = ()  # about conversions and assumptions
 
     def __post_init__(self) -> None:
-        if self.model.policy.of_values:
+        if self.model.policy.predicts == "value":
             raise InvalidValue(
                 "the model",
                 "it predicts a number, but firmware with a sensor reports classes",

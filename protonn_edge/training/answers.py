@@ -53,7 +53,7 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
         score ranks a label higher.
         """
         scores = self._scores(X)
-        if len(self.classes_) == 2 and self.model_.policy.of_classes:
+        if len(self.classes_) == 2 and self.model_.policy.predicts == "class":
             difference: NDArray[np.float64] = scores[:, 1] - scores[:, 0]
             return difference
         return scores
@@ -95,9 +95,11 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
         labels each label has its own probability, a sigmoid's.
         """
         scores = self._scores(X)
-        policy = self.model_.policy
-        of_labels = policy.probabilities(scores, are_logits=self.scores_are_logits)
-        return softmax(policy.logits(scores)) if of_labels is None else of_labels
+        for rule in self.model_.policy.rules:
+            of_labels = rule.probabilities(scores, are_logits=self.scores_are_logits)
+            if of_labels is not None:
+                return of_labels
+        return softmax(self.model_.policy.logits(scores))
 
     def set_accuracy_floor(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Record the minimum accuracy of a device with this model.
@@ -118,7 +120,7 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         points = validate_data(self, X, reset=False, dtype=np.float32)
         check_consistent_length(points, y)
-        of_classes = self.model_.policy.of_classes
+        of_classes = self.model_.policy.predicts == "class"
         places = class_indices(np.asarray(y), self.classes_, "y") if of_classes else None
         self.model_ = with_accuracy_floor(self.model_, points, places)
         return self

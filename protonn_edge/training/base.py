@@ -307,7 +307,7 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
             If X or y are unusable, a parameter is out of range or conflicts with another one, or
             training diverges.
         """
-        y = self.target.labels_of(X) if y is None else y
+        y = self.target.assumed_labels(X) if y is None else y
         labels = self.target.labels.of(y)
         request = TrainingRequest(
             settings=self.frozen(),

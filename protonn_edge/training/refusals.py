@@ -76,11 +76,11 @@ class Refusal:
         return self.sentence.replace("{it}", str(refused)) if refused else None
 
 
-def for_devices(names: Callable[[TrainingRequest], object], it: str = "{it}") -> Refusal:
+def for_devices(names: Callable[[TrainingRequest], object], what: str = "{it}") -> Refusal:
     """Return the refusal of what makes sense only for a device, of a model that runs on none."""
     return Refusal(
         lambda case: case.for_floats_alone and names(case),
-        f"{it} is not possible, because no device supports the {{normalization}} 'l2'; train "
+        f"{what} is not possible, because no device supports the {{normalization}} 'l2'; train "
         "without it",
     )
 

@@ -23,6 +23,7 @@ TABLE = "| room | contents |"
 # The modules of a rule of a policy that belong to a room above `policy`, by their names.
 PARTS_OF_RULES = {
     "train": "training",
+    "targets": "training",
     "held_out": "training",
     "report": "report",
     "commands": "cli",

@@ -66,7 +66,7 @@ ROOMS = {
         "templates/export/policy/label_sets.md.j2 templates/export/policy/label_sets.ino.j2 "
         "tests/policy/label_sets docs/labels.md",
         "train sets.svm -o sets.npz",
-        "the prediction of labels is not installed",
+        "label prediction is not installed",
     ),
     "policies": Room(
         "protonn_edge/policy templates/c/policy templates/export/policy tests/policy "

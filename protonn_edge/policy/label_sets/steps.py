@@ -1,4 +1,4 @@
-"""What `train` says of a model that predicts sets of labels."""
+"""The facts that `train` prints about a model that predicts sets of labels."""
 
 from __future__ import annotations
 

@@ -88,6 +88,17 @@ def test_other_labels_than_those_of_the_model_are_refused(folder: Path, tmp_path
     refuses(run("verify", folder / "model.npz", tmp_path / "other.svm"), "datasets.label_sets")
 
 
+def test_a_matrix_of_labels_is_divided_again(folder: Path, tmp_path: Path) -> None:
+    data = load_dataset(folder / "data.svm")
+    names = np.array(["a", "b", "c", "d", "e"])
+    np.savez(tmp_path / "d.npz", X=data.X_train, y=data.y_train, class_names=names)
+    options = ("--epochs", 5, "--prototypes", 15, "--holdout", 0.3)
+    record = run_json("train", tmp_path / "d.npz", "-o", tmp_path / "m.npz", *options)
+    again = run_json("predict", tmp_path / "m.npz", tmp_path / "d.npz")
+    assert again["n"] == 90
+    assert again["labels"] == record["test"]
+
+
 @needs_emulated_avr
 def test_the_board_ranks_labels_as_numpy_does(folder: Path, tmp_path: Path) -> None:
     project = tmp_path / "project"

@@ -1,4 +1,4 @@
-"""The labels above a threshold, and all labels in order: the same in NumPy, host C and on the Uno."""
+"""The labels above a threshold, and all in order: the same in NumPy, host C and on the Uno."""
 
 from __future__ import annotations
 

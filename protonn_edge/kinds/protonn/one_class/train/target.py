@@ -60,7 +60,7 @@ class OneClass(Target):
 
     normal: str | None = None  # the class of normal points, if the data has several
 
-    def labels_of(self, X: Any) -> NDArray[np.str_]:
+    def assumed_labels(self, X: Any) -> NDArray[np.str_]:
         """Return the labels (n,) of normal points X (n, D)."""
         return np.full(X.shape[0] if hasattr(X, "shape") else len(X), "normal")
 
