@@ -2,7 +2,8 @@
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
-DEBIAN_PACKAGES := gcc-avr avr-libc simavr libsimavr-dev avrdude arduino-core-avr
+DEBIAN_PACKAGES := gcc-avr avr-libc simavr libsimavr-dev avrdude arduino-core-avr \
+	gcc-arm-none-eabi libnewlib-arm-none-eabi
 
 # PlatformIO sends usage data by default.
 export PLATFORMIO_SETTING_ENABLE_TELEMETRY ?= no
@@ -12,7 +13,7 @@ export PLATFORMIO_SETTING_ENABLE_TELEMETRY ?= no
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test prove agreement fuzz coverage mutants lint docs firmware upload gallery setup tools node browser clean
+.PHONY: help demo test prove agreement fuzz coverage mutants lint docs firmware upload gallery setup tools chips node browser clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*  ## /\1	/p' $(MAKEFILE_LIST) | expand -t 10
@@ -122,6 +123,10 @@ tools:
 	fi || { \
 	    $(call install,$(DEBIAN_PACKAGES),avr-gcc avr-libc simavr avrdude and the Arduino AVR core); \
 	}
+
+# For the tests that run C for chips of 32 bits, which are skipped without them: half a gigabyte.
+chips:
+	@$(call install,gcc-arm-none-eabi gcc-riscv64-unknown-elf qemu-system-arm qemu-system-misc,compilers and emulators for ARM and RISC-V)
 
 # For the Uno in the report's page, and the tests that run the firmware on that second emulator; without
 # it the report does without, and the tests are skipped. npm fetches the emulator into the user's cache.

@@ -45,7 +45,7 @@ _MAIN = """
 #include "classify.h"
 
 static feature_t features[FEATURES];
-static volatile uint8_t answer;
+static volatile answer_t answer;
 
 int main(void)
 {
@@ -60,8 +60,11 @@ int main(void)
         GPIOR0 = 1;
         answer = classify(features);
         GPIOR0 = 0;
-        loop_until_bit_is_set(UCSR0A, UDRE0);
-        UDR0 = answer;
+        const answer_t sent = answer;
+        for (uint8_t i = 0; i < sizeof sent; ++i) {
+            loop_until_bit_is_set(UCSR0A, UDRE0);
+            UDR0 = ((const uint8_t *)&sent)[i];
+        }
     }
 }
 """
@@ -69,12 +72,15 @@ _HEADER = """
 #include <stdint.h>
 #define FEATURES {features}
 typedef {type} feature_t;
+typedef {answer} answer_t;
 #ifdef __cplusplus
 extern "C"
 #endif
-uint8_t classify(const feature_t *features);
+answer_t classify(const feature_t *features);
 """
-_NOTHING = '#include "classify.h"\nuint8_t classify(const feature_t *x) { return (uint8_t)*x; }'
+ANSWERS = {"uint8_t": "u1", "int32_t": "<i4", "float": "<f4"}
+"""NumPy's names of the types of answers."""
+_NOTHING = '#include "classify.h"\nanswer_t classify(const feature_t *x) { return (answer_t)*x; }'
 
 
 class DoesNotCompile(Exception):
@@ -98,6 +104,7 @@ class Source:
     points: NDArray[Any]  # (n, D), of the same type
     files: dict[str, str]
     include: Path | None = field(default=None)  # the tool's own headers
+    answer: str = "uint8_t"  # the type of what `classify` returns, in C
 
 
 @dataclass(frozen=True)
@@ -128,7 +135,7 @@ class Program:
 
         Raises `DoesNotFit` if the stack does not.
         """
-        answers, cycles = [], []
+        kind, answers, cycles = np.dtype(ANSWERS[self.source.answer]), list[Any](), []
         with (
             EmulatedUno(self.elf) as uno,
             socket.create_connection(("127.0.0.1", uno.port)) as line,
@@ -137,7 +144,10 @@ class Program:
             before = 0
             for point in self.source.points[:n]:
                 line.sendall(point.tobytes())
-                answers.append(line.recv(1)[0])
+                received = b""
+                while len(received) < kind.itemsize:
+                    received += line.recv(kind.itemsize - len(received))
+                answers.append(np.frombuffer(received, kind)[0])
                 stats = uno.stats()
                 if stats.faults:
                     raise DoesNotFit(f"is stopped: {stats.faults[0]}")
@@ -154,26 +164,32 @@ class Program:
 def linked(source: Source, level: str) -> Iterator[Program]:
     """Yield the program of a tool's files; raises `DoesNotCompile`."""
     with TemporaryDirectory() as folder:
-        elf = _elf(source.files, source.type, source.points.shape[1], level, source.include, folder)
-        taken, empty = read_program(elf).sections, _empty(level)
+        types = source.type, source.answer
+        elf = _elf(source.files, types, source.points.shape[1], level, source.include, folder)
+        taken, empty = read_program(elf).sections, _empty(level, source.answer)
         flash, sram = taken.flash_bytes - empty[0], taken.sram_bytes - empty[1]
         yield Program(source, level, elf, flash, sram)
 
 
 @functools.cache
-def _empty(level: str) -> tuple[int, int]:
+def _empty(level: str, answer: str) -> tuple[int, int]:
     """Return flash and SRAM of the program without a classifier, and without features."""
     with TemporaryDirectory() as folder:
-        elf = _elf({"classify.c": _NOTHING}, "uint8_t", 1, level, None, folder)
+        elf = _elf({"classify.c": _NOTHING}, ("uint8_t", answer), 1, level, None, folder)
         sections = read_program(elf).sections
         return sections.flash_bytes, sections.sram_bytes - 1
 
 
 def _elf(
-    files: dict[str, str], type_: str, features: int, level: str, include: Path | None, folder: str
+    files: dict[str, str],
+    types: tuple[str, str],
+    features: int,
+    level: str,
+    include: Path | None,
+    folder: str,
 ) -> Path:
     place = Path(folder)
-    header = _HEADER.format(features=features, type=type_)
+    header = _HEADER.format(features=features, type=types[0], answer=types[1])
     every = {**files, "main.c": _MAIN, "classify.h": header}
     for name, text in every.items():
         (place / name).write_text(text)

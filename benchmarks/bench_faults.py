@@ -29,10 +29,11 @@ from protonn_edge.boards import load_board
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import CheckFailed, DeviceError
 from protonn_edge.evaluation import measurement
+from protonn_edge.families.avr.family import AVR
+from protonn_edge.families.avr.paths import stated_facts
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.projects.folder import Project
 from protonn_edge.projects.project import build
-from protonn_edge.verification import agreement
 from protonn_edge.verification.agreement import PossibleCycles
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
@@ -119,7 +120,7 @@ def _rows(runs: Runs, faults: list[str], share: int, seed: int) -> Iterator[dict
     """Yield the rows; what depends on the project alone is computed once."""
     with (
         patch.object(measurement, "_checked_firmware", cache(measurement._checked_firmware)),
-        patch.object(agreement, "stated_facts", cache(agreement.stated_facts)),
+        patch(f"{AVR.__module__}.stated_facts", cache(stated_facts)),
         patch.object(PossibleCycles, "of_program", cache(PossibleCycles.of_program)),
         patch.object(Project, "generated", cache(Project.generated)),
     ):

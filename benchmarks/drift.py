@@ -70,7 +70,6 @@ from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.verification.agreement import verify_device
 
 _ANSWERS, _RUNS = 50, 200
-_FEWEST = 20  # points of a class, or else those of all classes count
 _DAY = 67_500
 _MEASURED = 160
 _STATISTICS = ("mean", "std", "min", "max", "madiff", "zc")

@@ -1,6 +1,6 @@
 """Numbers on an Arduino Uno: R2 and errors beside scikit-learn's regressors, cycles and flash.
 
-    python benchmarks/values.py [--only NAME] [--seeds N] [--json]
+    python benchmarks/values.py [--only NAME] [--seeds N] [--intervals | --peers] [--json]
 
 Each row is a data set and an estimator. A quarter of the points, drawn with the seed, is held out
 and read once. *R2* and *MAE* are means over the seeds, for models of this package in integers;
@@ -14,12 +14,18 @@ cross-validation, a support vector machine, and a forest of 100 trees.
 
 Data: diabetes, friedman1 (4,000 points, noise 1), friedman2, friedman3 and a linear problem with 30
 features of scikit-learn; and windows of a synthetic vibration whose amplitude is to be predicted.
+
+`--intervals` prints *inside* for ten data sets instead, with a deviation over the seeds, of the
+kinds whose training is fastest. The other
+four are scikit-learn's S curve, Swiss roll and sparse uncorrelated problem, and the soil moisture
+of docs/values.md. `--peers` prints regressors of scikit-learn as the C of other tools, for the
+first seed; see `value_peers.py`. It needs: pip install emlearn m2cgen.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import rounding  # noqa: F401 - before NumPy
@@ -33,6 +39,9 @@ from sklearn.datasets import (
     make_friedman2,
     make_friedman3,
     make_regression,
+    make_s_curve,
+    make_sparse_uncorrelated,
+    make_swiss_roll,
 )
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import RidgeCV
@@ -41,6 +50,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
+from value_peers import COLUMNS as PEERS
+from value_peers import peers
 
 from protonn_edge.boards import load_board
 from protonn_edge.chain.model import Model
@@ -92,6 +103,29 @@ DATA: dict[str, tuple[Callable[[int], Points], dict[str, Any]]] = {
     "vibration": (_vibration, {"features": "deviation,min,max,crossings", "window_shape": (32, 1)}),
 }
 """The makers of data sets, and the parameters of features."""
+
+
+def _soil(seed: int) -> Points:
+    rng = np.random.default_rng(seed)
+    moisture, temperature = rng.uniform(5, 60, 800), rng.uniform(5, 35, 800)
+    supply = rng.uniform(4.6, 5.2, 800)
+    raw = 620 - 230 * np.log1p(moisture / 12) + 1.8 * (temperature - 20) + 90 * (supply - 5)
+    return np.stack([raw + rng.normal(0, 4, 800), temperature, supply], axis=1), moisture
+
+
+OF_INTERVALS = DATA | {
+    "S curve": (lambda seed: make_s_curve(1_500, noise=0.2, random_state=seed), {}),
+    "Swiss roll": (lambda seed: make_swiss_roll(1_500, noise=0.5, random_state=seed), {}),
+    "sparse": (lambda seed: make_sparse_uncorrelated(1_500, random_state=seed), {}),
+    "soil": (_soil, {}),
+}
+_FAST = ("linear", "forest")  # kinds that are trained in no time; intervals suit any kind
+_INTERVALS: Columns = [
+    ("data", _cell("row", "")),
+    ("estimator", _cell("estimator", "")),
+    ("inside %", _cell("inside", ".1f")),
+    ("deviation", _cell("deviation", ".1f")),
+]
 
 
 def _rivals(y: NDArray[Any], seed: int) -> dict[str, Any]:
@@ -171,15 +205,46 @@ def _rows(name: str, seeds: Sequence[int]) -> list[Record]:
     ]
 
 
+def _interval_rows(name: str, seeds: Sequence[int]) -> list[Record]:
+    make, features = OF_INTERVALS[name]
+    rows = []
+    for kind in _FAST:
+        inside = []
+        for seed in seeds:
+            X, new, y, of_new = train_test_split(*make(seed), test_size=0.25, random_state=seed)
+            estimator = REGRESSORS[kind](random_state=seed, **features)
+            inside.append(_inside(estimator, (X, y), (new, of_new), seed))
+        shares = {"inside": float(np.mean(inside)), "deviation": float(np.std(inside))}
+        rows.append({"row": name, "estimator": kind, **shares})
+    return rows
+
+
+def _peer_rows(name: str, seed: int) -> Iterator[Record]:
+    data = train_test_split(*DATA[name][0](seed), test_size=0.25, random_state=seed)
+    return peers(name, (data[0], data[1], data[2], data[3]), seed)
+
+
 @click.command()
-@click.option("--only", type=click.Choice(list(DATA)), multiple=True)
+@click.option("--only", type=click.Choice(list(OF_INTERVALS)), multiple=True)
 @click.option("--seeds", type=click.IntRange(1), default=3, show_default=True)
+@click.option("--intervals", is_flag=True, help="Print the coverage of intervals only.")
+@click.option("--peers", "of_peers", is_flag=True, help="Print the C of other tools instead.")
 @click.option("--json", "as_json", is_flag=True)
-def main(only: tuple[str, ...], seeds: int, as_json: bool) -> None:
+def main(
+    only: tuple[str, ...], seeds: int, *, intervals: bool, of_peers: bool, as_json: bool
+) -> None:
     """Measure numbers on the emulated Uno."""
     warnings.simplefilter("ignore")
-    rows = (row for name in only or DATA for row in _rows(name, range(seeds)))
-    print_table(rows, _COLUMNS, as_json)
+    if intervals:
+        names = only or OF_INTERVALS
+        rows = (row for name in names for row in _interval_rows(name, range(seeds)))
+        print_table(rows, _INTERVALS, as_json)
+    elif of_peers:
+        rows = (row for name in only or DATA for row in _peer_rows(name, 0))
+        print_table(rows, PEERS, as_json)
+    else:
+        rows = (row for name in only or DATA for row in _rows(name, range(seeds)))
+        print_table(rows, _COLUMNS, as_json)
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ _BELOW = {
     "tutorial-gesture": ("phone",),
     "rejection": ("one-class", "health", "values", "labels"),
     "pytest": ("lab", "continuous-integration"),
-    "real-board": ("boards", "emulator", "harness", "power"),
+    "real-board": ("boards", "pico", "emulator", "harness", "power"),
     "conversion": ("networks",),
     "commands": ("guide", "model-file", "protocol"),
     "generated-code": ("linked-programs",),

@@ -7,8 +7,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether the model's plan holds all features before it computes anything. */
+/* Whether all features are held before anything is computed: if the model's plan holds them, unless
+ * the compiler's flags define it. */
+#ifndef PREDICTION_HOLDS_FEATURES
 #define PREDICTION_HOLDS_FEATURES (PNN_CHUNK_FEATURES >= PNN_FEATURES)
+#endif
 
 /* Start a prediction; an earlier one is discarded, finished or not. */
 void prediction_begin(void);

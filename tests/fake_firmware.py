@@ -35,7 +35,7 @@ Build = Callable[..., Path]
 def copy_firmware(folder: Path, *, with_model: bool = True) -> Path:
     """Copy the hand-written sources, with the fake model in place of a generated one."""
     sources = folder / "firmware"
-    shutil.copytree(FIRMWARE, sources, ignore=shutil.ignore_patterns("generated", "host"))
+    shutil.copytree(FIRMWARE, sources, ignore=shutil.ignore_patterns("generated", "host", "rp2040"))
     if with_model:
         shutil.copytree(FAKE_MODEL, sources / "generated")
     return sources

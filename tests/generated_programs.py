@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -22,40 +21,8 @@ _AVR = ["avr-gcc", "-mmcu=atmega328p", "-std=gnu99", "-O2"]
 
 _CHECKED = ("-fsanitize=shift,signed-integer-overflow", "-fsanitize-undefined-trap-on-error")
 
-READING_THE_TIMER = 8
-"""How many cycles `longest_pushes` may count too many."""
 
 _OUTPUT = Path(__file__).parent / "codegen/output.h"
-# Measures each push with the timer, and sends the cycles of the longest one for each count.
-_LONGEST_PUSH = f"""
-#include "pnn_model.h"
-#include "{_OUTPUT}"
-static pnn_input_t features[MOST];
-static uint16_t longest;
-static inline __attribute__((always_inline)) void push(uint8_t count)
-{{
-    const uint16_t start = TCNT1;
-    pnn_push_many(features, count);
-    const uint16_t taken = TCNT1 - start;
-    if (taken > longest) {{
-        longest = taken;
-    }}
-}}
-PUSH_ALL
-int main(void)
-{{
-    static const uint8_t counts[] = {{COUNTS}};
-    TCCR1B = 1;
-    begin();
-    for (uint8_t i = 0; i < sizeof counts; ++i) {{
-        longest = 0;
-        push_all(counts[i]);
-        send((uint8_t)longest, (const uint8_t *)&longest + 1, 1);
-    }}
-    end();
-}}
-"""
-
 _PREDICTING = f"""
 #include "pnn_model.h"
 #include "{_OUTPUT}"
@@ -122,35 +89,9 @@ def link_with(compiled: Path, program: str, *flags: str) -> Path:
 def marked_cycles(elf: Path, spans: int = 1) -> int:
     """Return the cycles of a program's first spans, all that it marks."""
     with EmulatedUno(elf) as uno:
-        return _marked_cycles(uno, spans)
-
-
-def cycles_of_each_span(elf: Path, spans: int) -> list[int]:
-    """Return the cycles of each span of a program, which waits for a byte in front of each."""
-    with EmulatedUno(elf) as uno, socket.create_connection(("127.0.0.1", uno.port)) as line:
-        sums = [0]
-        for number in range(1, spans + 1):
-            line.sendall(b"\0")
-            sums.append(_marked_cycles(uno, number))
-    return np.diff(sums).tolist()
-
-
-def _marked_cycles(uno: EmulatedUno, spans: int) -> int:
-    while (stats := uno.stats()).marked_spans < spans:
-        assert stats.cycles < 16_000_000, stats
-    return stats.marked_cycles
-
-
-def longest_pushes(compiled: Path, push_all: str, counts: Sequence[int]) -> list[int]:
-    """Return for each count the cycles of the longest push that ``push_all(count)`` makes.
-
-    That is a function in C, which fills ``features`` and calls ``push(n)``, n <= count. `compiled`
-    is the model's object file.
-    """
-    program = _LONGEST_PUSH.replace("PUSH_ALL", push_all)
-    program = program.replace("COUNTS", ", ".join(map(str, counts)))
-    elf = link_with(compiled, program, f"-DMOST={max(counts)}")
-    return np.frombuffer(printed_by_uno(elf, 2 * len(counts)), "<u2").tolist()
+        while (stats := uno.stats()).marked_spans < spans:
+            assert stats.cycles < 16_000_000, stats
+        return stats.marked_cycles
 
 
 def assert_equal_to_reference(program: HostProgram, model: IntegerChain, Q: np.ndarray) -> None:

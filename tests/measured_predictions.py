@@ -25,8 +25,8 @@ from protonn_edge.avr.program import read_program
 from protonn_edge.boards import load_board
 from protonn_edge.codegen import Plan
 from protonn_edge.emulator import EmulatedUno
+from protonn_edge.families.avr.paths import StatedFacts, prediction_paths
 from protonn_edge.quantization import IntegerChain
-from protonn_edge.verification.agreement import StatedFacts, prediction_paths
 
 OWN_LEVEL = "-O2"
 """The level of optimization in `platformio.ini`."""
@@ -80,6 +80,10 @@ int main(void)
         for (uint16_t l = 0; l < PNN_CLASSES; ++l) {
             send(pnn_scores() + l, sizeof(pnn_score_t));
         }
+#ifdef PNN_VALUE_DECIMALS
+        const int32_t value = pnn_value();
+        send(&value, sizeof value);
+#endif
     }
 }
 """
@@ -95,12 +99,13 @@ _DEADLINE_S = 90.0
 
 @dataclass(frozen=True)
 class Measured:
-    """What the program says of n points: labels (n,), cycles (n,), and scores (n, L)."""
+    """What the program says of n points: labels, cycles and perhaps values (n,), scores (n, L)."""
 
     labels: np.ndarray
     cycles: np.ndarray
     scores: np.ndarray
     stack_bytes: int  # the deepest stack
+    values: np.ndarray | None = None  # of a model that predicts a number
 
 
 def build_program(
@@ -175,6 +180,7 @@ def measure(
             ("label", "u1"),
             ("cycles", "<u4"),
             ("scores", f"<i{model.own_stages[-1].output_bits // 8}", model.n_classes),
+            *([("value", "<i4")] if model.policy.predicts == "value" else []),
         ]
     )
     received = b""
@@ -195,4 +201,5 @@ def measure(
     answers = np.frombuffer(received, answer)
     scores = answers["scores"].reshape(len(Q), model.n_classes)
     cycles = answers["cycles"].astype(np.int64)
-    return Measured(answers["label"], cycles, scores, stats.stack_bytes)
+    values = answers["value"] if model.policy.predicts == "value" else None
+    return Measured(answers["label"], cycles, scores, stats.stack_bytes, values)

@@ -23,7 +23,8 @@ from random_shapes import (
 
 from protonn_edge.avr.cores import UNO_CORE
 from protonn_edge.chain.features import Features
-from protonn_edge.chain.policy import with_rules
+from protonn_edge.chain.policy import IntegerPolicy, Units, with_rules
+from protonn_edge.chain.registry import REGRESSORS
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.plan import plan_with
 from protonn_edge.codegen.planner import Limits, feedings
@@ -34,6 +35,7 @@ from protonn_edge.features.images.image_rows import ImageStage
 from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.kernels.kernel import kernels_of
 from protonn_edge.policy.rejection.rule import IntegerRejection
+from protonn_edge.policy.value.rule import IntegerValue, Value
 from protonn_edge.quantization import IntegerChain
 
 _DRAWS = 2_000
@@ -41,11 +43,14 @@ _PARAMETERS = 20_000  # what an Uno's flash holds, with the code
 _CLASSES = (2, 2, 3, 4, 5, 8, 9, 10, 12, 26)
 
 
-def random_chain(rng: Rng) -> tuple[IntegerChain, Plan]:
-    """Return a chain with one of its plans that an Uno holds, as far as the plan can tell."""
+def random_chain(rng: Rng, *, of_number: bool = False) -> tuple[IntegerChain, Plan]:
+    """Return a chain with one of its plans that an Uno holds, as far as the plan can tell.
+
+    It is of two or more classes, or `of_number`.
+    """
     for _ in range(_DRAWS):
         try:
-            chain = _chain(rng)
+            chain = _chain(rng, of_number=of_number)
             if chain is None or chain.model_bytes > _PARAMETERS:
                 continue
             plan = _plan(rng, chain)
@@ -67,11 +72,11 @@ def points_of(rng: Rng, n: int, chain: IntegerChain) -> np.ndarray:
     return np.minimum(Q, chain.quantizer.maximum)
 
 
-def _chain(rng: Rng) -> IntegerChain | None:
+def _chain(rng: Rng, *, of_number: bool) -> IntegerChain | None:
     """Return a chain; None if its classifier cannot have the inputs that its features are."""
     kind = str(rng.choice([*STAGES]))
     before, n = STAGES[kind](rng)
-    head = str(rng.choice(["protonn", *_HEADS]))
+    head = str(rng.choice([*REGRESSORS] if of_number else ["protonn", *_HEADS]))
     needed = {"forest": 255, "bonsai": 63}.get(head)
     given = {"audio": 127, "convolution": kind == "convolution" and before.stages[-1].maximum}.get(
         kind
@@ -79,7 +84,7 @@ def _chain(rng: Rng) -> IntegerChain | None:
     if needed and given and needed != given:
         return None
     maximum = given or needed or int(rng.choice([1, 15, 31, 63, 127, 255]))
-    classes = int(rng.choice(_CLASSES))
+    classes = 1 if of_number else int(rng.choice(_CLASSES))
     if head == "protonn":
         shape = Shape(int(rng.integers(1, 22)), int(rng.integers(1, 60)), classes, n, before)
         model: IntegerChain = random_model_of(rng, shape, maximum)
@@ -87,7 +92,7 @@ def _chain(rng: Rng) -> IntegerChain | None:
         made = _HEADS[head](rng, n, classes, maximum)
         inputs = random_input_scales(rng, Shape(0, 0, classes, n, before), maximum)
         model = replace(made, inputs=inputs, features=before)
-    return _rejecting(rng, model)
+    return _with_value(rng, model) if of_number else _rejecting(rng, model)
 
 
 def _plan(rng: Rng, chain: IntegerChain) -> Plan:
@@ -144,6 +149,19 @@ STAGES: dict[str, Callable[[Rng], tuple[Features | None, int]]] = {
 _HEADS: dict[str, Callable[[Rng, int, int, int], IntegerChain]] = {
     kind: kind_of(kind).drawn for kind in kinds_with_models()
 }
+
+
+def _with_value(rng: Rng, chain: IntegerChain) -> IntegerChain:
+    """Return a chain of one score with a random value that it stands for."""
+    *before, last = chain.own_stages
+    if getattr(last, "alone", True) is False:  # a row for two classes
+        last = replace(last, alone=True)
+    low, high = last.output.ends
+    scale = 10 ** float(rng.uniform(-3, 4)) / max(-low, high, 1)
+    value = Value(scale, float(rng.normal() * 10 ** rng.uniform(-2, 4)), int(rng.integers(0, 6)))
+    rule = IntegerValue.of(value, Units(1.0, 255, 1, 0, (low, high)))
+    stages, names = (*before, last), chain.classes[:1]
+    return replace(chain, own_stages=stages, classes=names, policy=IntegerPolicy((rule,)))
 
 
 def _rejecting(rng: Rng, chain: IntegerChain) -> IntegerChain:

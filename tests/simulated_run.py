@@ -94,7 +94,7 @@ def measure_on(
         mock.patch.multiple(
             measurement,
             exclusive=lambda _: nullcontext(),
-            read_program=_Program,
+            read_program=lambda path, _: _Program(path),
             check_budget=lambda *_: usage,
             check_linked=lambda *_: None,
         ),

@@ -31,6 +31,7 @@ class Core:
     # extra cycles of a jump through a table, over an ATmega328P: it may lie beyond 64 kB
     tablejump_cycles: int = 0
     family: str = "avr"  # of chips: "avr", "cortex-m", "riscv" or "xtensa"
+    program: str = ""  # the module that plans and renders models; "": stages have several kernels
 
     @property
     def wraps_at(self) -> int:
@@ -63,7 +64,9 @@ UNO_CORE = CORES["avr5"]
 
 
 def _of_words(name: str, family: str, chip: str) -> Core:
-    return Core(name, 0, chip, True, vector_bytes=4, return_bytes=4, family=family)
+    bytes_: dict[str, Any] = {"vector_bytes": 4, "return_bytes": 4}
+    program = "protonn_edge.codegen.words"
+    return Core(name, 0, chip, multiplies=True, **bytes_, family=family, program=program)
 
 
 WORD_CORES = {
@@ -77,3 +80,5 @@ WORD_CORES = {
     )
 }
 """Cores of 32 bits; their names are those that the compilers' options have."""
+
+EVERY_CORE = {**CORES, **WORD_CORES}

@@ -29,6 +29,7 @@ from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed, DeviceError, InputError
 from protonn_edge.evaluation.measurement import Measurement, measure
 from protonn_edge.export.folder import LIVE, check_project, written_in
+from protonn_edge.families import family_of
 from protonn_edge.projects.folder import Project, nothing_built
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.folders import InUse, try_lock
@@ -142,7 +143,7 @@ def board_under_test(
         emulated = None
         if port is None:
             elf = project.linked(board) or project.compile(board)
-            emulated = stack.enter_context(EmulatedBoard(elf, board=board))
+            emulated = stack.enter_context(family_of(board).emulated(elf, board))
             port = emulated.url
         with open_session(port, reference, board, host=host) as session:
             yield BoardUnderTest(port, reference, session)

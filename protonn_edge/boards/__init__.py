@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from protonn_edge.avr.cores import CORES, WORD_CORES, Core
+from protonn_edge.avr.cores import EVERY_CORE, WORD_CORES, Core
 from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.system.described import FILE_LIMIT_BYTES, TITLE, Key, Shelf, matches, whole_number
 from protonn_edge.system.schema import list_of, number, whole
@@ -25,7 +25,8 @@ _SHELF = Shelf(
     "for another chip, 'export' the model without --board: its C runs on any chip",
 )
 _EXPORTED = Shelf("board", f"{__name__}.exported", _PAGE, _SHELF.otherwise)
-PROOFS = ("emulated", "compiled")
+FIRMWARE = "firmware"
+PROOFS = (FIRMWARE, "emulated", "compiled")
 
 
 @dataclass(frozen=True)
@@ -76,8 +77,9 @@ class Board:
         The ADC's channels of the pins A0 to A5.
     environment : str
         The section of platformio.ini, by default `name`.
-    proof : {"", "emulated", "compiled"}
-        How code for a chip of 32 bits is tested: on an emulator of its core, or only compiled.
+    proof : {"", "firmware", "emulated", "compiled"}
+        How code for a chip of 32 bits is tested: in the firmware of an emulated board, on an
+        emulator of its core, or only compiled.
     """
 
     name: str
@@ -108,7 +110,7 @@ class Board:
     @property
     def cpu(self) -> Core:
         """The core of its chip."""
-        return CORES.get(self.core) or WORD_CORES[self.core]
+        return EVERY_CORE[self.core]
 
     @property
     def flash_total_bytes(self) -> int:
@@ -125,8 +127,14 @@ class Board:
 
 
 def board_names() -> list[str]:
-    """Return the names of all boards with firmware, sorted."""
+    """Return the names of all boards with firmware for an AVR, sorted."""
     return _SHELF.names()
+
+
+def firmware_board_names() -> list[str]:
+    """Return the names of all boards with firmware, sorted, those with 32 bits included."""
+    more = [name for name in _EXPORTED.names() if load_export_board(name).proof == FIRMWARE]
+    return sorted([*board_names(), *more])
 
 
 def export_board_names() -> list[str]:
@@ -135,7 +143,7 @@ def export_board_names() -> list[str]:
 
 
 def boards() -> list[Board]:
-    """Return all boards with firmware, by their names."""
+    """Return all boards with firmware for an AVR, by their names."""
     return list(map(load_board, board_names()))
 
 
@@ -149,7 +157,7 @@ def load_board(name: str) -> Board:
         Also if there is no firmware for the board's chip.
     """
     board = load_export_board(name)
-    if board.proof:
+    if board.proof not in ("", FIRMWARE):
         raise InputError(
             f"there is no firmware for {board.name} ({board.mcu}) yet; use 'protonn-edge export "
             f"--board {name}', whose library has a self-test for the board"
@@ -188,12 +196,11 @@ def _is_place(value: Any) -> bool:
     return isinstance(value, list) and len(value) == 2 and address(value[0]) and bit(value[1])
 
 
-_CORES = (*CORES, *WORD_CORES)
 _PIN = "a pin of port B such as 'PB3'"
 _KEYS = {
     "title": TITLE,
     "mcu": _text(r"at[a-z0-9]{2,30}", "a chip such as 'atmega328p', in lower case"),
-    "core": _text("|".join(_CORES), f"one of {', '.join(_CORES)}"),
+    "core": _text("|".join(EVERY_CORE), f"one of {', '.join(EVERY_CORE)}"),
     "clock_hz": whole_number(1_000_000, 32_000_000),
     "flash_bytes": whole_number(1_024, 262_144),
     "bootloader_bytes": whole_number(0, 16_384),
@@ -229,7 +236,7 @@ _WORD_KEYS = {
     "flash_bytes": whole_number(1_024, 1 << 26),
     "sram_bytes": whole_number(1_024, 1 << 24),
     "baud": _KEYS["baud"],
-    "proof": _text("|".join(PROOFS), "'emulated' or 'compiled'"),
+    "proof": _text("|".join(PROOFS), "'firmware', 'emulated' or 'compiled'"),
 }
 """The keys of the file of a board with 32 bits."""
 

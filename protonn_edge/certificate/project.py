@@ -21,6 +21,7 @@ from protonn_edge.codegen import Plan, render_c
 from protonn_edge.codegen.host import host_program
 from protonn_edge.device import ReferenceAnswers, Result
 from protonn_edge.errors import CheckFailed, InvalidValue
+from protonn_edge.families import family_of
 from protonn_edge.projects.folder import Project, exclusive
 from protonn_edge.projects.project import BuildOptions, Trial, trial_build
 from protonn_edge.quantization import DeviceModel, IntegerChain
@@ -69,7 +70,7 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
                     plan,
                     board,
                     settings.entry,
-                    own_sources=trial.project.has_own_sources(),
+                    own_sources=trial.project.has_own_sources(board),
                 ),
                 *_executions(trial, board, Q),
             )
@@ -94,7 +95,7 @@ def firmware_claims(
     """
     if entry != Settings.entry:
         return program_claims(program, entry, own_sources=own_sources)
-    paths = partial(agreement.prediction_paths, program, plan, board)
+    paths = partial(family_of(board).paths, program, plan, board)
     followed = entry if plan.buffered else "main"
     return program_claims(program, followed, own_sources=own_sources, prediction=paths)
 

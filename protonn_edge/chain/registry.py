@@ -20,7 +20,8 @@ By convention, the folder of a kind of classifier has in
 ``train``     ``<Prefix>Classifier``, the estimator, of which they are a base
 ``value.train``  ``<Prefix>Regressor``, the estimator that predicts a number, if there is one
 ``convert``   what other programs' classifiers become models of the kind: ``READERS`` of fitted
-              estimators, by their types, and ``LOADERS`` of files; absent in most kinds
+              estimators, by their types, and ``LOADERS`` of files; absent in most kinds. A folder
+              in that of the kind may have one, too, such as ``value``
 
 and the folder of a stage in
 
@@ -162,12 +163,21 @@ def modules_named(name: str) -> Iterator[Any]:
             yield module
 
 
+def converters() -> Iterator[Any]:
+    """Yield the modules ``convert`` of the folders that have one, and of the folders in these."""
+    for folder in _FOLDERS:
+        name = f"protonn_edge.{folder}"
+        for place in (name, *folders_of(name)):
+            if module := optional(f"{place}.convert"):
+                yield module
+
+
 def converter_with(name: str) -> Any:
     """Return what a folder's ``convert`` offers by a name.
 
     Raises `InputError` if none does, because its folder was removed.
     """
-    for module in modules_named("convert"):
+    for module in converters():
         if hasattr(module, name):
             return getattr(module, name)
     raise InputError(

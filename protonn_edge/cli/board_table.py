@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from protonn_edge.boards import Board, load_export_board
+from protonn_edge.boards import FIRMWARE, Board, load_export_board
 from protonn_edge.cli.command import Output
 from protonn_edge.evaluation.terminal import row_table
 
@@ -25,7 +25,7 @@ def _facts(board: Board) -> list[str]:
     pins = f"{board.rx_pin} and {board.tx_pin}"
     line = board.serial.upper() if board.serial != "software" else pins
     serial, code = f"{line}, {board.baud:,} baud", "firmware, on the emulated board"
-    if board.proof:
+    if board.proof not in ("", FIRMWARE):
         on = "on its emulated core" if board.proof == "emulated" else "only compiled"
         serial, code = "-", f"exported, {on}"
     return [

@@ -29,6 +29,7 @@ from protonn_edge.evaluation.terminal import (
     stage_parts,
 )
 from protonn_edge.export.folder import LIVE, LOGGER, written_in
+from protonn_edge.families import family_of
 from protonn_edge.projects.checks import OverBudget
 from protonn_edge.projects.folder import check_folder
 from protonn_edge.projects.project import Build, BuildOptions, build
@@ -102,11 +103,13 @@ def build_command(
     if model_file is None:
         if live is None or not live.is_given:
             raise click.UsageError("name a model file or, to record samples, give --sensor")
+        _check_sensors(board)
         done, output = live.write_logger(out, board_name, output, as_sketch=False)
         out.finish(done | _uploaded(out, output, board, uploads, port))
         return
     source = load_device_model(model_file, [name for each in added for name in each.extensions])
     if live is not None and live.is_given:
+        _check_sensors(board)
         done, output, line = live.build(out, source, board, output, tries=tries)
         out.finish(done | _uploaded(out, output, board, uploads, port, line))
         return
@@ -165,15 +168,14 @@ def _uploaded(
     """Print where the firmware is; upload it if requested, else print how to, or to emulate it."""
     written = written_in(folder)
     is_whole = written.kind in (LIVE, LOGGER)  # with all that its list names
-    out.say(_wrote(folder, written.digests if is_whole else ("platformio.ini", "firmware")))
+    out.say(_wrote(folder, written.digests if is_whole else family_of(board).written))
     if uploads:
         return {"upload": upload(out, folder, port, board.environment)}
-    how = (
-        "connected to USB"
-        if board.upload_baud
-        else f"connected to its programmer ({board.upload_protocol})"
+    connected = family_of(board).connected(board)
+    out.say(
+        f"next, with the board connected {connected}:",
+        f"  {upload_line(folder, board.environment)}",
     )
-    out.say(f"next, with the board {how}:", f"  {upload_line(folder, board.environment)}")
     if emulated:
         out.say("or, on an emulated board:", f"  {emulated}")
     return {}
@@ -195,6 +197,14 @@ def _hil_line(folder: Path, board_name: str, data: Path | None) -> str:
     words += ["--emulate", *options.board_words(board_name)]
     points = str(data) if data is not None else there("test.csv", "DATA")
     return command_line(["protonn-edge", "hil", points, *words])
+
+
+def _check_sensors(board: Board) -> None:
+    if not family_of(board).sensors:
+        raise InputError(
+            f"there is no firmware for {board.name} that reads a sensor yet; use 'protonn-edge "
+            f"export --board {board.name}', whose example Stream takes the values of your sensor"
+        )
 
 
 def _check_kind(folder: Path) -> None:

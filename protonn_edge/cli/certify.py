@@ -19,6 +19,7 @@ from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.evaluation.terminal import row_table
 from protonn_edge.export.certificate import certify_library, is_library
 from protonn_edge.export.folder import LIVE, check_project, written_in
+from protonn_edge.families import family_of
 from protonn_edge.system.files import write_atomically
 
 _SHOWN = 3
@@ -99,6 +100,11 @@ def _check(out: Output, path: Path, earlier: Certificate) -> None:
 
 def _certify(out: Output, path: Path, settings: Settings) -> Certificate:
     board = load_board(settings.board)
+    if not family_of(board).proves:
+        raise InputError(
+            f"there is no certificate for {board.name}, since only the machine code of AVRs is "
+            "followed; use 'verify MODEL DATA' to compare all scores"
+        )
     with out.status("certifying"):
         if path.is_file():
             return certify_program(path, board, settings)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,9 +28,11 @@ from protonn_edge.conversion.estimators import load_classifier, read_estimator
 from protonn_edge.conversion.kept import Conversion
 from protonn_edge.conversion.onward import to_onnx
 from protonn_edge.conversion.reading import StoredClassifier, load_estimator
+from protonn_edge.conversion.search import FittedEstimator
 from protonn_edge.datasets import Dataset, load_dataset
 from protonn_edge.datasets.naming import NO_CLASS, Notice, listed
 from protonn_edge.datasets.options import SHOWN
+from protonn_edge.datasets.values import ValueDataset
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.terminal import saturation_fact
 from protonn_edge.quantization import quantize
@@ -65,12 +67,7 @@ def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:
         )
     estimator = _estimator(source, given.bits)
     fitted = read_estimator(estimator)  # before the data, so that gaps are refused at once
-    dataset = _dataset(data, given, accepts_gaps=fitted.accepts_gaps)
-    if dataset.predicts == "labels":
-        raise InputError(
-            f"{data} has sets of labels, but the estimator predicts one class; use data with one "
-            "label per point"
-        )
+    dataset, fitted = _dataset(data, given, fitted)
     wanted = tuple(map(str, getattr(estimator, "feature_names_in_", ())))
     if one_hot := fitted.features.one_hot:
         dataset = _of_texts(dataset, one_hot, given)
@@ -82,15 +79,17 @@ def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:
     points = dataset
     if dataset.preparation is not None and (values := dataset.preparation.values):
         fitted = fitted.filling(values)
-        points = load_dataset(data, replace(given.table, missing=SHOWN)).matched(wanted, str(data))
-    labels, names = _labels(estimator, dataset.classes, given)
+        shown = replace(given.table, missing=SHOWN)
+        points = load_dataset(data, shown, target=fitted.answered.read_as)
+        points = points.matched(wanted, str(data))
+    labels, names = _labels(estimator, dataset, given)
     tested = len(dataset.y_test) > 0
     with out.status("converting"):
         conversion = from_sklearn(
             fitted,
             points.X_train,
-            labels[dataset.y_train],
-            evaluate_on=(points.X_test, labels[dataset.y_test]) if tested else None,
+            labels(dataset.y_train),
+            evaluate_on=(points.X_test, labels(dataset.y_test)) if tested else None,
             board=board,
             classes=names,
             fine_tune=given.fine_tune,
@@ -117,14 +116,33 @@ def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:
     return conversion.to_json()
 
 
-def _dataset(data: Path, given: ConvertOptions, *, accepts_gaps: bool) -> Dataset:
+def _dataset(
+    data: Path, given: ConvertOptions, fitted: FittedEstimator
+) -> tuple[Dataset, FittedEstimator]:
+    """Return the data, and the estimator of its labels: of classes, or of numbers."""
+    dataset = _read(data, given, fitted)
+    if dataset.predicts == "labels":
+        raise InputError(
+            f"{data} has sets of labels, but the estimator predicts one class; use data with one "
+            "label per point"
+        )
+    several = len(dataset.classes) > len(fitted.labels) and fitted.rule.plain
+    if isinstance(dataset, ValueDataset) or several:
+        fitted = fitted.for_numbers()
+        dataset = _read(data, given, fitted) if several else dataset
+    return dataset, fitted
+
+
+def _read(data: Path, given: ConvertOptions, fitted: FittedEstimator) -> Dataset:
     """Return the data; if its gaps are refused, the advice fits an estimator that accepts gaps."""
+    target = fitted.answered.read_as
     try:
-        return load_dataset(data, given.table)
+        return load_dataset(data, given.table, target=target)
     except InputError:
-        if not accepts_gaps or given.table.missing is not None:
+        if not fitted.accepts_gaps or given.table.missing is not None:
             raise
-        kinds = {n.kind for n in load_dataset(data, replace(given.table, missing=SHOWN)).notices}
+        shown = load_dataset(data, replace(given.table, missing=SHOWN), target=target)
+        kinds = {notice.kind for notice in shown.notices}
         if "missing" not in kinds or "unreadable" in kinds:
             raise
         raise InputError(
@@ -150,6 +168,8 @@ def _of_texts(
 
 def _of_answers(model: Model, dataset: Dataset) -> list[Notice]:
     """Return warnings if a converted model is no better than a constant, or misses a class."""
+    if isinstance(dataset, ValueDataset):
+        return []
     order = {name: index for index, name in enumerate(dataset.classes)}
     numbers = np.array([order.get(name, NO_CLASS) for name in model.classes])
     parts = dataset.X_train, dataset.X_test
@@ -171,13 +191,18 @@ def _estimator(source: Path, bits: int) -> Any:
 
 
 def _labels(
-    estimator: Any, classes: tuple[str, ...], given: ConvertOptions
-) -> tuple[NDArray[Any], tuple[str, ...] | None]:
-    """Return the estimator's labels of the data's classes, and names for these labels.
+    estimator: Any, dataset: Dataset, given: ConvertOptions
+) -> tuple[Callable[[Any], NDArray[Any]], tuple[str, ...] | None]:
+    """Return what turns labels of the data into the estimator's, and names for these.
 
     A file of another library numbers its labels: in the order of --classes, or of the sorted
     classes.
     """
+    classes = dataset.classes
+    if isinstance(dataset, ValueDataset):
+        if given.classes:
+            raise InputError(f"{given.data} has numbers as labels, not classes; omit --classes")
+        return dataset.as_targets, classes
     fitted = isinstance(estimator, StoredClassifier) and {*map(str, estimator.classes_)}
     if not fitted or (not given.classes and fitted.issuperset(classes)):
         if given.classes:
@@ -185,7 +210,7 @@ def _labels(
                 f"--classes is for files with numbered classes, but the classes of {given.source} "
                 "have names; omit --classes"
             )
-        return np.array(classes), None
+        return np.array(classes).__getitem__, None
     names = given.classes or classes
     if len(classes) != len(fitted):
         raise InputError(
@@ -197,13 +222,15 @@ def _labels(
             f"--classes is {listed(names)}, but the classes of {given.data} are {listed(classes)}; "
             f"list each class of {given.data} once with --classes"
         )
-    return estimator.classes_[[names.index(each) for each in classes]], names
+    return estimator.classes_[[names.index(each) for each in classes]].__getitem__, names
 
 
 def _other_order(
     conversion: Conversion, dataset: Dataset, names: tuple[str, ...]
 ) -> Iterator[Notice]:
     """Yield a warning if numbered classes fit the data far better in another order of names."""
+    if isinstance(dataset, ValueDataset):
+        return
     answers = conversion.source.answers(conversion.source.features.taken(dataset.X_train, "X"))
     y = np.array([names.index(each) for each in dataset.classes])[dataset.y_train]
     counts = np.zeros((len(names), len(names)))

@@ -7,13 +7,14 @@ import click
 from protonn_edge.boards import Board
 from protonn_edge.cli.command import Output, option
 from protonn_edge.cli.paths import GivenPath
-from protonn_edge.emulator.programs import EMULATORS, find_program
+from protonn_edge.errors import InputError
+from protonn_edge.families import families, family_of
 from protonn_edge.toolchain.ports import find_port
 
 EMULATOR = option(
     "The emulator of the board; avr8js, under Node.js, emulates only the Uno's chip.  [default: "
     "simavr, or avr8js if only avr8js is installed]",
-    click.Choice(EMULATORS),
+    click.Choice([name for family in families() for name in family.emulators]),
 )
 EEPROM = option(
     "Keep the emulated board's EEPROM in FILE from one run to the next. Without FILE, an emulated "
@@ -25,10 +26,15 @@ EEPROM = option(
 
 def chosen_emulator(out: Output, name: str | None, board: Board) -> str:
     """Return the name of the emulator for a board; print a notice for the slower one."""
-    program = find_program(name, board)
-    if program.remark:
-        out.say(program.remark)
-    return program.name
+    family = family_of(board)
+    if name is not None and name not in family.emulators:
+        raise InputError(
+            f"{name} does not emulate {board.name}; choose {' or '.join(family.emulators)}"
+        )
+    found, remark = family.find_emulator(name, board)
+    if remark:
+        out.say(remark)
+    return found
 
 
 def port_to_hear(out: Output, port: str | None, board: Board) -> str:

@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NoReturn, Protocol
+from typing import Any, NoReturn, Protocol
 
 import click
 
@@ -21,9 +21,10 @@ from protonn_edge.cli.command import OUTPUT, Output, additions, argument, comman
 from protonn_edge.cli.devices import EEPROM, EMULATOR, chosen_emulator
 from protonn_edge.cli.options import BOARD
 from protonn_edge.cli.paths import GivenPath, there
-from protonn_edge.emulator import EmulatedBoard
+from protonn_edge.emulator.board import RunningBoard
 from protonn_edge.emulator.replayed import Replayed
 from protonn_edge.errors import InputError
+from protonn_edge.families import family_of
 
 _LOOK_EVERY_S = 0.2
 
@@ -35,18 +36,28 @@ class EmulatedAddition(Protocol):
         """Return the sensors of the board; print notices of them."""
 
 
-@command("emulate", apart={"--tcp": "--pty"}, examples=(".pio/build/uno/firmware.elf --pty uno",))
+class _SerialLine(click.ParamType[int | Path]):
+    """Where the serial line of an emulated board is: a number is a TCP port, else it is a file."""
+
+    name = "PORT|FILE"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int | Path:
+        """Return a TCP port, or a path."""
+        is_number = value.lstrip("-").isdecimal()
+        kind = click.IntRange(1, 65535) if is_number else GivenPath(dir_okay=False)
+        place: int | Path = kind.convert(value, param, ctx)
+        return place
+
+
+@command("emulate", examples=(".pio/build/uno/firmware.elf --port uno",))
 def emulate_command(
     firmware: Path | None = argument(GivenPath(dir_okay=False), required=False),
-    port: int | None = option(
-        "TCP port of 127.0.0.1 for the serial line.  [default: a free one]",
-        click.IntRange(1, 65535),
-        flag="--tcp",
-    ),
-    device: Path | None = option(
-        "Make the serial line a pseudo-terminal, and create FILE as a symbolic link to it.",
-        GivenPath(dir_okay=False),
-        flag="--pty",
+    port: int | Path | None = option(
+        "The serial line: a TCP port of 127.0.0.1, or FILE, which becomes a symbolic link to a "
+        "pseudo-terminal.  [default: a free TCP port]",
+        _SerialLine(),
     ),
     wire_speed: bool = option("Never run faster than a real board.", is_flag=True),
     bootloader: bool = option(
@@ -64,9 +75,9 @@ def emulate_command(
 ) -> None:
     """Run FIRMWARE, an ELF or HEX file, on an emulated board until Ctrl-C.
 
-    The board's serial line is a TCP port or, with --pty, a pseudo-terminal. Any terminal program
-    can open the line; opening it resets the board. With --bootloader, 'upload' can upload over the
-    line. Faults of the firmware are printed as they happen.
+    Any terminal program can open the board's serial line; opening it resets the board. With
+    --bootloader, 'upload' can upload over the line. Faults of the firmware are printed as they
+    happen.
     """
     if firmware is None and not bootloader:
         raise click.UsageError(
@@ -75,18 +86,18 @@ def emulate_command(
     with _stopped_by_signals():
         board = load_board(board_name)
         sensors = [sensor for each in added for sensor in each.replayed(out)]
-        emulated = EmulatedBoard(
+        emulated = family_of(board).emulated(
             firmware,
+            board,
             bootloader=bootloader,
-            board=board,
-            link="tcp" if device is None else "pty",
-            port=port or 0,
+            link="pty" if isinstance(port, Path) else "tcp",
+            port=port if isinstance(port, int) else 0,
             wire_speed=wire_speed,
             sensors=sensors,
             eeprom=eeprom,
             emulator=chosen_emulator(out, emulator, board),
         )
-        with emulated, _linked(device, emulated.url) as url:
+        with emulated, _linked(port if isinstance(port, Path) else None, emulated.url) as url:
             reader = "answers:     protonn-edge monitor"
             if not sensors:
                 reader = f"test points: protonn-edge hil {there('test.csv', 'DATA')}"
@@ -113,10 +124,12 @@ def _linked(path: Path | None, device: str) -> Iterator[str]:
     if path.is_symlink():
         if path.exists() and not path.readlink().is_relative_to("/dev"):
             raise InputError(
-                f"{path} is already a link to {path.readlink()}; choose another file for --pty"
+                f"{path} is already a link to {path.readlink()}; choose another file with --port"
             )
     elif path.exists():
-        raise InputError(f"{path} exists and is not a symbolic link; choose another file for --pty")
+        raise InputError(
+            f"{path} exists and is not a symbolic link; choose another file with --port"
+        )
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
     fresh.symlink_to(device)
     fresh.replace(path)  # replaces a link left by an earlier run
@@ -128,7 +141,7 @@ def _linked(path: Path | None, device: str) -> Iterator[str]:
 
 
 def _introduce(
-    out: Output, board: Board, emulated: EmulatedBoard, url: str, said: tuple[Path | None, str]
+    out: Output, board: Board, emulated: RunningBoard, url: str, said: tuple[Path | None, str]
 ) -> None:
     firmware, reader = said
     upload_port = emulated.upload_port if emulated.port else url
@@ -139,7 +152,8 @@ def _introduce(
     out.say(f"  {reader} --port {name}")
     if bootloader:
         out.say(f"  upload:      protonn-edge upload --port {name}")
-    out.say("opening the line resets the board; press Ctrl-C to stop")
+    resets = "opening the line resets the board; " * emulated.resets_on_opening
+    out.say(f"{resets}press Ctrl-C to stop")
     out.finish(
         {
             "url": url,
@@ -167,7 +181,7 @@ class _Lines:
         return [line.decode(errors="replace") for line in map(bytes.strip, lines) if line]
 
 
-def _report_faults(out: Output, emulated: EmulatedBoard, buttons: _Lines | None) -> NoReturn:
+def _report_faults(out: Output, emulated: RunningBoard, buttons: _Lines | None) -> NoReturn:
     """Print the faults that stop the firmware, while the board runs and buttons are pressed."""
     said = 0
     while True:

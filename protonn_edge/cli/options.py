@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import click
 from click.shell_completion import CompletionItem
 
-from protonn_edge.boards import POWER_WATTS, board_names, export_board_names
+from protonn_edge.boards import POWER_WATTS, export_board_names, firmware_board_names
 from protonn_edge.cli.command import Declared, argument, option, together
 from protonn_edge.cli.paths import LABELLED, MODEL, GivenPath, InputFile, NameOrPath, OutputFile
 from protonn_edge.errors import shortened
@@ -218,7 +218,7 @@ def _board_option(names: Sequence[str]) -> Any:
     )
 
 
-BOARD = _board_option(board_names())
+BOARD = _board_option(firmware_board_names())
 ANY_BOARD = _board_option(export_board_names())
 PORT = option(
     "The board's serial port, such as /dev/ttyACM0 or COM3.  [default: detected by its USB "

@@ -91,7 +91,10 @@ MODEL = FileKind(
     "'train' or 'convert' writes",
 )
 WINDOWS = FileKind(
-    "a data set of windows", lambda path: {"X_train", "y_train", "class_names"} <= _arrays(path)
+    "a data set of windows",
+    lambda path: any(
+        {"X_train", "y_train", name} <= _arrays(path) for name in ("class_names", "value_name")
+    ),
 )
 REPORT = FileKind("a report", _is_report)
 RECORDING = FileKind("a recording", _begins(RECORDING_MARK))
@@ -228,7 +231,8 @@ def _paths_of(
         option = shown_name(parameter)
         kind = getattr(parameter.type, "kind", None)
         for each in value if isinstance(value, tuple) else (value,):
-            if each is not None:
+            is_name = isinstance(parameter.type, NameOrPath) and not Path(str(each)).is_file()
+            if each is not None and not is_name:
                 (written if is_output else read).append((option, Path(each), kind))
     return read, written
 

@@ -135,6 +135,9 @@ def _table(
             [*row, answer_name(model.classes, label)]
             for row, label in zip(cells, points.y.tolist(), strict=True)
         ]
+    layout = points.table.layout
+    if model.policy.predicts == "value" and layout is not None and layout.decimal_comma:
+        names = [name.replace(".", ",") for name in names]
     added = {PREDICTED[model.policy.predicts]: names}
     added |= {name: [*map(str, figures)] for name, figures in of_rules.items()}
     text = io.StringIO(newline="")

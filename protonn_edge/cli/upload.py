@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-import configparser
-import os
-import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from protonn_edge.boards import Board, board_names, load_board
 from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
 from protonn_edge.cli.options import FOLDER, PORT
 from protonn_edge.errors import InputError
+from protonn_edge.families import family_in
 from protonn_edge.system.shell import command_line
-from protonn_edge.toolchain.platformio import run_pio
-from protonn_edge.toolchain.ports import find_port
-
-_SETTINGS = "platformio.ini"
-_SOURCES = "src"  # PlatformIO's, unless platformio.ini names another folder
-_DEADLINE_S = 600.0  # the first upload on a new machine downloads a compiler
-_NO_END = "if the board no longer answers, reset it, and upload again"
-_OVER_SERIAL_LINE = "arduino"  # avrdude's name of the bootloaders' protocol
-_BAUD_RATE = re.compile("[0-9]{1,8}")
-_OVER_TCP = "socket://"  # pyserial's form; avrdude uses net:
 
 
 @command("upload", examples=("", "--port /dev/ttyACM0"))
@@ -49,105 +35,26 @@ def upload(
     out: Output, folder: Path, port: str | None = None, environment: str | None = None
 ) -> dict[str, Any]:
     """Upload a project, and print the port; return both for the JSON object."""
-    default = _default_environment(folder)
-    environment = environment or default
-    board = _board_of(folder, environment, port)
-    if board.upload_baud == 0 and board.upload_protocol == _OVER_SERIAL_LINE:
+    family = family_in(folder)
+    if family is None:
         raise InputError(
-            f"the baud rate for uploads to {environment} is unknown; add a line such as "
-            "upload_baud = 115_200 to the board's file, and build the project again"
+            f"{folder.absolute()} contains no project; name a folder that 'build' wrote"
         )
-    _check_sources(folder)
-    if board.upload_baud == 0:
-        where, why = None, f"with the programmer {board.upload_protocol}"
-    elif port is None:
-        where, why = find_port(board)
-    else:
-        where, why = port, "given by --port"
-    shown = where or board.title
-    out.say(f"uploading {folder} to {shown}: {why}")
-    named = [] if where is None else ["--upload-port", where.replace(_OVER_TCP, "net:", 1)]
-    words = ["run", "--environment", environment, "-t", "upload", *named]
-    with out.status(f"uploading to {shown}"):
-        run_pio(folder, *words, deadline_s=_DEADLINE_S, remedy=_NO_END)
+    begun = family.upload(folder, port, environment)
+    out.say(f"uploading {folder} to {begun.shown}: {begun.why}")
+    with out.status(f"uploading to {begun.shown}"):
+        begun.run()
     out.say("uploaded")
-    return {"folder": str(folder), "environment": environment, "port": where, "why": why}
+    return {
+        "folder": str(folder),
+        "environment": begun.environment,
+        "port": begun.where,
+        "why": begun.why,
+    }
 
 
 def upload_line(folder: Path, environment: str) -> str:
     """Return the command that uploads a project, to copy and run."""
     words = ["protonn-edge", "upload", *([] if folder == Path() else [str(folder)])]
-    settings = folder / _SETTINGS
-    if settings.is_file() and environment not in _environments(folder)[:1]:
-        words += ["--environment", environment]
-    return command_line(words)
-
-
-def _board_of(folder: Path, environment: str, port: str | None) -> Board:
-    """Return the board of an environment: one of the list, or its section's upload settings."""
-    if environment in board_names():
-        return load_board(environment)
-    settings, section = _settings_of(folder), f"env:{environment}"
-    if not settings.has_section(section):
-        raise InputError(
-            f"{folder / _SETTINGS} has no section [{section}]; name one of "
-            f"{', '.join(dict.fromkeys(_environments(folder)))} with --environment"
-        )
-    protocol = settings.get(section, "upload_protocol", fallback="")
-    speed = settings.get(section, "upload_speed", fallback="0")
-    usb_ids = settings.get(section, "custom_usb_ids", fallback="").replace(",", " ").split()
-    if not protocol and port is not None:  # of someone's own, with a bootloader
-        protocol, speed = _OVER_SERIAL_LINE, "115200"
-    if not protocol or not _BAUD_RATE.fullmatch(speed):
-        raise InputError(
-            f"{folder / _SETTINGS} does not state how to upload to {environment}; name the board's "
-            "port with --port, or build the project again"
-        )
-    return replace(
-        load_board("uno"),
-        name=environment,
-        title=environment,
-        upload_protocol=protocol,
-        upload_baud=int(speed),
-        usb_ids=tuple(usb_ids),
-    )
-
-
-def _default_environment(folder: Path) -> str:
-    if not (folder / _SETTINGS).is_file():
-        raise InputError(
-            f"{folder.absolute()} has no {_SETTINGS}; name a folder that 'build' wrote"
-        )
-    environments = _environments(folder)
-    if not environments:
-        raise InputError(f"{folder / _SETTINGS} has no section [env:NAME]; build the project again")
-    return environments[0]
-
-
-def _check_sources(folder: Path) -> None:
-    """Refuse a project without sources, before the upload is announced."""
-    named = _settings_of(folder).get("platformio", "src_dir", fallback=_SOURCES)
-    sources = folder / os.environ.get("PLATFORMIO_SRC_DIR", named)
-    if "$" in named:  # PlatformIO's own substitution
-        return
-    if not (sources.is_dir() and any(sources.iterdir())):
-        raise InputError(f"{sources} contains no sources to compile; write the project again")
-
-
-def _environments(folder: Path) -> list[str]:
-    """Return the environments of a project, the default one first."""
-    settings = _settings_of(folder)
-    default = settings.get("platformio", "default_envs", fallback="").replace(",", " ").split()
-    sections = [name.removeprefix("env:") for name in settings.sections() if name[:4] == "env:"]
-    return [*default[:1], *sections]
-
-
-def _settings_of(folder: Path) -> configparser.ConfigParser:
-    settings = configparser.ConfigParser(
-        interpolation=None, strict=False, inline_comment_prefixes=(";",)
-    )
-    try:
-        settings.read(folder / _SETTINGS, encoding="utf-8")
-    except (configparser.Error, UnicodeDecodeError, OSError) as error:
-        raise InputError(f"{folder / _SETTINGS} cannot be read; build the project again") from error
-    return settings
+    family = family_in(folder)
+    return command_line([*words, *(family.upload_words(folder, environment) if family else ())])

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.table import Table
 
-from protonn_edge.avr.program import read_program
 from protonn_edge.boards import Board, load_board
 from protonn_edge.chain.model import why_clamped
 from protonn_edge.cli.command import OUTPUT, Output, additions, argument, command, option
@@ -33,6 +32,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.evaluation.accuracy import is_labelled, share_right
 from protonn_edge.evaluation.terminal import row_table, saturation_fact
 from protonn_edge.export.folder import check_project
+from protonn_edge.families import read_program
 from protonn_edge.projects.folder import Project
 from protonn_edge.projects.project import trial_build
 from protonn_edge.quantization import DeviceModel, IntegerChain, load_device_model
@@ -194,7 +194,7 @@ def _possible_at_port(
         plan = _plan_of(project, reference)
         linked = project.linked(board)
         if linked is not None:
-            return compared.PossibleCycles.of_program(read_program(linked), plan, board)
+            return compared.PossibleCycles.of_program(read_program(linked, board), plan, board)
     out.say(
         "the machine code of the firmware at --port is unknown, so any number of cycles is "
         "accepted; use --project to name the folder that 'build' wrote"

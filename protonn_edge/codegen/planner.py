@@ -49,7 +49,9 @@ class Limits:
     @classmethod
     def of(cls, board: Board) -> Limits:
         """Return the limits of a whole board."""
-        return cls(board.flash_bytes, board.sram_bytes, board.cpu)
+        own = board.cpu.program != ""
+        table_bytes = board.flash_bytes if own else cls.table_bytes
+        return cls(board.flash_bytes, board.sram_bytes, board.cpu, table_bytes)
 
     def beside(self, constants: int) -> Limits:
         """Return the limits of a model that shares the flash with other constants, in bytes."""
@@ -112,15 +114,17 @@ def device_plans(
     model: IntegerChain, limits: Limits | None = None, **chosen: Any
 ) -> Sequence[DevicePlan]:
     """Return `plans`, chosen in the same way, or the only plan of a model with its own program."""
-    if program := own_program(model):
-        return [program.plan_for(model)]
+    core = (limits or Limits()).core
+    if program := own_program(model, core):
+        return [program.plan_for(model, core)]
     return plans(model, limits, **chosen)
 
 
-def own_program(model: IntegerChain) -> Any:
-    """Return the module that plans and renders a model; None if its stages have kernels."""
+def own_program(model: IntegerChain, core: Core | None) -> Any:
+    """Return the module that plans and renders a model; None if the planner chooses its kernels."""
     last = model.own_stages[-1]
-    return import_module(last.program) if isinstance(last, ProgramStage) else None
+    name = last.program if isinstance(last, ProgramStage) else core.program if core else ""
+    return import_module(name) if name else None
 
 
 def feedings(first: Kernel) -> tuple[bool, ...]:

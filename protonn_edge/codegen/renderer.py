@@ -114,17 +114,18 @@ def render_c(
     check_prefix(prefix)
     chosen = plan or device_plans(model)[0]
     if isinstance(chosen, Plan):
-        folder, context = "", render_context(model, chosen)
+        folder, context, finished = "", render_context(model, chosen), str
     else:
-        program = own_program(model)
-        folder = f"{program.TEMPLATES}/"
-        context = program_context(model, chosen) | program.context(model)
+        program = own_program(model, chosen.core)
+        folder, finished = f"{program.TEMPLATES}/", getattr(program, "plain", str)
+        context = program_context(model, chosen) | program.context(model, chosen)
 
     def rendered(prefix: str) -> dict[str, str]:
         environment = template_environment("c", prefix)
+        templates = {name: environment.get_template(f"{folder}{name}.j2") for name in _TEMPLATES}
         return {
-            f"{prefix}_{name}": environment.get_template(f"{folder}{name}.j2").render(context)
-            for name in _TEMPLATES
+            f"{prefix}_{name}": finished(template.render(context))
+            for name, template in templates.items()
         }
 
     if prefix != PREFIX:

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import sklearn
 from numpy.typing import ArrayLike
 
@@ -21,8 +20,9 @@ from protonn_edge.boards import Board, board_of
 from protonn_edge.chain.model import Model, with_units_of
 from protonn_edge.conversion import EPOCHS
 from protonn_edge.conversion.affine import rows_of
+from protonn_edge.conversion.answered import Answers
 from protonn_edge.conversion.estimators import read_estimator
-from protonn_edge.conversion.kept import Conversion, class_indices, measured_steps, warning_of_gaps
+from protonn_edge.conversion.kept import Conversion, measured_steps, warning_of_gaps
 from protonn_edge.conversion.reading import numbers_in_range
 from protonn_edge.conversion.search import Candidate, FittedEstimator, ModelSearch, SizeLimit
 from protonn_edge.datasets.naming import check_names, label_text
@@ -131,7 +131,9 @@ def from_sklearn(
     if evaluate_on is not None:
         measured, what = fitted.features.taken(raw, "evaluate_on"), "evaluate_on"
     as_given = fitted.answers_with_gaps(raw, what)
-    actual = None if labels is None else class_indices(fitted, np.asarray(labels), len(measured))
+    answered, actual = fitted.answered, None
+    if labels is not None:
+        actual = answered.of_labels(fitted, labels, len(measured))
     some = points[:: -(-len(points) // _ACTIVITY_POINTS)]
     tuned = _classes_to_tune_on(fitted, y, len(points)) if fine_tune else None
     limit = SizeLimit(board_of(board), budget, n_projections, n_prototypes)
@@ -156,7 +158,8 @@ def _classes_to_tune_on(fitted: FittedEstimator, y: ArrayLike | None, n: int) ->
         )
     if y is None:
         raise InvalidValue("fine-tuning", "no labels of the points", "pass them as y")
-    return class_indices(fitted, np.asarray(y), n)
+    classes: Indices = fitted.answered.of_labels(fitted, y, n)
+    return classes
 
 
 def _conversion(
@@ -164,11 +167,11 @@ def _conversion(
     model: Model,
     estimator: FittedEstimator,
     X: Float32,
-    as_given: Indices | None,
-    y: Indices | None,
+    as_given: Answers | None,
+    y: Answers | None,
     **facts: Any,
 ) -> Conversion:
-    """Measure the steps on points of classes y, and record the conversion in the model.
+    """Measure the steps on points of labels y, and record the conversion in the model.
 
     `as_given` are the estimator's answers to the same points with their gaps, if it accepts these.
     """
@@ -176,7 +179,10 @@ def _conversion(
     if as_given is not None:
         predicted = {"estimator": as_given, "filled": predicted["estimator"]}
     predicted |= {name: model.predict(X) for name, model in candidate.steps}
-    predicted["integers"] = candidate.integers.predict(candidate.integers.quantize(X))
+    answered = estimator.answered
+    predicted["integers"] = of_integers = answered.of_integers(candidate.integers, X)
+    if y is not None and facts["held_out"]:
+        model = answered.completed(model, of_integers, y)
     landmarks = estimator.rule.landmarks
     origin = {
         "converted_from": estimator.name,
@@ -191,7 +197,7 @@ def _conversion(
         model=replace(model, record=record),
         estimator=estimator.name,
         landmarks=None if landmarks is None else len(landmarks),
-        steps=measured_steps(predicted, y),
+        steps=measured_steps(answered, predicted, y),
         n=len(X),
         model_bytes=candidate.integers.model_bytes,
         plan=candidate.plan,

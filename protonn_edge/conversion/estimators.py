@@ -6,20 +6,21 @@ the folders of the kinds of models that they become, in ``convert``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import OutlierMixin, RegressorMixin
 from sklearn.pipeline import Pipeline
 
-from protonn_edge.chain.registry import modules_named
+from protonn_edge.chain.registry import converters
 from protonn_edge.conversion import reading
 from protonn_edge.conversion.affine import AffineMap, raw_names_of
 from protonn_edge.conversion.scaling import affine_map
-from protonn_edge.conversion.search import FittedEstimator, Rule
+from protonn_edge.conversion.search import NUMBER, FittedEstimator, Rule
 from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.system.checks import check
 from protonn_edge.training.base import DeviceClassifier
@@ -58,12 +59,6 @@ def _stored(classifier: Any, k: int) -> reading.StoredClassifier:
             "it already trains models for devices",
             "call its method to_model(), or pass its Pipeline to from_pipeline",
         )
-    if isinstance(classifier, RegressorMixin):
-        raise InputError(
-            f"the {name} predicts numbers, and only classifiers can be converted; train a model of "
-            "these numbers with 'protonn-edge train', or convert a classifier of a few bands of "
-            "them, such as low, medium and high"
-        )
     if isinstance(classifier, OutlierMixin):
         raise InvalidValue(
             name,
@@ -71,25 +66,46 @@ def _stored(classifier: Any, k: int) -> reading.StoredClassifier:
             "train a model of one class with 'protonn-edge train --one-class' instead",
         )
     readers = _readers()
+    if type(classifier) not in readers and isinstance(classifier, RegressorMixin):
+        raise InputError(
+            f"the {name} predicts numbers and cannot be converted; train a model of these numbers "
+            f"with 'protonn-edge train', or pass a fitted {_known(readers, numbers=True)}"
+        )
     if type(classifier) not in readers:
-        others = (getattr(module, "TYPES", ()) for module in modules_named("convert"))
-        known_ones = {each.__name__ for each in readers}.union(*others)
         raise InputError(
             f"objects of the type {name} cannot be converted; pass a fitted "
-            f"{', '.join(sorted(known_ones))}, or a Pipeline that ends in one of these, or export "
+            f"{_known(readers, numbers=False)}, or a Pipeline that ends in one of these, or export "
             "a neural network as ONNX and pass the file to from_network"
         )
     try:
         reading.check_fitted(classifier)
-        labels = reading.class_labels(classifier)
-        if labels.ndim != 1:
-            raise reading.several_outputs(classifier)
-        check(len(labels) > 1, f"classes of the {name}", len(labels), "at least two")
+        labels = _class_labels(classifier)
         rule = readers[type(classifier)](classifier, k, len(labels))
     except InvalidValue as error:
         raise error.within(name, "fit it again, or with other parameters") from error
     names = getattr(classifier, "feature_names_in_", np.array([], str))
     return reading.StoredClassifier(name, rule, k, names, labels)
+
+
+def _class_labels(estimator: Any) -> NDArray[Any]:
+    """Return the labels (L,) of a fitted estimator's answers."""
+    if isinstance(estimator, RegressorMixin):
+        return np.array([NUMBER])
+    labels = reading.class_labels(estimator)
+    if labels.ndim != 1:
+        raise reading.several_outputs(estimator)
+    check(
+        len(labels) > 1, f"classes of the {type(estimator).__name__}", len(labels), "at least two"
+    )
+    return labels
+
+
+def _known(readers: Iterable[type], *, numbers: bool) -> str:
+    """Return the names of what can be converted: regressors, or all others."""
+    others = (getattr(module, "TYPES", ()) for module in converters())
+    names = {each.__name__ for each in readers if issubclass(each, RegressorMixin) == numbers}
+    names |= {name for name in set().union(*others) if name.endswith("Regressor") == numbers}
+    return ", ".join(sorted(names)) or "classifier"
 
 
 def _steps(estimator: Any) -> list[tuple[Any, Any]]:
@@ -115,16 +131,12 @@ def _check_features(first: Any, n_features: int) -> None:
 
 def _readers() -> dict[type, Callable[[Any, int, int], Rule]]:
     """Return what reads the rule of a fitted classifier, by its type, from the folders of kinds."""
-    return {
-        each: reader
-        for module in modules_named("convert")
-        for each, reader in module.READERS.items()
-    }
+    return {each: reader for module in converters() for each, reader in module.READERS.items()}
 
 
 def _of_another_library(classifier: Any) -> reading.StoredClassifier | None:
     """Return a classifier of a library other than scikit-learn; None for any other object."""
-    for module in modules_named("convert"):
+    for module in converters():
         stored = module.stored(classifier) if hasattr(module, "stored") else None
         if isinstance(stored, reading.StoredClassifier):
             return stored
@@ -133,7 +145,7 @@ def _of_another_library(classifier: Any) -> reading.StoredClassifier | None:
 
 def load_classifier(path: Path, reader: str, bits: int) -> reading.StoredClassifier:
     """Return the classifier in a file that a folder of a kind has a reader for."""
-    for module in modules_named("convert"):
+    for module in converters():
         if load := getattr(module, "LOADERS", {}).get(reader):
             loaded: reading.StoredClassifier = load(path, bits)
             return loaded

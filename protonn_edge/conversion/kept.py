@@ -6,24 +6,23 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from protonn_edge.boards import Board
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen.plan import Plan
+from protonn_edge.conversion.answered import Answered, Answers
 from protonn_edge.conversion.search import FittedEstimator
-from protonn_edge.datasets.naming import label_text
-from protonn_edge.errors import InvalidValue
-from protonn_edge.evaluation.accuracy import share_right
-from protonn_edge.system.checks import check_shape
 from protonn_edge.training.deployment import Deployable
-from protonn_edge.training.points import Float32, Indices
+from protonn_edge.training.points import Float32
 
 
 @dataclass(frozen=True)
 class ConversionStep:
-    """The agreement with the estimator after a step."""
+    """The agreement with the estimator after a step.
+
+    Of numbers, both figures are R2, which is at most 1.
+    """
 
     name: str
     agreement: float  # share of points with the estimator's answer, 0..1
@@ -54,9 +53,9 @@ class Conversion(Deployable):
         """Return the converted model."""
         return self.model
 
-    def _labelled(self, X: ArrayLike, y: ArrayLike) -> tuple[Float32, Indices]:
+    def _labelled(self, X: ArrayLike, y: ArrayLike) -> tuple[Float32, Answers]:
         points = self.source.features.taken(X, "X")
-        return points, class_indices(self.source, np.asarray(y), len(points))
+        return points, self.source.answered.of_labels(self.source, y, len(points))
 
     @property
     def flash_bytes(self) -> int:
@@ -65,12 +64,12 @@ class Conversion(Deployable):
 
     @property
     def agreement(self) -> float:
-        """Share of points to which the integers give the estimator's answer."""
+        """Share of points to which the integers give the estimator's answer; R2 of numbers."""
         return self.steps[-1].agreement
 
     @property
     def accuracy(self) -> float | None:
-        """Share of points that the integers classify correctly; None without labels."""
+        """Share of points that the integers classify correctly, or R2; None without labels."""
         return self.steps[-1].accuracy
 
     @property
@@ -110,8 +109,8 @@ class Conversion(Deployable):
         lines = [f"{self.estimator}{compared}, converted to {sizes}, {of}"]
         lines.append(f"measured on {self.n:,} {points}:")
         for step in self.steps:
-            right = "" if step.accuracy is None else f", accuracy {100 * step.accuracy:6.2f} %"
-            lines.append(f"  {step.name:<9} agreement {100 * step.agreement:6.2f} %{right}")
+            figures = self.source.answered.line(step.agreement, step.accuracy)
+            lines.append(f"  {step.name:<9} {figures}")
         if tuned := self.model.record.get("fine_tuning"):
             lines.append(
                 f"  fine-tuned on {tuned['points']:,} points: accuracy {100 * tuned['before']:.2f} "
@@ -122,8 +121,7 @@ class Conversion(Deployable):
                 reason = reason.removeprefix("the model ")
                 lines.append(f"  dropped the fine-tuned network, which {reason}")
         if self.lost is not None:
-            word = "lost" if self.lost >= 0 else "gained"
-            lines.append(f"  {word} {100 * abs(self.lost):.2f} percentage points of accuracy")
+            lines.append(f"  {self.source.answered.change(self.lost)}")
         cycles = self.plan.mean_cycles
         lines.append(
             f"  needs about {self.plan.flash_bytes:,} B of flash and {self.plan.sram_bytes:,} B of "
@@ -132,23 +130,6 @@ class Conversion(Deployable):
         )
         lines += [f"  warning: {self.warning}"] if self.warning else []
         return "\n".join(lines)
-
-
-def class_indices(estimator: FittedEstimator, y: NDArray[Any], n: int) -> Indices:
-    """Return the class index of each of n labels, or refuse labels that are not the estimator's."""
-    check_shape("labels", y.shape, (n,))
-    numbers = {label_text(str(label)): index for index, label in enumerate(estimator.labels)}
-    texts = [label_text(str(label)) for label in y]
-    for row, text in enumerate(texts):
-        if text not in numbers:
-            listed = ", ".join(repr(name[:40]) for name in list(numbers)[:12])
-            raise InvalidValue(
-                f"row {row:,}",
-                f"the label is {text[:40]!r}, but the {estimator.name} has only the "
-                f"classes {listed}",
-                "give labels that it was fitted with",
-            )
-    return np.array([numbers[text] for text in texts], dtype=np.int64)
 
 
 def warning_of_gaps(agreement: float) -> str | None:
@@ -162,10 +143,12 @@ def warning_of_gaps(agreement: float) -> str | None:
     )
 
 
-def measured_steps(answers: Mapping[str, Indices], y: Indices | None) -> tuple[ConversionStep, ...]:
+def measured_steps(
+    answered: Answered, answers: Mapping[str, Answers], y: Answers | None
+) -> tuple[ConversionStep, ...]:
     """Return each step's agreement with the answers of the first one, and its accuracy."""
-    first = next(iter(answers.values()))
+    first, quality = next(iter(answers.values())), answered.quality
     return tuple(
-        ConversionStep(name, share_right(each, first), None if y is None else share_right(each, y))
+        ConversionStep(name, quality(each, first), None if y is None else quality(each, y))
         for name, each in answers.items()
     )

@@ -17,30 +17,47 @@ from numpy.typing import NDArray
 from protonn_edge.boards import Board
 from protonn_edge.chain.head import Remedies
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.policy import FloatPolicy
 from protonn_edge.chain.registry import converter_with
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.codegen import Limits, Plan, make_plan
 from protonn_edge.conversion.affine import AffineMap, Float64, filling
+from protonn_edge.conversion.answered import CLASSES, Answered, Answers
 from protonn_edge.errors import CheckFailed
-from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.projects.checks import check_estimate
 from protonn_edge.quantization import IntegerChain, quantize
-from protonn_edge.system.checks import check_enough
+from protonn_edge.system.checks import check, check_enough
 from protonn_edge.training.points import Float32, Indices, check_varying
 
 _COMPARED_POINTS = 10_000
 _REMEDIES = Remedies.only("fewer projections or prototypes")
+NUMBER = "value"
+"""The only label of an estimator that answers with numbers."""
 
 
 class Rule:
-    """Maps an estimator's own features to the index of a class."""
+    """Maps an estimator's own features to its answer, the index of a class or a number."""
 
+    answered: ClassVar[Answered] = CLASSES
+    plain: bool = False  # whether its only score, as it is, may stand for a number
     landmarks: Float64 | None  # the points (m, k) that inputs are compared with, if any
     not_tuned: ClassVar[str] = "is not a network"  # why it has no fine-tuning; empty if it has
 
-    def answers(self, Z: Float64) -> Indices:
-        """Return the class index of each point Z (n, k)."""
+    def answers(self, Z: Float64) -> Answers:
+        """Return the answer (n,) to each point Z (n, k)."""
         raise NotImplementedError
+
+    def for_numbers(self, name: str) -> Rule:
+        """Return the rule, called by this name, that answers with numbers."""
+        check(
+            self.plain,
+            f"labels for {name}",
+            "numbers",
+            "classes",
+            "use labels that are classes, or a network that ends in one output without a Sigmoid",
+        )
+        rule: Rule = converter_with("number_of")(self)
+        return rule
 
     @property
     def directions(self) -> Float64 | None:
@@ -77,8 +94,13 @@ class FittedEstimator:
         """Return this estimator for a device that gets `values` (D,) in place of gaps."""
         return replace(self, features=filling(self.features, values), own=self.features)
 
-    def answers_with_gaps(self, X: Any, what: str) -> Indices | None:
-        """Return the class index of each raw point X (n, D) if it keeps its gaps (NaN).
+    @property
+    def answered(self) -> Answered:
+        """What its answers are."""
+        return self.rule.answered
+
+    def answers_with_gaps(self, X: Any, what: str) -> Answers | None:
+        """Return the answer to each raw point X (n, D) if it keeps its gaps (NaN).
 
         None if no gap is left to the estimator, or if it refuses gaps.
         """
@@ -87,9 +109,13 @@ class FittedEstimator:
         x = self.own.with_gaps(X, what)
         return self.rule.answers(self.own.apply(x)) if np.isnan(x).any() else None
 
-    def answers(self, X: NDArray[Any]) -> Indices:
-        """Return the class index of each raw point X."""
+    def answers(self, X: NDArray[Any]) -> Answers:
+        """Return the answer to each raw point X."""
         return self.rule.answers(self.features.apply(X))
+
+    def for_numbers(self) -> Self:
+        """Return this estimator for labels that are numbers; raises if it predicts classes."""
+        return replace(self, rule=self.rule.for_numbers(self.name), labels=np.array([NUMBER]))
 
 
 @dataclass(frozen=True)
@@ -160,14 +186,20 @@ class ModelSearch:
         return InputStatistics.of(self.X)
 
     @cached_property
-    def answers(self) -> Indices:
+    def answers(self) -> Answers:
         """The estimator's answers (n,) to the points."""
         return self.estimator.answers(self.X)
 
+    @cached_property
+    def policy(self) -> FloatPolicy:
+        """What the model concludes from scores."""
+        return self.estimator.answered.policy(self.answers)
+
     @property
     def names(self) -> dict[str, Any]:
-        """The names of classes and features, for a `Model`."""
-        return {"classes": self.classes, "feature_names": self.estimator.feature_names}
+        """The names of classes and features, and the policy, for a `Model`."""
+        names = self.estimator.feature_names
+        return {"classes": self.classes, "feature_names": names, "policy": self.policy}
 
     def best(self) -> Candidate:
         """Return the best model; raises `CheckFailed` if none fits."""
@@ -188,6 +220,7 @@ class ModelSearch:
         integers = quantize(steps[-1][1])
         plan = self.limit.plan(integers)
         some = slice(None, None, -(-len(self.X) // _COMPARED_POINTS))
-        predicted = integers.predict(integers.quantize(self.X[some]))
-        agreement = share_right(predicted, self.answers[some])
+        answered = self.estimator.answered
+        predicted = answered.of_integers(integers, self.X[some])
+        agreement = answered.quality(predicted, self.answers[some])
         return Candidate(integers, steps, agreement, plan)

@@ -3,10 +3,11 @@
 ``x_train``, ``x_test`` and ``x`` are accepted as well.
 
 Optional arrays are ``class_names``, which the labels, whole numbers from 0, then index;
-``feature_names``; ``channel_names``, ``sample_rate`` and ``onset`` for windows (n, time, channel);
-``sensor`` and ``units`` (one for all, or one for each channel or feature); and
-``background_noise``, windows to be mixed into copies of the training windows. Other arrays are
-ignored. If X has more than two axes, all but the first are flattened in C order.
+``value_name``, one name, for labels that are numbers; ``feature_names``; ``channel_names``,
+``sample_rate`` and ``onset`` for windows (n, time, channel); ``sensor`` and ``units`` (one for all,
+or one for each channel or feature); and ``background_noise``, windows to be mixed into copies of
+the training windows. Other arrays are ignored. If X has more than two axes, all but the first are
+flattened in C order.
 
 Features that are mostly zeros may be compressed rows, ``X_train_indptr``, ``_indices`` and
 ``_data``, with ``n_features``. Row i has the columns ``indices[indptr[i]:indptr[i + 1]]``, with the
@@ -186,6 +187,12 @@ def _table(archive: ArrayArchive, part: str, classes: tuple[str, ...], *, one_ho
         reason = f"has windows of the shape {axes}, but the windows in {points!r} have the shape "
         reason += f"{shape}; write both arrays with 'protonn-edge windows --noise'"
         raise archive.refusal(_NOISE, reason)
+    if "classes" in archive.names and y.dtype.kind == "f" and (y % 1 != 0).any():
+        raise archive.refusal(
+            labels,
+            "has numbers with decimals, beside an array 'classes'; omit 'classes' to predict these "
+            "numbers, or give indices of an array 'class_names'",
+        )
     return Table(
         source,
         X,
@@ -194,6 +201,7 @@ def _table(archive: ArrayArchive, part: str, classes: tuple[str, ...], *, one_ho
         point_shape=shape,
         instrument=instrument,
         background_noise=noise,
+        value_name="".join(_names(archive, "value_name")[:1]),
         **_of_windows(archive, shape),
     )
 

@@ -152,6 +152,7 @@ class Table(Provenance):
     # (rows of the file,): which rows are points; None if all are
     kept: NDArray[np.bool_] | None = None
     file_of: NDArray[np.int64] | None = None  # (n,): the number of each row's file
+    value_name: str = ""  # of labels that are numbers, if the file states it
 
     def of_rows(self, rows: NDArray[np.bool_], notice: Notice) -> Self:
         """Return the table with some of its n rows, and another notice."""

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +43,7 @@ from protonn_edge.datasets.takes import (
 from protonn_edge.datasets.text import TEXT_LIMIT_BYTES, check_is_text
 from protonn_edge.datasets.timing import FileFacts, one_instrument, one_rate, timed, without_units
 from protonn_edge.datasets.units import split_unit, unit_of
-from protonn_edge.datasets.values import refuse_measurements
+from protonn_edge.datasets.values import Values, has_values, value_dataset
 from protonn_edge.datasets.waves import CHANNELS, MICROPHONE, read_wave
 from protonn_edge.errors import InputError, counted
 from protonn_edge.system.files import check_file
@@ -65,6 +66,8 @@ class Recording:
     tested: NDArray[np.bool_]  # (n,): the samples for testing
     groups: Sequence[str] | None  # the person, session or take of each sample
     files: tuple[str, ...] = ()  # for a folder, the names of its files
+    # (n,): numbers as labels; the data set then has one class, with their name
+    values: Values | None = None
 
     @property
     def samples(self) -> NDArray[np.float32]:
@@ -92,13 +95,21 @@ class Recording:
         return begins
 
 
-def read_recording(path: Path, options: TableOptions | None = None) -> Recording:
-    """Read a table, a WAV file or a folder of takes; refuse label sets and differing channels."""
+def read_recording(
+    path: Path,
+    options: TableOptions | None = None,
+    target: Literal["class", "value"] | None = None,
+) -> Recording:
+    """Read a table, a WAV file or a folder of takes; refuse label sets and differing channels.
+
+    By default, labels with decimals are values if there are many, and otherwise classes.
+    """
     options = options or TableOptions()
     if path.is_dir() and not (path / "train.txt").is_file():
-        return _of_takes(path, options)
+        return _of_takes(path, options, target)
     table, classes = _of_file(path, options)
-    return _recording(table, None, np.zeros(len(table.labels), np.bool_), table.sessions, classes)
+    untested = np.zeros(len(table.labels), np.bool_)
+    return _recording(table, None, untested, table.sessions, classes, target)
 
 
 def read_noise(path: Path, recorded: Recording, options: TableOptions) -> Recording:
@@ -107,7 +118,8 @@ def read_noise(path: Path, recorded: Recording, options: TableOptions) -> Record
     Their labels are ignored: all samples belong to the class ``options.background``.
     """
     label = options.background or _NOISE
-    noise = read_recording(path, replace(options, name=None, label=None, labelled=label))
+    options = replace(options, name=None, label=None, labelled=label)
+    noise = read_recording(path, options, "class")
     own, dataset = recorded.dataset, noise.dataset
     alike = set(own.feature_names) <= set(noise.channels)
     if alike:
@@ -156,7 +168,9 @@ def followed_by(first: Recording, second: Recording) -> Recording:
     return Recording(dataset, seams, take_of, tested, groups, files)
 
 
-def _of_takes(folder: Path, options: TableOptions) -> Recording:
+def _of_takes(
+    folder: Path, options: TableOptions, target: Literal["class", "value"] | None
+) -> Recording:
     takes = takes_in(folder, options.name, labelled=True, files=options.files)
     of_file = replace(options, name=None, files=())
     each_one = [of_file]
@@ -188,10 +202,11 @@ def _of_takes(folder: Path, options: TableOptions) -> Recording:
     filled = np.bincount(table.file_of, minlength=len(takes)) > 0
     empty = [take.name for take, some in zip(takes, filled, strict=True) if not some]
     notes += unread(folder, takes, empty=empty)
-    groups = _groups(table, takes, labelled=labelled)
+    groups = _groups(table, takes, labelled=labelled or has_values(table, target, ()))
     tested = np.array([take.tested for take in takes])[table.file_of]
     table = replace(table, source=str(folder), notices=tuple(dict.fromkeys(notes)))
-    recording = _recording(replace(table, sessions=None), table.file_of, tested, groups)
+    table, file_of = replace(table, sessions=None), table.file_of
+    recording = _recording(table, file_of, tested, groups, target=target)
     return replace(recording, files=tuple(take.name for take in takes))
 
 
@@ -212,7 +227,10 @@ def _refuse_sensors(table: Table, takes: Sequence[Take]) -> None:
 
 
 def _groups(table: Table, takes: Sequence[Take], *, labelled: bool) -> Sequence[str] | None:
-    """Return the person, session or take of each sample; None if each class has only one take."""
+    """Return the person, session or take of each sample; None if each class has only one take.
+
+    - `labelled`: whether files state the classes of their samples, or takes are of numbers.
+    """
     of_each = Counter(take.label for take in takes)
     if not labelled and not table.sessions and min(of_each.values()) == 1:
         return None
@@ -305,12 +323,17 @@ def _recording(
     tested: NDArray[np.bool_],
     groups: Sequence[str] | None,
     classes: tuple[str, ...] = (),
+    target: Literal["class", "value"] | None = None,
 ) -> Recording:
-    if not classes:
-        refuse_measurements(table)
+    values = None
+    if has_values(table, target, classes):
+        of_values = value_dataset(table, None)
+        values, name = of_values.y_train[:, 0], of_values.classes[0]
+        table = replace(table, labels=Repeated([(name, len(values))]), notices=of_values.notices)
+        classes = (name,)
     dataset = dataset_from(table, None, classes, least_classes=1)
     dataset = replace(dataset, notices=(*dataset.notices, *remarks(dataset)))
-    return Recording(dataset, seams_of(table), take_of, tested, groups)
+    return Recording(dataset, seams_of(table), take_of, tested, groups, values=values)
 
 
 def _of_file(path: Path, options: TableOptions) -> tuple[Table, tuple[str, ...]]:

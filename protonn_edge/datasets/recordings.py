@@ -57,7 +57,7 @@ class SegmentDetector(ABC):
 class CutWindows:
     """Windows (n, window, channels) with class indices (n,); the test part may be empty.
 
-    `begins` (n,) are the rows at which training windows begin.
+    `begins` (n,) and `test_begins` are the rows at which windows begin.
     """
 
     X_train: NDArray[np.float32]
@@ -65,6 +65,7 @@ class CutWindows:
     X_test: NDArray[np.float32]
     y_test: NDArray[np.int64]
     begins: NDArray[np.int64]
+    test_begins: NDArray[np.int64]
 
 
 def cut_windows(
@@ -112,8 +113,9 @@ def cut_windows(
             test += range(parted, end - window + 1, window)
     if not train:
         raise _no_windows(labels, runs, window, test_share, trigger)
-    cut = [_windows_at(samples, labels, np.array(each, np.int64), window) for each in (train, test)]
-    return CutWindows(*cut[0], *cut[1], np.array(train, dtype=np.int64))
+    begins = [np.array(each, np.int64) for each in (train, test)]
+    cut = [_windows_at(samples, labels, each, window) for each in begins]
+    return CutWindows(*cut[0], *cut[1], *begins)
 
 
 def _no_windows(

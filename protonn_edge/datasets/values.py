@@ -44,15 +44,35 @@ class ValueDataset(Dataset):
     @property
     def label_facts(self) -> tuple[str, str]:
         """The name of the number, and its range."""
-        y = self.y_train
-        ends = f"{y.min():g} to {y.max():g}, mean {y.mean():.4g}"
-        return self.classes[0], f"{ends}, standard deviation {y.std():.4g}"
+        return self.classes[0], spread_of(self.y_train)
+
+
+def spread_of(y: Values) -> str:
+    """Return the range, the mean and the deviation of numbers as text."""
+    ends = f"{y.min():g} to {y.max():g}, mean {y.mean():.4g}"
+    return f"{ends}, standard deviation {y.std():.4g}"
+
+
+def means_of_windows(values: Values, begins: NDArray[np.int64], window: int) -> Values:
+    """Return the mean of the numbers of each window's samples, (windows,)."""
+    return np.array([values[begin : begin + window].mean() for begin in begins], np.float64)
+
+
+def takes_among_all(take_of: NDArray[np.int64], values: Values, share: float) -> NDArray[np.bool_]:
+    """Return the rows (rows,) of a share of the takes, evenly spaced by their mean numbers."""
+    takes = np.unique(take_of)
+    order = np.argsort([values[take_of == take].mean() for take in takes], kind="stable")
+    count = min(max(1, round(share * len(takes))), len(takes) - 1)
+    places = ((np.arange(count) + 0.5) * len(takes) / max(count, 1)).astype(np.int64)
+    return np.isin(take_of, takes[order[places]])
 
 
 def has_values(train: Table, target: str | None, names: Sequence[str]) -> bool:
     """Return whether labels are numbers: by a target that is given, or by the labels themselves."""
     if target is not None or names:
         return target == "value"
+    if train.value_name:
+        return True
     refuse_nearly_numbers(train)
     return bool(_measurements(train))
 
@@ -67,16 +87,6 @@ def refuse_nearly_numbers(table: Table) -> None:
             f"{table.source} has {len(labels):,} different labels that are mostly numbers, but "
             f"{len(others):,}, such as {quoted(min(others))}, are not plain numbers; correct them "
             "to predict numbers, or train a classifier with --target class"
-        )
-
-
-def refuse_measurements(table: Table) -> None:
-    """Raise `InputError` if the labels of a table are probably measurements."""
-    if measured := _measurements(table):
-        raise InputError(
-            f"{table.source} has {len(set(table.labels)):,} different labels, and some, such as "
-            f"{min(measured):g}, are measurements instead of classes; divide them into classes, "
-            "or name another column with --read label=NAME"
         )
 
 
@@ -101,7 +111,8 @@ def value_dataset(train: Table, test: Table | None) -> ValueDataset:
     tested = test or Table(train.source, train.X[:0], ())
     check_feature_count(tested, train.X.shape[1], "the training part has")
     check_names(train.feature_names, f"the features of {train.source}", distinct=False)
-    named = [each.name for each in train.columns if each.role == "label"]
+    columns = (each.name for each in train.columns if each.role == "label")
+    named = train.value_name or next(columns, "")
     y, y_test = numbers_of(train), numbers_of(tested)
     middle, quarters = np.median(y), np.subtract(*np.quantile(y, (0.75, 0.25)))
     far = int(np.abs(y - middle).argmax())
@@ -122,7 +133,7 @@ def value_dataset(train: Table, test: Table | None) -> ValueDataset:
         y_train=y[:, None],
         X_test=tested.X,
         y_test=y_test[:, None],
-        classes=(label_text(named[0]) if named else _DEFAULT_NAME,),
+        classes=(label_text(named) or _DEFAULT_NAME,),
         **train.provenance() | {"notices": tuple(notices)},
     )
 

@@ -14,11 +14,12 @@ import binascii
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
-from protonn_edge.avr.program import Names, Symbol, read_program
+from protonn_edge.avr.program import read_program
 from protonn_edge.boards import Board
+from protonn_edge.emulator.board import Program
+from protonn_edge.emulator.image import FlashImage
 from protonn_edge.errors import InputError, InvalidValue, ProtoNNEdgeError
 from protonn_edge.system import shell
 from protonn_edge.system.checks import check, check_range
@@ -38,24 +39,6 @@ _PACKAGES = "the Debian packages gcc, libc6-dev and libsimavr-dev"
 _CHIP_OF_AVR8JS = ("atmega328p", "usart0")
 _DEADLINE_S = 120.0  # of a compiler
 _NODE = "Node.js 20 or newer"
-
-
-@dataclass(frozen=True)
-class Program:
-    """A program that emulates a board."""
-
-    name: str  # one of `EMULATORS`
-    command: tuple[str, ...]  # its command line, to which the board's options are added
-    packages: str  # packages that contain it, for a sentence that begins with "install"
-    instead: str = ""  # why it is not simavr, if no emulator was named; else empty
-
-    @property
-    def remark(self) -> str:
-        """A note for users if it is not simavr; else empty."""
-        if self.name == "simavr":
-            return ""
-        why = f"; simavr is not used because {self.instead}" if self.instead else ""
-        return f"emulated by avr8js under Node.js, several times slower than by simavr{why}"
 
 
 def find_program(name: str | None, board: Board, extras: Sequence[str] = ()) -> Program:
@@ -101,7 +84,9 @@ def _avr8js(instead: str = "") -> Program:
     node = shutil.which("node")
     if node is None:
         raise InvalidValue("node", "not on PATH", f"install {_NODE}")
-    return Program("avr8js", (node, str(script_file(EMULATOR))), _NODE, instead)
+    why = f"; simavr is not used because {instead}" if instead else ""
+    remark = f"emulated by avr8js under Node.js, several times slower than by simavr{why}"
+    return Program("avr8js", (node, str(script_file(EMULATOR))), _NODE, instead, remark)
 
 
 def build_simavr(*flags: str) -> Path:
@@ -160,34 +145,6 @@ def load_optiboot() -> FlashImage:
 
 FLASH_BYTES = 0x8000  # flash of an ATmega328P, with the bootloader's section
 _FILE_LIMIT_BYTES = 16 << 20
-
-
-@dataclass(frozen=True)
-class FlashImage:
-    """A flash image and its map."""
-
-    flash: bytes  # all of the chip's, 0xFF where the firmware has none
-    data_end: int = 0  # the first data address past the static variables; 0 if unknown
-    # functions and labels; empty if unknown
-    symbols: tuple[Symbol, ...] = field(default=(), repr=False)
-
-    def describe(self, address: int) -> str:
-        """Return a code address for people, such as ``pnn_finish+0x12 (pc 0x01a4)``."""
-        number = f"pc 0x{address:04x}"
-        symbol = Names(self.symbols).at(address)
-        return f"{symbol.name}+0x{address - symbol.address:x} ({number})" if symbol else number
-
-    def with_bootloader(self, bootloader: FlashImage, start: int) -> FlashImage:
-        """Return this image with a bootloader from `start` on; `InputError` if it reaches there."""
-        length = len(self.flash.rstrip(b"\xff"))
-        if length > start:
-            raise InvalidValue(
-                "firmware",
-                f"{length:,} B of flash, but a bootloader leaves {start:,} B",
-                "run the firmware without the bootloader",
-            )
-        symbols = (*self.symbols, *bootloader.symbols)
-        return FlashImage(self.flash[:start] + bootloader.flash[start:], self.data_end, symbols)
 
 
 def empty_image(flash_bytes: int = FLASH_BYTES) -> FlashImage:

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge import device
-from protonn_edge.avr.program import LinkedProgram, read_program
 from protonn_edge.boards import Board
 from protonn_edge.chain.head import remedies_of
 from protonn_edge.codegen import DevicePlan
@@ -22,6 +21,7 @@ from protonn_edge.device.results import names_of
 from protonn_edge.errors import CheckFailed, DeviceError, InvalidValue
 from protonn_edge.evaluation.accuracy import Quality, answer_matrix
 from protonn_edge.extensions import brought
+from protonn_edge.families import LinkedFirmware, read_program
 from protonn_edge.projects.checks import Usage, check_budget, check_linked
 from protonn_edge.projects.folder import Project, exclusive
 from protonn_edge.quantization import IntegerChain
@@ -382,9 +382,9 @@ def _answered(
 
 def _checked_firmware(
     project: Project, board: Board, reference: IntegerChain, plan: DevicePlan
-) -> tuple[LinkedProgram, Usage]:
+) -> tuple[LinkedFirmware, Usage]:
     """Return the firmware, which a user may have changed since the build, and its memory."""
-    program = read_program(project.compile(board))
+    program = read_program(project.compile(board), board)
     usage = check_budget(program, board, remedies_of(reference))
     check_linked(program, plan, board, remedies_of(reference))
     return program, usage

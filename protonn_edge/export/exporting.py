@@ -6,15 +6,15 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
 from protonn_edge.boards import Board, export_board_of
 from protonn_edge.chain.head import channels_of
 from protonn_edge.chain.model import Model
-from protonn_edge.codegen import PREFIX, Limits, Plan, check_prefix, make_plan
-from protonn_edge.codegen.planner import plans
+from protonn_edge.codegen import PREFIX, Limits, Plan, check_prefix, device_plans
+from protonn_edge.codegen.words import WordPlan
 from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.export import rendering, self_test
@@ -42,7 +42,7 @@ class Export:
     name: str  # of the library and its header
     files: tuple[str, ...]  # names below the folder, sorted
     vectors: int  # test vectors of the self-test
-    plan: Plan  # how the C computes
+    plan: Plan | WordPlan  # how the C computes
     flash_bytes: int  # flash of an Arduino program that uses all of it, approximately
     model_sha256: str  # of the integer model
     tried: Tried  # the self-test's result
@@ -171,10 +171,16 @@ def _tried(kind: Kind, library: Library, files: Mapping[str, str], board: Board)
     return self_test.try_on_board(files, rendering.render_bare_self_test(library, board), board)
 
 
-def _check_memories(model: Model, windowing: Windowing | None, plan: Plan, board: Board) -> None:
+def _check_memories(
+    model: Model, windowing: Windowing | None, plan: Plan | WordPlan, board: Board
+) -> None:
     """Raise `CheckFailed` if the EEPROM, or the SRAM with a sensor's samples, is too small."""
     model.head.check_eeprom(board)
-    if windowing is None:
+    if isinstance(plan, WordPlan):
+        needed = plan.state_bytes + rendering.SKETCH_SRAM_BYTES
+        has = f"{board.name} has"
+        check_enough("the model", needed, has, board.sram_bytes, "B of SRAM", "use fewer features")
+    if windowing is None or not isinstance(plan, Plan):
         return
     ring_samples = windowing.ring_samples(plan)
     ring_bytes = ring_samples * len(windowing.used)
@@ -191,9 +197,9 @@ def _check_memories(model: Model, windowing: Windowing | None, plan: Plan, board
         )
 
 
-def _planned(model: DeviceModel, kind: Kind, limits: Limits) -> Plan:
+def _planned(model: DeviceModel, kind: Kind, limits: Limits) -> Plan | WordPlan:
     """Return the plan; raises `CheckFailed` if a chip could not read all its tables in flash."""
-    plan = make_plan(model.chain, limits, activity=model.floats.activity)
+    plan = _plans(model, limits, activity=model.floats.activity)[0]
     if kind != "c" and plan.table_bytes > limits.table_bytes:
         raise CheckFailed(
             f"the model's tables need {plan.table_bytes:,} B of flash, but the generated code can "
@@ -209,10 +215,15 @@ def _vectors(model: DeviceModel, limits: Limits, points: ArrayLike | None) -> Kn
         vectors = self_test.vectors_from_model(model)
     else:
         vectors = self_test.vectors_from_data(model.chain, points)
-    choices = plans(model.chain, limits)
+    choices = _plans(model, limits)
     room = limits.flash_bytes - min(plan.flash_bytes for plan in choices)
     readable = limits.table_bytes - min(plan.table_bytes for plan in choices)
     return vectors if room <= 0 else vectors.within(min(room, readable))
+
+
+def _plans(model: DeviceModel, limits: Limits, **chosen: Any) -> list[Plan | WordPlan]:
+    found = device_plans(model.chain, limits, **chosen)
+    return [plan for plan in found if isinstance(plan, (Plan, WordPlan))]
 
 
 def _raw_bytes(model: IntegerChain) -> int:

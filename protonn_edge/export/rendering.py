@@ -20,6 +20,7 @@ from protonn_edge.chain.features import Features, signal_of
 from protonn_edge.chain.head import channels_of
 from protonn_edge.codegen import PREFIX, Plan, check_collisions, render_c, template_environment
 from protonn_edge.codegen.context import Sending, c_comment, class_names, safe_sendings
+from protonn_edge.codegen.words import WordPlan
 from protonn_edge.datasets.naming import channel_names
 from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.errors import InvalidValue, shortened
@@ -141,7 +142,7 @@ class Library:
 
     name: str  # as `library_name` gives it
     model: IntegerChain  # the model
-    plan: Plan  # how its C computes
+    plan: Plan | WordPlan  # how its C computes
     vectors: KnownAnswers  # the test vectors of the self-test
     from_data: bool  # whether these are points of data, rather than made of the model
     feature_names: tuple[str, ...] = ()  # of the columns of the training data, or empty
@@ -197,7 +198,7 @@ def _rendered(kind: Kind, library: Library, board: Board) -> dict[str, str]:
     files = {_source(kind, name): text for name, text in sources.items()}
     for name, template in _templates(kind, library).items():
         files[name] = environment.get_template(f"{template}.j2").render(context)
-    if library.windowing is not None:
+    if library.windowing is not None and isinstance(library.plan, Plan):
         windowing = library.windowing
         ring_samples = windowing.ring_samples(library.plan)
         live = context | windowing.context(ring_samples) | {"trained": ()}
@@ -230,6 +231,8 @@ def _templates(kind: Kind, library: Library) -> dict[str, str]:
     if kind == "arduino":
         each = ("library.properties", "keywords.txt")
         return templates | {file: f"arduino/{file}" for file in each}
+    if isinstance(library.plan, WordPlan):
+        return templates | {"library.json": "platformio/library.json"}
     return templates | {
         "library.json": "platformio/library.json",
         "examples/BareSelfTest/platformio.ini": "platformio/platformio.ini",
@@ -273,6 +276,7 @@ def _context(kind: Kind, library: Library, board: Board) -> dict[str, Any]:
         "other_answers": model.policy.other_answers,
         "answer_template": _answer_template(model),
         "live": "" if library.windowing is None else library.windowing.words,
+        "avr": isinstance(library.plan, Plan),
     }
 
 

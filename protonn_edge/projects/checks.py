@@ -1,33 +1,19 @@
 """Check that firmware fits its board, and contains nothing forbidden.
 
 The budget is checked twice. Before compiling, a lower bound refuses models that cannot fit. After
-linking, the ELF file and the stack analysis give the exact figures. An integer build then contains
-no floating-point code, not even from libraries; constants stay in flash; and interrupts are never
-disabled so long that the serial line loses a byte.
+linking, the ELF file and the stack analysis give the exact figures.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from protonn_edge.avr.interrupts import masked_spans
-from protonn_edge.avr.program import LinkedProgram, constants_in_sram, float_routines
-from protonn_edge.avr.stack import worst_case_stack
 from protonn_edge.boards import Board
 from protonn_edge.chain.head import FEWER_FEATURES, Remedies
-from protonn_edge.codegen import DevicePlan, Plan
-from protonn_edge.codegen.planner import READABLE_BYTES
-from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.codegen import DevicePlan
+from protonn_edge.errors import CheckFailed
+from protonn_edge.families import LinkedFirmware, family_of
 from protonn_edge.system.checks import check_enough
-from protonn_edge.verification.agreement import longest_pushes
-
-# Receiving and decoding a byte take the rest of the 1,389 cycles between two bytes; measured on the
-# emulator with a model that takes a given time per feature.
-_FEATURE_CYCLES_LIMIT = 1_000
-
-# The linker puts constants before the code, which begins with this.
-_BEHIND_CONSTANTS = "__ctors_start"
-_NAMES_SHOWN = 3
 
 
 def _flash_remedy(remedies: Remedies) -> str:
@@ -93,129 +79,24 @@ def check_estimate(plan: DevicePlan, board: Board, remedies: Remedies) -> None:
         "B of SRAM for its variables alone",
         _sram_remedy(remedies, board),
     )
-    _check_pace(plan.feature_cycles, board, remedies)
+    family_of(board).check_plan(plan, board, remedies)
 
 
-def _check_pace(cycles: float, board: Board, remedies: Remedies) -> None:
-    """Raise `CheckFailed` if features take these cycles each, while others arrive."""
-    check_enough(
-        "the model",
-        cycles,
-        f"at {board.baud:,} baud, the serial line leaves",
-        _FEATURE_CYCLES_LIMIT,
-        "cycles for each feature",
-        f"try {remedies.cycles}",
-    )
-
-
-def check_budget(program: LinkedProgram, board: Board, remedies: Remedies) -> Usage:
+def check_budget(program: LinkedFirmware, board: Board, remedies: Remedies) -> Usage:
     """Return the usage of a linked firmware; raise `OverBudget` if it does not fit."""
-    sections = program.sections
-    if board.cpu.wraps_at and sections.flash_bytes > board.flash_bytes:
-        # Short jumps wrap around at the end of the flash, which does not apply to programs that are
-        # too large: the stack of such code cannot be analysed.
-        usage = Usage(sections.flash_bytes, sections.sram_bytes, 0, ())
-    else:
-        usage = measure_usage(program)
+    usage = measure_usage(program, board)
     usage.check(board, remedies)
     return usage
 
 
-def measure_usage(program: LinkedProgram) -> Usage:
-    """Return the usage of a linked firmware; its .su files are below the same folder."""
-    stack = worst_case_stack(program, sorted(program.path.parent.rglob("*.su")))
-    sections = program.sections
+def measure_usage(program: LinkedFirmware, board: Board) -> Usage:
+    """Return the usage of a linked firmware."""
+    stack, sections = family_of(board).stack(program, board), program.sections
     return Usage(sections.flash_bytes, sections.sram_bytes, stack.bytes, stack.path)
 
 
 def check_linked(
-    program: LinkedProgram, plan: DevicePlan, board: Board, remedies: Remedies
+    program: LinkedFirmware, plan: DevicePlan, board: Board, remedies: Remedies
 ) -> None:
-    """Check a linked firmware; its object files lie below the same folder.
-
-    Raises `CheckFailed` if an integer build computes in floats, constants are in SRAM, features
-    arrive faster than they are pushed, or interrupts are disabled for too long.
-    """
-    if isinstance(plan, Plan):
-        check_no_floats(program)
-        if not plan.buffered:
-            check_pace(program, plan, board, remedies)
-    check_constants_in_flash(program)
-    check_constants_within_reach(program, remedies)
-    if board.serial != "software":  # such a line is idle while anything is computed
-        check_interrupts(program, board)
-
-
-def check_no_floats(program: LinkedProgram) -> None:
-    """Raise `CheckFailed` if a routine for floats is linked into the firmware."""
-    routines = float_routines(program)
-    if routines:
-        raise CheckFailed(
-            f"the firmware contains floating-point routines ({_listed(routines)}); use only "
-            "integers in firmware/"
-        )
-
-
-def check_constants_in_flash(program: LinkedProgram) -> None:
-    """Raise `CheckFailed` if constants take SRAM that flash could hold.
-
-    These are constants without PROGMEM, string literals, and anything with an initial value in the
-    generated source. What the linker has removed does not count.
-    """
-    misplaced, folder = constants_in_sram(program, all_of="pnn_model."), program.path.parent
-    if misplaced:
-        size = sum(len(constants.contents) for constants in program.initial_values)
-        names = _listed([f"{name} ({path.relative_to(folder)})" for name, path in misplaced])
-        raise CheckFailed(
-            f"the {size:,} B of initialized SRAM include constants that could be in flash: "
-            f"{names}; declare them PROGMEM and read them with pgm_read_byte()"
-        )
-
-
-def check_constants_within_reach(program: LinkedProgram, remedies: Remedies) -> None:
-    """Raise `CheckFailed` if constants lie beyond the 64 kB that the generated code can read."""
-    ends = [each.address for each in program.symbols if each.name == _BEHIND_CONSTANTS]
-    if ends and max(ends) > READABLE_BYTES:
-        raise CheckFailed(
-            f"constants extend to byte {max(ends):,} of flash, but the code can read only the "
-            f"first {READABLE_BYTES:,} bytes; try {' or '.join(remedies.flash)}"
-        )
-
-
-def check_pace(program: LinkedProgram, plan: Plan, board: Board, remedies: Remedies) -> None:
-    """Raise `CheckFailed` if the features of some point arrive faster than they are pushed.
-
-    Those that arrive during a push wait in the receiver's ring, which holds more of them than a
-    chunk at this pace.
-    """
-    try:
-        longest = longest_pushes(program, plan, board)
-    except (CheckFailed, InputError):  # a stage without facts, or firmware of the user's
-        return
-    _check_pace(longest.cycles / plan.feed.values, board, remedies)
-
-
-def check_interrupts(program: LinkedProgram, board: Board) -> None:
-    """Raise `CheckFailed` if a byte on the serial line could wait too long for its handler."""
-    spans, limit = masked_spans(program), receiver_limit(board)
-    if spans.worst_delay > limit:
-        raise CheckFailed(
-            f"a byte on the serial line may wait {spans.worst_delay:,} cycles because of the "
-            f"interrupt handlers and {spans.program.where} ({spans.program.cycles:,} cycles with "
-            f"interrupts disabled), but at {board.baud:,} baud a byte is lost after {limit:,} "
-            "cycles; disable interrupts for a shorter time"
-        )
-
-
-def receiver_limit(board: Board) -> int:
-    """Return the cycles after which an unread byte is lost.
-
-    The chip holds two bytes and a third in its shift register; the first must be fetched before the
-    fourth begins, two bytes' time after the first was complete (data sheet 8271, 20.7.4).
-    """
-    bit_cycles = 8 * round(board.clock_hz / (8 * board.baud))  # as the UART divides the clock
-    return 2 * 10 * bit_cycles
-
-
-def _listed(names: list[str]) -> str:
-    return ", ".join(names[:_NAMES_SHOWN]) + (", ..." if len(names) > _NAMES_SHOWN else "")
+    """Raise `CheckFailed` if a linked firmware violates a rule of its board's family."""
+    family_of(board).check_program(program, plan, board, remedies)

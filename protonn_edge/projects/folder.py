@@ -16,24 +16,22 @@ from pathlib import Path
 from typing import Any
 
 from protonn_edge import __version__, codegen, quantization
-from protonn_edge.avr.cores import CORES
+from protonn_edge.avr.cores import CORES, EVERY_CORE, WORD_CORES
 from protonn_edge.boards import Board
 from protonn_edge.chain.file import checked_bytes, load_model
 from protonn_edge.chain.model import Model
-from protonn_edge.codegen import DevicePlan, render_c
+from protonn_edge.codegen import DevicePlan, render_c, words
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.codegen.renderer import render_parts
 from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.extensions import brought, forms_of
+from protonn_edge.families import ProjectFiles, family_of
+from protonn_edge.families.sources import files_below
 from protonn_edge.quantization import DeviceModel, IntegerChain
 from protonn_edge.system import files
-from protonn_edge.system.files import resolved, resource, write_atomically
+from protonn_edge.system.files import resolved, write_atomically
 from protonn_edge.system.folders import InUse, locked_folder
 from protonn_edge.system.schema import Check, list_of, number, one_of, record_of, text
-from protonn_edge.toolchain.platformio import build_firmware, description_file, environment_section
-
-ProjectFiles = dict[str, bytes | str]
-"""The contents of a project's files, by their names below its folder, with ``/``."""
 
 PLAN_FILE = "build.json"
 PARTS_FILE = "parts.h"
@@ -41,10 +39,7 @@ PARTS_FILE = "parts.h"
 _GENERATED = Path("firmware", "generated")
 _MODEL = _GENERATED / "model.npz"
 _PLAN = _GENERATED / PLAN_FILE
-_SETTINGS = "platformio.ini"
-_SETTINGS_LIMIT_BYTES = 1 << 20
 _SOURCE_FOLDERS = ("firmware", "include", "lib")
-_NOT_COPIED = (_GENERATED.name, "host")  # the latter is the program for this computer
 
 _FORMAT = 1  # increase it if a key changes; files of other formats are refused
 _LARGEST_FILE = 64 << 10
@@ -55,7 +50,7 @@ _MEAN = number(0, 1e15)
 _STAGES = list_of(lambda each: isinstance(each, dict) and _MEAN(each.get("mean")), most=100)
 _READ: dict[str, Check] = {  # the rest is only compared
     "model_sha256": text(64),
-    "core": one_of(*CORES, None),
+    "core": one_of(*EVERY_CORE, None),
     "choices": lambda value: isinstance(value, dict) and all(map(text(80), value.values())),
     "plan": lambda value: isinstance(value, dict) and _STAGES(value.get("stages", [])),
 }
@@ -78,6 +73,9 @@ class WrittenPlan:
         if self.core is None:
             return None
         try:
+            if self.core in WORD_CORES:
+                only = words.plan_for(model, WORD_CORES[self.core])
+                return only if only.choices == self.choices else None
             plan = plan_of(model, self.choices, CORES[self.core])
         except InputError:
             return None
@@ -162,9 +160,10 @@ class Project:
         model = self.model()
         written = read_plan(self.folder / _PLAN)
         if board is not None and written.core not in (board.core, None):
+            chip = EVERY_CORE[written.core].chip
             raise InvalidValue(
                 self.folder.absolute(),
-                f"built for {CORES[written.core].chip}, whose code does not run on {board.name}",
+                f"built for {chip}, whose code does not run on {board.name}",
                 f"build the project again for {board.name}, or choose another board with --board",
             )
         reference = quantization.quantize(model)
@@ -193,12 +192,13 @@ class Project:
                 raise not_as_written(path)
 
     def compile(self, board: Board) -> Path:
-        """Build with PlatformIO; return the path of the firmware's ELF.
+        """Compile and link the firmware; return the path of its ELF.
 
-        PlatformIO runs anything that the folder's platformio.ini specifies.
+        This may run anything that the folder's settings specify.
         """
-        files.check_no_links(self.folder, [_product(board).as_posix()])
-        product = build_firmware(self.folder, board.environment)
+        family = family_of(board)
+        files.check_no_links(self.folder, [family.product(board).as_posix()])
+        product = family.compile(self.folder, board)
         product.touch()  # it is up to date; SCons does not touch it if its content is unchanged
         return product
 
@@ -207,35 +207,29 @@ class Project:
 
         Nothing is compiled, and nothing in the folder is run.
         """
-        elf = self.folder / _product(board)
+        family = family_of(board)
+        elf = self.folder / family.product(board)
         if not elf.is_file():
             return None
-        sources = [self.folder / _SETTINGS]
+        sources = [self.folder / family.settings]
         for name in _SOURCE_FOLDERS:
             sources += (self.folder / name).rglob("*")
         newest = max(path.lstat().st_mtime for path in sources if path.is_file())
         return elf if elf.stat().st_mtime >= newest else None
 
-    def has_own_sources(self) -> bool:
+    def has_own_sources(self, board: Board) -> bool:
         """Whether its hand-written sources are this package's, and no others."""
-        more = [each for name in _SOURCE_FOLDERS[1:] for each in (self.folder / name).rglob("*")]
-        own, mine = _sources(resource("firmware")), _sources(self.folder / "firmware")
-        return own == mine and not any(each.is_file() for each in more)
+        mine, of_package = own_files(self.folder, board), family_of(board).sources(board)
+        return _compiled(mine) == _compiled(of_package)
 
 
-def _sources(folder: Path) -> dict[Path, bytes]:
-    """Return what is compiled from a folder, without generated files, by relative paths."""
-    paths = {path.relative_to(folder): path for path in folder.rglob("*") if path.is_file()}
+def _compiled(contents: ProjectFiles) -> ProjectFiles:
+    """Return the files of a project that are compiled, or included by one that is."""
     return {
-        name: path.read_bytes()
-        for name, path in paths.items()
-        if name.parts[0] not in {*_NOT_COPIED, "test"} and name.suffix != ".md"
+        name: content
+        for name, content in contents.items()
+        if name.partition("/")[0] in _SOURCE_FOLDERS and not name.startswith("firmware/test/")
     }
-
-
-def _product(board: Board) -> Path:
-    """Return the path of PlatformIO's linked program below the project folder."""
-    return Path(".pio", "build", board.environment, "firmware.elf")
 
 
 @contextmanager
@@ -266,69 +260,44 @@ def check_folder(folder: Path, board: Board) -> None:
 
     `build` checks this first; commands with long operations before a build can check it earlier.
     """
-    if "$" in str(folder.absolute()):
-        raise InvalidValue(
-            folder.absolute(), "it contains a $, which PlatformIO would replace", _ELSEWHERE
-        )
+    family = family_of(board)
+    family.check_folder(folder, board)
     for path in (folder, folder / "firmware", folder / _GENERATED):
         if path.exists() and not path.is_dir():
             raise InvalidValue(path, "a file, but the project needs a folder there", _ELSEWHERE)
-    settings = folder / _SETTINGS
+    settings = folder / family.settings
     generated = [
         _GENERATED / name for name in (*codegen.SOURCES, PARTS_FILE, PLAN_FILE, _MODEL.name)
     ]
-    description_name = f"boards/{board.environment}.json"
-    written = [path.as_posix() for path in (*generated, _product(board))]
-    files.check_no_links(folder, [_SETTINGS, *written, description_name])
+    written = [path.as_posix() for path in (*generated, family.product(board))]
+    files.check_no_links(folder, [family.settings, *written, *family.descriptions(board)])
     for path in (settings, *(folder / each for each in generated)):
         if path.exists() and not path.is_file():
             raise InvalidValue(path, "not a file, but the project needs a file there", _ELSEWHERE)
-    section = f"[env:{board.environment}]"
-    if settings.is_file():
-        files.check_file(settings, limit_bytes=_SETTINGS_LIMIT_BYTES, may_be_empty=True)
-        if section not in settings.read_text("utf-8", errors="replace"):
-            raise InvalidValue(settings, f"no {section}", f"add this section, or {_ELSEWHERE}")
-
-
-def _settings_for(board: Board) -> str:
-    """Return a new project's platformio.ini, which builds for the board by default."""
-    stock = resource(_SETTINGS).read_text(encoding="utf-8")
-    if f"[env:{board.environment}]" not in stock:
-        stock += f"\n{environment_section(board)}"
-    return stock.replace("default_envs = uno", f"default_envs = {board.environment}")
 
 
 def project_files(
     model: DeviceModel, plan: DevicePlan, board: Board, own: ProjectFiles | None = None
 ) -> ProjectFiles:
     """Return a complete project, with the files that a folder has of its `own`."""
+    family = family_of(board)
     generated: ProjectFiles = dict(generated_files(model.chain, plan))
     generated[_MODEL.name] = checked_bytes(model.floats, _MODEL)
     return {
-        **_sources_below(resource("firmware"), "firmware"),
-        _SETTINGS: _settings_for(board),
+        **family.sources(board),
         **(own or {}),
-        **description_file(board),
+        **family.descriptions(board),
         **{f"{_GENERATED.as_posix()}/{name}": content for name, content in generated.items()},
     }
 
 
-def own_files(folder: Path) -> ProjectFiles:
+def own_files(folder: Path, board: Board) -> ProjectFiles:
     """Return the files of a project that are its user's: sources and settings."""
-    own = [_sources_below(folder / name, name) for name in _SOURCE_FOLDERS]
-    settings = folder / _SETTINGS
-    found = {_SETTINGS: settings.read_bytes()} if settings.is_file() else {}
+    own = [files_below(folder / name, name) for name in _SOURCE_FOLDERS]
+    settings = family_of(board).settings
+    path = folder / settings
+    found: ProjectFiles = {settings: path.read_bytes()} if path.is_file() else {}
     return {name: content for each in (*own, found) for name, content in each.items()}
-
-
-def _sources_below(source: Path, place: str) -> dict[str, bytes]:
-    """Return the files of a folder, if it exists, that belong into a project."""
-    found = ((path, path.relative_to(source)) for path in sorted(source.rglob("*")))
-    return {
-        f"{place}/{relative.as_posix()}": path.read_bytes()
-        for path, relative in found
-        if path.is_file() and path.suffix != ".md" and relative.parts[0] not in _NOT_COPIED
-    }
 
 
 def write_scratch(folder: Path, contents: ProjectFiles) -> Project:
@@ -338,15 +307,20 @@ def write_scratch(folder: Path, contents: ProjectFiles) -> Project:
     return Project(folder)
 
 
-def write_over(folder: Path, contents: ProjectFiles) -> Project:
-    """Write the files that a project's folder lacks, and all generated ones: all or nothing."""
+def write_over(
+    folder: Path, contents: ProjectFiles, products: Mapping[str, bytes | str] | None = None
+) -> Project:
+    """Write the files that a project's folder lacks, all generated ones, and products.
+
+    Either all of them are written, or none.
+    """
     generated = (f"{_GENERATED.as_posix()}/", "boards/")
     new = {
         name: content
         for name, content in contents.items()
         if name.startswith(generated) or not (folder / name).exists()
     }
-    files.write_together(folder, new)
+    files.write_together(folder, new | dict(products or {}))
     return Project(folder)
 
 

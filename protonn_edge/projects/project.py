@@ -10,12 +10,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from protonn_edge.avr.program import LinkedProgram, read_program
 from protonn_edge.boards import Board, board_of
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import SPARE_BYTES, DevicePlan, Limits, Plan, device_plans
+from protonn_edge.families import ProjectFiles, family_of, read_program
 from protonn_edge.projects.checks import (
     OverBudget,
     Usage,
@@ -25,7 +26,6 @@ from protonn_edge.projects.checks import (
 )
 from protonn_edge.projects.folder import (
     Project,
-    ProjectFiles,
     check_folder,
     exclusive,
     own_files,
@@ -113,9 +113,9 @@ def build(
     with exclusive(folder), trial_build(model, board, folder, options) as trial:
         tried = NOT_TRIED
         if options is None or options.tries:
-            unchanged = trial.project.has_own_sources()
+            unchanged = trial.project.has_own_sources(board)
             tried = try_firmware(trial.model, trial.plan, trial.elf, board, unchanged=unchanged)
-        write_over(folder, trial.files)
+        write_over(folder, trial.files, family_of(board).more_products(trial.program))
     return Build(trial.plan, trial.usage, trial.possible, tried)
 
 
@@ -146,7 +146,7 @@ class Trial:
 
     project: Project
     files: ProjectFiles  # all of the project's
-    program: LinkedProgram
+    program: Any  # a `LinkedFirmware`
     model: DeviceModel
     plan: DevicePlan
     usage: Usage
@@ -155,7 +155,7 @@ class Trial:
     @property
     def elf(self) -> Path:
         """The ELF file of the firmware."""
-        return self.program.path
+        return Path(self.program.path)
 
 
 @contextmanager
@@ -172,14 +172,15 @@ def trial_build(
     """
     options, device_model = options or BuildOptions(), with_integers(model)
     device_model.floats.head.check_eeprom(board)
-    own, failures = {} if folder is None else own_files(folder), list[OverBudget]()
+    family_of(board).check_model(device_model, board)
+    own, failures = {} if folder is None else own_files(folder, board), list[OverBudget]()
     board = options.within(board)
     with scratch_folder() as scratch:
         for number, plan in enumerate(options.plans_for(device_model, board)):
             check_estimate(plan, board, device_model.remedies)
             contents = project_files(device_model, plan, board, own)
             project = write_scratch(scratch / f"project_{number}", contents)
-            program = read_program(project.compile(board))
+            program = read_program(project.compile(board), board)
             try:
                 usage = check_budget(program, board, device_model.remedies)
             except OverBudget as failure:
@@ -197,7 +198,7 @@ def try_plan(model: DeviceModel, plan: Plan, board: Board) -> Tried:
     with scratch_folder() as scratch:
         elf = write_scratch(scratch, project_files(model, plan, board)).compile(board)
         try:
-            check_budget(read_program(elf), board, model.remedies)
+            check_budget(read_program(elf, board), board, model.remedies)
         except OverBudget as error:
             return Tried(left_out=f"for the serial line, {error}")
         return try_firmware(model, plan, elf, board)

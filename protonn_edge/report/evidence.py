@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.avr.program import LinkedProgram, Sections
+from protonn_edge.avr.program import Sections
 from protonn_edge.boards import Board
 from protonn_edge.chain.model import Model, why_clamped
 from protonn_edge.chain.shapes import Shape
@@ -38,7 +38,7 @@ class Firmware:
     usage: Usage  # memory counted by the budget, including the worst-case stack
     plan: DevicePlan  # how a prediction is computed
     possible: PossibleCycles  # of a prediction
-    linked: LinkedProgram | None = None  # the program, for claims that follow from its code
+    linked: Any | None = None  # the program, for claims that follow from its code
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 
-from protonn_edge.avr.program import LinkedProgram, read_program
 from protonn_edge.boards import Board
 from protonn_edge.chain.model import Model, known_image_shape
 from protonn_edge.chain.shapes import Shape
@@ -24,6 +23,7 @@ from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.evaluation.accuracy import is_labelled
 from protonn_edge.evaluation.measurement import check_rows
 from protonn_edge.extensions import forms_of
+from protonn_edge.families import LinkedFirmware, family_of, read_program
 from protonn_edge.projects.checks import Usage, measure_usage
 from protonn_edge.projects.folder import Project
 from protonn_edge.projects.project import BuildOptions, trial_build
@@ -132,7 +132,9 @@ def _check_cycles(
     """Refuse results with cycles that none of the projects' linked programs can take."""
     linked = ((project.linked(board), plan) for project, plan in built)
     possible = [
-        PossibleCycles.of_program(read_program(elf), plan, board) for elf, plan in linked if elf
+        PossibleCycles.of_program(read_program(elf, board), plan, board)
+        for elf, plan in linked
+        if elf
     ] or [PossibleCycles.by_clock(board)]
     every = [{result.index: result for result in each.outside(results)} for each in possible]
     for index in sorted(set.intersection(*map(set, every)))[:1]:
@@ -196,19 +198,20 @@ def _firmware_of(
     wanted = None
     for project, plan in built[:1]:
         elf, wanted = project.linked(board), plan
-        program = None if elf is None else read_program(elf)
+        program = None if elf is None else read_program(elf, board)
         # As the firmware reports it to a host.
         if program and bytes.fromhex(reference.model_sha256)[:MODEL_HASH_BYTES] in program.code:
-            return _firmware(program, measure_usage(program), plan, board)
+            return _firmware(program, measure_usage(program, board), plan, board)
     measured, options = DeviceModel(model, reference), BuildOptions(plan=wanted)
     with trial_build(measured, board, options=options) as trial:
         return _firmware(trial.program, trial.usage, trial.plan, board)
 
 
-def _firmware(program: LinkedProgram, usage: Usage, plan: DevicePlan, board: Board) -> Firmware:
+def _firmware(program: LinkedFirmware, usage: Usage, plan: DevicePlan, board: Board) -> Firmware:
     digest = hashlib.sha256(program.code).hexdigest()
     possible = PossibleCycles.of_program(program, plan, board)
-    return Firmware(program.code, digest, program.sections, usage, plan, possible, program)
+    followed = program if family_of(board).proves else None
+    return Firmware(program.code, digest, program.sections, usage, plan, possible, followed)
 
 
 def _with_means(firmware: Firmware, reference: IntegerChain, points: EvidencePoints) -> Firmware:

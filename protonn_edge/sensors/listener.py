@@ -44,6 +44,7 @@ class NamedAnswer:
     windows: int
     missing: int
     rate: float | None
+    value: str | None = None  # the number that the model predicts, if it does
 
     @property
     def sure(self) -> int | None:
@@ -81,6 +82,7 @@ class AnswerStream(sensor_board.SensorStream[LiveDescription, Answer]):
         sensor_board.NameMessage,
         WindowAnswer,
         sensor_board.ChannelRanges,
+        sensor_board.ValueMessage,
     )
     LONGEST_FRAME = 4150  # the content of an EEPROM of 4 kB
     OTHER_FIRMWARE = sensor_board.LoggerDescription
@@ -101,6 +103,7 @@ class AnswerStream(sensor_board.SensorStream[LiveDescription, Answer]):
         more = (kind for part in self.parts.values() for kind in part.KINDS)
         super().__init__(more)
         self.names: dict[int, str] = {}  # names of classes that the board has sent so far
+        self.decimals: int | None = None  # of the number that the model predicts, if it does
         self.begin = _NO_SAMPLE  # the lowest number of a sample in a description
         self._far_in_a_row: dict[str, int] = {}  # by channel
         self._warning: str | None = ""  # about channels far outside; None once taken
@@ -124,6 +127,8 @@ class AnswerStream(sensor_board.SensorStream[LiveDescription, Answer]):
             self.names[message.label] = message.text
         elif isinstance(message, sensor_board.ChannelRanges):
             self._compare(message, description.channels)
+        elif isinstance(message, sensor_board.ValueMessage):
+            self.decimals = message.decimals
         elif isinstance(message, WindowAnswer):
             return _known(message, range(description.n_classes))
         for part in self.parts.values():
@@ -303,6 +308,9 @@ class Listener(sensor_board.SensorBoard[LiveDescription, Answer]):
     def named(self, answer: WindowAnswer) -> NamedAnswer:
         """Return the latest answer with its names and times."""
         names = (self.name_of(label) for label in range(len(answer.scores)))
+        places, value = self.stream.decimals, None
+        if places is not None:
+            value = f"{answer.scores[0] / 10**places:.{places}f}"
         return NamedAnswer(
             answer,
             self.seconds_at(answer),
@@ -312,4 +320,5 @@ class Listener(sensor_board.SensorBoard[LiveDescription, Answer]):
             self.windows,
             self.missing,
             self.measured_rate,
+            value,
         )

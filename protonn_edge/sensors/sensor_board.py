@@ -232,7 +232,7 @@ class WindowAnswer(Message, number=0x95):
     label: U8  # the window's class; 255 is "unknown"
     reported: U8  # the class reported for the last windows; 254 before there is one
     percent: U8  # `confidence`, or 255
-    scores: I32s  # one for each class
+    scores: I32s  # one for each class, or the number of a `ValueMessage`
 
     @property
     def confidence(self) -> int | None:
@@ -244,6 +244,12 @@ class ChannelRanges(Message, number=0x96):
     """The least and the largest value of each channel in training, then of the latest samples."""
 
     limits: I16s
+
+
+class ValueMessage(Message, number=0x98):
+    """What a board sends that predicts a number, which its windows have in place of scores."""
+
+    decimals: U8  # the number is in units of 10 to the power of minus this
 
 
 def sent_name(name: str) -> str:

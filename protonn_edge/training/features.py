@@ -15,6 +15,7 @@ from protonn_edge.training.augmentation import SignalMovement
 
 if TYPE_CHECKING:
     from protonn_edge.datasets import Dataset, Notice
+    from protonn_edge.training.objective import Loss
     from protonn_edge.training.points import Float32
     from protonn_edge.training.refusals import Refusal
 
@@ -32,8 +33,10 @@ class FeatureData(NamedTuple):
 
     points: Float32  # (n, features)
     weights: Float32 | None = None  # (n,): the weight of each point
-    y: Any = None  # (n,): class indices; points of no class have the index after the last one
+    # (n,): class indices; points of no class have the index after the last one. Or numbers (n, 1)
+    y: Any = None
     seed: int = 0  # of all random choices
+    loss: Loss | None = None  # of numbers
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

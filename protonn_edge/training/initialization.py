@@ -91,7 +91,8 @@ def initial_parameters(
     elif gamma is None:
         gamma = min(median_gamma(projected, B, gamma_numerator, generator), limit)
     fold, sharpness = np.float32(gamma), _SHARPNESS_OF_SETS if y.ndim == 2 else _SHARPNESS
-    return Parameters(W * fold, B * fold, Z, np.array([sharpness], dtype=np.float32)), gamma
+    start = Parameters(W * fold, B * fold, Z, np.array([sharpness], dtype=np.float32))
+    return target.with_label_vectors(start, X, y, weights), gamma
 
 
 def initial_projection(

@@ -93,6 +93,14 @@ def for_classes(names: str) -> Refusal:
     )
 
 
+def without_effect(when: Callable[[TrainingRequest], object], names: str, because: str) -> Refusal:
+    """Return the refusal of parameters, separated by blanks, that nothing uses if this holds."""
+    return Refusal(
+        lambda case: when(case) and case.first_given(names),
+        f"{{it}} has no effect, because {because}; leave {{it}} out",
+    )
+
+
 class _Names(dict[str, Any]):
     """Names a parameter as in Python, unless it has another name."""
 
@@ -132,7 +140,7 @@ def _for_one_label_each(case: TrainingRequest) -> str:
         return "this kind of classifier"
     if case.in_groups and settings.group_shift > 0 and case.first_set("group_shift"):
         return "{group_shift}"
-    if case.asked is not None and case.asked.learns_from_classes:
+    if case.predicts == "labels" and case.asked is not None and case.asked.learns_from_classes:
         return "{features}"
     return case.first_set("class_weight strangers" + " copies" * (case.predicts == "labels"))
 

@@ -83,6 +83,16 @@ class Target:
         """Return the inverse of the RBF's width that distances ask for; None if none do."""
         return None
 
+    def with_label_vectors(
+        self,
+        start: Parameters,
+        X: Float32,  # noqa: ARG002
+        y: Targets,  # noqa: ARG002
+        weights: Float32 | None,  # noqa: ARG002
+    ) -> Parameters:
+        """Return initial values for points X (n, D), with Z of another kind than shares."""
+        return start
+
     def as_it_starts(self, start: Parameters, X: Rows) -> Trained | None:  # noqa: ARG002
         """Return the initial values as trained; None if they are to be optimized."""
         return None

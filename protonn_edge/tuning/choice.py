@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from protonn_edge.avr.program import Sections, read_share
+from protonn_edge.avr.program import Sections
 from protonn_edge.boards import Board
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.evaluation.fidelity import Fidelity, fidelity_of
+from protonn_edge.families import family_of
 from protonn_edge.projects.checks import Usage
 from protonn_edge.projects.project import BuildOptions, trial_build
 from protonn_edge.quantization import quantize
@@ -269,8 +270,7 @@ def _linked(model: Model, points: TrialPoints, fit: Fit) -> Linked | None:
     """Build the firmware and check the limits; return None without a compiler."""
     try:
         with trial_build(model, points.board, options=BuildOptions(plan=fit.plan)) as trial:
-            objects = sorted(trial.elf.parent.rglob("pnn_model*.o"))
-            share = read_share(trial.elf, objects[0])
+            share = family_of(points.board).share(trial.elf)
             linked = Linked(trial.usage, share, trial.possible)
     except InputError:
         return None

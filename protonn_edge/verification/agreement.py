@@ -11,31 +11,23 @@ known, more than 0 and within the watchdog's time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.avr.facts import Fact, facts_of, span_labels
-from protonn_edge.avr.graph import first_write
-from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.boards import Board
-from protonn_edge.codegen import DevicePlan, Plan
+from protonn_edge.codegen import DevicePlan
 from protonn_edge.codegen.host import host_program
 from protonn_edge.device import Host, ReferenceAnswers, Result, Session, run
-from protonn_edge.emulator.uno import EmulatedBoard, EmulatorStats, Watch
-from protonn_edge.errors import CheckFailed, DeviceError, InputError
+from protonn_edge.emulator.board import RunningBoard
+from protonn_edge.errors import CheckFailed, DeviceError
+from protonn_edge.families import LinkedFirmware, family_of
 from protonn_edge.quantization import IntegerChain
 
-if TYPE_CHECKING:
-    from protonn_edge.avr.paths import Path, Paths
-
-_IO_REGISTERS = 0x20  # where they begin, in data addresses
-_LONGEST_WATCH = 100_000  # characters of the emulator's option
 _LONGEST_S = 3  # the watchdog ends a computation after 2 s by its own clock
 
 PROVEN = "proven from the machine code"
@@ -52,16 +44,10 @@ class PossibleCycles:
     proven: bool  # whether they follow from the program's machine code, not only from the clock
 
     @classmethod
-    def of_program(cls, program: LinkedProgram, plan: DevicePlan, board: Board) -> Self:
+    def of_program(cls, program: LinkedFirmware, plan: DevicePlan, board: Board) -> Self:
         """Return the range for a linked program, by its machine code if that can be followed."""
-        if isinstance(plan, Plan) and not plan.estimated:
-            try:
-                paths = prediction_paths(program, plan, board)
-            except (CheckFailed, InputError):  # a stage without facts, or firmware of the user's
-                pass
-            else:
-                return cls(paths.shortest.cycles, paths.longest.cycles, proven=True)
-        return cls.by_clock(board)
+        bound = family_of(board).bound(program, plan, board)
+        return cls.by_clock(board) if bound is None else cls(*bound, proven=True)
 
     @classmethod
     def by_clock(cls, board: Board) -> Self:
@@ -89,116 +75,14 @@ class PossibleCycles:
         return f"{self.least:,} to {self.most:,}, {self._why}"
 
 
-@lru_cache(maxsize=4)  # what watches facts asks for them, and what compares cycles
-def prediction_paths(program: LinkedProgram, plan: Plan, board: Board) -> Paths:
-    """Return the paths of the measured part of a prediction, as `paths_between`."""
-    spans = {"finish": 1} if plan.buffered else {"begin": 1, "push": plan.feed.calls, "finish": 1}
-    return _paths_of_spans(program, spans, board, whole=plan.buffered)
-
-
-def longest_pushes(program: LinkedProgram, plan: Plan, board: Board) -> Path:
-    """Return the longest path of all pushes of a prediction, if features are pushed as they arrive.
-
-    Raises as `paths_between`.
-    """
-    return _paths_of_spans(program, {"push": plan.feed.calls}, board, whole=False).longest
-
-
-def _paths_of_spans(
-    program: LinkedProgram, spans: Mapping[str, int], board: Board, *, whole: bool
-) -> Paths:
-    from protonn_edge.avr.paths import Times, paths_between  # noqa: PLC0415 - they take SciPy
-
-    times = {name: Times(number, number) for name, number in spans.items()}
-    return paths_between(program, _register(board), times, whole=whole)
-
-
-class _Sum(NamedTuple):
-    """A sum of passes, and its limits in any prediction."""
-
-    name: str
-    times: Mapping[int, int]
-    least: float
-    most: float
-
-
-@dataclass(frozen=True)
-class StatedFacts:
-    """The facts of a program that hold for the part that its firmware measures."""
-
-    sums: tuple[_Sum, ...] = ()
-    watch: Watch | None = None
-
-    @classmethod
-    def of(cls, program: LinkedProgram, paths: Paths, register: int, *, whole: bool) -> StatedFacts:
-        """Return the facts that limit paths: none if there are more than can be watched."""
-        passes = facts_of(program, whole=whole).passes
-        sums = [each for f in passes if f.name in paths.longest.passes for each in _sums(f)]
-        first, last = (
-            first_write(program, span_labels(program)[name][0], register)
-            for name in ("finish" if whole else "begin", "finish")
-        )
-        watch = Watch([each.times for each in sums], first, last)
-        return cls(tuple(sums), watch) if len(watch.options[1]) < _LONGEST_WATCH else cls()
-
-    def check(self, stats: EmulatorStats) -> None:
-        """Raise `CheckFailed` if a prediction on the emulator contradicts a fact."""
-        for each, (least, most) in zip(self.sums, stats.passes, strict=False):
-            if least < each.least or most > each.most:
-                raise CheckFailed(
-                    f"the cycle bound is wrong, because the label {each.name} of the generated "
-                    f"code is wrong: the emulator counted {least:,} to {most:,} passes, but the "
-                    f"label allows {each.least:,.0f} to {each.most:,.0f}; report this as a bug"
-                )
-
-
-def _sums(fact: Fact) -> list[_Sum]:
-    """Return a fact as sums; one about other places has a sum for each limit."""
-    if not fact.others:
-        return [_Sum(fact.name, fact.places, fact.least, fact.most)]
-    upper, lower = (_less(fact, times) for times in (fact.most, fact.least))
-    return [
-        _Sum(fact.name, upper, float("-inf"), fact.base),
-        _Sum(fact.name, lower, 0, float("inf")),
-    ]
-
-
-def _less(fact: Fact, times: int) -> dict[int, int]:
-    """Return the passes of a fact's places, less a multiple of the others' passes."""
-    sums = dict(fact.places)
-    for address, weight in fact.others.items():
-        sums[address] = sums.get(address, 0) - times * weight
-    return sums
-
-
-def stated_facts(program: LinkedProgram, plan: DevicePlan, board: Board) -> StatedFacts:
-    """Return the facts behind a program's paths, for an emulator to count: none if it has none."""
-    if not isinstance(plan, Plan) or plan.estimated:
-        return StatedFacts()
-    try:
-        paths = prediction_paths(program, plan, board)
-    except (CheckFailed, InputError):
-        return StatedFacts()
-    return StatedFacts.of(program, paths, _register(board), whole=plan.buffered)
-
-
-@contextmanager
 def watched_board(
-    program: LinkedProgram, plan: DevicePlan, board: Board, emulator: str | None = None
-) -> Iterator[EmulatedBoard]:
-    """Run a program on the emulated board, and check its stated facts at the end of the block.
+    program: LinkedFirmware, plan: DevicePlan, board: Board, emulator: str | None = None
+) -> AbstractContextManager[RunningBoard]:
+    """Run a program on the emulated board, and check what is stated of it at the block's end.
 
-    `emulator` as in `EmulatedBoard`. Raises `CheckFailed` if a prediction contradicts a fact.
+    `emulator` as in `EmulatedBoard`. Raises `CheckFailed` if a prediction contradicts a statement.
     """
-    facts = stated_facts(program, plan, board)
-    with EmulatedBoard(program.path, board=board, emulator=emulator, watch=facts.watch) as emulated:
-        yield emulated
-        facts.check(emulated.stats())
-
-
-def _register(board: Board) -> int:
-    """Return the I/O register that marks spans, as instructions have it."""
-    return board.gpior0 - _IO_REGISTERS
+    return family_of(board).watched(program, plan, board, emulator)
 
 
 @dataclass(frozen=True)

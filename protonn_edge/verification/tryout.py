@@ -26,8 +26,9 @@ from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.chain.nearness import NearestStage
 from protonn_edge.codegen import DevicePlan
 from protonn_edge.device.protocol import BITS_PER_BYTE
-from protonn_edge.emulator import EmulatedBoard
+from protonn_edge.emulator.board import RunningBoard
 from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.families import family_of
 from protonn_edge.quantization import DeviceModel, IntegerChain, with_integers
 from protonn_edge.verification.agreement import Agreement, open_session, verify_device
 from protonn_edge.verification.drawn_points import drawn_points
@@ -96,7 +97,7 @@ def try_firmware(
     """
     with ExitStack() as stack:
         try:
-            emulated = stack.enter_context(EmulatedBoard(elf, board=board))
+            emulated = stack.enter_context(family_of(board).emulated(elf, board))
         except InputError as error:
             return Tried(left_out=str(error))
         name = f"emulated {board.name}"
@@ -150,7 +151,7 @@ def _checked(agreement: Agreement) -> Tried:
     return tried
 
 
-def _stopped(name: str, emulated: EmulatedBoard, error: CheckFailed) -> WrongAnswers:
+def _stopped(name: str, emulated: RunningBoard, error: CheckFailed) -> WrongAnswers:
     """Return the failure of a firmware that does not answer."""
     faults = emulated.stats().faults
     reason = f"crashed ({faults[0]})" if faults else f"failed ({_reason(error)})"

@@ -37,7 +37,6 @@ int main(void) {
     }
 }
 """
-DEADLINE_S = 60
 
 
 @pytest.fixture(scope="module")
@@ -98,12 +97,12 @@ def test_a_chosen_port_is_the_one_said(emulate: Callable[..., Emulate], firmware
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    board = emulate(firmware, "--tcp", port, "--bootloader")
+    board = emulate(firmware, "--port", port, "--bootloader")
     assert board.record["url"] == f"socket://127.0.0.1:{port}"
     assert board.record["upload_port"] == f"net:127.0.0.1:{port}"
     assert f"protonn-edge upload --port socket://127.0.0.1:{port}" in board.say_until("upload")
 
-    taken = run("emulate", firmware, "--tcp", port)
+    taken = run("emulate", firmware, "--port", port)
     assert taken.exit_code == 2
     assert f"error: the emulated Uno: port {port} of 127.0.0.1" in taken.stderr
 
@@ -113,7 +112,7 @@ def test_a_link_leads_to_the_device_as_long_as_the_board_runs(
 ) -> None:
     device = tmp_path / "uno"
     device.symlink_to("/dev/pts/of-a-board-before")
-    board = emulate(firmware, "--pty", device)
+    board = emulate(firmware, "--port", device)
     assert board.record["url"] == str(device)
     assert str(device.resolve()).startswith("/dev/pts/")
     assert echoes(str(device))
@@ -138,8 +137,7 @@ def test_a_fault_is_said_when_it_happens(emulate: Callable[..., Emulate], firmwa
         (["none.elf"], "none.elf does not exist; build the firmware first"),
         (["none.elf", "--sensor", "a0"], "give NAME=FILE"),
         (["none.elf", "--sensor", "a0=none.csv,rate=5"], "none.csv does not exist"),
-        (["none.elf", "--tcp", "0"], "--tcp"),
-        (["none.elf", "--tcp", "5000", "--pty", "uno"], "cannot be used together"),
+        (["none.elf", "--port", "0"], "--port"),
     ],
 )
 def test_what_cannot_run_is_refused(arguments: list[str], sentence: str) -> None:
@@ -151,7 +149,7 @@ def test_what_cannot_run_is_refused(arguments: list[str], sentence: str) -> None
 def test_a_file_is_not_replaced_by_a_link(firmware: Path, tmp_path: Path) -> None:
     precious = tmp_path / "precious"
     precious.write_text("kept")
-    refused = run("emulate", firmware, "--pty", precious)
+    refused = run("emulate", firmware, "--port", precious)
     assert refused.exit_code == 2
     assert "is not a symbolic link" in refused.stderr
     assert precious.read_text() == "kept"

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from command_line import refusal, run, run_json
 
-from protonn_edge.cli import upload
 from protonn_edge.cli.upload import upload_line
+from protonn_edge.families.avr import upload
 from protonn_edge.toolchain.ports import FoundPort
 
 SETTINGS = "[env:uno]\nboard = uno\n\n[env:attiny85] ; a programmer's\nboard = attiny85\n"
@@ -149,7 +149,7 @@ def test_an_environment_of_someones_own_needs_a_port(
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (None, "has no platformio.ini; name a folder that"),
+        (None, "contains no project; name a folder that"),
         ("[platformio]\n", "has no section [env:NAME]"),
         ("no settings", "cannot be read"),
     ],

@@ -38,39 +38,6 @@ from protonn_edge.verification.agreement import open_session, verify_device
 
 pytestmark = needs_emulated_avr
 
-# Pushes equal features, so many and of this value, within marks that the emulator counts; a byte
-# on the serial line begins each push.
-PUSHES = """
-#include <avr/io.h>
-#include "pnn_model.h"
-static pnn_input_t features[16];
-static void begin(uint8_t count, pnn_input_t feature)
-{
-    for (uint8_t i = 0; i < count; ++i) {
-        features[i] = feature;
-    }
-    while (!(UCSR0A & 1 << RXC0)) {
-    }
-    (void)UDR0;
-    pnn_begin();
-}
-int main(void)
-{
-    UBRR0L = 16;
-    UCSR0A = 1 << U2X0;
-    UCSR0B = 1 << RXEN0;
-PUSHED
-    for (;;) {
-    }
-}
-"""
-PUSH = """
-    begin(COUNT, FEATURE);
-    GPIOR0 = 1;
-    pnn_push_many(features, COUNT);
-    GPIOR0 = 0;
-"""
-
 
 @pytest.mark.parametrize(
     ("seed", "features", "projections", "prototypes", "classes", "gamma_numerator"),

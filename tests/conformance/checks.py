@@ -47,9 +47,9 @@ from protonn_edge.chain.stored import digest
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.host import host_program
 from protonn_edge.errors import CheckFailed
+from protonn_edge.families.avr.paths import prediction_paths, stated_facts
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.folders import scratch_folder
-from protonn_edge.verification.agreement import prediction_paths, stated_facts
 
 MEAN_WITHIN = 0.04
 """How far the mean cycles of a chain may be from what its plan says, as a share."""

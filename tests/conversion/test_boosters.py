@@ -241,7 +241,8 @@ def first_tree(learner: Any) -> Any:
     [
         (lambda it: it["gradient_booster"].update(name="dart"), "scores of the booster 'dart'"),
         (lambda it: it["gradient_booster"].update(name="gblinear"), "booster='gbtree'"),
-        (lambda it: it["objective"].update(name="reg:squarederror"), "'reg:squarederror'"),
+        (lambda it: it["objective"].update(name="count:poisson"), "'count:poisson'"),
+        (lambda it: it["objective"].update(name="reg:squarederror"), "3 outputs"),
         (lambda it: first_tree(it)["split_type"].__setitem__(0, 1), "splits by categories"),
         (lambda it: first_tree(it)["tree_param"].update(size_leaf_vector="3"), "several values"),
         (
@@ -290,7 +291,7 @@ def test_what_has_no_counterpart_is_refused(change: Any, words: str, tmp_path: P
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("objective=multiclass", "objective=regression", "the objective 'regression'"),
+        ("objective=multiclass", "objective=tweedie", "the objective 'tweedie"),
         ("num_cat=0", "num_cat=1", "splits by categories"),
         ("is_linear=0", "is_linear=1", "linear functions in leaves"),
         ("decision_type=2", "decision_type=6", "zeros as missing values"),
@@ -446,5 +447,12 @@ def test_with_the_libraries():
         from_sklearn(xgboost.XGBClassifier(), X)
     with pytest.raises(InputError, match="LGBMClassifier: not fitted"):
         from_sklearn(lightgbm.LGBMClassifier(), X)
-    with pytest.raises(InputError, match=r"the XGBRegressor predicts numbers \(regression\)"):
-        from_sklearn(xgboost.XGBRegressor(n_estimators=1).fit(X, y), X)
+    for regressor in (
+        xgboost.XGBRegressor(n_estimators=20, max_depth=3),
+        xgboost.XGBRFRegressor(n_estimators=5, max_depth=4),
+        lightgbm.LGBMRegressor(n_estimators=20, num_leaves=8, verbose=-1),
+    ):
+        numbers = X[:, 20] + X[:, 30]
+        found = from_sklearn(regressor.fit(X, numbers), X, numbers)
+        assert np.allclose(found.source.answers(X), regressor.predict(X), atol=1e-3)
+        assert found.agreement > 0.995

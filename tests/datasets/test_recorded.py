@@ -71,13 +71,3 @@ def test_one_wav_file_has_one_class(tmp_path: Path) -> None:
 
 
 # --- tables --------------------------------------------------------------------------------------
-
-
-def people(tmp_path: Path) -> Path:
-    path = tmp_path / "people.csv"
-    rows = [
-        f"{'ab'[n // 40]},s{n // 10 % 2},p{n // 20 % 2},note,{n * 7 % 13},{-n * 5 % 11}"
-        for n in range(80)
-    ]
-    path.write_text("\n".join(["label,session,person,remark,ax,ay", *rows]) + "\n")
-    return path

@@ -198,7 +198,7 @@ def test_a_chip_that_simavr_does_not_know_is_refused(compile_firmware):
     other = dataclasses.replace(load_board("uno"), name="other", mcu="atmega9999")
     elf = compile_firmware("int main(void) { for (;;) {} }")
     with (
-        refused_by("emulator.uno"),
+        refused_by("emulator.board"),
         EmulatedUno(elf, board=other),
     ):
         pass
@@ -208,7 +208,7 @@ def test_a_chip_without_the_serial_line_is_refused(compile_firmware):
     other = dataclasses.replace(load_board("uno"), name="other", serial="usart1")
     elf = compile_firmware("int main(void) { for (;;) {} }")
     with (
-        refused_by("emulator.uno"),
+        refused_by("emulator.board"),
         EmulatedUno(elf, board=other),
     ):
         pass

@@ -84,7 +84,7 @@ def test_an_emulator_that_does_not_start_is_reported(compile_firmware, empty_cac
     (product,) = empty_cache.iterdir()
     product.write_text("#!/bin/sh\necho 'libsimavr.so.2: cannot open' >&2\nexit 127\n")
     with (
-        refused_by("emulator.uno", kind=Exception),
+        refused_by("emulator.board", kind=Exception),
         EmulatedUno(firmware),
     ):
         pass

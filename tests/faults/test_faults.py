@@ -21,9 +21,10 @@ from protonn_edge.avr.program import read_program
 from protonn_edge.boards import load_board
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed
+from protonn_edge.families.avr.paths import stated_facts
 from protonn_edge.projects.project import trial_build
 from protonn_edge.quantization import quantize
-from protonn_edge.verification.agreement import stated_facts, verify_device
+from protonn_edge.verification.agreement import verify_device
 from protonn_edge.verification.tryout import trial_points
 
 EVA, AGREEMENT, BOUNDS = "Eva", "agreement", "bound and measurement"
@@ -69,7 +70,7 @@ def test_measurements_contradict_a_wrong_bound(name: str) -> None:
         points = trial_points(trial.model, 20)
         with EmulatedBoard(elf, board=board, watch=facts.watch) as emulated:
             verify_device("uno", emulated.url, reference, points, board=board)
-            with refused_by("verification.agreement", kind=CheckFailed):
+            with refused_by("families.avr.paths", kind=CheckFailed):
                 facts.check(emulated.stats())
 
 

@@ -12,8 +12,8 @@ from protonn_edge.avr.program import read_program
 from protonn_edge.boards import load_board
 from protonn_edge.codegen import Limits, make_plan
 from protonn_edge.errors import CheckFailed
+from protonn_edge.families.avr.checks import check_constants_within_reach
 from protonn_edge.kinds.protonn.head import ProtoNNHead
-from protonn_edge.projects.checks import check_constants_within_reach
 from protonn_edge.quantization import quantize
 
 SOURCE = """
@@ -33,7 +33,7 @@ def test_constants_beyond_64_kb_are_refused(tmp_path):
     compile_text(SOURCE, elf, "-Os", "-DSIZE=1000", mcu="atmega2560")
     check_constants_within_reach(read_program(elf), ProtoNNHead.remedies)
     compile_text(SOURCE, elf, "-Os", "-DSIZE=2000", mcu="atmega2560")
-    with refused_by("projects.checks", kind=CheckFailed):
+    with refused_by("families.avr.checks", kind=CheckFailed):
         check_constants_within_reach(read_program(elf), ProtoNNHead.remedies)
 
 

@@ -21,7 +21,6 @@ from protonn_edge.sensors.commands.monitor import _another_model, picture
 from protonn_edge.sensors.listener import AnswerStream, Listener
 from protonn_edge.sensors.sensor_board import WindowAnswer
 
-NAMES = ("rest", "wave")
 BYTES_OF_HASH = bytes(range(8))
 TRAINED = (-300, 310, -20, 20)
 CALM = (-100, 100, 0, 0)

@@ -34,7 +34,7 @@ CARE = {
     ("cli/keys.py", "termios"): "except ImportError:",
     ("cli/keys.py", "tty"): "except ImportError:",
     ("system/folders.py", "os.getuid"): 'hasattr(os, "getuid")',
-    # A pseudo-terminal's name: where there is none, --pty ends before it.
+    # A pseudo-terminal's name: where there is none, the emulator ends before it.
     ("cli/emulate.py", "symlink_to"): "exists and is not a symbolic link",
 }
 

@@ -22,6 +22,7 @@ TABLE = "| room | contents |"
 
 # The modules of a rule of a policy that belong to a room above `policy`, by their names.
 PARTS_OF_RULES = {
+    "convert": "conversion",
     "train": "training",
     "targets": "training",
     "held_out": "training",

@@ -18,7 +18,6 @@ from programs import started
 
 ROOT = Path(__file__).parents[2]
 PARTS = ("protonn_edge", "templates", "firmware", "web", "platformio.ini")  # what is installed
-DEADLINE_S = 120.0
 
 
 class Room(NamedTuple):
@@ -57,6 +56,7 @@ ROOMS = {
         "protonn_edge/kinds/dense/value "
         "templates/c/policy/value.j2 "
         "templates/export/policy/value.md.j2 templates/export/policy/value.ino.j2 "
+        "templates/sensors/policy/value.j2 "
         "tests/policy/value docs/values.md",
         "train data.csv -o other.npz --target value",
         "numeric prediction is not installed",
@@ -67,6 +67,11 @@ ROOMS = {
         "tests/policy/label_sets docs/labels.md",
         "train sets.svm -o sets.npz",
         "label prediction is not installed",
+    ),
+    "pico": Room(
+        "protonn_edge/families/rp2040 firmware/rp2040 tests/pico docs/pico.md",
+        "build model.npz -o pico --board pico",
+        "there is no firmware for pico",
     ),
     "policies": Room(
         "protonn_edge/policy templates/c/policy templates/export/policy tests/policy "
@@ -102,6 +107,9 @@ ROOMS = {
         "protonn_edge/conversion protonn_edge/cli/convert.py protonn_edge/cli/converting.py "
         "protonn_edge/kinds/forest/convert protonn_edge/kinds/linear/convert.py "
         "protonn_edge/kinds/protonn/convert protonn_edge/features/convolution/convert "
+        "protonn_edge/policy/value/convert.py protonn_edge/kinds/dense/value/convert.py "
+        "protonn_edge/kinds/forest/value/convert.py protonn_edge/kinds/linear/value/convert.py "
+        "tests/policy/value/test_convert.py "
         "tests/conversion docs/conversion.md docs/networks.md",
         "convert model.npz -o model.onnx",
         "conversion is not installed",
@@ -184,7 +192,8 @@ ROOMS = {
     ),
     "convolutions": Room(
         "protonn_edge/features/convolution protonn_edge/features/int8_layer "
-        "protonn_edge/features/pooling templates/c/convolution templates/c/int8_layer "
+        "protonn_edge/features/pooling protonn_edge/kinds/dense/value/convert.py "
+        "templates/c/convolution templates/c/int8_layer "
         "templates/c/pooling tests/convolution tests/convolution_training docs/convolution.md "
         "docs/convolution-training.md",
         "train data.csv -o images.npz --features conv:4x3 --image-shape 1x2",

@@ -20,23 +20,6 @@ from protonn_edge.projects.project import trial_build
 from protonn_edge.quantization import DeviceModel, IntegerChain, quantize
 from protonn_edge.verification.agreement import compare, verify_device
 
-PUSH = """
-#include <avr/io.h>
-#include "pnn_model.h"
-static pnn_input_t features[40];
-int main(void)
-{
-    GPIOR0 = 1;
-    pnn_begin();
-    GPIOR0 = 0;
-    GPIOR0 = 1;
-    pnn_push_many(features, COUNT);
-    GPIOR0 = 0;
-    for (;;) {
-    }
-}
-"""
-
 
 def inputs_near_prototypes(seed: int, n: int, model: IntegerChain) -> np.ndarray:
     """Return points like those that the model was made of, among them some that are far away."""

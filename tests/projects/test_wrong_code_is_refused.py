@@ -33,6 +33,7 @@ from protonn_edge.codegen import render_c
 from protonn_edge.device import NoReplyError
 from protonn_edge.errors import InputError
 from protonn_edge.export import rendering
+from protonn_edge.families.avr import family
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.projects import folder as project_folder
 from protonn_edge.system.files import resource, write_atomically
@@ -194,7 +195,7 @@ def test_a_build_says_where_no_board_is_emulated(
     def missing(*_: object, **__: object) -> None:
         raise InputError("gcc is missing; install gcc")
 
-    monkeypatch.setattr(tryout, "EmulatedBoard", missing)
+    monkeypatch.setattr(family, "EmulatedBoard", missing)
     save_model(random_linear_model(), tmp_path / "model.npz")
     done = succeed("build", tmp_path / "model.npz", "-o", tmp_path / "project", "--json")
     assert "not tried: gcc is missing; install gcc" in done.stderr

@@ -30,14 +30,19 @@ def _calls(tree: ast.AST) -> Iterator[str]:
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _is_error(node.func)]
     for call in sorted(calls, key=lambda each: (each.lineno, each.col_offset)):
         given = [*call.args, *(keyword.value for keyword in call.keywords)]
+        given = given[-1:] if _name_of(call.func) == "without_effect" else given
         for argument in given:
             if text := _text(argument):
                 yield text
 
 
+def _name_of(function: ast.expr) -> str:
+    return str(getattr(function, "attr", getattr(function, "id", "")))
+
+
 def _is_error(function: ast.expr) -> bool:
-    name = getattr(function, "attr", getattr(function, "id", ""))
-    return name.endswith("Error") or name in ("CheckFailed", "Refusal", "refuse_each")
+    name = _name_of(function)
+    return name.endswith("Error") or name in ("CheckFailed", "Refusal", "without_effect")
 
 
 def _text(node: ast.expr) -> str:

@@ -6,7 +6,7 @@ import os
 import pty
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from io import BytesIO, TextIOWrapper
 
 import pytest
@@ -18,8 +18,6 @@ from protonn_edge.sensors.sensor_board import WindowAnswer
 from protonn_edge.teaching.listener import TeachingListener
 from protonn_edge.teaching.messages import ForgetReply, LearnReply
 from protonn_edge.teaching.monitor import Labels
-
-Press = Callable[[str], None]
 
 
 def taught(*pieces: bytes) -> tuple[Iterator[object], TeachingListener, Labels, list[str]]:

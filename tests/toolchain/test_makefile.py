@@ -14,7 +14,10 @@ import pytest
 from checkout import CHECKOUT, skip_unless_checked_out
 
 ORDINARY = ("sh", "bash", "env", "grep", "sed", "expand", "touch", "mkdir", "cat", "tr", "seq")
-ALL_PACKAGES = "gcc-avr avr-libc simavr libsimavr-dev avrdude arduino-core-avr"
+ALL_PACKAGES = (
+    "gcc-avr avr-libc simavr libsimavr-dev avrdude arduino-core-avr "
+    "gcc-arm-none-eabi libnewlib-arm-none-eabi"
+)
 
 
 @pytest.fixture

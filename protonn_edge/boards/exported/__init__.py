@@ -1,1 +1,1 @@
-"""Boards with 32 bits, for which models are exported; there is no firmware for them."""
+"""Boards with 32 bits, for which models are exported; for some, there is firmware, too."""

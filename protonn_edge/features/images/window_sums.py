@@ -100,3 +100,11 @@ class WindowSums(ImageStage):
         check_holds(full or each, what, "kernels that read all channels, or one each")
         fits = self.bias.shape == (out,)
         check_holds(fits, f"{self.bias.size} biases for {out} channels", "one per channel")
+
+
+def padded_bytes(stage: WindowSums) -> int:
+    """Return the size of the image with its margins; 0 without margins."""
+    (above, below), (left, right) = stage.margins
+    height, width, channels = stage.shape
+    size = (above + height + below) * (left + width + right) * channels
+    return size if above + below + left + right else 0

@@ -33,7 +33,7 @@ from protonn_edge.training.learner import Learner
 from protonn_edge.training.mapped_rows import in_memory
 from protonn_edge.training.points import Points
 from protonn_edge.training.progress import EpochReport, Learned, qualities
-from protonn_edge.training.refusals import Refusal
+from protonn_edge.training.refusals import Refusal, without_effect
 from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, SearchSpec, SearchTask
 
 _OF_NODES = ("features", "thresholds", "values", "risks")
@@ -370,14 +370,15 @@ class ForestClassifier(ForestParameters, DeviceClassifier):
 
     learner = ForestLearner
     refusals: ClassVar[tuple[Refusal, ...]] = (
-        Refusal(
-            lambda case: case.settings.ensemble == "boosting" and case.first_given("leaves"),
-            "{it} has no effect, because {ensemble} is 'boosting', whose leaves add corrections;"
-            " leave {it} out",
+        without_effect(
+            lambda case: case.settings.ensemble == "boosting",
+            "leaves",
+            "{ensemble} is 'boosting', whose leaves add corrections",
         ),
-        Refusal(
-            lambda case: case.settings.ensemble != "boosting" and case.first_given("shrinkage"),
-            "{it} has no effect, because only {ensemble} 'boosting' uses it; leave {it} out",
+        without_effect(
+            lambda case: case.settings.ensemble != "boosting",
+            "shrinkage",
+            "only {ensemble} 'boosting' uses it",
         ),
     )
 

@@ -16,11 +16,11 @@ from protonn_edge.chain.checks import only_zeros
 from protonn_edge.chain.model import Model
 from protonn_edge.conversion import reading
 from protonn_edge.conversion.affine import Float64
+from protonn_edge.conversion.answered import Answers
 from protonn_edge.conversion.search import Candidate, ModelSearch, Rule
 from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.training.normalization import normalizer_from
-from protonn_edge.training.points import Indices
 
 _LEAST_PRIOR = 1e-300  # its logarithm is finite, and too low to win
 
@@ -44,9 +44,9 @@ class LinearRule(Rule):
         values: Float64 = Z @ self.coefficients.T + self.intercepts
         return values
 
-    def answers(self, Z: Float64) -> Indices:
+    def answers(self, Z: Float64) -> Answers:
         """Return the class index of each point Z (n, k)."""
-        classes: Indices = self.decisions(Z).argmax(axis=1).astype(np.int64)
+        classes: Answers = self.decisions(Z).argmax(axis=1).astype(np.int64)
         return classes
 
     @property

@@ -18,7 +18,7 @@ from protonn_edge.training.learner import Learner
 from protonn_edge.training.mapped_rows import in_memory
 from protonn_edge.training.points import Points
 from protonn_edge.training.progress import Learned, logistic_report
-from protonn_edge.training.refusals import Refusal, for_devices
+from protonn_edge.training.refusals import Refusal, for_devices, without_effect
 from protonn_edge.training.searched import FEATURES_SEARCHED, Between, SearchSpec, SearchTask
 
 if TYPE_CHECKING:
@@ -110,13 +110,10 @@ class LinearClassifier(LinearParameters, DeviceClassifier):
             "{features} requests no convolutions; request some, such as conv:8x3,max2, or choose "
             "'saga'",
         ),
-        Refusal(
-            lambda case: (
-                case.settings.solver == NETWORK
-                and case.first_given("regularization max_iterations tolerance")
-            ),
-            "{it} has no effect, because {solver} is 'network', which keeps weights that were "
-            "learned with convolutions; leave {it} out",
+        without_effect(
+            lambda case: case.settings.solver == NETWORK,
+            "regularization max_iterations tolerance",
+            "{solver} is 'network', which keeps weights that were learned with convolutions",
         ),
     )
 

@@ -4,21 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import click
 
+from protonn_edge.cli.additions import AddedOptions
 from protonn_edge.cli.command import option
 from protonn_edge.cli.train_additions import TrainAddition
 from protonn_edge.system.lazy import later
 from protonn_edge.training.searched import BEST
 
 if TYPE_CHECKING:
+    from protonn_edge.datasets import Dataset
     from protonn_edge.training.targets import Target
 
 _values = later("protonn_edge.policy.value.train", "ValueTarget")
 _classes = later("protonn_edge.policy.value.train", "NamedClasses")
+_ask = later("protonn_edge.policy.value.steps", "ask_about_quantities")
 _value_step = later("protonn_edge.policy.value.steps", "ValueStep")
+
+
+_TARGET = option(
+    "What labels are: classes, or values of a quantity.  [default: values if they have decimals]",
+    click.Choice(("class", "value")),
+    flag="--target",
+)
+
+
+@dataclass(frozen=True)
+class WindowsOptions(AddedOptions):
+    """The option of `windows`."""
+
+    target: Literal["class", "value"] | None = _TARGET
+
+    def check(self, dataset: Dataset) -> None:
+        """Ask what whole numbers are if they look like a quantity."""
+        _ask(dataset, is_given=self.target is not None)
 
 
 @dataclass(frozen=True)
@@ -27,12 +48,7 @@ class ValueOptions(TrainAddition):
 
     APART: ClassVar[Mapping[str, str]] = {"--target=value": f"--classifier={BEST}"}
 
-    predicted: str | None = option(
-        "What labels are: classes, or values of a quantity.  [default: values if they have "
-        "decimals]",
-        click.Choice(("class", "value")),
-        flag="--target",
-    )
+    predicted: str | None = _TARGET
 
     def completed(self, target: Target) -> Target:
         """Return the target that is asked for."""
@@ -48,5 +64,5 @@ class ValueOptions(TrainAddition):
         return None if target is None else _value_step(target, is_given=self.predicted is not None)
 
 
-COMMANDS = {"train": ValueOptions}
+COMMANDS = {"train": ValueOptions, "windows": WindowsOptions}
 """What this rule adds to commands."""

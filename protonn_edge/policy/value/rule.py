@@ -80,6 +80,9 @@ class Value(ValueRule, FloatRule):
     def __post_init__(self) -> None:
         check_range("value.scale", self.scale, _LEAST_SCALE, 1 / _LEAST_SCALE)
         check(math.isfinite(self.offset), "value.offset", self.offset, "finite")
+        whole = float(self.decimals).is_integer() and type(self.decimals) is not bool
+        check(whole, "value.decimals", self.decimals, "a whole number")
+        checks.set_checked(self, "decimals", int(self.decimals))
         check_range("value.decimals", self.decimals, 0, MOST_DECIMALS)
         largest = _LIMIT / 10**self.decimals / 2
         check(abs(self.offset) <= largest, "value.offset", self.offset, f"within {largest:g} of 0")
@@ -90,10 +93,10 @@ class Value(ValueRule, FloatRule):
     @classmethod
     def of_array(cls, array: NDArray[Any]) -> Self:
         """Return the rule that a model file stores."""
-        if array.shape not in ((3,), (4,)) or array.dtype.kind != "f" or array[2] % 1:
+        if array.shape not in ((3,), (4,)) or array.dtype.kind != "f":
             raise checks.unlike(array, "value", "scale, offset, decimals and perhaps half a width")
         scale, offset, decimals, *half_width = array.tolist()
-        return cls(scale, offset, int(decimals), *half_width)
+        return cls(scale, offset, decimals, *half_width)
 
     def to_array(self) -> NDArray[np.float64]:
         """Return its numbers."""
@@ -102,7 +105,8 @@ class Value(ValueRule, FloatRule):
 
     def check(self, n_classes: int) -> None:
         """Refuse a model of classes."""
-        check(n_classes == 1, "value", f"a model of {n_classes:,} scores", "one score")
+        found = f"a model of {n_classes:,} scores"
+        check(n_classes == 1, "value", found, "one score of a number")
 
     @property
     def mean(self) -> float:

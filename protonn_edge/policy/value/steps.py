@@ -23,6 +23,13 @@ Float64 = NDArray[Any]
 _LEAST_R2 = 0.05
 
 
+def ask_about_quantities(dataset: Dataset, *, is_given: bool) -> None:
+    """Refuse whole numbers that look like a quantity, unless the target is given."""
+    asked = [each.text for each in dataset.notices if each.kind == "quantity"]
+    if asked and not is_given:
+        raise InputError(f"{asked[0]}; say which with --target value or --target class")
+
+
 @dataclass(frozen=True)
 class ValueStep:
     """The questions before a training, and the interval after it."""
@@ -39,9 +46,7 @@ class ValueStep:
 
     def prepare(self, learner: DeviceClassifier, dataset: Dataset) -> None:  # noqa: ARG002
         """Ask what whole numbers are if they look like a quantity."""
-        asked = [each.text for each in dataset.notices if each.kind == "quantity"]
-        if asked and not self.is_given:
-            raise InputError(f"{asked[0]}; say which with --target value or --target class")
+        ask_about_quantities(dataset, is_given=self.is_given)
 
     def check(self, dataset: Dataset, *, floats_alone: bool) -> None:
         """There is nothing that could fail after the training."""

@@ -9,12 +9,14 @@ regression: K.-C. Li, 1991).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import cdist
 from sklearn.base import RegressorMixin
+from sklearn.linear_model import Ridge
 from sklearn.utils import RegressorTags, check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -23,11 +25,12 @@ from protonn_edge.errors import InputError
 from protonn_edge.policy.value.rule import MOST_DECIMALS, Value
 from protonn_edge.training.given_points import checked_points, point_weights
 from protonn_edge.training.labels import ClassLabels
-from protonn_edge.training.objective import Loss, Matrix, mean_loss, weighted
+from protonn_edge.training.objective import Loss, Matrix, Parameters, mean_loss, weighted
 from protonn_edge.training.points import Float32, Indices, Points, Targets
 from protonn_edge.training.targets import Target
 
 _SLICES = 8
+_RIDGE = 1e-2  # of the regression of numbers on RBFs, for each point
 _STEPS = 50  # the fewest steps of the device in a standard deviation
 _DIGITS = 4  # significant ones of a standard deviation that decimals distinguish
 
@@ -63,8 +66,7 @@ class NumberLabels(ClassLabels):
                 f"all targets are {numbers[0]:g}, so there is nothing to predict; give points with "
                 "other values"
             )
-        _check_scale(deviation, mean)
-        labels = NumberLabels(Value(deviation, mean, decimals_for(deviation, mean)))
+        labels = NumberLabels(value_of_scale(deviation, mean))
         targets = ((numbers - mean) / deviation).astype(np.float32)[:, None]
         return Points(points, targets, weights, labels=labels), np.array(["value"])
 
@@ -119,9 +121,22 @@ class ValueTarget(Target):
         slices: Indices = np.unique(np.searchsorted(ends, y[:, 0]), return_inverse=True)[1]
         return slices
 
+    def with_label_vectors(
+        self, start: Parameters, X: Float32, y: Targets, weights: Float32 | None
+    ) -> Parameters:
+        """Return initial values with Z fitted to the numbers, by ridge regression on the RBFs.
 
-def _check_scale(deviation: float, mean: float) -> None:
-    """Refuse numbers in a unit in which a device cannot return them."""
+        The means around the prototypes would be several times too large where RBFs overlap, and
+        the first steps would then move the prototypes far away from all points.
+        """
+        rbfs = np.exp(-cdist(X @ start.projection.T, start.prototypes.T, "sqeuclidean"))
+        ridge = Ridge(_RIDGE * len(X), fit_intercept=False)
+        Z = ridge.fit(rbfs, y[:, 0].astype(np.float64), sample_weight=weights).coef_
+        return replace(start, labels=Z[None].astype(np.float32))
+
+
+def value_of_scale(deviation: float, mean: float) -> Value:
+    """Return the rule of numbers, or refuse a unit in which a device cannot return them."""
     most, step = 1e9, 10.0**-MOST_DECIMALS
     if abs(mean) + 20 * deviation > most or deviation < _STEPS * step:
         raise InputError(
@@ -129,6 +144,7 @@ def _check_scale(deviation: float, mean: float) -> None:
             f"device returns numbers up to {most:g} in steps of {step:g}; give the labels in "
             "another unit, or without a constant part"
         )
+    return Value(deviation, mean, decimals_for(deviation, mean))
 
 
 def squared_error(
@@ -160,6 +176,8 @@ def _numbered(
         raise InputError("there is only 1 sample, from which nothing can be learned; give more")
     numbers = column_or_1d(y, warn=True)
     check_consistent_length(points, numbers)
+    if numbers.dtype.kind in "mM":
+        raise InputError("the targets are dates or times; give a number, such as seconds")
     try:
         with np.errstate(over="ignore"):
             numbers = numbers.astype(np.float64)
@@ -169,7 +187,8 @@ def _numbered(
         )
     if not np.isfinite(numbers).all():
         row = int(np.argmin(np.isfinite(numbers)))
-        raise InputError(f"target {row:,} is NaN or infinity; correct or drop the point")
+        of = "" if reset else f" of {what}"
+        raise InputError(f"target {row:,}{of} is NaN or infinity; correct or drop the point")
     return points, numbers
 
 

@@ -155,19 +155,21 @@ def _introduced(listener: Listener) -> str:
 
 def _record(window: NamedAnswer) -> dict[str, Any]:
     answer = window.answer
-    return {
-        "seconds": window.seconds,
-        "first_sample": answer.first,
+    said: dict[str, Any] = {
         "class": window.label,
         "reported_class": window.reported,
         "scores": dict(zip(window.names, answer.scores, strict=True)),
         "confidence": answer.confidence,
-        "lost": answer.lost,
-        "missing": window.missing,
     }
+    if window.value is not None:
+        said = {"name": window.label, "value": float(window.value)}
+    place = {"seconds": window.seconds, "first_sample": answer.first}
+    return {**place, **said, "lost": answer.lost, "missing": window.missing}
 
 
 def _line(window: NamedAnswer) -> str:
+    if window.value is not None:
+        return f"{window.seconds:9.2f} s  {window.label} {window.value}"
     best, sure = max(window.answer.scores), _confidence(window.sure)
     return (
         f"{window.seconds:9.2f} s  {window.reported or '-'}  "
@@ -181,7 +183,10 @@ def _confidence(sure: int | None) -> str:
 
 
 def picture(window: NamedAnswer) -> Group:
-    """Return the reported class, the scores as bars, the window's confidence, and the rate."""
+    """Return the reported class, the scores as bars, the window's confidence, and the rate.
+
+    If the model predicts a number, it is shown in place of class and scores.
+    """
     answer, rate, table = window.answer, window.rate, Table.grid(padding=(0, 1))
     low, high = min(0, *answer.scores), max(1, *answer.scores)
     for label, (name, score) in enumerate(zip(window.names, answer.scores, strict=True)):
@@ -191,6 +196,8 @@ def picture(window: NamedAnswer) -> Group:
     state = "" if rate is None else f"{rate:.4g} samples a second, "
     state += f"{counted(window.windows, 'window')}, {window.missing:,} missing, "
     state += f"{counted(answer.lost, 'sample')} lost"
+    if window.value is not None:
+        return Group(Text(f"{window.label} {window.value}", style="bold"), Text(state))
     return Group(Text(window.reported or "-", style="bold"), table, Text(state))
 
 

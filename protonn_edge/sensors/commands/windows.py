@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 import click
 import numpy as np
@@ -14,24 +14,32 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.registry import modules_named
 from protonn_edge.chain.signals import SAMPLE_RATES
-from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
+from protonn_edge.cli.additions import AddedOptions
+from protonn_edge.cli.command import OUTPUT, Output, additions, argument, command, option
 from protonn_edge.cli.options import LEVEL, PATH, FiniteRange, Qualified
 from protonn_edge.cli.paths import OutputFile
 from protonn_edge.cli.tables import TABLE
-from protonn_edge.datasets import Notice, TableOptions, recordings
-from protonn_edge.datasets.instruments import to_arrays
-from protonn_edge.datasets.naming import check_names, label_text, listed, title
+from protonn_edge.datasets import Dataset, Notice, TableOptions, recordings
+from protonn_edge.datasets.naming import check_names, label_text
 from protonn_edge.datasets.onset import THRESHOLDS
 from protonn_edge.datasets.recorded import Recording, followed_by, read_noise, read_recording
-from protonn_edge.datasets.roles import is_called_as_time
-from protonn_edge.errors import InputError, counted
+from protonn_edge.datasets.values import takes_among_all
+from protonn_edge.errors import InputError
 from protonn_edge.evaluation.terminal import fact_table
-from protonn_edge.sensors import MICROPHONE
-from protonn_edge.sensors.kinds import ANALOG_RATE
+from protonn_edge.sensors.commands.windows_file import WindowsFile
 from protonn_edge.system.files import write_atomically
 
 _BEFORE_SHARE = 5  # of a window
 _LEAST_RUN = 3  # samples of a label in a row, on average
+
+
+class WindowsAddition(AddedOptions):
+    """The options of a rule for windows."""
+
+    target: Literal["class", "value"] | None = None  # what labels are; None to find out
+
+    def check(self, dataset: Dataset) -> None:
+        """Refuse a recording, as a data set, with labels that may be something else."""
 
 
 @command(
@@ -81,6 +89,7 @@ def windows_command(
         "would sample the sound.  [default: from the recording, or its times]",
         FiniteRange(*SAMPLE_RATES),
     ),
+    added: list[WindowsAddition] = additions("windows"),
     table: TableOptions = TABLE,
     out: Output = OUTPUT,
 ) -> None:
@@ -100,7 +109,7 @@ def windows_command(
             f"--read name is for a folder of takes, but {recording} is not a folder; omit it"
         )
     options = replace(table, background=background, sample_rate=rate)
-    recorded = read_recording(recording, options)
+    recorded = _read(recording, options, added)
     if rate is not None:
         by_times = any(each.kind == "rate" for each in recorded.dataset.notices)
         if not by_times and not recordings.is_same_rate(recorded.rate, rate):
@@ -122,7 +131,7 @@ def windows_command(
     detector = _trigger(recorded, window, trigger, onset)
     windows = _windows(recorded, window, stride, test_share, detector)
     mixed = None if noisy is None else _to_mix(recorded, noisy, own, window, stride, test_share)
-    cut = _Cut(windows, recorded, detector, mixed)
+    cut = WindowsFile(windows, recorded, detector, mixed)
     content = io.BytesIO()
     np.savez_compressed(content, allow_pickle=False, **cut.arrays(onset))
     write_atomically(output, content.getvalue())
@@ -130,6 +139,17 @@ def windows_command(
     of_noise = () if noisy is None else noisy.dataset.notices
     out.notice(dict.fromkeys([*recorded.dataset.notices, *of_noise, *cut.notices(test_share)]))
     out.finish(cut.to_json())
+
+
+def _read(path: Path, options: TableOptions, added: Sequence[WindowsAddition]) -> Recording:
+    """Return a recording, with what rules say about its labels."""
+    target = next((each.target for each in added if each.target), None)
+    recorded = read_recording(path, options, target)
+    for each in added:
+        each.check(recorded.dataset)
+    if recorded.values is not None and options.background is not None:
+        raise InputError("--background names a class, but the labels are numbers; omit it")
+    return recorded
 
 
 def _check_window(window: int, channels: int) -> None:
@@ -197,13 +217,19 @@ def _windows(
             "--test is given, but the folder has its own takes for testing; omit --test"
         )
     if share and recorded.take_of is not None and recorded.groups is not None:
-        tested, share = recordings.last_takes(recorded.take_of, labels, share), 0.0
+        if recorded.values is None:
+            tested = recordings.last_takes(recorded.take_of, labels, share)
+        else:
+            tested = takes_among_all(recorded.take_of, recorded.values, share)
+        share = 0.0
     samples, seams = recorded.samples, recorded.seams
     cut = recordings.cut_windows(
         samples, labels, window, stride, share, seams, tested=tested, trigger=trigger
     )
     trained = np.isin(cut.y_test, cut.y_train)  # a class without training windows has no number
-    return replace(cut, X_test=cut.X_test[trained], y_test=cut.y_test[trained])
+    of_test = cut.X_test[trained], cut.y_test[trained], cut.test_begins[trained]
+    X_test, y_test, test_begins = of_test
+    return replace(cut, X_test=X_test, y_test=y_test, test_begins=test_begins)
 
 
 def _to_mix(
@@ -226,172 +252,3 @@ def _to_mix(
             "recordings"
         )
     return of_noise
-
-
-@dataclass(frozen=True, eq=False)
-class _Cut:
-    """Windows, their recording, and their starts, if not at regular intervals."""
-
-    windows: recordings.CutWindows
-    recorded: Recording
-    trigger: recordings.SegmentDetector | None
-    noise: NDArray[np.float32] | None = None  # windows to mix into copies
-
-    def arrays(self, onset: int | None) -> dict[str, Any]:
-        """Return the contents of the file: windows, their classes, rate, onset and groups."""
-        cut, dataset = self.windows, self.recorded.dataset
-        present = np.unique(cut.y_train)
-        number = np.full(dataset.n_classes, -1)
-        number[present] = np.arange(len(present))
-        arrays: dict[str, Any] = {
-            "X_train": cut.X_train,
-            "y_train": number[cut.y_train],
-            "class_names": np.array(dataset.classes)[present],
-        }
-        if len(cut.y_test):
-            arrays |= {"X_test": cut.X_test, "y_test": number[cut.y_test]}
-        if self.recorded.channels:
-            arrays["channel_names"] = np.array(self.recorded.channels)
-        if self.recorded.rate is not None:
-            arrays["sample_rate"] = np.array(self.recorded.rate)
-        if onset is not None:
-            arrays["onset"] = np.array(onset)
-        if self.groups is not None:
-            arrays["groups"] = np.array(self.groups)
-        if self.noise is not None:
-            arrays["background_noise"] = self.noise
-        return arrays | to_arrays(dataset.instrument)
-
-    @property
-    def groups(self) -> list[str] | None:
-        """The group of each training window, if rows have groups."""
-        groups = self.recorded.groups
-        return None if groups is None else [groups[row].strip() for row in self.windows.begins]
-
-    @property
-    def counts(self) -> list[NDArray[np.int64]]:
-        """The number of training and of test windows of each class."""
-        n = self.recorded.dataset.n_classes
-        return [np.bincount(y, minlength=n) for y in (self.windows.y_train, self.windows.y_test)]
-
-    def facts(self) -> list[tuple[str, str]]:
-        """Return the facts of the windows, as rows."""
-        cut, dataset = self.windows, self.recorded.dataset
-        window, channels = cut.X_train.shape[1:]
-        names = f": {', '.join(self.recorded.channels)}" if self.recorded.channels else ""
-        train, test = self.counts
-        tested = [f" + {count:,}" if test.any() else "" for count in test]
-        of_class = zip(dataset.classes, train, tested, strict=True)
-        facts = [
-            ("windows", f"{len(cut.y_train):,} for training, {len(cut.y_test):,} for testing"),
-            ("each window", f"{window:,} samples of {counted(channels, 'channel')}{names}"),
-            ("classes", ", ".join(f"{name}: {count:,}{more}" for name, count, more in of_class)),
-        ]
-        if self.recorded.rate is not None:
-            facts.append(("rate", f"{self.recorded.rate:g} Hz"))
-        if dataset.instrument is not None:
-            facts.append(("sensor", str(dataset.instrument)))
-        facts += [] if self.trigger is None else self.trigger.facts
-        groups = sorted({*(self.groups or ())})
-        if len(groups) > 1:
-            names = f"{len(groups):,} ({listed(groups)})"
-            facts.append(("groups", f"{names}, for 'train --groups groups'"))
-        if self.noise is not None:
-            facts.append(("noise", f"{counted(len(self.noise), 'window')}, for 'train --copies'"))
-        return facts
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the windows' facts with the field names of this command's JSON."""
-        cut, recorded = self.windows, self.recorded
-        classes, counts = recorded.dataset.classes, self.counts[0].tolist()
-        return {
-            "window": cut.X_train.shape[1],
-            "channels": cut.X_train.shape[2],
-            "channel_names": list(recorded.channels),
-            "sample_rate": recorded.rate,
-            "trigger": None if self.trigger is None else self.trigger.level,
-            "n_train": len(cut.y_train),
-            "n_test": len(cut.y_test),
-            "classes": [name for name, n in zip(classes, counts, strict=True) if n],
-            "n_of_class": dict(zip(classes, counts, strict=True)),
-            "groups": None if self.groups is None else len(set(self.groups)),
-            "n_noise": 0 if self.noise is None else len(self.noise),
-        }
-
-    def notices(self, test_share: float) -> Iterator[Notice]:
-        """Yield notices of rows without a window, and of columns that may not be channels."""
-        recorded, window = self.recorded, self.windows.X_train.shape[1]
-        classes, labels = recorded.dataset.classes, recorded.dataset.y_train
-        for place, name in enumerate(recorded.channels, start=1):
-            if is_called_as_time(name):
-                text = (
-                    f"{title(name, place)} is used as a channel, because its numbers do not "
-                    "increase as times do; exclude it with --read drop=NAME, or declare it with "
-                    "time=NAME"
-                )
-                yield Notice("time_channel", text, warning=True, columns=(name,))
-        if recorded.channels == MICROPHONE.channels and (recorded.rate or 0.0) > ANALOG_RATE:
-            text = (
-                f"{recorded.rate:g} samples a second are more than the {ANALOG_RATE:,.0f} that a "
-                "board can sample from a microphone; convert the recording with --rate 8000"
-            )
-            yield Notice("rate", text, warning=True)
-        runs = recordings.runs_of(labels, recorded.seams)
-        short = [(first, end) for first, end in runs if end - first < window]
-        if short:
-            are = "is" if len(short) == 1 else "are"
-            text = f"{self._some(short, runs)} {are} shorter than a window and left out"
-            yield Notice("short_runs", text)
-        if self.trigger is not None:
-            moving = recordings.classes_that_move(labels, runs, self.trigger)
-            yield from self._empty_runs([run for run in runs if labels[run[0]] in moving])
-            still = tuple(name for index, name in enumerate(classes) if index not in moving)
-            if still:
-                text = f"labels with little movement, cut at regular intervals: {listed(still)}"
-                yield Notice("still", text, columns=still)
-        train, test = self.counts
-        missing = [classes[index] for index in np.flatnonzero(train == 0)]
-        if missing:
-            nothing = "no run of equal labels in the training part is as long as a window"
-            reason = nothing if self.trigger is None else self.trigger.missing
-            yield Notice(
-                "no_window", f"classes left out: {listed(missing)}, because {reason}", warning=True
-            )
-        if test_share and not len(self.windows.y_test):
-            text = (
-                f"there are no test windows, because the last {100 * test_share:g} % of each run "
-                "is shorter than a window; use a larger --test, or shorter windows"
-            )
-            yield Notice("no_test", text, warning=True)
-        untested = tuple(classes[index] for index in np.flatnonzero((train > 0) & (test == 0)))
-        if untested and test.any():
-            text = (
-                f"classes without test windows: {listed(untested)}; add recordings of them, or cut "
-                "shorter windows"
-            )
-            yield Notice("untested", text, warning=True, columns=untested)
-
-    def _empty_runs(self, runs: list[recordings.Run]) -> Iterator[Notice]:
-        """Yield a notice of runs in which no window begins, although their class has windows."""
-        assert self.trigger is not None
-        cut, train = self.windows, self.counts[0]
-        labels, window = self.recorded.dataset.y_train, cut.X_train.shape[1]
-        long = [(a, b) for a, b in runs if b - a >= window and train[labels[a]]]
-        empty = [run for run in long if next(iter(self.trigger.begins(*run)), None) is None]
-        if empty:
-            text = (
-                f"no window begins in {self._some(empty, long)}; check these recordings, or lower "
-                "--onset or --trigger"
-            )
-            yield Notice("empty_runs", text, warning=True)
-
-    def _some(self, runs: Sequence[recordings.Run], of: Sequence[recordings.Run]) -> str:
-        """Return the number of some runs of others, with their files in a folder."""
-        recorded, text = (
-            self.recorded,
-            f"{len(runs):,} of {counted(len(of), 'run')} of equal labels",
-        )
-        if recorded.take_of is None:
-            return text
-        files = dict.fromkeys(recorded.files[recorded.take_of[first]] for first, _ in runs)
-        return f"{text} (in {listed(files)})"

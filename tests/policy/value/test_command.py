@@ -12,6 +12,7 @@ import pytest
 from avr_tools import needs_emulated_avr
 from command_line import assert_one_sentence, refusal, run, run_json, succeed
 from policy.value.numbers import write_table
+from refusals import refuses
 
 from protonn_edge.chain.file import load_model
 from protonn_edge.policy.value.figures import half_width_of
@@ -82,13 +83,7 @@ def test_the_device_gives_the_same_scores(folder: Path, kind: str, tmp_path: Pat
 
 def test_what_runs_classes_alone_is_refused(folder: Path, trained: Any, tmp_path: Path) -> None:
     assert trained["n"]
-    rng = np.random.default_rng(0)
-    X = rng.normal(0, 50, (200, 16, 1)).round()
-    np.savez(tmp_path / "windows.npz", X=X, y=X.std(axis=(1, 2)), sample_rate=50.0)
-    words = ("--features", "deviation,max", "--classifier", "linear")
-    succeed("train", tmp_path / "windows.npz", *words, "-o", tmp_path / "windowed.npz")
     for command in (
-        ("build", tmp_path / "windowed.npz", "--sensor", "a0", "--unit", "counts"),
         ("build", folder / "model.npz", "--precision", "float32"),
         ("build", folder / "model.npz", "--observe"),
     ):
@@ -101,7 +96,7 @@ def test_whole_numbers_that_may_be_a_quantity_are_asked_about(tmp_path: Path) ->
     told = run("train", table, *NAMED, "-o", tmp_path / "model.npz")
     assert "--target value or --target class" in refusal(told)
     succeed("train", table, *NAMED, *SMALL, "--target", "value", "-o", tmp_path / "model.npz")
-    assert load_model(tmp_path / "model.npz").policy.of_values
+    assert load_model(tmp_path / "model.npz").policy.predicts == "value"
 
 
 def test_numbers_may_be_classes(tmp_path: Path) -> None:
@@ -207,3 +202,22 @@ def test_epochs_report_how_much_of_the_variance_is_explained(folder: Path, tmp_p
     assert len(lines) == 2
     for line in lines:
         assert re.search(r"objective \d+\.\d{4}, training R2 -?[\d.]+, test R2 -?[\d.]+$", line)
+
+
+def test_predictions_have_the_decimal_commas_of_their_table(
+    trained: dict[str, Any], folder: Path, tmp_path: Path
+) -> None:
+    text = (folder / "data.csv").read_text().replace(",", ";").replace(".", ",")
+    (tmp_path / "commas.csv").write_text(text)
+    output = tmp_path / "predicted.csv"
+    succeed("predict", folder / "model.npz", tmp_path / "commas.csv", "-o", output)
+    last = [line.split(";")[-1] for line in output.read_text().splitlines()]
+    assert all(re.fullmatch(r"-?\d+,\d+", cell) for cell in last[1:])
+
+
+def test_calibration_adapts_classes_only(
+    trained: dict[str, Any], folder: Path, tmp_path: Path
+) -> None:
+    model, output = folder / "model.npz", tmp_path / "other.npz"
+    command = ["train", folder / "data.csv", *NAMED, "--calibrate", model, "-o", output]
+    refuses(run(*command), "cli.calibration")

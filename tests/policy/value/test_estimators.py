@@ -66,3 +66,25 @@ def test_a_constant_label_is_refused() -> None:
     X, y = points()
     with refused_by("policy.value.train"):
         clone(REGRESSORS["linear"]).fit(X, np.full_like(y, 3.0))
+
+
+@pytest.mark.parametrize("unit", ["M8[s]", "m8[s]"])
+def test_dates_and_times_are_refused(unit: str) -> None:
+    X, y = points()
+    with refused_by("policy.value.train"):
+        clone(REGRESSORS["linear"]).fit(X, (1000 * y).astype(unit))
+
+
+def test_a_gap_among_the_numbers_to_report_on_is_refused() -> None:
+    X, y = points()
+    with refused_by("policy.value.train"):
+        clone(REGRESSORS["linear"]).fit(X, y, evaluate_on=(X, np.append(y[1:], np.nan)))
+
+
+def test_overlapping_rbfs_do_not_drive_prototypes_away() -> None:
+    """A number that the features give away almost exactly is not lost in the first steps."""
+    rng = np.random.default_rng(0)
+    y = rng.uniform(0, 5, 300)
+    X = np.stack([y + rng.normal(0, 0.05, 300) for _ in range(14)], axis=1).astype(np.float32)
+    regressor = protonn_edge.ProtoNNRegressor(random_state=0).fit(X[:200], y[:200])
+    assert regressor.score(X[200:], y[200:]) > 0.99

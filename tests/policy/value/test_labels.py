@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command_line import assert_one_sentence, run
+from policy.value.numbers import points
 from refusals import refused_by
 
 from protonn_edge.datasets import Dataset, load_dataset
@@ -85,3 +86,10 @@ def test_numbers_as_labels_of_a_recording_are_refused(tmp_path: Path) -> None:
     path = table(tmp_path, "{:.2f}")
     words = ("windows", path, "--window", "8", "-o", tmp_path / "windows.npz")
     assert_one_sentence(run(*words, "--read", "label=y", "--rate", "50"))
+
+
+def test_numbers_beside_the_names_of_classes_are_refused(tmp_path: Path) -> None:
+    X, y = points()
+    np.savez(tmp_path / "data.npz", X=X, y=y, classes=np.array(["low", "high"]))
+    with refused_by("datasets.arrays"):
+        load_dataset(tmp_path / "data.npz")

@@ -15,6 +15,7 @@ from refusals import refused_by
 
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.policy import Units
+from protonn_edge.codegen import render_c
 from protonn_edge.policy.value.rule import IntegerValue, Value
 from protonn_edge.quantization import IntegerChain, quantize
 
@@ -114,3 +115,13 @@ def test_a_model_file_keeps_the_value(tmp_path: Path) -> None:
     loaded = load_model(tmp_path / "model.npz")
     assert loaded.policy == model.policy
     assert quantize(loaded).model_sha256 == quantize(model).model_sha256
+
+
+@pytest.mark.parametrize("decimals", [2.5, np.inf, np.nan, True, -1, 10])
+def test_decimals_are_a_whole_number_that_fits(decimals: float) -> None:
+    with refused_by("value.decimals"):
+        Value(1.0, 0.0, decimals)  # type: ignore[arg-type]
+
+
+def test_generated_c_says_that_it_predicts_a_number() -> None:
+    assert "predicts a number; see pnn_model.h" in render_c(chain_of("linear"))["pnn_model.c"]

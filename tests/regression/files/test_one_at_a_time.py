@@ -27,7 +27,6 @@ from protonn_edge.tuning.store import SearchFile
 pytestmark = pytest.mark.skipif(
     sys.platform == "win32", reason="Windows has no locks of this kind: run it elsewhere"
 )
-DEADLINE_S = 90
 HOLDS = """
 import os, sys
 from pathlib import Path

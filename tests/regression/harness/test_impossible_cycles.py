@@ -135,7 +135,7 @@ def test_verify_of_a_board_takes_the_range_of_the_program_in_its_project(
     write_project(model, tmp_path / "project")
     possible = PossibleCycles(2_000, 3_000, proven=True)
     monkeypatch.setattr(Project, "linked", lambda *_: Path("firmware.elf"))
-    monkeypatch.setattr(verify, "read_program", lambda path: path)
+    monkeypatch.setattr(verify, "read_program", lambda path, _: path)
     monkeypatch.setattr(PossibleCycles, "of_program", lambda *_: possible)
 
     monkeypatch.chdir(tmp_path)

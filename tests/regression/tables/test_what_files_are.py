@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +34,8 @@ def an_array() -> bytes:
     [
         (ROWS.encode("utf-16"), "is text in UTF-16; save it as UTF-8"),
         (ROWS.encode("utf-16-le"), "seems to be text in UTF-16; save it as UTF-8"),
+        (ROWS.encode("utf-32"), "UTF-32"),
+        (("\ufeff" + ROWS).encode("utf-32-be"), "UTF-32"),
         (ROWS.encode("utf-16-be"), "seems to be text in UTF-16; save it as UTF-8"),
         (
             ROWS.encode() + "Fräse".encode("cp1252"),
@@ -48,6 +51,8 @@ def an_array() -> bytes:
     ids=[
         "utf-16",
         "utf-16-le",
+        "utf-32",
+        "utf-32-be",
         "utf-16-be",
         "cp1252",
         "gzip",
@@ -62,6 +67,13 @@ def an_array() -> bytes:
 def test_a_file_is_called_what_it_is(tmp_path: Path, name: str, content: bytes, what: str) -> None:
     (tmp_path / name).write_bytes(content)
     assert what in refusal(run("data", tmp_path / name))
+
+
+@pytest.mark.parametrize("words", [("data",), ("train", "-o", "m.npz"), ("inspect",), ("predict",)])
+def test_an_empty_name_is_not_the_current_folder(words: Sequence[str]) -> None:
+    done = run(*words, *([""] * (1 + (words[0] == "predict"))))
+    assert done.exit_code == 2
+    assert "the name is empty" in done.stderr
 
 
 def test_a_null_byte_in_a_name_is_a_usage_error() -> None:

@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.chain.head import Remedies
 from protonn_edge.chain.model import Model
-from protonn_edge.chain.policy import policy_of
+from protonn_edge.chain.policy import FloatPolicy, policy_of
 from protonn_edge.chain.shapes import image_text
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.conversion.affine import rows_in_order
+from protonn_edge.conversion.answered import Answers
 from protonn_edge.conversion.search import Candidate, ModelSearch, Rule
 from protonn_edge.features.convolution.making import Layer, layered
 from protonn_edge.features.deskew.integers import PixelScale
@@ -34,6 +35,7 @@ class Int8Network(Rule):
     output_step: float  # the real value of a step of its output
     output_zero: int  # the byte of the output's zero point
     order: NDArray[np.intp]  # (D,): the places of a point's values in the network's own input
+    plain: bool = False  # as of a `FloatNetwork`
     landmarks = None
     not_tuned: ClassVar[str] = "has int8 layers"
 
@@ -58,7 +60,7 @@ class Int8Network(Rule):
             values = layer.run(values)
         return values
 
-    def answers(self, Z: NDArray[Any]) -> NDArray[np.int64]:
+    def answers(self, Z: NDArray[Any]) -> Answers:
         """Return the class of each point Z (n, D), the first one with the largest output."""
         outputs = self.outputs(Z)
         if outputs.shape[1] == 1:
@@ -69,21 +71,26 @@ class Int8Network(Rule):
     def best(self, search: ModelSearch) -> Candidate:
         """Return the model of the layers, unchanged."""
         limited = search.advising(self.remedies)
-        return limited.candidate(("exact", self.model(search.X, search.classes)))
+        return limited.candidate(("exact", self.model(search.X, search.names)))
 
-    def model(self, X: NDArray[Any], classes: tuple[str, ...]) -> Model:
+    def model(self, X: NDArray[Any], names: dict[str, Any]) -> Model:
         """Return the model, whose scores are the outputs' int8 values; X are some points."""
         stage = layered(self.layers, pixels=self.pixels)
-        D, alone = stage.n_outputs, stage.n_outputs == 1
-        bias = np.full(D, -float(self.output_zero if alone else INT8_ZERO))
+        head, policy = self.ending(names["policy"])
         return Model(
-            head=LinearHead(np.eye(D, dtype=np.float32), bias),
-            normalizer=Normalizer.identity(D),
+            head=head,
+            normalizer=Normalizer.identity(stage.n_outputs),
             inputs=InputStatistics.of(stage.apply(X)).with_one_range(),
-            classes=classes,
             features=stage,
-            policy=policy_of({"sharpness": np.array([float(self.output_step)])}),
+            **{**names, "policy": policy},
         )
+
+    def ending(self, policy: FloatPolicy) -> tuple[LinearHead, FloatPolicy]:
+        """Return the head and the policy, given the policy for scores of deviation 1."""
+        D = self.layers[-1].n_outputs
+        bias = np.full(D, -float(self.output_zero if D == 1 else INT8_ZERO))
+        policy = policy_of({"sharpness": np.array([float(self.output_step)])})
+        return LinearHead(np.eye(D, dtype=np.float32), bias), policy
 
     @property
     def remedies(self) -> Remedies:

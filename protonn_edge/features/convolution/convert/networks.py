@@ -22,6 +22,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.chain.shapes import ImageShape
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.conversion.affine import AffineMap, rows_in_order
+from protonn_edge.conversion.answered import Answers
 from protonn_edge.conversion.search import Candidate, ModelSearch, Rule
 from protonn_edge.errors import CheckFailed
 from protonn_edge.features.convolution.convert.tuning import Tuning
@@ -66,6 +67,8 @@ class FloatNetwork(Rule):
     scale: Float32 = field(default_factory=lambda: np.ones(1, np.float32))
     shift: Float32 = field(default_factory=lambda: np.zeros(1, np.float32))
     bits: Bits = field(default_factory=lambda: Bits(shared=True))
+    # whether the only score is the network's own output, which may stand for a number
+    plain: bool = False
     landmarks = None
     not_tuned: ClassVar[str] = ""
 
@@ -105,9 +108,12 @@ class FloatNetwork(Rule):
 
     def scores(self, X: NDArray[Any]) -> Float32:
         """Return the scores (n, L) of points X (n, D)."""
-        dense = DenseNetwork([*self.weights], [*self.biases])
-        scores: Float32 = dense.scores(self.features(X)).astype(np.float32)
+        scores: Float32 = self.dense().scores(self.features(X)).astype(np.float32)
         return scores
+
+    def dense(self) -> DenseNetwork:
+        """Return its matrices, to be trained."""
+        return DenseNetwork([*self.weights], [*self.biases])
 
     @property
     def zeros(self) -> NDArray[np.float64]:
@@ -155,8 +161,9 @@ class FloatNetwork(Rule):
         """Return the byte of the padding: of several channels, the mean one."""
         return int(pixels.to_bytes(self.zeros).mean().round())
 
-    def warning(self, X: Float32, stage: Features | None) -> str | None:
-        """Return a warning if no byte of a stage is near to the padding of its first layer."""
+    def warned(self, X: Float32, features: AffineMap, model: Model) -> str | None:  # noqa: ARG002
+        """Return a warning if no byte is near to the padding of the first layer."""
+        stage = model.features
         if not (self.pads and stage is not None):
             return None
         scale = stage.points.scale
@@ -177,14 +184,13 @@ class FloatNetwork(Rule):
         """Return the network, its layers on images in integers."""
         network, X, seed = self.after(search.estimator.features), search.X, search.seed
         tuning = None if search.y is None else Tuning.of(X, search.y, search.epochs, seed)
-        models = network_models(network, X, search.classes, search.epochs, seed, tuning)
-        names = search.estimator.feature_names
+        models = network_models(network, X, search.names, search.epochs, seed, tuning)
         remedies = Remedies.only("a network with fewer channels, units or weights")
         limited = search.advising(remedies)
         steps: tuple[tuple[str, Model], ...] = ()
         candidates: list[Candidate] = []
         for name, model in models:
-            steps, too_large = (*steps, (name, replace(model, feature_names=names))), None
+            steps, too_large = (*steps, (name, model)), None
             try:
                 candidates.append(limited.candidate(*steps))
             except CheckFailed as error:  # training fills zeros, which take no flash
@@ -195,11 +201,7 @@ class FloatNetwork(Rule):
             return max(candidates, key=lambda candidate: candidate.agreement)
         return _tuned(candidates, tuning, too_large)
 
-    def warned(self, X: Float32, features: AffineMap, model: Model) -> str | None:  # noqa: ARG002
-        """Return a warning if no byte is near to the padding of the first layer."""
-        return self.warning(X, model.features)
-
-    def answers(self, Z: NDArray[Any]) -> Indices:
+    def answers(self, Z: NDArray[Any]) -> Answers:
         """Return the class index of each point Z (n, D)."""
         classes: Indices = self.scores(Z).argmax(axis=1).astype(np.int64)
         return classes
@@ -208,54 +210,61 @@ class FloatNetwork(Rule):
 def network_models(
     network: FloatNetwork,
     X: Float32,
-    classes: tuple[str, ...],
+    names: dict[str, Any],
     epochs: int,
     seed: int,
     tuning: Tuning | None = None,
 ) -> Iterator[tuple[str, Model]]:
     """Yield models of a network for training points X (n, D), with the name of each step.
 
-    Layers of images are rounded, and then trained to reproduce the network's scores in integers.
-    With a `tuning`, the last model is trained on its labels.
+    All have these `names`, as of a `ModelSearch`. Layers of images are rounded, and then trained to
+    reproduce the network's scores in integers. With a `tuning`, the last model is trained on its
+    labels.
     """
     if network.image is None:
-        yield from _of_matrices(network, X, classes, tuning)
+        yield from _of_matrices(network, X, names, tuning)
         return
     X = X[:: -(-len(X) // _MOST_TRAINED)]
     some = X[:: -(-len(X) // _CALIBRATED)]
     pixels = network.pixels(X)
     ready = _of_bytes(_rectified(network, some), pixels)
     ready = _equalized(ready, pixels.to_bytes(some[:_AT_ONCE]).astype(np.float32))
-    dense = DenseNetwork([*ready.weights], [*ready.biases]).copy()
+    dense = ready.dense().copy()
     images, image = network.images(pixels.to_bytes(some)), network.image
     rounded = Network(ready.layers, dense).rounded(images, network.bits, 1.0, BYTE_MAXIMUM)
 
     def given(raw: Float32) -> NDArray[np.uint8]:
         return pixels.to_bytes(raw).reshape(-1, *image)
 
-    yield "rounded", _convolutional(rounded, dense, image, pixels, X, classes)
+    yield "rounded", _convolutional(rounded, dense, image, pixels, X, names)
     earlier = [each.copy() for each in rounded.parameters]
     if passes := round(epochs * _PASSES):
-        scores = network.scores(X)
-        Y = np.exp(scores - scores.max(axis=1, keepdims=True))
-        Y /= Y.sum(axis=1, keepdims=True)
-        own = Images(X, Y, None, image[:2], given)
+        own = Images(X, _targets(network.scores(X), alone=dense.alone), None, image[:2], given)
         generator = np.random.default_rng(seed)
         Training(own, Schedule(passes, moved_share=0.0), generator).fine_tune(
             rounded, _RATES[network.bits.weights]
         )
-        yield "trained", _convolutional(rounded, dense, image, pixels, X, classes)
+        yield "trained", _convolutional(rounded, dense, image, pixels, X, names)
     if tuning is not None:
-        tuning.train(rounded, earlier, len(classes), given)
-        yield "tuned", _convolutional(rounded, dense, image, pixels, X, classes)
+        tuning.train(rounded, earlier, len(names["classes"]), given)
+        yield "tuned", _convolutional(rounded, dense, image, pixels, X, names)
+
+
+def _targets(scores: Float32, *, alone: bool) -> Float32:
+    """Return what layers are trained to answer for scores (n, L): probabilities, or a number."""
+    if alone:
+        return scores
+    Y: Float32 = np.exp(scores - scores.max(axis=1, keepdims=True))
+    Y /= Y.sum(axis=1, keepdims=True)
+    return Y
 
 
 def _of_matrices(
-    network: FloatNetwork, X: Float32, classes: tuple[str, ...], tuning: Tuning | None
+    network: FloatNetwork, X: Float32, names: dict[str, Any], tuning: Tuning | None
 ) -> Iterator[tuple[str, Model]]:
     """Yield the models of a network without images; its tuning sees the inputs' bytes."""
     inputs = InputStatistics.of(X)
-    exact = _model(_head(network.weights, network.biases, X), inputs, classes, None)
+    exact = _model(_head(network.dense(), X), inputs, names, None)
     yield "exact", exact
     if tuning is None:
         return
@@ -270,16 +279,17 @@ def _of_matrices(
     first = (W / normalizer.scale).astype(np.float32)
     moved = (b + W @ normalizer.offset).astype(np.float32)
     dense = DenseNetwork([first, *weights], [moved, *biases]).copy()
-    tuning.train(matrices := Network((), dense), matrices.parameters, len(classes), given)
-    head = _head(dense.weights, dense.biases, normalizer.apply(X))
+    matrices = Network((), dense)
+    tuning.train(matrices, matrices.parameters, len(names["classes"]), given)
+    head = _head(dense, normalizer.apply(X))
     yield "tuned", replace(exact, head=head, normalizer=normalizer)
 
 
 def _model(
-    head: Head, inputs: InputStatistics, classes: tuple[str, ...], stage: Features | None
+    head: Head, inputs: InputStatistics, names: dict[str, Any], stage: Features | None
 ) -> Model:
     normalizer = Normalizer.identity(head.n_inputs)
-    return Model(head=head, normalizer=normalizer, inputs=inputs, classes=classes, features=stage)
+    return Model(head=head, normalizer=normalizer, inputs=inputs, features=stage, **names)
 
 
 def _convolutional(
@@ -288,25 +298,26 @@ def _convolutional(
     image: ImageShape,
     pixels: Pixels,
     X: Float32,
-    classes: tuple[str, ...],
+    names: dict[str, Any],
 ) -> Model:
     """Return the model of rounded layers and the matrices after them."""
     stage = layered(integer_stages(rounded.layers, image, BYTE_MAXIMUM), None, pixels)
     features = stage.apply(X)
     first = dense.weights[0] * np.float32(rounded.unit)
-    head = _head((first, *dense.weights[1:]), dense.biases, features)
-    return _model(head, InputStatistics.of(features).with_one_range(), classes, stage)
+    head = _head(replace(dense, weights=[first, *dense.weights[1:]]), features)
+    return _model(head, InputStatistics.of(features).with_one_range(), names, stage)
 
 
-def _head(weights: Sequence[Float32], biases: Sequence[Float32], features: NDArray[Any]) -> Head:
+def _head(dense: DenseNetwork, features: NDArray[Any]) -> Head:
     """Return matrices as the head for features (n, F)."""
-    *hidden, W = weights
-    *before, b = (bias.astype(np.float64) for bias in biases)
+    *hidden, W = dense.weights
+    *before, b = (bias.astype(np.float64) for bias in dense.biases)
     if len(W) == 2:  # one row is enough for two classes
         W, b = np.diff(W, axis=0), np.diff(b)
     if not hidden:
-        return LinearHead(W, b)
-    return DenseHead.of([*hidden, W], [*before, b], features.astype(np.float32))
+        return LinearHead(W, b, alone=dense.alone)
+    layers = [*hidden, W], [*before, b], features.astype(np.float32)
+    return DenseHead.of(*layers, alone=dense.alone)
 
 
 def _of_bytes(network: FloatNetwork, pixels: Pixels) -> FloatNetwork:

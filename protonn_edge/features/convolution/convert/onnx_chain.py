@@ -89,6 +89,11 @@ class OnnxChain:
         labels = self.decision.labels if self.decision else None
         return np.arange(max(2, self.places.size)) if labels is None else np.array(labels)
 
+    @property
+    def plain(self) -> bool:
+        """Whether the network ends in a single score as it is."""
+        return self.places.size == 1 and self.decision is not None and self.decision.plain
+
     def walk(self) -> None:
         """Take all nodes; raises `InputError` with the one that has no counterpart."""
         for node in self.graph.nodes:

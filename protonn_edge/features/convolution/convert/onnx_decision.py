@@ -41,6 +41,7 @@ _KINDS: dict[tuple[str, ...], str] = {
     **{("Identity", kind): kind for kind in (*_DECIDING, _REST)},
     **{("Reshape", kind, _CONSTANT): kind for kind in (_INDEX, _LABEL)},
 }
+_KEEPING = ("Cast", "DequantizeLinear", "Identity", "QuantizeLinear")
 _LABEL_TYPES = (1, 6, 7, 8, 11)
 _NORMS = ("L1", "L2")  # which divide by a positive number
 
@@ -55,6 +56,7 @@ class Decision:
                 "network with one score per class, and use Sigmoid and Softmax only at its end"
             )
         self.labels: list[Any] | None = None  # of the classes, if the network names them
+        self.plain = True  # whether all nodes keep scores as they are, up to their rounding
         self._shape = (1, *shape)  # of the scores, with an axis of points
         self._kinds = {scores: _SCORE if max(shape) == 1 else _SCORES}
 
@@ -85,6 +87,7 @@ class Decision:
         node.read.update(range(len(node.inputs)))
         node.check_read("")
         self._kinds[node.outputs[0]] = made
+        self.plain &= node.operator in _KEEPING
         if node.operator == "Concat":
             self._shape = (1, 2)
 

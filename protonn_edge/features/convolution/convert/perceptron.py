@@ -24,7 +24,7 @@ def perceptron(classifier: Any, k: int, n_classes: int) -> FloatNetwork:
     units = reading.sizes_of(classifier, "intercepts_")[:-1]
     if len(units) > MOST_HIDDEN or max(units, default=0) > MOST_UNITS:
         raise InvalidValue(
-            "MLPClassifier",
+            type(classifier).__name__,
             f"hidden layers of {units} units, expected at most {MOST_HIDDEN} layers "
             f"and {MOST_UNITS} units",
             "fit a smaller one",
@@ -33,7 +33,7 @@ def perceptron(classifier: Any, k: int, n_classes: int) -> FloatNetwork:
     matrices = reading.arrays_of(classifier, "coefs_", [*pairwise(sizes)])
     biases = reading.arrays_of(classifier, "intercepts_", [(size,) for size in sizes[1:]])
     W, b = matrices[-1], biases[-1]
-    if outputs == 1:  # above 0 is the second class
+    if n_classes == 2:  # above 0 is the second class
         matrices[-1], biases[-1] = np.hstack([-W, W]) / 2, np.concatenate([-b, b]) / 2
     return FloatNetwork(
         layers=(),

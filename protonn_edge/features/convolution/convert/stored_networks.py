@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.kept import Conversion
 from protonn_edge.conversion.reading import StoredClassifier, refusing
+from protonn_edge.conversion.search import NUMBER
 from protonn_edge.errors import InputError
 from protonn_edge.features.convolution.convert.int8_network import Int8Network
 from protonn_edge.features.convolution.convert.networks import FloatNetwork
@@ -41,6 +42,7 @@ def from_network(
     *,
     evaluate_on: tuple[ArrayLike, ArrayLike | None] | None = None,
     bits: int = 8,
+    target: Literal["class", "value"] = "class",
     **options: Any,
 ) -> Conversion:
     """Convert a trained network in ONNX or TensorFlow Lite into a model for a board.
@@ -61,6 +63,8 @@ def from_network(
         Points for measuring the steps, instead of `X` and `y`.
     bits : {8, 4, 2}, default=8
         Bits of a convolution's weights; fewer bits need less flash or time.
+    target : {"class", "value"}, default="class"
+        What a single output means: which of two classes, or a number to predict.
     **options
         `board`, `budget`, `classes`, `epochs`, `fine_tune` and `random_state`, as for
         `from_sklearn`.
@@ -78,6 +82,9 @@ def from_network(
     """
     content = model if isinstance(model, bytes) else Path(model)
     stored = load_network(content, "the network" if isinstance(model, bytes) else str(model), bits)
+    if target == "value":
+        rule = stored.rule.for_numbers(stored.name)
+        stored = replace(stored, rule=rule, classes_=np.array([NUMBER]))
     rows = stored.rule.rows
     if evaluate_on is not None:
         evaluate_on = rows(evaluate_on[0]), evaluate_on[1]
@@ -97,7 +104,7 @@ def load_network(source: Path | bytes, what: str, bits: int = 8) -> StoredClassi
         graph = (tflite_graph if is_tflite else load_graph)(content, what)
         check_counts(features=(n := math.prod(graph.shape)))
         builder = _builder(graph, TfliteBuilder if is_tflite else Int8Builder)
-        network = builder.network()
+        network = replace(builder.network(), plain=builder.plain)
         if bits != 8:
             network = _with_bits(network, bits, what)
         name = what.removeprefix("the ")

@@ -1,4 +1,4 @@
-"""Train a convolutional network on labelled images.
+"""Train a convolutional network on images with classes or numbers as labels.
 
 The device gets the network's layers. The classifier after them is trained on their bytes; the
 network's own head is dropped, unless a linear classifier begins with it.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,8 @@ from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.kinds.dense.train import DenseNetwork
 from protonn_edge.training.augmentation import SignalMovement, move
 from protonn_edge.training.loop import Adam, points_a_step, rate_at
-from protonn_edge.training.points import Float32, Indices, Points
+from protonn_edge.training.objective import Loss
+from protonn_edge.training.points import Float32, Indices, Points, Targets
 from protonn_edge.training.progress import Callback, EpochReport, TrainingStopped
 
 _FLOAT_SHARE = 0.6  # share of the epochs
@@ -64,7 +65,7 @@ class Images:
     """Raw images, their targets, and their conversion to a network's inputs."""
 
     raw: Float32  # (n, H W)
-    Y: Float32  # (n, L): 1 at the image's class, else 0
+    Y: Float32  # (n, L): 1 at the image's class, else 0; or numbers
     weights: Float32 | None  # (n,): the weight of each image, 1 on average
     shape: Shape  # H, W
     to_bytes: Callable[[Float32], NDArray[np.uint8]]  # from raw images to bytes (n, h, w, channels)
@@ -221,9 +222,9 @@ class NetworkSpec:
             images = self.averages.run(images)
         return images.reshape(-1, *self.shape)
 
-    def images(self, points: Float32, y: Indices, weights: Float32 | None) -> Images:
-        """Return raw points (n, H W) of classes y as images for training."""
-        Y = np.eye(int(y.max()) + 1, dtype=np.float32)[y]
+    def images(self, points: Float32, y: Targets, weights: Float32 | None) -> Images:
+        """Return raw points (n, H W) of classes (n,) or numbers (n, 1) as images for training."""
+        Y = y if y.ndim == 2 else np.eye(int(y.max()) + 1, dtype=np.float32)[y]
         moves = move if self.movement is None else self.movement.move
         return Images(points, Y, weights, self.image_shape, self.to_bytes, moves)
 
@@ -241,21 +242,23 @@ class LearnedNetwork:
 def learned_network(
     wanted: NetworkSpec,
     points: Float32,
-    y: Indices,
+    y: Targets,
     weights: Float32 | None,
     *,
     seed: int,
     callback: OnEpoch | None = None,
+    loss: Loss | None = None,
 ) -> LearnedNetwork:
-    """Train a network on raw images `points` (n, H W) of classes y (n,).
+    """Train a network on raw images `points` (n, H W) of classes y (n,), or of numbers (n, 1).
 
-    `weights` (n,) are 1 on average. The seed determines all random choices.
+    `weights` (n,) are 1 on average. The seed determines all random choices. The loss is for
+    numbers, which a linear layer predicts at the network's end.
 
     Raises `InputError` if the loss becomes NaN or infinite, or if all images get the same features.
     """
     generator = np.random.default_rng(seed)
     images = wanted.images(points, y, weights)
-    network = _new_network(wanted, images, generator)
+    network = _new_network(wanted, images, generator, loss)
     training = Training(images, wanted.schedule, generator, callback)
     # the loss is checked instead
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
@@ -276,13 +279,14 @@ def untrained_layers(wanted: NetworkSpec) -> Layers:
 
 
 def _new_network(
-    wanted: NetworkSpec, images: Images, generator: np.random.Generator
+    wanted: NetworkSpec, images: Images, generator: np.random.Generator, loss: Loss | None
 ) -> networks.Network:
     layers = networks.layers_of(wanted.layouts, generator, wanted.shape[2])
     head: networks.TrainableHead
-    if wanted.prototypes is None:
-        n_classes = images.Y.shape[1]
-        head = DenseNetwork.random((wanted.n_features, n_classes), generator, 1.0)
+    if wanted.prototypes is None or loss is not None:
+        n_scores = images.Y.shape[1]
+        linear = DenseNetwork.random((wanted.n_features, n_scores), generator, 1.0)
+        head = linear if loss is None else replace(linear, loss=loss, alone=True)
     else:
         rows = generator.permutation(len(images.raw))[:_LOOKED_AT]
         some = images.of(rows, 0.0, generator) / np.float32(BYTE_MAXIMUM)

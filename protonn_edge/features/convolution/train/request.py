@@ -54,12 +54,10 @@ class ConvolutionRequest(ImageRequest):
             lambda case: isinstance(case.asked, ConvolutionRequest) and case.asked.deskew,
             "deskew applies to pool and gradients, but not to convolutions; leave deskew out",
         ),
-        rows.Refusal(
-            lambda case: (
-                not isinstance(case.asked, ConvolutionRequest)
-                and case.first_given("network_epochs network_moved_share network_still_epochs")
-            ),
-            "{it} has no effect, because no convolutions are learned; leave {it} out",
+        rows.without_effect(
+            lambda case: not isinstance(case.asked, ConvolutionRequest),
+            "network_epochs network_moved_share network_still_epochs",
+            "no convolutions are learned",
         ),
     )
 
@@ -85,7 +83,13 @@ class ConvolutionRequest(ImageRequest):
             return wanted.stage(learning.untrained_layers(wanted))
         done = learning.reporting(settings.network_callback, "layers", settings.network_epochs)
         network = learning.learned_network(
-            wanted, given.points, given.y, given.weights, seed=given.seed, callback=done
+            wanted,
+            given.points,
+            given.y,
+            given.weights,
+            seed=given.seed,
+            callback=done,
+            loss=given.loss,
         )
         settings.keep_network(network)
         return wanted.stage(network.layers)

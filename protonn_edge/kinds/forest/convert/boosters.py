@@ -97,7 +97,7 @@ def histogram_rule(classifier: Any, k: int, n_classes: int) -> TreeRule:
         trees = [_histogram_tree(each.nodes, what) for some in rounds for each in some]
         first = reading.numbers_of(classifier, "_baseline_prediction", (1, together))[0]
         start = np.concatenate([np.zeros(n_classes - together), first])
-        columns = np.arange(len(trees)) % together + (together == 1)
+        columns = np.arange(len(trees)) % together + (n_classes - together)
         return boosted_rule(trees, columns, start, k=k, together=together)
 
 

@@ -1,12 +1,13 @@
-"""Classifiers of XGBoost and LightGBM, in memory or in their .json, .ubj or .txt files.
+"""Models of XGBoost and LightGBM, in memory or in their .json, .ubj or .txt files.
 
-A classifier in memory serializes itself, so neither library is imported here.
+A model in memory serializes itself, so neither library is imported here.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
+from protonn_edge.chain.registry import converters
 from protonn_edge.conversion.affine import Float64
 from protonn_edge.conversion.reading import StoredClassifier, refusing
+from protonn_edge.conversion.search import NUMBER
 from protonn_edge.errors import InvalidValue
 from protonn_edge.kinds.forest.convert import ubjson
 from protonn_edge.kinds.forest.convert.boosters import (
@@ -26,7 +29,7 @@ from protonn_edge.kinds.forest.convert.boosters import (
     by_category,
     vector,
 )
-from protonn_edge.kinds.forest.convert.trees import check_gaps, unsupported
+from protonn_edge.kinds.forest.convert.trees import TreeRule, check_gaps, unsupported
 from protonn_edge.quantization import check_counts
 from protonn_edge.system.files import MODEL_LIMIT_BYTES, read_file
 
@@ -43,6 +46,9 @@ _OBJECTIVES = (
 )
 
 
+OfNumber = Callable[[TreeRule], TreeRule]
+
+
 def load_booster(path: Path) -> StoredClassifier:
     """Return the classifier in a file of XGBoost or LightGBM; its labels are 0, 1, ..."""
     content = read_file(path, limit_bytes=MODEL_LIMIT_BYTES)
@@ -52,9 +58,9 @@ def load_booster(path: Path) -> StoredClassifier:
 
 
 def of_library(estimator: Any) -> StoredClassifier | None:
-    """Return a fitted classifier of `LIBRARIES`; None for any other object."""
+    """Return a fitted model of `LIBRARIES`; None for any other object."""
     library, name = type(estimator).__module__.partition(".")[0], type(estimator).__name__
-    if name not in LIBRARIES.get(library, ()):
+    if name not in known_types(library):
         return None
     alone = name == "Booster"
     try:
@@ -71,8 +77,14 @@ def of_library(estimator: Any) -> StoredClassifier | None:
             stored = read_lightgbm(booster.model_to_string(), f"the {name}")
     except NotFittedError as error:
         raise InvalidValue(name, "not fitted", "fit it before you convert it") from error
-    labels = stored.classes_ if alone else np.asarray(estimator.classes_)
+    labels = np.asarray(getattr(estimator, "classes_", stored.classes_))
     return replace(stored, name=name, classes_=labels)
+
+
+def known_types(library: str) -> set[str]:
+    """Return the names of a library's models that can be converted."""
+    every = (getattr(module, "LIBRARIES", {}) for module in converters())
+    return {name for libraries in every for name in libraries.get(library, ())}
 
 
 def read_xgboost(content: bytes, what: str, *, best: bool = False) -> StoredClassifier:
@@ -87,9 +99,10 @@ def read_xgboost(content: bytes, what: str, *, best: bool = False) -> StoredClas
         if booster["name"] != "gbtree":
             has = f"scores of the booster {str(booster['name'])[:20]!r}"
             raise unsupported(what, has, "train with booster='gbtree'")
-        _check_objective(str(learner["objective"]["name"]), what)
         k, groups = int(parameters["num_feature"]), max(1, int(parameters["num_class"]))
         check_counts(features=k, classes=groups)
+        outputs = groups * int(parameters.get("num_target", 1))
+        of_number = _of_objective(str(learner["objective"]["name"]), outputs, what)
         model, attributes = booster["model"], learner["attributes"]
         trees, classes = model["trees"], vector(model["tree_info"], len(model["trees"]))
         together = groups * int(model["gbtree_model_param"]["num_parallel_tree"])
@@ -100,7 +113,7 @@ def read_xgboost(content: bytes, what: str, *, best: bool = False) -> StoredClas
         if start.shape not in {(1,), (groups,)}:
             raise ValueError("the number of base scores differs from the number of classes")
         start = np.zeros(groups) + start
-        if groups == 1:  # the share of the second class; otherwise logits
+        if groups == 1 and not of_number:  # the share of the second class; otherwise logits
             columns, start = columns + 1, np.append(0.0, np.log(start / (1.0 - start)))
         stored = [_xgboost_tree(tree, what) for tree in trees]
         rule = boosted_rule(stored, columns, start, k=k, together=together, strict=True)
@@ -108,13 +121,32 @@ def read_xgboost(content: bytes, what: str, *, best: bool = False) -> StoredClas
         learned = check_gaps(what, sides, sides < 0, sides >= 0, share=_ROUNDED_SHARE)
         shares = [_shares(tree, each) for tree, each in zip(trees, stored[:together], strict=False)]
         rule = replace(rule, learned=learned, shares=np.concatenate(shares))
-        return StoredClassifier(what, rule, k, np.array([*names]), np.arange(len(start)))
+        return _stored(what, rule, k, [*names], of_number)
 
 
-def _check_objective(name: str, what: str) -> None:
-    if name not in _OBJECTIVES:
-        remedy = f"train with one of the objectives {', '.join(_OBJECTIVES)}"
-        raise unsupported(what, f"scores of the objective {name[:40]!r}", remedy)
+def _stored(
+    what: str, rule: TreeRule, k: int, names: list[str], of_number: OfNumber | None
+) -> StoredClassifier:
+    labels = np.arange(len(rule.grown.bias))
+    if of_number is not None:
+        rule, labels = of_number(rule), np.array([NUMBER])
+    return StoredClassifier(what, rule, k, np.array(names, str), labels)
+
+
+def _of_objective(objective: str, outputs: int, what: str) -> OfNumber | None:
+    """Return what makes the rule of a number, None for classes; other objectives are refused.
+
+    An objective is its name, in LightGBM followed by its parameters.
+    """
+    every = (getattr(module, "OBJECTIVES", {}) for module in converters())
+    of_numbers = {name: make for each in every for name, make in each.items()}
+    name = objective.split(maxsplit=1)[0]
+    if name not in (*_OBJECTIVES, *of_numbers) or "sqrt" in objective:
+        remedy = f"train with one of the objectives {', '.join((*_OBJECTIVES, *of_numbers))}"
+        raise unsupported(what, f"scores of the objective {objective[:40]!r}", remedy)
+    if name in of_numbers and outputs > 1:
+        raise unsupported(what, f"{outputs:,} outputs", "train a model of one number")
+    return of_numbers.get(name)
 
 
 def _xgboost_tree(tree: Any, what: str) -> StoredTree:
@@ -149,18 +181,21 @@ def read_lightgbm(text: str, what: str) -> StoredClassifier:
         if not head.startswith("tree\n"):
             raise ValueError("the first line is not 'tree'")
         fields = _fields(head)
-        _check_objective(fields["objective"].split()[0], what)
         k, groups = int(fields["max_feature_idx"]) + 1, int(fields["num_tree_per_iteration"])
         check_counts(features=k, classes=groups)
+        of_number = _of_objective(fields["objective"], groups, what)
         if groups != int(fields["num_class"]):
             raise ValueError("a class has several trees per iteration")
-        columns = np.arange(len(blocks)) % groups + (groups == 1)
+        n_scores = 1 if of_number else max(2, groups)
+        columns = np.arange(len(blocks)) % groups + (n_scores - groups)
         trees = [_lightgbm_tree(_fields(block), what) for block in blocks]
-        rule = boosted_rule(trees, columns, np.zeros(max(2, groups)), k=k, together=groups)
+        if "average_output" in fields:  # of a random forest
+            trees = [replace(tree, values=tree.values / len(blocks) * groups) for tree in trees]
+        rule = boosted_rule(trees, columns, np.zeros(n_scores), k=k, together=groups)
         names = fields["feature_names"].split()
         if names == [f"Column_{index}" for index in range(k)]:
             names = []  # there were none
-        return StoredClassifier(what, rule, k, np.array(names, str), np.arange(max(2, groups)))
+        return _stored(what, rule, k, names, of_number)
 
 
 def _fields(block: str) -> dict[str, str]:

@@ -21,6 +21,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.conversion import reading
 from protonn_edge.conversion.affine import AffineMap, Float64
+from protonn_edge.conversion.answered import Answers
 from protonn_edge.conversion.search import Candidate, ModelSearch, Rule
 from protonn_edge.errors import CheckFailed, InputError, InvalidValue, counted
 from protonn_edge.kinds.forest.head import ForestHead
@@ -59,20 +60,26 @@ class TreeRule(Rule):
     shares: Float64 = field(default_factory=lambda: np.empty(0))
     landmarks = None
     not_tuned: ClassVar[str] = "consists of trees"
+    votes: ClassVar[bool] = True  # whether pruned trees may have leaves that are votes
 
-    def answers(self, Z: Float64) -> Indices:
-        """Return the class index of each point Z (n, k), in float32 as in scikit-learn.
+    def answers(self, Z: Float64) -> Answers:
+        """Return the class index of each point Z (n, k); see `sums`."""
+        classes: Answers = self.sums(Z).argmax(axis=1).astype(np.int64)
+        return classes
+
+    def sums(self, Z: Float64) -> Float64:
+        """Return the scores (n, L) of points Z (n, k), in float32 as in scikit-learn.
 
         Missing values are NaN, if the estimator accepts them.
         """
-        grown, classes = self.grown, np.empty(len(Z), np.int64)
+        grown, sums = self.grown, np.empty((len(Z), len(self.grown.bias)))
         leaves = grown.values[~grown.shape.inner]
         some = min(_ROWS_AT_ONCE, 1 + _LEAVES_AT_ONCE // len(grown.shape.roots))
         for start in range(0, len(Z), some):
             rows = slice(start, start + some)
             ends = self._leaves_of(Z[rows], len(grown.features))
-            classes[rows] = sum_of_leaves(ends, leaves, grown.bias).argmax(axis=1)
-        return classes
+            sums[rows] = sum_of_leaves(ends, leaves, grown.bias)
+        return sums
 
     def _leaves_of(self, Z: Float64, n_nodes: int) -> Indices:
         """Return the leaves (n, T) that points Z (n, k) reach in the trees of the first nodes."""
@@ -87,7 +94,8 @@ class TreeRule(Rule):
         """Return the trees: unchanged if they fit, otherwise pruned, with shares or with votes."""
         pruned = [self._pruned(search)]
         if pruned[0] is None or pruned[0].steps[0][0] != "exact":
-            pruned += [] if self.grown.boosted else [self._pruned(search, GrownTrees.voting)]
+            votes = self.votes and not self.grown.boosted
+            pruned += [self._pruned(search, GrownTrees.voting)] if votes else []
         fitting_ones = [candidate for candidate in pruned if candidate is not None]
         if not fitting_ones:
             raise CheckFailed(
@@ -194,7 +202,7 @@ def tree_rule(classifier: Any, k: int, n_classes: int) -> TreeRule:
     boosted = isinstance(classifier, GradientBoostingClassifier)
     columns, name = 1 if boosted else n_classes, type(classifier).__name__
     if isinstance(classifier, DecisionTreeClassifier):
-        trees = [[_checked(classifier, k, columns, name)]]
+        trees = [[checked_tree(classifier, k, columns, name)]]
     else:
         estimators = reading.array_of(classifier, "estimators_")
         together = (1 if n_classes == 2 else n_classes) if boosted else 1
@@ -202,7 +210,7 @@ def tree_rule(classifier: Any, k: int, n_classes: int) -> TreeRule:
             count = f"are {estimators.size} in number, which is not a multiple of {together}"
             raise _damaged(name, count)
         rows = estimators.reshape(-1, together)
-        trees = [[_checked(each, k, columns, name) for each in row] for row in rows]
+        trees = [[checked_tree(each, k, columns, name) for each in row] for row in rows]
     if not boosted:
         gaps = [tree.missing_go_to_left[preorder(tree)] > 0 for (tree,) in trees]
         grown = GrownTrees.averaged([tree for (tree,) in trees])
@@ -223,7 +231,7 @@ def _start(classifier: Any, n_classes: int) -> Float64:
     return logs[1:] - logs[:1] if n_classes == 2 else logs - logs.mean()
 
 
-def _checked(estimator: Any, k: int, columns: int, owner: str) -> Any:
+def checked_tree(estimator: Any, k: int, columns: int, owner: str) -> Any:
     """Return a tree of scikit-learn after checking that it is a tree with finite numbers."""
     tree = reading.attribute(estimator, "tree_")
     if type(tree).__name__ != "Tree" or not 0 < tree.node_count <= tree.capacity:

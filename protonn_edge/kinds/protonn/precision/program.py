@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from protonn_edge.avr.cores import Core
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.codegen.plan import ENTRY_BYTES
 from protonn_edge.kernels.kernel import Step
@@ -47,7 +48,7 @@ class Float32Plan(FactsRepr):
         return {"kernel": self.kernel}
 
 
-def plan_for(model: IntegerChain) -> Float32Plan:
+def plan_for(model: IntegerChain, _core: Core | None = None, /) -> Float32Plan:
     """Return the plan of a float build."""
     (stage,) = model.own_stages
     assert isinstance(stage, FloatProtoNN)
@@ -57,6 +58,6 @@ def plan_for(model: IntegerChain) -> Float32Plan:
     )
 
 
-def context(model: IntegerChain) -> dict[str, Any]:
+def context(model: IntegerChain, _plan: Float32Plan, /) -> dict[str, Any]:
     """Return the templates' variables, in addition to those of every program."""
     return {"floats": model.own_stages[-1]}

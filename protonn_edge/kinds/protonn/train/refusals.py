@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from protonn_edge.training.refusals import Refusal, for_devices
+from protonn_edge.training.refusals import Refusal, for_devices, without_effect
 
 REFUSALS: tuple[Refusal, ...] = (
     Refusal(
@@ -15,15 +15,10 @@ REFUSALS: tuple[Refusal, ...] = (
         lambda case: case.model is not None and case.first_set("clip budget"),
         "{it} is given, but the model to start from has its own sizes and ranges; leave {it} out",
     ),
-    Refusal(
-        lambda case: (
-            case.model is not None
-            and case.first_given(
-                "n_prototypes n_projections init_projection init_prototypes gamma gamma_numerator"
-            )
-        ),
-        "{it} has no effect, because the model to start from determines the sizes and the "
-        "initial values; leave {it} out",
+    without_effect(
+        lambda case: case.model is not None,
+        "n_prototypes n_projections init_projection init_prototypes gamma gamma_numerator",
+        "the model to start from determines the sizes and the initial values",
     ),
     Refusal(
         lambda case: (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from protonn_edge.training.refusals import Refusal, for_classes, for_devices
+from protonn_edge.training.refusals import Refusal, for_classes, for_devices, without_effect
 
 REFUSALS: Sequence[Refusal] = (
     for_devices(lambda case: case.settings.one_class, "{one_class}"),
@@ -20,15 +20,11 @@ REFUSALS: Sequence[Refusal] = (
         "{it} is given, but {one_class} learns from normal points, without other points or an "
         "optimizer; leave {it} out",
     ),
-    Refusal(
-        lambda case: (
-            case.settings.one_class
-            and case.first_given(
-                "epochs optimizer loss batch_size learning_rate input_noise quantization_aware "
-                "trained iterations pass_epochs step_sizes gamma_numerator"
-            )
-        ),
-        "{it} has no effect, because {one_class} trains without an optimizer; leave {it} out",
+    without_effect(
+        lambda case: case.settings.one_class,
+        "epochs optimizer loss batch_size learning_rate input_noise quantization_aware trained "
+        "iterations pass_epochs step_sizes gamma_numerator",
+        "{one_class} trains without an optimizer",
     ),
     Refusal(
         lambda case: (

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from protonn_edge.training.refusals import Refusal
+from protonn_edge.training.refusals import Refusal, without_effect
 
 REFUSALS: Sequence[Refusal] = (
-    Refusal(
-        lambda case: (
-            case.settings.optimizer != "alternating"
-            and case.first_given("iterations pass_epochs step_sizes")
-        ),
-        "{it} has no effect, because only the alternating {optimizer} uses it; leave {it} out",
+    without_effect(
+        lambda case: case.settings.optimizer != "alternating",
+        "iterations pass_epochs step_sizes",
+        "only the alternating {optimizer} uses it",
     ),
-    Refusal(
-        lambda case: (
-            case.settings.optimizer != "joint"
-            and case.first_given("epochs learning_rate input_noise quantization_aware")
-        ),
-        "{it} has no effect, because only the joint {optimizer} uses it; leave {it} out",
+    without_effect(
+        lambda case: case.settings.optimizer != "joint",
+        "epochs learning_rate input_noise quantization_aware",
+        "only the joint {optimizer} uses it",
     ),
     Refusal(
         lambda case: case.settings.optimizer != "joint" and case.first_set("augment strangers"),

@@ -1,0 +1,33 @@
+/* Cycles, by the core's timer SysTick, which counts down 24 bits at the CPU's clock. */
+#ifndef CYCLE_COUNTER_H
+#define CYCLE_COUNTER_H
+
+#include "chip.h"
+
+#include <stdint.h>
+
+#define CYCLE_COUNTER_BITS 24
+
+/* How often the timer has reached 0. */
+extern volatile uint32_t cycle_counter_wraps;
+
+/* Start the timer. */
+void cycle_counter_start(void);
+
+/* The handler of its exception. */
+void cycle_counter_wrapped(void);
+
+/* The cycles since the start, modulo 2^32. */
+static inline uint32_t cycle_counter_now(void)
+{
+    uint32_t wraps;
+    uint32_t left;
+
+    do {
+        wraps = cycle_counter_wraps;
+        left = SYST_CVR;
+    } while (wraps != cycle_counter_wraps);
+    return (wraps << CYCLE_COUNTER_BITS) - left;
+}
+
+#endif

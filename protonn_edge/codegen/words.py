@@ -1,0 +1,156 @@
+"""The program for chips of 32 bits: one kernel for each stage, and therefore one plan.
+
+Each stage is a function from an array to an array, so a prediction needs all inputs at once. The
+templates that it shares with the AVR's program have that chip's words, which `plain` takes out.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+from protonn_edge.avr.cores import Core
+from protonn_edge.chain.integer_chain import IntegerChain, named_stages
+from protonn_edge.chain.integer_stage import IntegerStage
+from protonn_edge.errors import InputError
+from protonn_edge.extensions import parts_of
+from protonn_edge.kernels.kernel import Kernel, Step, kernels_of
+from protonn_edge.kernels.words import Words, words_of
+from protonn_edge.system.facts_repr import FactsRepr
+
+TEMPLATES = "words"
+"""Their folder, in `templates/c`."""
+
+_CODE_BYTES = 2_000  # of a program, about
+_ENTRY_BYTES = 4  # the number of features left, whether a prediction has begun, the last class
+
+
+@dataclass(frozen=True, eq=False)
+class StageWords:
+    """A stage as its template sees it; `template` describes it, `code` computes it."""
+
+    n: str
+    k: Kernel
+    words: Words
+
+    @property
+    def N(self) -> str:  # noqa: N802  (n in capitals)
+        """The name of its macros."""
+        return self.n.upper()
+
+    @property
+    def title(self) -> str:
+        """Its name in comments."""
+        return self.n.replace("_", " ").capitalize()
+
+    @property
+    def stage(self) -> IntegerStage:
+        """Its arithmetic."""
+        return self.k.stage
+
+    @property
+    def template(self) -> str:
+        """The template that describes the stage."""
+        return f"{self.stage.kind}/{self.stage.kind}.j2"
+
+    @property
+    def code(self) -> str:
+        """The template of its C."""
+        return f"{self.stage.kind}/words.j2"
+
+
+@dataclass(frozen=True, eq=False)
+class WordPlan(FactsRepr):
+    """The only plan of a model for such a core; cycles are not predicted."""
+
+    model: IntegerChain
+    core: Core
+
+    kernel: ClassVar[str] = "words"
+    steps: ClassVar[tuple[Step, ...]] = ()
+    mean_cycles: ClassVar[float | None] = None
+    feature_cycles: ClassVar[float] = 0.0
+    buffered: ClassVar[bool] = True
+
+    @cached_property
+    def stages(self) -> tuple[StageWords, ...]:
+        """The stages, with their constants and variables."""
+        named = named_stages(self.model).items()
+        return tuple(
+            StageWords(name, kernels_of(stage, self.core)[0], words_of(stage))
+            for name, stage in named
+        )
+
+    @property
+    def choices(self) -> dict[str, str]:
+        """Every stage has one kernel."""
+        return {each.n: self.kernel for each in self.stages}
+
+    @property
+    def chunk_features(self) -> int:
+        """Firmware holds all features."""
+        return self.model.n_features
+
+    @property
+    def table_bytes(self) -> int:
+        """Flash of constant tables."""
+        return sum(each.words.n_bytes for each in self.stages)
+
+    @property
+    def flash_bytes(self) -> int:
+        """Approximate flash of a program with the model."""
+        return self.table_bytes + _CODE_BYTES
+
+    @property
+    def between(self) -> tuple[int, int]:
+        """Bytes of two arrays, which the stages write in turns."""
+        sizes = [each.stage.n_outputs for each in self.stages[:-2]]
+        return max(sizes[::2], default=0), max(sizes[1::2], default=0)
+
+    @property
+    def scratch_words(self) -> int:
+        """Words of variables of one stage at a time."""
+        return max(-(-each.words.scratch_bytes // 4) for each in self.stages)
+
+    @property
+    def state_bytes(self) -> int:
+        """SRAM of variables."""
+        scores = self.stages[-1].stage.n_inputs * self.stages[-2].stage.output_bits // 8
+        arrays = self.model.n_features + sum(self.between)
+        own = sum(each.words.own_bytes for each in self.stages)
+        return _ENTRY_BYTES + scores + arrays + 4 * self.scratch_words + own
+
+    def facts(self) -> dict[str, str]:
+        """Return the kernel."""
+        return {"kernel": self.kernel}
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the kernel; cycles are not predicted."""
+        return {"kernel": self.kernel}
+
+
+def plan_for(model: IntegerChain, core: Core) -> WordPlan:
+    """Return the plan of a model; `InputError` if it has parts that need an AVR."""
+    for part in parts_of(model):
+        raise InputError(
+            f"{core.chip} cannot have the part '{part.name}' of the model, which needs an AVR; "
+            "leave it out, or choose another board"
+        )
+    return WordPlan(model, core)
+
+
+def context(model: IntegerChain, plan: WordPlan) -> dict[str, Any]:
+    """Return the templates' variables, in addition to those of every program."""
+    return {"stages": plan.stages, "parts": parts_of(model)}
+
+
+_READ = re.compile(r"PNN_READ_[A-Z0-9]+\((&?)([^()]*)\)")
+_LINES = re.compile(r"^ *(?:PNN_FACT\(.*\);|//@ .*)\n", re.MULTILINE)
+
+
+def plain(text: str) -> str:
+    """Return a rendered file in plain C, without what only an AVR needs."""
+    text = _LINES.sub("", text).replace(" PNN_FLASH", "").replace("PNN_NOINLINE ", "")
+    return _READ.sub(lambda found: f"{'' if found[1] else '*'}{found[2]}", text)

@@ -1,0 +1,221 @@
+"""Families of chips: what is different where a board has an AVR, or another chip. One folder each.
+
+A family builds firmware, measures and runs it, and uploads it. Its folder's `FAMILY` is a `Family`;
+`family_of` finds the one for a board. Nothing else asks which family a board has.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+from protonn_edge.avr.program import Sections
+from protonn_edge.boards import Board
+from protonn_edge.chain.head import Remedies
+from protonn_edge.codegen import DevicePlan
+from protonn_edge.emulator.board import RunningBoard
+from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.quantization import DeviceModel
+from protonn_edge.system.lazy import folders_of
+
+ProjectFiles = dict[str, bytes | str]
+"""The contents of a project's files, by their names below its folder, with ``/``."""
+
+
+class LinkedFirmware(Protocol):
+    """A linked firmware."""
+
+    @property
+    def path(self) -> Path:
+        """Its ELF file; the compiler's other files are below the same folder."""
+
+    @property
+    def sections(self) -> Sections:
+        """Bytes by where they end up."""
+
+    @property
+    def code(self) -> bytes:
+        """What is written into the flash."""
+
+
+class Stack(NamedTuple):
+    """The most bytes of stack that a program uses, or may use."""
+
+    bytes: int
+    path: tuple[str, ...] = ()  # the functions on the deepest path, if it is known
+
+
+class BuildsFirmware(ABC):
+    """What differs in projects and in how they are compiled."""
+
+    settings: ClassVar[str]  # a project's file with settings, which its user may change
+    written: ClassVar[Sequence[str]]  # what is in a project's folder after a build, for people
+    sensors: ClassVar[bool] = False  # whether there is firmware that reads sensors
+
+    @abstractmethod
+    def wrote(self, folder: Path) -> bool:
+        """Return whether a folder has a project for such a chip."""
+
+    def check_model(self, model: DeviceModel, board: Board) -> None:
+        """Raise `InputError` if the firmware of such a chip cannot have this model."""
+
+    @abstractmethod
+    def sources(self, board: Board) -> ProjectFiles:
+        """Return the files of a new project: the firmware without the model, and settings."""
+
+    def descriptions(self, _board: Board) -> Mapping[str, str]:
+        """Return the files that are written again with each build."""
+        return {}
+
+    def check_folder(self, folder: Path, board: Board) -> None:
+        """Raise `InputError` if a project for this board cannot be put into a folder."""
+
+    @abstractmethod
+    def product(self, board: Board) -> Path:
+        """Return the path of the linked program, below the project's folder."""
+
+    @abstractmethod
+    def compile(self, folder: Path, board: Board) -> Path:
+        """Compile and link a project; return the path of the ELF file.
+
+        Raises `InputError` if there is no compiler, and `CheckFailed` if it refuses the sources.
+        """
+
+    def more_products(self, _program: LinkedFirmware) -> ProjectFiles:
+        """Return files that are made of a program and stay in the project."""
+        return {}
+
+
+class ReadsPrograms(ABC):
+    """What differs in linked programs."""
+
+    proves: ClassVar[bool] = False  # whether it follows the machine code
+
+    @abstractmethod
+    def read(self, elf: Path) -> LinkedFirmware:
+        """Return the program in an ELF file; `InputError` if it has none of this family."""
+
+    @abstractmethod
+    def share(self, elf: Path) -> Sections:
+        """Return the bytes of a program that are the model's."""
+
+    @abstractmethod
+    def stack(self, program: LinkedFirmware, board: Board) -> Stack:
+        """Return the stack that a program needs, for the check of its SRAM."""
+
+    def check_plan(self, plan: DevicePlan, board: Board, remedies: Remedies) -> None:
+        """Raise `CheckFailed` if firmware with this plan cannot work, before it is compiled."""
+
+    def check_program(
+        self, program: Any, plan: DevicePlan, board: Board, remedies: Remedies
+    ) -> None:
+        """Raise `CheckFailed` if a linked firmware violates a rule of this family."""
+
+    def paths(self, _program: Any, _plan: DevicePlan, board: Board) -> Any:
+        """Return the paths of a prediction through the machine code, by which cycles are proven."""
+        raise CheckFailed(f"the cycles of {board.name} are measured, but not proven")
+
+    def bound(self, _program: Any, _plan: DevicePlan, _board: Board) -> tuple[int, int] | None:
+        """Return the least and the most cycles of a prediction; None if they are not proven."""
+        return None
+
+
+class RunsBoards(ABC):
+    """What differs in boards, emulated and real."""
+
+    emulators: ClassVar[Sequence[str]]  # that can be chosen, the preferred one first
+
+    @abstractmethod
+    def find_emulator(self, name: str | None, board: Board) -> tuple[str, str]:
+        """Return an emulator's name, the preferred one's without a name, and a remark on it.
+
+        Raises `InputError` if it is not installed.
+        """
+
+    @abstractmethod
+    def emulated(self, elf: Path | None, board: Board, **options: Any) -> RunningBoard:
+        """Return the emulated board with a program or none, to be used in a ``with``.
+
+        Raises `InputError` if it cannot be emulated here.
+        """
+
+    def watched(
+        self, program: Any, _plan: DevicePlan, board: Board, emulator: str | None = None
+    ) -> AbstractContextManager[RunningBoard]:
+        """Return the emulated board, which checks what is stated of the program's cycles."""
+        return self.emulated(program.path, board, emulator=emulator)
+
+    @abstractmethod
+    def connected(self, board: Board) -> str:
+        """Return how a board must be connected for an upload, after "connected"."""
+
+    @abstractmethod
+    def upload(self, folder: Path, port: str | None, environment: str | None) -> Upload:
+        """Return the upload of a project, which has not begun."""
+
+    def upload_words(self, _folder: Path, _environment: str) -> list[str]:
+        """Return the options of 'upload' that a project needs."""
+        return []
+
+
+class Upload(Protocol):
+    """An upload that is about to begin."""
+
+    @property
+    def environment(self) -> str:
+        """The name of the board's environment."""
+
+    @property
+    def where(self) -> str | None:
+        """The port or the drive; None if it has no name."""
+
+    @property
+    def why(self) -> str:
+        """Why it was chosen."""
+
+    @property
+    def shown(self) -> str:
+        """The port or the drive, for people."""
+
+    def run(self) -> None:
+        """Compile the project, and write its program to the board."""
+
+
+class Family(BuildsFirmware, ReadsPrograms, RunsBoards):
+    """What differs between boards with chips of different families."""
+
+    @abstractmethod
+    def has(self, board: Board) -> bool:
+        """Return whether a board has a chip of this family, for which there is firmware."""
+
+
+def family_of(board: Board) -> Family:
+    """Return the family of a board's chip; `InputError` if there is no firmware for it."""
+    for family in families():
+        if family.has(board):
+            return family
+    raise InputError(
+        f"there is no firmware for {board.name} ({board.mcu}); use 'protonn-edge export', whose "
+        "library has a self-test for the board"
+    )
+
+
+def family_in(folder: Path) -> Family | None:
+    """Return the family that a project in a folder is for; None if there is no project."""
+    return next((each for each in families() if each.wrote(folder)), None)
+
+
+@cache
+def families() -> tuple[Family, ...]:
+    """Return all families."""
+    return tuple(import_module(each).FAMILY for each in folders_of(__name__))
+
+
+def read_program(elf: Path, board: Board) -> Any:
+    """Return the program in an ELF file for a board: a `LinkedFirmware`."""
+    return family_of(board).read(elf)

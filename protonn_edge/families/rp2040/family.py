@@ -1,0 +1,126 @@
+"""The family of the RP2040: compiled without PlatformIO, measured, and uploaded as a UF2 file."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+from protonn_edge.boards import Board, load_board
+from protonn_edge.errors import CheckFailed, InputError, InvalidValue
+from protonn_edge.extensions import parts_of
+from protonn_edge.families import Family, LinkedFirmware, ProjectFiles
+from protonn_edge.families.rp2040.emulator import RP2040PY, EmulatedRP2040, check_emulated
+from protonn_edge.families.rp2040.flash import uf2
+from protonn_edge.families.rp2040.programs import ReadsRP2040Programs
+from protonn_edge.families.rp2040.upload import DriveUpload, find_drive
+from protonn_edge.families.sources import files_below
+from protonn_edge.quantization import DeviceModel
+from protonn_edge.system.files import resource
+from protonn_edge.toolchain.process import relevant_lines, run_within
+
+_CHIP = "rp2040"
+_COMPILER = "arm-none-eabi-gcc"
+_PACKAGES = "the Debian packages gcc-arm-none-eabi and libnewlib-arm-none-eabi"
+_OWN = f"firmware/{_CHIP}"
+_ARGUMENTS = f"{_OWN}/arguments"  # of the compiler
+_UF2 = "firmware.uf2"
+_BUILDS = ".build"
+_DEADLINE_S = 120.0
+# What the firmware has in common with that of an AVR.
+_SHARED = (
+    *("frame.c", "frame.h", "requests.c", "requests.h", "replies.h", "parts.h"),
+    *("model.h", "prediction.h", "optimize_size.h"),
+)
+
+
+class RP2040(ReadsRP2040Programs, Family):
+    """Boards with an RP2040."""
+
+    emulators = (RP2040PY,)
+    settings = _ARGUMENTS
+    written = (_UF2, "firmware")
+
+    def has(self, board: Board) -> bool:
+        return board.mcu == _CHIP
+
+    def wrote(self, folder: Path) -> bool:
+        return (folder / _ARGUMENTS).is_file()
+
+    def check_model(self, model: DeviceModel, board: Board) -> None:
+        kinds = [f"--{part.name}" for part in parts_of(model.chain)]
+        kinds += ["--precision float32"] if model.chain.score_tolerance else []
+        if kinds:
+            raise InputError(
+                f"the firmware of {board.name} does not support {', '.join(kinds)} yet; choose an "
+                "AVR with --board, or build without it"
+            )
+
+    def sources(self, board: Board) -> ProjectFiles:
+        firmware = resource("firmware")
+        shared = {f"firmware/{name}": (firmware / name).read_bytes() for name in _SHARED}
+        return {**shared, **files_below(firmware / _CHIP, _OWN)}
+
+    def check_folder(self, folder: Path, board: Board) -> None:
+        if (folder / "platformio.ini").exists():
+            raise InvalidValue(
+                folder.absolute(),
+                f"it has a project of PlatformIO, which {board.name} does not need",
+                "choose another folder with -o",
+            )
+
+    def product(self, board: Board) -> Path:
+        return Path(_BUILDS, board.environment, "firmware.elf")
+
+    def compile(self, folder: Path, board: Board) -> Path:
+        if shutil.which(_COMPILER) is None:
+            raise InvalidValue(_COMPILER, "not on PATH", f"install {_PACKAGES}")
+        if not self.wrote(folder):
+            raise InvalidValue(
+                folder,
+                f"no {_ARGUMENTS}",
+                f"run 'protonn-edge build --board {board.name} model.npz' there first",
+            )
+        product = self.product(board)
+        (folder / product.parent).mkdir(parents=True, exist_ok=True)
+        places = ("firmware", _OWN, "firmware/generated")
+        sources = [
+            path.relative_to(folder).as_posix()
+            for place in places
+            for path in sorted((folder / place).glob("*.c"))
+        ]
+        board_flags = [f"-DF_CPU={board.clock_hz}u", f"-DBAUD={board.baud}u"]
+        command = [_COMPILER, f"@{_ARGUMENTS}", "-save-temps=obj", *board_flags, *sources]
+        command += ["-o", product.as_posix()]
+        english = {**os.environ, "LC_ALL": "C"}
+        done = run_within(_DEADLINE_S, command, name=_COMPILER, folder=folder, environment=english)
+        if done.returncode != 0:
+            raise CheckFailed(f"{_COMPILER} failed: {relevant_lines(done.stderr)}")
+        return folder / product
+
+    def more_products(self, program: LinkedFirmware) -> ProjectFiles:
+        return {_UF2: uf2(program.code)}
+
+    def find_emulator(self, name: str | None, board: Board) -> tuple[str, str]:
+        check_emulated(board)
+        return RP2040PY, ""
+
+    def emulated(self, elf: Path | None, board: Board, **options: Any) -> EmulatedRP2040:
+        return EmulatedRP2040(elf, board, **options)
+
+    def connected(self, board: Board) -> str:
+        return "to USB while its button BOOTSEL is held"
+
+    def upload(self, folder: Path, port: str | None, environment: str | None) -> DriveUpload:
+        board = load_board(environment or "pico")
+        drive, why = find_drive(port)
+        return DriveUpload(
+            board.environment,
+            drive,
+            why,
+            lambda: uf2(self.read(self.compile(folder, board)).code),
+        )
+
+    def upload_words(self, folder: Path, environment: str) -> list[str]:
+        return [] if environment == "pico" else ["--environment", environment]

@@ -1,0 +1,121 @@
+"""One kernel for each stage, for chips with registers of 32 bits: its tables and variables.
+
+The quantizer proves that most sums fit 16 bits, so two of them share a word. A word of weights is
+``w_2k + (w_2k+1 << 16)`` modulo 2^32: its product with an input is both products, and the sum of
+such products both sums. Read as a signed number, the lower half is the first sum; the word less
+this number has the second sum in its upper half.
+
+The C of a stage is the macro `functions` of ``words.j2`` beside its other template. The function
+``words`` in the module `words` of the stage's folder, if there is one, returns its `Words`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.chain.integer_stage import IntegerStage
+from protonn_edge.chain.matvec import IntegerMatvec
+from protonn_edge.chain.registry import module_of_stage
+
+_MOST_SUMMED = 5  # words whose sums stay in the registers of a Cortex-M0
+
+
+@dataclass(frozen=True, eq=False)
+class ConstantTable:
+    """A constant array: rows of numbers, and what they are."""
+
+    type: str  # in C
+    rows: NDArray[Any]  # (rows, values)
+    about: str
+
+    @property
+    def n_bytes(self) -> int:
+        """Its size."""
+        return int(self.rows.size) * int(self.type.strip("uint_")) // 8
+
+
+@dataclass(frozen=True)
+class WordBlock:
+    """Words, or sums, that a pass over the inputs adds up."""
+
+    number: int
+    first: int
+    size: int
+
+
+@dataclass(frozen=True, eq=False)
+class Words:
+    """The constants of a stage by their names, and its variables."""
+
+    tables: Mapping[str, ConstantTable] = field(default_factory=dict)
+    blocks: tuple[WordBlock, ...] = ()  # of a product
+    pairs: bool = True  # whether two sums share a word
+    scratch_bytes: int = 0  # variables while the stage computes
+    own_bytes: int = 0  # of variables in its template
+    other_bytes: int = 0  # of constants in its template
+    more: Mapping[str, Any] = field(default_factory=dict)  # what else the template needs
+
+    @property
+    def n_words(self) -> int:
+        """The number of words, or sums."""
+        return sum(block.size for block in self.blocks)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The sizes of blocks."""
+        return tuple(sorted({block.size for block in self.blocks}))
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of constants."""
+        return sum(table.n_bytes for table in self.tables.values()) + self.other_bytes
+
+
+def words_of(stage: IntegerStage) -> Words:
+    """Return what the template of a stage needs."""
+    module = module_of_stage(stage.kind, "words")
+    if module is not None:
+        found: Words = module.words(stage)
+        return found
+    if isinstance(stage, IntegerMatvec):
+        return product(stage.weights.T, stage.bias, pairs=stage.accumulator_bits == 16)
+    return Words()
+
+
+def in_pairs(values: NDArray[Any]) -> NDArray[np.uint32]:
+    """Return pairs of neighbours of values (..., n) as words (..., ceil(n / 2)); see above."""
+    wide = values.astype(np.int64)
+    wide = np.pad(wide, [(0, 0)] * (wide.ndim - 1) + [(0, wide.shape[-1] % 2)])
+    return ((wide[..., ::2] + (wide[..., 1::2] << 16)) & 0xFFFFFFFF).astype(np.uint32)
+
+
+def modulo(values: NDArray[Any]) -> NDArray[np.uint32]:
+    """Return values modulo 2^32."""
+    return (values.astype(np.int64) & 0xFFFFFFFF).astype(np.uint32)
+
+
+def product(weights: NDArray[np.int8], bias: NDArray[Any], *, pairs: bool) -> Words:
+    """Return the tables of sums of products of inputs and weights (inputs, sums)."""
+    rows = in_pairs(weights) if pairs else weights
+    start = (in_pairs if pairs else modulo)(bias)
+    n = rows.shape[1]
+    parts = -(-n // _MOST_SUMMED)
+    ends = [n * part // parts for part in range(parts + 1)]
+    blocks = tuple(
+        WordBlock(number, first, end - first) for number, (first, end) in enumerate(pairwise(ends))
+    )
+    each = "of each pair of sums" if pairs else "of each sum"
+    tables = {"bias": ConstantTable("uint32_t", start[None], f"The initial value {each}")}
+    for block in blocks:
+        of = rows[:, block.first : block.first + block.size]
+        about = f"Weights {each}, a row for each input" + f", part {block.number}" * (parts > 1)
+        tables[f"weights_{block.number}"] = ConstantTable(
+            "uint32_t" if pairs else "int8_t", of, about
+        )
+    return Words(tables, blocks, pairs)

@@ -1,0 +1,152 @@
+"""From a model to an emulated Pico: what a user types, and what is refused in one sentence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from command_line import refusal, run, run_json, succeed
+from sklearn.datasets import load_digits
+
+from protonn_edge.boards import load_board
+from protonn_edge.families import family_of
+from protonn_edge.families.rp2040 import upload
+
+TEST_POINTS = 40
+
+
+@pytest.fixture(scope="module")
+def digits(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with digits, a model of them, and its project."""
+    folder = tmp_path_factory.mktemp("digits")
+    X, y = load_digits(return_X_y=True)
+    names = ",".join(f"p{i}" for i in range(X.shape[1]))
+    rows = [
+        f"digit {label}," + ",".join(f"{v:g}" for v in x) for x, label in zip(X, y, strict=True)
+    ]
+    for name, part in (("train", rows[TEST_POINTS:]), ("test", rows[:TEST_POINTS])):
+        (folder / f"{name}.csv").write_text("\n".join([f"label,{names}", *part, ""]))
+    model = folder / "model.npz"
+    succeed("train", folder / "train.csv", "-o", model, "--epochs", 10)
+    built = run_json("build", "--board", "pico", model, "-o", folder / "project")
+    assert built["tried"]["mismatches"] == 0
+    return folder
+
+
+def test_verify_finds_equal_scores(digits):
+    done = run_json("verify", "--board", "pico", digits / "model.npz", digits / "test.csv")
+    assert (done["n"], done["mismatches"], done["lost"]) == (TEST_POINTS, 0, 0)
+    assert [each["execution"] for each in done["executions"]] == ["host C", "emulated pico"]
+
+
+def test_hil_measures_and_report_shows_it(digits):
+    project, test, results = (digits / name for name in ("project", "test.csv", "results.csv"))
+    words = ("--board", "pico", "--project", project)
+    measured = run_json("hil", test, *words, "--emulate", "--repeat", 3, "-o", results)
+    assert measured["mismatches"] == 0
+    page = digits / "report.html"
+    succeed("report", results, *words, "--data", test, "-o", page)
+    assert "Raspberry Pi Pico" in page.read_text()
+
+
+def test_a_built_program_is_a_uf2_file_in_the_project(digits):
+    contents = (digits / "project" / "firmware.uf2").read_bytes()
+    assert (contents[:4], len(contents) % 512) == (b"UF2\n", 0)
+
+
+def test_the_share_of_the_model_is_a_part_of_the_program(digits):
+    elf = digits / "project" / ".build" / "pico" / "firmware.elf"
+    family = family_of(load_board("pico"))
+    family.compile(digits / "project", load_board("pico"))
+    share, whole = family.share(elf), family.read(elf).sections
+    assert 1_000 < share.flash_bytes < whole.flash_bytes - 1_000
+    assert 0 < share.bss < whole.bss
+
+
+def test_a_project_is_uploaded_to_the_drive(digits, tmp_path):
+    project = digits / "project"
+    line = refusal(run("upload", project, "--port", tmp_path))
+    assert "is not the drive RPI-RP2; hold the button BOOTSEL" in line
+    (tmp_path / "INFO_UF2.TXT").write_text("UF2 Bootloader v3.0\r\nBoard-ID: RPI-RP2\r\n")
+    done = run_json("upload", project, "--port", tmp_path)
+    assert (done["environment"], done["port"]) == ("pico", str(tmp_path))
+    assert (tmp_path / "firmware.uf2").read_bytes() == (project / "firmware.uf2").read_bytes()
+
+
+def test_the_drive_is_found(digits, tmp_path, monkeypatch):
+    monkeypatch.setattr(upload, "_places", lambda: iter([tmp_path / "RPI-RP2"]))
+    assert "no drive RPI-RP2 found" in refusal(run("upload", digits / "project"))
+    (tmp_path / "RPI-RP2").mkdir()
+    (tmp_path / "RPI-RP2" / "INFO_UF2.TXT").write_text("Board-ID: RPI-RP2")
+    assert run_json("upload", digits / "project")["port"] == str(tmp_path / "RPI-RP2")
+
+
+def test_a_project_keeps_its_user_s_sources(digits, tmp_path):
+    project = tmp_path / "project"
+    build = ("build", "--board", "pico", digits / "model.npz", "-o", project, "--no-try")
+    succeed(*build)
+    source = project / "firmware" / "rp2040" / "uart.c"
+    source.write_text(source.read_text() + "\n/* mine */\n")
+    succeed(*build)
+    assert "/* mine */" in source.read_text()
+    source.write_text("no C\n")
+    done = run(*build)
+    assert "arm-none-eabi-gcc failed: firmware/rp2040/uart.c:1:1: error" in refusal(done, 1)
+
+
+def test_a_folder_may_be_called_as_the_board_is(digits, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for _ in range(2):
+        succeed("build", "--board", "pico", digits / "model.npz", "-o", "pico", "--no-try")
+
+
+def test_projects_of_two_families_do_not_share_a_folder(digits, tmp_path):
+    (tmp_path / "platformio.ini").touch()
+    done = run("build", "--board", "pico", digits / "model.npz", "-o", tmp_path)
+    assert "it has a project of PlatformIO, which pico does not need" in refusal(done)
+    done = run("hil", digits / "test.csv", "--project", digits / "project", "--emulate")
+    assert "built for an RP2040, whose code does not run on uno" in refusal(done)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("build MODEL --observe", "the firmware of pico does not support --observation yet"),
+        ("build --sensor mpu6050 --rate 100", "there is no firmware for pico that reads a sensor"),
+        ("build MODEL --sensor mpu6050 --rate 100", "there is no firmware for pico that reads a"),
+        ("verify PROJECT", "there is no certificate for pico"),
+        ("verify MODEL TEST --emulator simavr", "simavr does not emulate pico; choose rp2040py"),
+        ("emulate ELF --bootloader", "the emulated pico does not support bootloader"),
+    ],
+)
+def test_what_a_pico_cannot_do_yet_is_refused(digits, words, sentence, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    places = {
+        "MODEL": digits / "model.npz",
+        "TEST": digits / "test.csv",
+        "PROJECT": digits / "project",
+        "ELF": digits / "model.npz",
+    }
+    command, *rest = (places.get(word, word) for word in words.split())
+    assert sentence in refusal(run(command, *rest, "--board", "pico"))
+
+
+def test_an_uno_is_not_emulated_by_rp2040py(digits):
+    words = ("verify", digits / "model.npz", digits / "test.csv", "--emulator", "rp2040py")
+    assert "rp2040py does not emulate uno; choose simavr or avr8js" in refusal(run(*words))
+
+
+def test_without_a_compiler_its_package_is_named(digits, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    done = run("build", "--board", "pico", digits / "model.npz", "-o", tmp_path / "project")
+    assert "arm-none-eabi-gcc: not on PATH; install the Debian packages" in refusal(done)
+    assert not (tmp_path / "project").exists()
+
+
+def test_boards_say_that_there_is_firmware(digits):
+    boards = json.loads(succeed("inspect", "--boards", "--json").stdout)
+    pico = next(each for each in boards["boards"] if each["name"] == "pico")
+    assert pico["proof"] == "firmware"
+    assert np.isclose(pico["clock_hz"], 125e6)

@@ -1,0 +1,1 @@
+"""Generated C for chips of 32 bits: on this computer, and on emulated cores."""

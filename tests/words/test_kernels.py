@@ -1,0 +1,99 @@
+"""Every kind of stage in words: the reference's integers, on the host and on emulated cores."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from any_order import build_on_host, check_calls, random_calls
+from avr_tools import skip_without
+from conformance.instances import KINDS, Instance, instances_of
+from generated_programs import assert_equal_to_reference
+
+from protonn_edge.avr.cores import WORD_CORES
+from protonn_edge.codegen import render_c
+from protonn_edge.codegen.host import host_program
+from protonn_edge.codegen.words import WordPlan, plan_for
+from protonn_edge.errors import InputError
+from protonn_edge.extensions import parts_of
+from words.chips import CHIPS, HOW, Chip, emulated
+
+_CALLS = 300
+_OF_AN_AVR = re.compile(
+    r"AVR|PROGMEM|pgm_|asm|PNN_(FLASH|READ|FACT|ASSEMBLY|NOINLINE)|pnn_place_t|//@"
+)
+
+
+def instances(kind: str) -> list[Instance]:
+    """Return the instances that have no parts for an AVR."""
+    return [each for each in instances_of(kind) if not parts_of(each.model)]
+
+
+def plan_of(instance: Instance) -> WordPlan:
+    """Return the plan for a Cortex-M0+."""
+    return plan_for(instance.model, WORD_CORES["cortex-m0plus"])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_host_computes_the_reference_under_sanitizers(kind: str) -> None:
+    skip_without("cc")
+    for instance in instances(kind):
+        with host_program(instance.model, plan_of(instance), sanitize=True) as program:
+            assert_equal_to_reference(program, instance.model, instance.points)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_calls_in_any_order_are_safe(kind: str, tmp_path) -> None:
+    skip_without("cc")
+    instance = instances(kind)[0]
+    calls = random_calls(np.random.default_rng(0), instance.model, _CALLS)
+    program = build_on_host(instance.model, plan_of(instance), tmp_path)
+    check_calls(program, instance.model, calls)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_its_c_has_nothing_of_an_avr(kind: str) -> None:
+    for instance in instances(kind):
+        for text in render_c(instance.model, plan_of(instance)).values():
+            assert not _OF_AN_AVR.search(text)
+
+
+@pytest.mark.parametrize("optimize", ["-O2", "-Os"])
+@pytest.mark.parametrize("chip", CHIPS.values(), ids=lambda chip: chip.name)
+def test_emulated_cores_compute_the_reference(chip: Chip, optimize: str) -> None:
+    if chip.missing:
+        pytest.skip(HOW)
+    for kind in KINDS:
+        instance = instances(kind)[0]
+        done = emulated(chip, instance.model, instance.points, optimize)
+        assert (done.points, done.differing) == (len(instance.points), 0), kind
+
+
+def test_a_difference_is_found() -> None:
+    chip = CHIPS["m4"]
+    if chip.missing:
+        pytest.skip(HOW)
+    instance = instances("linear")[0]
+    done = emulated(chip, instance.model, instance.points, wrong=True)
+    assert done.differing == len(instance.points)
+
+
+def test_cycles_are_those_of_the_tables() -> None:
+    chip = CHIPS["m0"]
+    if chip.missing:
+        pytest.skip(HOW)
+    instance = instances("linear")[0]
+    zeros = np.zeros_like(instance.points)
+    none, all_ = (emulated(chip, instance.model, Q, count=True) for Q in (zeros, zeros + 1))
+    assert none.cycles == none.most
+    assert all_.cycles == all_.most
+    # For each input that is not 0, five loads (2), products (1) and sums (1), and a branch less.
+    more = (all_.cycles - none.cycles) / instance.model.n_features
+    assert 18 <= more <= 22
+
+
+def test_parts_that_need_an_avr_are_refused() -> None:
+    taught = next(each for each in instances_of("prototypes") if parts_of(each.model))
+    with pytest.raises(InputError, match="an RP2040 cannot have the part 'teaching'"):
+        plan_of(taught)
