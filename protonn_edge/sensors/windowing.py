@@ -207,12 +207,8 @@ class Windowing:
     notices: tuple[Notice, ...] = ()  # about conversions and assumptions
 
     def __post_init__(self) -> None:
-        if self.model.policy.predicts == "labels":
-            raise InvalidValue(
-                "the model",
-                "it predicts sets of labels, but firmware with a sensor reports one answer",
-                "export the model, and call pnn_top() in a sketch of your own",
-            )
+        fits, remedy = self.model.policy.predicts != "labels", "call pnn_top() in your own sketch"
+        checks.check(fits, "the model", "sets of labels", "one class or number", remedy)
         if self.model.policy.predicts == "value" and (self.votes > 1 or self.refractory_s):
             raise InputError(
                 "--votes and --refractory are for classes, but the model predicts a number of each "
