@@ -124,9 +124,10 @@ tools:
 	    $(call install,$(DEBIAN_PACKAGES),avr-gcc avr-libc simavr avrdude and the Arduino AVR core); \
 	}
 
-# For the tests that run C for chips of 32 bits, which are skipped without them: half a gigabyte.
+# For the tests of C for chips of 32 bits, which are skipped without them: half a gigabyte.
+CHIPS = gcc-arm-none-eabi gcc-riscv64-unknown-elf gcc-xtensa-lx106 qemu-system-arm qemu-system-misc
 chips:
-	@$(call install,gcc-arm-none-eabi gcc-riscv64-unknown-elf qemu-system-arm qemu-system-misc,compilers and emulators for ARM and RISC-V)
+	@$(call install,$(CHIPS),compilers and emulators of chips with 32 bits)
 
 # For the Uno in the report's page, and the tests that run the firmware on that second emulator; without
 # it the report does without, and the tests are skipped. npm fetches the emulator into the user's cache.

@@ -86,11 +86,11 @@ def convert_command(
 
     SOURCE is a folder of the reference implementation, with the files W, B, Z and gamma as text or
     .npy; a fitted scikit-learn estimator, written by skops.io.dump (.skops; pickles are not read);
-    a classifier saved by XGBoost (.json, .ubj) or LightGBM (.txt); or a network exported by
-    PyTorch, Keras or skl2onnx (.onnx), or by TensorFlow Lite (.tflite). The ranges of the features
-    and the names of the classes are taken from the training data. If SOURCE is a model file (.npz),
-    OUTPUT is a folder for the reference implementation, or an .onnx file with the integer model for
-    other programs.
+    a model saved by XGBoost (.json, .ubj) or LightGBM (.txt); or a network exported by PyTorch,
+    Keras or skl2onnx (.onnx), or by TensorFlow Lite (.tflite). The ranges of the features and the
+    names of the classes, or of the number to predict, are taken from the training data. If SOURCE
+    is a model file (.npz), OUTPUT is a folder for the reference implementation, or an .onnx file
+    with the integer model for other programs.
     """
     other = other_file(given.source)
     if other is not None and other.reader is None:

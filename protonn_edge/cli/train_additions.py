@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from protonn_edge.cli.additions import AddedOptions
 
 if TYPE_CHECKING:
+    from protonn_edge.datasets import Dataset
     from protonn_edge.training.targets import Target
 
 
@@ -16,6 +17,9 @@ class TrainAddition(AddedOptions):
     def completed(self, target: Target) -> Target:
         """Return the target of a training, as the options change it."""
         return target
+
+    def check(self, dataset: Dataset) -> None:
+        """Refuse a data set before a search, with labels that may be something else."""
 
     def step(self, target: Target | None) -> Any:  # noqa: ARG002
         """Return what the options ask for, by default what the target does; None for nothing.

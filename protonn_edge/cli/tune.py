@@ -11,10 +11,11 @@ import click
 
 from protonn_edge.boards import load_board
 from protonn_edge.cli import options
-from protonn_edge.cli.command import OUTPUT, Output, command, option, options_of
+from protonn_edge.cli.command import OUTPUT, Output, additions, command, option, options_of
 from protonn_edge.cli.options import Parsed, Qualified
 from protonn_edge.cli.paths import DRAWINGS, OutputFile, check_output, check_there
 from protonn_edge.cli.tables import TABLE
+from protonn_edge.cli.train_additions import TrainAddition
 from protonn_edge.cli.train_options import ClassifierCommand, GivenClassifier, any_classifier
 from protonn_edge.datasets.options import TableOptions
 from protonn_edge.errors import InputError
@@ -99,6 +100,7 @@ class TuneOptions:
     groups: str | None = options.GROUPS
     test_share: float | None = options.HOLDOUT
     classifier: GivenClassifier = any_classifier()
+    added: list[TrainAddition] = additions("tune")
     seed: int = options.seed_option(2**31 - 1)
     search_path: Path = option(
         "File of finished trials.  [default: OUTPUT.search.jsonl]",

@@ -35,14 +35,14 @@ from protonn_edge.system.files import write_atomically
 from protonn_edge.system.lazy import require
 from protonn_edge.system.shell import command_line
 from protonn_edge.training.base import CLASSIFIERS
-from protonn_edge.training.calibration import with_accuracy_floor
 from protonn_edge.training.folds import search_folds
 from protonn_edge.training.parameters import SharedParameters
 from protonn_edge.training.searched import ANY, FEATURES, settings_of_kind
+from protonn_edge.training.targets import Target
 from protonn_edge.tuning import IN_FLIGHT, tables
 from protonn_edge.tuning import choice as choices
 from protonn_edge.tuning.cluster import DaskWorkers
-from protonn_edge.tuning.limits import ACCURACY, Metric, TuningLimits
+from protonn_edge.tuning.limits import ACCURACY, Metric, TuningLimits, metric_of
 from protonn_edge.tuning.objective import Objective
 from protonn_edge.tuning.points import TrialPoints, check_points
 from protonn_edge.tuning.search import Progress, Search, SearchResult, identity
@@ -57,7 +57,18 @@ _TRIALS = 100_000  # the time ends the search
 def tune_model(given: TuneOptions, out: Output) -> None:
     """Search for a model, as the options of `tune` say, and write it."""
     choice = None if given.choose is None else choices.Choice.parse(given.choose)
-    search_model(given, fitting.load_divided(given), out, choice)
+    search_model(given, _loaded(given), out, choice)
+
+
+def _loaded(given: TuneOptions | TrainOptions) -> Dataset:
+    """Return the data set, with labels that are what the options say."""
+    target = Target()
+    for added in given.added:
+        target = added.completed(target)
+    dataset = fitting.load_divided(given, target)
+    for added in given.added:
+        added.check(dataset)
+    return dataset
 
 
 def search_model(
@@ -77,7 +88,7 @@ def search_model(
     deadline = None if given.timeout is None else time.monotonic() + given.timeout
     choice = choice or choices.Choice.usual(given.groups is not None)
     board = load_board(given.board_name)
-    check_points(dataset.y_train)
+    check_points(dataset.as_targets(dataset.y_train))
     report = DataReport(dataset, out)
     points = replace(_points(given, dataset, board), left_out=left_out)
     space = SearchSpace(points)
@@ -103,14 +114,14 @@ def search_model(
             feature_names=dataset.feature_names,
             search={**facts, "limits": asdict(points.limits), "board": board.name},
         )
-    model = with_accuracy_floor(refitted.model, dataset.X_test, dataset.y_test)
+    model = points.metric.finished(refitted.model, dataset)
     refitted = replace(refitted, model=fitting.of_data(model, dataset))
     save_model(refitted.model, given.output)
     if given.front_path is not None:
         _write_front(given.front_path, trials, points)
     described, proportions = describe(refitted.model, dataset, out)
     promise = Promise.of(refitted.model)
-    if promise is not None and described["accuracy"] is not None:
+    if promise is not None and described.get("accuracy") is not None:
         out.notice(promise.notices(described["accuracy"], described["n"], "test"))
     trained = described | {"data": report.to_json()}
     record = trained | _record(refitted, trials, facts, points)
@@ -151,8 +162,9 @@ def _teller(
             if kind not in said or best.score > said[kind].score:
                 said[kind] = best
                 out.remark(
-                    f"{kind}: {points.metric} {100 * best.score:.2f} ±{100 * best.deviation:.2f} %"
-                    f" in cross-validation, the best of this kind after {len(candidates):,} models"
+                    f"{kind}: {points.metric} {points.metric.shown(best.score)} "
+                    f"±{points.metric.shown(best.deviation)}{points.metric.unit} in "
+                    f"cross-validation, the best of this kind after {len(candidates):,} models"
                 )
 
     return tell
@@ -170,10 +182,10 @@ def _points(given: TuneOptions, dataset: Dataset, board: Board) -> TrialPoints:
     )
     every = {**parameters, **settled}
     fixed = {name: value for name, value in every.items() if value is not None}
-    X, y, of_group = dataset.X_train, dataset.y_train, dataset.groups
-    numbers = search_folds(y, given.folds, given.seed, of_group)
+    X, y, of_group = dataset.X_train, dataset.as_targets(dataset.y_train), dataset.groups
+    metric = metric_of(dataset, given.metric)
+    numbers = search_folds(metric.strata(y), given.folds, given.seed, of_group)
     to_move = None if given.groups is None else of_group  # not between a file's own groups
-    metric = Metric.parse(given.metric, dataset.classes)
     metric.check_folds(y, numbers)
     kind = given.classifier.name
     points = TrialPoints(X, y, numbers, board, limits, fixed, to_move, kind, metric)
@@ -183,7 +195,7 @@ def _points(given: TuneOptions, dataset: Dataset, board: Board) -> TrialPoints:
         untrained = points.untrained({})
     except InputError:
         if kind == ANY:  # no kind takes the options: the first one refuses them by their names
-            fitting.check_options(next(iter(CLASSIFIERS.values()))(**fixed), of_trials)
+            fitting.check_options(next(iter(metric.estimators.values()))(**fixed), of_trials)
         raise
     fitting.check_options(untrained, of_trials)
     return points
@@ -308,19 +320,19 @@ def _record(
     }
 
 
-def _chance(record: dict[str, Any]) -> str:
+def _chance(record: dict[str, Any], metric: Metric) -> str:
     best, taken = record["most_accurate"], record["cross_validated"]
-    lead, n = 100 * record["lead_by_chance"], record["trials"]["complete"]
+    lead, n = metric.shown(record["lead_by_chance"]), record["trials"]["complete"]
     chance = (
-        f"by chance alone, the best of {n:,} equally good trials would lead by about {lead:.2f} "
-        "percentage points"
+        f"by chance alone, the best of {n:,} equally good trials would lead by about {lead} "
+        f"{metric.difference}"
     )
     if best["trial"] == taken["trial"]:
         return f"no other trial scores higher; {chance}"
-    ahead = 100 * (best["score"] - taken["score"])
+    ahead, score = metric.shown(best["score"] - taken["score"]), metric.shown(best["score"])
     return (
-        f"trial {best['trial']} scores {ahead:.2f} percentage points higher, "
-        f"{100 * best['score']:.2f} %; {chance}"
+        f"trial {best['trial']} scores {ahead} {metric.difference} higher, {score}{metric.unit}; "
+        f"{chance}"
     )
 
 
@@ -339,14 +351,17 @@ def _sentences(
     chosen = (
         f"chosen ({record['choice']}): trial "
         f"{refitted.candidate.number}{f' ({noted})' if noted else ''}, "
-        f"{metric}{100 * refitted.candidate.score:.2f} % in cross-validation{sizes}; "
+        f"{metric}{points.metric.shown(refitted.candidate.score)}{points.metric.unit} in "
+        f"cross-validation{sizes}; "
         f"{board.milliseconds(figures.mean_cycles):.3f} ms on average{bound}"
     )
     passed = refitted.passed_over.items()
     said = [*(f"trial {number} is not taken: {reason}" for number, reason in passed), chosen]
     if choice.points is None:
-        said.append(_chance(record))
-    if record["accuracy"] is not None:
+        said.append(_chance(record, points.metric))
+    if "sentence" in record:
+        said.append(record["sentence"])
+    elif record["accuracy"] is not None:
         share = 100 * record["accuracy"]
         said.append(f"{share:.2f} % of {record['n']:,} test points are classified correctly")
     if linked is not None:
@@ -364,7 +379,7 @@ def train_best(given: TrainOptions, out: Output) -> None:
     parameters = given.classifier.parameters()
     require("optuna")
     load_board(given.board_name)  # a wrong name is refused before anything is read
-    dataset = fitting.load_divided(given)
+    dataset = _loaded(given)
     asked = SharedParameters(features=parameters.get("features")).asked
     with tempfile.TemporaryDirectory(prefix="protonn-edge-best-") as folder:
         search_model(

@@ -52,7 +52,7 @@ def from_sklearn(
     fine_tune: bool = False,
     random_state: int = 0,
 ) -> Conversion:
-    """Convert a fitted classifier of scikit-learn into a model for a board.
+    """Convert a fitted classifier or regressor of scikit-learn into a model for a board.
 
     Parameters
     ----------
@@ -63,6 +63,7 @@ def from_sklearn(
         GradientBoostingClassifier or HistGradientBoostingClassifier; an XGBClassifier, an
         LGBMClassifier or a Booster of either library; a Pipeline of the transformers that
         `from_pipeline` supports, or PCA, and one of these; or a search for the parameters of one.
+        Or a regressor of the same kinds, as docs/conversion.md lists them.
     X : array or sparse matrix of shape (n, D)
         Raw representative points, before the pipeline's first step; preferably those that the
         estimator was fitted on.
@@ -81,7 +82,8 @@ def from_sklearn(
     evaluate_on : tuple of X (n', D) and y (n',) or None, optional
         Points to measure the steps on, instead of `X` and `y`; they do not affect the model.
     classes : sequence of L str, optional
-        Display names in the order of the estimator's ``classes_``; by default the labels.
+        Display names in the order of the estimator's ``classes_``; by default the labels. Of a
+        regressor, the only one names its number.
     fine_tune : bool, default=False
         Whether to train a network in floats on the labels `y`, in the integers of the device. A
         fifth of the points chooses the learning rate and the pass.

@@ -30,6 +30,7 @@ from protonn_edge.datasets.dataset import (
     Indices,
     Table,
     check_feature_count,
+    check_has_points,
     class_indices,
     dataset_from,
 )
@@ -320,8 +321,7 @@ def _points_of(
         table = as_label_sets(table)
     table = table.matched(expected.feature_names, table.source)
     check_feature_count(table, expected.n_features, "the model expects")
-    if not table.X.shape[0]:
-        raise InputError(f"{table.source} has no points; add at least one")
+    check_has_points(table.source, len(table.X))
     X = table.X
     y, values, notices = _known(table, names, expected, labels)
     rows = np.arange(len(X)) if table.kept is None else np.flatnonzero(table.kept)

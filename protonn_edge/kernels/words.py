@@ -2,8 +2,8 @@
 
 The quantizer proves that most sums fit 16 bits, so two of them share a word. A word of weights is
 ``w_2k + (w_2k+1 << 16)`` modulo 2^32: its product with an input is both products, and the sum of
-such products both sums. Read as a signed number, the lower half is the first sum; the word less
-this number has the second sum in its upper half.
+such products both sums. Read as a signed number, the lower half is the first sum; where it is
+negative, the upper half is one less than the second sum.
 
 The C of a stage is the macro `functions` of ``words.j2`` beside its other template. The function
 ``words`` in the module `words` of the stage's folder, if there is one, returns its `Words`.

@@ -17,7 +17,7 @@ from protonn_edge.avr.program import Sections
 from protonn_edge.boards import Board
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import CheckFailed, InputError
-from protonn_edge.evaluation.fidelity import Fidelity, fidelity_of
+from protonn_edge.evaluation.fidelity import Fidelity
 from protonn_edge.families import family_of
 from protonn_edge.projects.checks import Usage
 from protonn_edge.projects.project import BuildOptions, trial_build
@@ -258,7 +258,9 @@ def _checked(
     linked = _linked(model, points, fit)
     record = {**search, "chosen": candidate.to_json(points.board), "kernel": fit.figures.kernel}
     model = replace(model, record={**model.record, "tuning": record})
-    return Refitted(model, candidate, fit, linked, fidelity_of(model, points.X, points.y))
+    return Refitted(
+        model, candidate, fit, linked, points.metric.fidelity(model, points.X, points.y)
+    )
 
 
 def _beyond(points: TrialPoints, fit: Fit) -> str:

@@ -6,21 +6,27 @@ its bound (`choice`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
 from protonn_edge.chain.head import Remedies, remedies_of
+from protonn_edge.chain.model import Model
+from protonn_edge.chain.policy import rule_modules
 from protonn_edge.codegen import Limits, Plan, plans
+from protonn_edge.datasets import Dataset
 from protonn_edge.datasets.naming import did_you_mean, label_text, listed
 from protonn_edge.errors import CheckFailed, InputError, shortened
 from protonn_edge.evaluation.accuracy import Quality, confusion_matrix
+from protonn_edge.evaluation.fidelity import Fidelity, fidelity_of
 from protonn_edge.projects.checks import check_estimate
 from protonn_edge.quantization import IntegerChain, measure_activity
+from protonn_edge.training.base import CLASSIFIERS
+from protonn_edge.training.calibration import least_log_loss, with_accuracy_floor
 
 _FIGURES: dict[str, Callable[[Quality], float]] = {
     "accuracy": lambda quality: quality.accuracy,
@@ -30,12 +36,24 @@ _FIGURES: dict[str, Callable[[Quality], float]] = {
 _RECALL = "recall"
 
 
+class Judged(NamedTuple):
+    """How good a model is on the points of a fold."""
+
+    score: float  # the metric, at most 1
+    accuracy: float  # beside it
+    loss: float  # of models of equal scores, the one with the least is best
+
+
 @dataclass(frozen=True)
 class Metric:
     """A figure of answers, 0..1."""
 
     name: str  # as `parse` reads it, such as "macro-f1" or "recall:fault"
     label: int | None = None  # the index of the class for a recall
+
+    unit: ClassVar[str] = " %"  # after `shown`
+    difference: ClassVar[str] = "percentage points"
+    estimators: ClassVar[Mapping[str, Any]] = CLASSIFIERS  # by the names of their kinds
 
     @classmethod
     def parse(cls, text: str, classes: Sequence[str]) -> Metric:
@@ -58,6 +76,44 @@ class Metric:
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def is_reported(self) -> bool:
+        """Whether it is the figure that training reports after each epoch."""
+        return self.name == ACCURACY.name
+
+    def shown(self, score: float) -> str:
+        """Return a score as text, without its unit."""
+        return f"{100 * score:.2f}"
+
+    def n_scores(self, y: NDArray[Any]) -> int:
+        """Return the number of scores of models for labels (n,): one for each class."""
+        return len(np.unique(y))
+
+    def strata(self, y: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the classes (n,) of labels, of which each fold gets about the same share."""
+        return y
+
+    def judged(
+        self, integers: IntegerChain, Q: NDArray[np.uint8], actual: NDArray[Any], known: Any
+    ) -> Judged:
+        """Return the figures of a model of `known` classes (L,) for quantized points (n, D).
+
+        `actual` (n,) are the points' classes, of which some may be unknown to the model.
+        """
+        answers, scores = integers.answers(Q)
+        compared = known[answers], actual, int(max(actual.max(), known.max())) + 1
+        trained = np.isin(actual, known)  # with groups, a class may be in the test points only
+        loss = least_log_loss(scores[trained], np.searchsorted(known, actual[trained]))
+        return Judged(self.of(*compared), ACCURACY.of(*compared), loss)
+
+    def fidelity(self, model: Model, X: NDArray[np.float32], y: NDArray[Any]) -> Fidelity:
+        """Compare a model's integers with its floats; see `fidelity_of`."""
+        return fidelity_of(model, X, y)
+
+    def finished(self, model: Model, dataset: Dataset) -> Model:
+        """Return a model with the rules that the data set's held-out points give."""
+        return with_accuracy_floor(model, dataset.X_test, dataset.y_test)
+
     def check_folds(self, y: NDArray[np.int64], folds: NDArray[np.int64]) -> None:
         """Refuse folds (n,) of points of classes y (n,) if the figure is undefined in one."""
         if self.label is not None and len(np.unique(folds[y == self.label])) <= folds.max():
@@ -77,6 +133,15 @@ class Metric:
 
 
 ACCURACY = Metric("accuracy")
+
+
+def metric_of(dataset: Dataset, asked: str) -> Metric:
+    """Return the metric that is asked for; rules have others for labels that are no classes."""
+    for module in rule_modules("tuning"):
+        if (metric := module.metric_for(dataset, asked)) is not None:
+            found: Metric = metric
+            return found
+    return Metric.parse(asked, dataset.classes)
 
 
 # The minimum flash of a plan for the firmware around the classifier: the flash of plans minus that

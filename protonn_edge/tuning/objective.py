@@ -21,9 +21,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.quantization import quantize
 from protonn_edge.system.rounding import one_thread
-from protonn_edge.training.calibration import least_log_loss
 from protonn_edge.training.progress import EpochReport
-from protonn_edge.tuning.limits import ACCURACY, Figures, Fit, fit_of
+from protonn_edge.tuning.limits import Figures, Fit, fit_of
 from protonn_edge.tuning.points import TrialPoints
 from protonn_edge.tuning.space import SearchSpace
 from protonn_edge.tuning.store import Outcome, Record, new_study
@@ -118,7 +117,7 @@ class Objective:
         """
         points, searched = self.points, self.space.searched
         needed = (each * int(settings[name]) for name, each in searched.sketch_points.items())
-        rows = _some_of_each_class(points.y, max([_SKETCH_POINTS, *needed]))
+        rows = _some_of_each_class(points.metric.strata(points.y), max([_SKETCH_POINTS, *needed]))
         classifier = points.untrained({**settings, **searched.sketch}, self.seed)
         X, y = points.X[rows], points.y[rows]
         with warnings.catch_warnings(), one_thread():
@@ -136,8 +135,9 @@ class Objective:
         X, y = every[~tested], points.y[~tested]
         classifier = points.untrained(settings, self.seed)
         evaluate_on = None
-        if fold == 0 and points.metric == ACCURACY:  # which is what training reports
-            evaluated = tested & np.isin(points.y, np.unique(y))
+        if fold == 0 and points.metric.is_reported:
+            strata = points.metric.strata(points.y)
+            evaluated = tested & np.isin(strata, np.unique(strata[~tested]))
             evaluate_on = (every[evaluated], points.y[evaluated])
             classifier.callback = partial(_report_epoch, report)
         with warnings.catch_warnings(), one_thread():
@@ -146,16 +146,12 @@ class Objective:
             classifier.fit(X, y, groups=groups, evaluate_on=evaluate_on)
             model = quantize(classifier.model_)
             Q = model.quantize(every[tested])
-            answers, scores = model.answers(Q)
             fit = fit_of(model, Q[:: -(-len(Q) // _ACTIVITY_POINTS)], points.board, points.limits)
-        known, actual = classifier.classes_, points.y[tested]
-        compared = known[answers], actual, int(points.y.max()) + 1
-        trained = np.isin(actual, known)  # with groups, a class may be in the test points only
-        loss = least_log_loss(scores[trained], np.searchsorted(known, actual[trained]))
+            judged = points.metric.judged(model, Q, points.y[tested], classifier.classes_)
         return FoldResult(
-            score=points.metric.of(*compared),
-            accuracy=ACCURACY.of(*compared),
-            loss=round(loss, 9),  # the last digits depend on the machine
+            score=judged.score,
+            accuracy=judged.accuracy,
+            loss=round(judged.loss, 9),  # the last digits depend on the machine
             fit=fit,
         )
 

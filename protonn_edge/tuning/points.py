@@ -15,7 +15,7 @@ from protonn_edge.boards import Board
 from protonn_edge.chain.registry import KINDS
 from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.errors import InputError
-from protonn_edge.training.base import CLASSIFIERS, DeviceClassifier
+from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.features import NO_FEATURES
 from protonn_edge.training.refusals import TrainingRequest, check_compatible
 from protonn_edge.training.requests import alternatives
@@ -35,7 +35,8 @@ class Alternative:
 def _accepted(kind: type[DeviceClassifier], given: Mapping[str, Any]) -> Any:
     """Return the settings of a classifier, which must be compatible."""
     settings = kind(**given).frozen()
-    check_compatible(TrainingRequest(settings=settings), kind.refusals)
+    predicts = settings.target.labels.predicts
+    check_compatible(TrainingRequest(settings=settings, predicts=predicts), kind.refusals)
     return settings
 
 
@@ -44,7 +45,7 @@ class TrialPoints:
     """The data shared by all trials."""
 
     X: NDArray[np.float32]  # (n, D): raw training points
-    y: NDArray[np.int64]  # (n,): class indices
+    y: NDArray[Any]  # (n,): class indices, or numbers
     folds: NDArray[np.int64]  # (n,) or (n, r): see `search_folds`
     board: Board  # the board that models must fit
     limits: TuningLimits  # the other limits
@@ -73,7 +74,7 @@ class TrialPoints:
         named = drawn.pop(FEATURES, next(iter(self.alternatives), None))
         of_features = {} if named is None else self.alternatives[named].settings
         every = {**self.fixed, **drawn, **of_features}
-        return CLASSIFIERS[self.classifier](random_state=seed, **every)
+        return self.estimators[self.classifier](random_state=seed, **every)
 
     @cached_property
     def alternatives(self) -> Mapping[str, Alternative]:
@@ -83,7 +84,7 @@ class TrialPoints:
         """
         if self.classifier == ANY:
             return {}  # each kind has its own
-        kind = CLASSIFIERS[self.classifier]
+        kind = self.estimators[self.classifier]
         given = kind(**self.fixed).frozen()
         if (given.asked is not None and given.asked.kind) or given.initial_model is not None:
             return {}
@@ -105,7 +106,7 @@ class TrialPoints:
         if self.classifier != ANY:
             return (self.classifier,)
         accepted, refused = [], []
-        for name, kind in CLASSIFIERS.items():
+        for name, kind in self.estimators.items():
             try:
                 _accepted(kind, self.fixed)
                 accepted.append(name)
@@ -124,6 +125,11 @@ class TrialPoints:
         return {}
 
     @property
+    def estimators(self) -> Mapping[str, type[DeviceClassifier]]:
+        """The estimators for the labels, by their kinds."""
+        return self.metric.estimators
+
+    @property
     def n_folds(self) -> int:
         """The number of folds."""
         return int(self.folds.max()) + 1
@@ -137,6 +143,6 @@ def check_points(y: Any) -> None:
     """Refuse data for which there are no integer models."""
     if np.ndim(y) != 1:
         raise InputError(
-            "the points have sets of labels or numbers to predict, but searches compare models of "
-            "classes; use data with one class per point"
+            "the points have sets of labels, but searches compare models that run on a device; use "
+            "data with one class or number per point"
         )

@@ -18,9 +18,8 @@ from optuna.distributions import (
 )
 
 from protonn_edge.training import searched as declared
-from protonn_edge.training.base import CLASSIFIERS
 from protonn_edge.training.transforms import count_inputs
-from protonn_edge.tuning.limits import ACCURACY, FIRMWARE_FLASH_BYTES
+from protonn_edge.tuning.limits import FIRMWARE_FLASH_BYTES
 from protonn_edge.tuning.points import TrialPoints
 from protonn_edge.tuning.store import Record, new_study
 
@@ -43,7 +42,7 @@ class SearchSpace:
         if points.classifier == declared.ANY:
             own = {kind: SearchSpace(points.of_kind(kind))._drawn for kind in points.kinds}
             return declared.among_kinds(own)
-        kind, task = CLASSIFIERS[points.classifier], self._task()
+        kind, task = points.estimators[points.classifier], self._task()
         of_features = {
             name: kind.searched(
                 replace(task, n_inputs=each.n_inputs, fixed={**points.fixed, **each.settings})
@@ -51,7 +50,7 @@ class SearchSpace:
             for name, each in points.alternatives.items()
         }
         spec = declared.among_features(of_features) if of_features else kind.searched(task)
-        is_weighted = points.metric != ACCURACY and "class_weight" not in points.fixed
+        is_weighted = not points.metric.is_reported and "class_weight" not in points.fixed
         return declared.with_class_weights(spec) if is_weighted else spec
 
     def _task(self) -> declared.SearchTask:
@@ -63,7 +62,7 @@ class SearchSpace:
         return declared.SearchTask(
             n_points=int(min((~points.tested_in(fold)).sum() for fold in range(points.n_folds))),
             n_inputs=count_inputs(points.untrained({}).frozen(), points.X),
-            n_classes=len(np.unique(points.y)),
+            n_classes=points.metric.n_scores(points.y),
             parameter_bytes=max(flash - _CODE_BYTES, 1),
             fixed=points.fixed,
             in_groups=points.groups is not None,

@@ -51,13 +51,14 @@ def candidate_table(
 def _table(
     rows: Sequence[Record], board: Board, columns: Columns, metric: Metric, title: str | None = None
 ) -> Table:
-    shares = ("%",) if metric == ACCURACY else (f"{metric} %", "accuracy %")
+    shares = ("%",) if metric == ACCURACY else (f"{metric}{metric.unit}", "accuracy %")
+    shares = shares[:1] if metric.is_reported else shares
     figures = ("trial", *shares, "flash B", "SRAM B", "ms mean")
     texts = range(len(figures), len(figures) + len(columns))  # only settings may be folded
     cells = [
         (
             str(each.number),
-            *(f"{100 * x:.2f}" for x in (each.score, each.accuracy)[: len(shares)]),
+            *map(metric.shown, (each.score, each.accuracy)[: len(shares)]),
             f"{each.measured.flash_bytes:,}",
             f"{each.measured.sram_bytes:,}",
             f"{board.milliseconds(each.measured.mean_cycles):.3f}",
@@ -74,12 +75,12 @@ def _table(
 
 def kind_table(best: Mapping[str, Record], board: Board, metric: Metric) -> Table:
     """Return the best candidate of each kind, by `best_of_kinds`."""
-    headings = "kind", f"{metric} %", "over folds", "ms mean", "flash B"
+    headings = "kind", f"{metric}{metric.unit}", "over folds", "ms mean", "flash B"
     rows = [
         (
             kind,
-            f"{100 * each.score:.2f}",
-            f"±{100 * each.deviation:.2f}",
+            metric.shown(each.score),
+            f"±{metric.shown(each.deviation)}",
             f"{board.milliseconds(each.measured.mean_cycles):.3f}",
             f"{each.measured.flash_bytes:,}",
         )
@@ -98,6 +99,9 @@ def front_figure(
     from matplotlib import rc_context  # noqa: PLC0415 - half a second that other commands save
     from matplotlib.figure import Figure  # noqa: PLC0415
 
+    def _scores(trials: Sequence[Record]) -> list[float]:
+        return [float(metric.shown(each.score)) for each in trials]
+
     figure = Figure(figsize=(9, 4), layout="constrained")
     axes: Any = figure.subplots(1, 2, sharey=True)
     for axis, cost, scale, label in (
@@ -106,13 +110,13 @@ def front_figure(
     ):
         line = front(candidates, cost)
         axis.plot(
-            [scale * cost(each) for each in candidates], _percents(candidates), ".", color="0.6"
+            [scale * cost(each) for each in candidates], _scores(candidates), ".", color="0.6"
         )
-        axis.step([scale * cost(each) for each in line], _percents(line), "o-", where="post", ms=4)
+        axis.step([scale * cost(each) for each in line], _scores(line), "o-", where="post", ms=4)
         axis.set_xlabel(label)
         axis.set_xscale("log")
         axis.grid(alpha=0.3)
-    axes[0].set_ylabel(f"{metric} in cross-validation, %")
+    axes[0].set_ylabel(f"{metric} in cross-validation{metric.unit and ', %'}")
     drawn = io.BytesIO()
     metadata = {
         "svg": {"Date": None, "Creator": "protonn-edge"},
@@ -122,7 +126,3 @@ def front_figure(
     with rc_context({"svg.hashsalt": "protonn-edge"}):  # the same bytes each time
         figure.savefig(drawn, format=kind, metadata=metadata)
     return drawn.getvalue()
-
-
-def _percents(candidates: Sequence[Record]) -> list[float]:
-    return [100 * each.score for each in candidates]

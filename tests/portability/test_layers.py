@@ -27,6 +27,7 @@ PARTS_OF_RULES = {
     "targets": "training",
     "held_out": "training",
     "report": "report",
+    "tuning": "tuning",
     "commands": "cli",
     "steps": "cli",
 }

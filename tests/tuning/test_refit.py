@@ -9,6 +9,7 @@ import pytest
 
 from protonn_edge.evaluation.fidelity import Fidelity, Promise
 from protonn_edge.tuning import choice
+from protonn_edge.tuning import limits as figures
 from protonn_edge.tuning.choice import Refitted, refit
 from protonn_edge.tuning.limits import Figures, TuningLimits
 from protonn_edge.tuning.points import TrialPoints
@@ -38,7 +39,7 @@ def refitted(
 
     def run(*found: Fidelity, limits: TuningLimits | None = None) -> Refitted:
         each: Iterator[Fidelity] = iter(found)
-        monkeypatch.setattr(choice, "fidelity_of", lambda *_: next(each))
+        monkeypatch.setattr(figures, "fidelity_of", lambda *_: next(each))
         points = make_points(limits)
         points = replace(points, fixed={**points.fixed, "epochs": 1})
         names = tuple(map(str, range(10)))

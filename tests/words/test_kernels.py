@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import subprocess
 
 import numpy as np
 import pytest
 from any_order import build_on_host, check_calls, random_calls
-from avr_tools import skip_without
+from avr_tools import missing, skip_without
 from conformance.instances import KINDS, Instance, instances_of
-from generated_programs import assert_equal_to_reference
+from generated_programs import assert_equal_to_reference, write_c
 
 from protonn_edge.avr.cores import WORD_CORES
 from protonn_edge.codegen import render_c
@@ -17,7 +18,10 @@ from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.words import WordPlan, plan_for
 from protonn_edge.errors import InputError
 from protonn_edge.extensions import parts_of
-from words.chips import CHIPS, HOW, Chip, emulated
+from words.chips import CHIPS, HOW, STRICT, Chip, emulated
+
+COMPILERS = ["cc", "arm-none-eabi-gcc", "riscv64-unknown-elf-gcc", "xtensa-lx106-elf-gcc"]
+"""An int32_t is an int for some of them and a long for others."""
 
 _CALLS = 300
 _OF_AN_AVR = re.compile(
@@ -57,6 +61,16 @@ def test_its_c_has_nothing_of_an_avr(kind: str) -> None:
     for instance in instances(kind):
         for text in render_c(instance.model, plan_of(instance)).values():
             assert not _OF_AN_AVR.search(text)
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_strict_compilers_print_no_warning(compiler: str, tmp_path) -> None:
+    command = [compiler, *STRICT, "-Werror", "-ffreestanding", "-fsyntax-only"]
+    if missing(compiler):
+        pytest.skip(HOW)
+    for instance in (each for kind in KINDS for each in instances(kind)):
+        write_c(instance.model, tmp_path, plan_of(instance))
+        subprocess.run([*command, tmp_path / "pnn_model.c"], check=True, timeout=60)
 
 
 @pytest.mark.parametrize("optimize", ["-O2", "-Os"])

@@ -10,6 +10,6 @@ from words.random_programs import SETTINGS, differing
 
 @pytest.mark.parametrize("seed", range(len(SETTINGS)))
 def test_random_programs_compute_the_reference(seed: int) -> None:
-    if any(chip.missing for chip in CHIPS.values()):
+    if CHIPS[SETTINGS[seed][0]].missing:
         pytest.skip(HOW)
     assert differing(seed, SETTINGS[seed]) == 0

@@ -1,9 +1,11 @@
-"""Forests as instructions of any chip: a condition for each inner node, sums for each leaf."""
+"""Forests as instructions of any chip: a function for each tree, a condition for each node."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
+
+import numpy as np
 
 from protonn_edge.kernels.words import Words
 from protonn_edge.kinds.forest.integers import LEAF, IntegerForest
@@ -13,17 +15,38 @@ _INDENT = 16  # levels; deeper lines begin where these end
 
 
 def words(stage: IntegerForest) -> Words:
-    """Return the lines of each tree."""
+    """Return the lines of each tree.
+
+    If each leaf adds to one score, a tree returns which one and, unless all leaves add the same,
+    256 times the value. Otherwise, leaves add.
+    """
+    single = bool((np.count_nonzero(stage.leaves, axis=1) <= 1).all())
+    vote = stage.table.vote
+    leaves = [_chosen(leaf, vote) if single else _added(leaf) for leaf in stage.leaves.tolist()]
     roots = [*stage.trees.roots.tolist(), len(stage.features)]
-    every = list(_lines(stage))
+    every = list(_lines(stage, leaves))
     trees = [every[first:end] for first, end in pairwise(roots)]
     lines = [[line for node in tree for line in node] for tree in trees]
-    return Words(other_bytes=_NODE_BYTES * len(stage.features), more={"trees": lines})
+    more = {"trees": lines, "single": single, "vote": vote}
+    return Words(other_bytes=_NODE_BYTES * len(stage.features), more=more)
 
 
-def _lines(stage: IntegerForest) -> Iterator[list[str]]:
+def _added(leaf: list[int]) -> list[str]:
+    return [
+        f"scores[{label}] = (pnn_score_t)(scores[{label}] + {value});"
+        for label, value in enumerate(leaf)
+        if value
+    ]
+
+
+def _chosen(leaf: list[int], vote: int) -> list[str]:
+    label = next((label for label, value in enumerate(leaf) if value), 0)
+    return [f"return {label if vote else 256 * leaf[label] + label};"]
+
+
+def _lines(stage: IntegerForest, leaves: list[list[str]]) -> Iterator[list[str]]:
     """Yield the lines of each node, in preorder; a leaf closes the subtrees that it completes."""
-    thresholds, leaves = iter(stage.thresholds.tolist()), iter(stage.leaves.tolist())
+    thresholds, left = iter(stage.thresholds.tolist()), iter(leaves)
     # of inner nodes above: whether the right subtree is still to come
     waiting: list[bool] = []
     for feature in stage.features.tolist():
@@ -32,11 +55,7 @@ def _lines(stage: IntegerForest) -> Iterator[list[str]]:
             waiting.append(True)
             yield [f"{indent}if (x[{feature}] <= {next(thresholds)}) {{"]
             continue
-        lines = [
-            f"{indent}scores[{label}] = (pnn_score_t)(scores[{label}] + {value});"
-            for label, value in enumerate(next(leaves))
-            if value
-        ]
+        lines = [indent + line for line in next(left)]
         while waiting:
             indent = "    " * min(len(waiting) - 1, _INDENT)
             if waiting[-1]:

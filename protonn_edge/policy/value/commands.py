@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -12,7 +11,6 @@ from protonn_edge.cli.additions import AddedOptions
 from protonn_edge.cli.command import option
 from protonn_edge.cli.train_additions import TrainAddition
 from protonn_edge.system.lazy import later
-from protonn_edge.training.searched import BEST
 
 if TYPE_CHECKING:
     from protonn_edge.datasets import Dataset
@@ -46,8 +44,6 @@ class WindowsOptions(AddedOptions):
 class ValueOptions(TrainAddition):
     """The options as they were given."""
 
-    APART: ClassVar[Mapping[str, str]] = {"--target=value": f"--classifier={BEST}"}
-
     predicted: str | None = _TARGET
 
     def completed(self, target: Target) -> Target:
@@ -59,10 +55,14 @@ class ValueOptions(TrainAddition):
         asked: Target = _values() if self.predicted == "value" else _classes()
         return asked
 
+    def check(self, dataset: Dataset) -> None:
+        """Ask what whole numbers are if they look like a quantity."""
+        _ask(dataset, is_given=self.predicted is not None)
+
     def step(self, target: Target | None) -> Any:
         """Return the questions before a training, and the interval after it."""
         return None if target is None else _value_step(target, is_given=self.predicted is not None)
 
 
-COMMANDS = {"train": ValueOptions, "windows": WindowsOptions}
+COMMANDS = {"train": ValueOptions, "tune": ValueOptions, "windows": WindowsOptions}
 """What this rule adds to commands."""

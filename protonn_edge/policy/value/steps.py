@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
 from protonn_edge.chain.model import Model
-from protonn_edge.chain.policy import with_rules
 from protonn_edge.cli.command import Output
 from protonn_edge.datasets import Dataset, Notice
 from protonn_edge.errors import InputError
-from protonn_edge.policy.value.figures import ValueFigures, half_width_of
+from protonn_edge.policy.value.figures import ValueFigures
+from protonn_edge.policy.value.interval import predicted_by, with_interval
 from protonn_edge.policy.value.rule import Value
 from protonn_edge.quantization import quantize, why_floats_alone
 from protonn_edge.training.base import DeviceClassifier
@@ -55,26 +55,6 @@ class ValueStep:
         """Measure the interval on points that are held out."""
         if not self.target.labels.are_classes:
             learner.model_ = with_interval(learner.model_, dataset)
-
-
-def with_interval(model: Model, dataset: Dataset) -> Model:
-    """Return a model with its interval, if enough points are held out."""
-    value = model.policy.find(Value)
-    if value is None or not len(dataset.y_test):
-        return model
-    residuals = predicted_by(model, dataset.X_test) - dataset.y_test[:, 0]
-    measured: Model = with_rules(model, replace(value, half_width=half_width_of(residuals)))
-    return measured
-
-
-def predicted_by(model: Model, X: NDArray[Any]) -> Float64:
-    """Return the numbers (n,) that integers, or else floats, predict for raw points (n, D)."""
-    if why_floats_alone(model) is not None:
-        return model.predict(X)
-    integers = quantize(model)
-    values = integers.policy.values(integers.scores(integers.quantize(X)))
-    assert values is not None
-    return values
 
 
 def value_of(model: Model) -> Value:

@@ -8,7 +8,7 @@ regression: K.-C. Li, 1991).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
@@ -27,6 +27,7 @@ from protonn_edge.training.given_points import checked_points, point_weights
 from protonn_edge.training.labels import ClassLabels
 from protonn_edge.training.objective import Loss, Matrix, Parameters, mean_loss, weighted
 from protonn_edge.training.points import Float32, Indices, Points, Targets
+from protonn_edge.training.searched import SearchSpec
 from protonn_edge.training.targets import Target
 
 _SLICES = 8
@@ -117,9 +118,7 @@ class ValueTarget(Target):
         generator: np.random.Generator,  # noqa: ARG002
     ) -> Indices:
         """Return slices (n,) of the numbers, of about equally many points."""
-        ends = np.quantile(y[:, 0], np.arange(1, _SLICES) / _SLICES)
-        slices: Indices = np.unique(np.searchsorted(ends, y[:, 0]), return_inverse=True)[1]
-        return slices
+        return slices_of(y[:, 0])
 
     def with_label_vectors(
         self, start: Parameters, X: Float32, y: Targets, weights: Float32 | None
@@ -133,6 +132,13 @@ class ValueTarget(Target):
         ridge = Ridge(_RIDGE * len(X), fit_intercept=False)
         Z = ridge.fit(rbfs, y[:, 0].astype(np.float64), sample_weight=weights).coef_
         return replace(start, labels=Z[None].astype(np.float32))
+
+
+def slices_of(y: NDArray[Any]) -> Indices:
+    """Return slices (n,) of numbers (n,), of about equally many points, from 0."""
+    ends = np.quantile(y, np.arange(1, _SLICES) / _SLICES)
+    slices: Indices = np.unique(np.searchsorted(ends, y), return_inverse=True)[1]
+    return slices
 
 
 def value_of_scale(deviation: float, mean: float) -> Value:
@@ -221,6 +227,23 @@ class DeviceRegressor(RegressorMixin):
         tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
         tags.classifier_tags = None
         return tags
+
+
+def searched_without(spec: SearchSpec, names: str) -> SearchSpec:
+    """Return a search space without parameters that only classes have, separated by blanks."""
+    left_out = names.split()
+
+    def others(values: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in values.items() if name not in left_out}
+
+    starts = tuple(others(each) for each in spec.starts)
+    columns = {
+        ", ".join(part for part in title.split(", ") if part not in left_out): tuple(
+            name for name in column if name not in left_out
+        )
+        for title, column in spec.columns.items()
+    }
+    return replace(spec, parameters=others(spec.parameters), starts=starts, columns=columns)
 
 
 class NamedClasses(Target):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from command_line import assert_one_sentence, run
+from command_line import run
 from policy.value.numbers import points
 from refusals import refused_by
 
@@ -80,12 +80,6 @@ def test_a_model_no_better_than_the_mean_is_a_warning(tmp_path: Path) -> None:
     done = run("train", path, *options)
     assert done.exit_code == 0
     assert "not clearly better than always answering the mean" in done.stderr
-
-
-def test_numbers_as_labels_of_a_recording_are_refused(tmp_path: Path) -> None:
-    path = table(tmp_path, "{:.2f}")
-    words = ("windows", path, "--window", "8", "-o", tmp_path / "windows.npz")
-    assert_one_sentence(run(*words, "--read", "label=y", "--rate", "50"))
 
 
 def test_numbers_beside_the_names_of_classes_are_refused(tmp_path: Path) -> None:

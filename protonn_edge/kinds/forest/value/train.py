@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,7 +18,7 @@ from protonn_edge.kinds.forest.train import (
     new_ensemble,
     nodes_of,
 )
-from protonn_edge.policy.value.train import DeviceRegressor
+from protonn_edge.policy.value.train import DeviceRegressor, searched_without
 from protonn_edge.training.points import Points
 from protonn_edge.training.refusals import Refusal, for_classes
 from protonn_edge.training.searched import SearchSpec, SearchTask
@@ -83,15 +83,9 @@ class ForestRegressor(DeviceRegressor, ForestClassifier):
     @classmethod
     def searched(cls, task: SearchTask) -> SearchSpec:
         """Return the search space: that of classifiers, apart from the values of leaves."""
-        spec = super().searched(task)
-        starts = tuple(_without_leaves(each) for each in spec.starts)
-        return replace(spec, parameters=_without_leaves(spec.parameters), starts=starts)
+        return searched_without(super().searched(task), "leaves")
 
     @property
     def scores_are_logits(self) -> bool:
         """Whether training makes the scores logits: no."""
         return False
-
-
-def _without_leaves(values: Any) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if name != "leaves"}

@@ -9,13 +9,15 @@ import numpy as np
 
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.kinds.protonn.train.fitting import ProtoNNLearner
-from protonn_edge.policy.value.train import DeviceRegressor
+from protonn_edge.policy.value.train import DeviceRegressor, searched_without
 from protonn_edge.training.points import Points
 from protonn_edge.training.progress import Learned
 from protonn_edge.training.refusals import Refusal, for_classes
+from protonn_edge.training.searched import SearchSpec, SearchTask
 
 _NOISES = ("auto", 0.25, 0.5)  # deviations of the noise on normalized features that are tried
 _FEW_POINTS = 4_000  # with more points, noise matters little
+_OF_CLASSES = "loss optimizer teachable new_classes one_class"
 _HELD_OUT = 5  # one of this many points is held out to choose the noise
 
 
@@ -64,7 +66,12 @@ class ProtoNNRegressor(DeviceRegressor, ProtoNNClassifier):
     """
 
     learner: ClassVar[type[ProtoNNLearner]] = ValueLearner
-    refusals: ClassVar[tuple[Refusal, ...]] = (for_classes("loss optimizer"),)
+    refusals: ClassVar[tuple[Refusal, ...]] = (for_classes(_OF_CLASSES),)
+
+    @classmethod
+    def searched(cls, task: SearchTask) -> SearchSpec:
+        """Return the search space: that of classifiers, apart from what only classes have."""
+        return searched_without(super().searched(task), _OF_CLASSES)
 
     @property
     def learns_logits(self) -> bool:

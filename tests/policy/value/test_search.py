@@ -1,0 +1,91 @@
+"""Searches for a model that predicts a number maximize R2 of the integers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from command_line import assert_one_sentence, run, run_json, succeed
+from policy.value.numbers import points, write_table
+
+from protonn_edge.boards import load_board
+from protonn_edge.chain.file import load_model
+from protonn_edge.chain.registry import REGRESSORS
+from protonn_edge.datasets import load_dataset
+from protonn_edge.policy.value.rule import Value
+from protonn_edge.policy.value.tuning import ExplainedShare, ValueFidelity, metric_for
+from protonn_edge.training.folds import search_folds
+from protonn_edge.tuning.limits import TuningLimits
+from protonn_edge.tuning.objective import Job, Objective
+from protonn_edge.tuning.points import TrialPoints
+from protonn_edge.tuning.space import SearchSpace
+
+NAMED = ("--read", "label=temperature")
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_table(tmp_path_factory.mktemp("searched") / "data.csv")
+
+
+def trial_points(kind: str) -> TrialPoints:
+    X, y = points(n=120)
+    metric = ExplainedShare()
+    folds = search_folds(metric.strata(y), 2, 0)
+    board = load_board("uno")
+    return TrialPoints(X, y, folds, board, TuningLimits(), classifier=kind, metric=metric)
+
+
+@pytest.mark.parametrize("kind", REGRESSORS)
+def test_a_trial_of_each_kind_has_r2_of_its_integers(kind: str) -> None:
+    space = SearchSpace(trial_points(kind))
+    record = Objective(space)(Job(0, space.starts[0]))
+    assert record.outcome == "complete", record.reason
+    assert 0.4 < record.score < 1
+    assert record.loss == pytest.approx(1 - record.score)
+
+
+def test_kinds_that_cannot_predict_a_number_are_not_searched() -> None:
+    assert set(trial_points("any").kinds) == set(REGRESSORS)
+
+
+def test_each_fold_has_numbers_of_every_size() -> None:
+    given = trial_points("linear")
+    for fold in range(given.n_folds):
+        tested = given.y[given.tested_in(fold)]
+        assert np.quantile(tested, 0.9) > np.quantile(given.y, 0.8)
+        assert np.quantile(tested, 0.1) < np.quantile(given.y, 0.2)
+
+
+def test_tune_writes_the_model_with_the_highest_r2(table: Path, tmp_path: Path) -> None:
+    words = ("--classifier", "linear", "--trials", 3, "--folds", 2, "--jobs", 1)
+    front = tmp_path / "front.svg"
+    output = tmp_path / "model.npz"
+    told = run_json("tune", table, *NAMED, *words, "-o", output, "--front", front)
+    assert told["metric"] == "R2"
+    assert told["cross_validated"]["score"] == told["most_accurate"]["score"] > 0.4
+    assert told["test"]["r2"] > 0.4
+    value = load_model(output).policy.find(Value)
+    assert value is not None
+    assert value.half_width is not None
+    assert "R2 in cross-validation" in front.read_text()
+    printed = succeed("tune", table, *NAMED, *words, "-o", tmp_path / "other.npz").stdout
+    assert f"R2 {told['cross_validated']['score']:.4f} in cross-validation" in printed
+
+
+def test_another_metric_is_refused(table: Path, tmp_path: Path) -> None:
+    words = ("--metric", "macro-f1", "-o", tmp_path / "model.npz")
+    assert_one_sentence(run("tune", table, *NAMED, *words), "--metric macro-f1")
+    assert metric_for(load_dataset(table, label="temperature"), "accuracy") == ExplainedShare()
+
+
+def test_train_searches_all_kinds_for_as_long_as_it_may(table: Path, tmp_path: Path) -> None:
+    words = ("--classifier", "best", "--minutes", 0.001, "--target", "value")
+    told = run("train", table, *NAMED, *words, "-o", tmp_path / "model.npz")
+    assert "no trial was completed" in told.stderr
+
+
+def test_integers_that_lose_r2_are_noticed() -> None:
+    assert ValueFidelity(100, 0.95, 0.945).notices() == []
+    assert [each.kind for each in ValueFidelity(100, 0.95, 0.90).notices()] == ["integers"]
