@@ -24,10 +24,9 @@ def show_boards(out: Output, names: Sequence[str]) -> None:
 def _facts(board: Board) -> list[str]:
     pins = f"{board.rx_pin} and {board.tx_pin}"
     line = board.serial.upper() if board.serial != "software" else pins
-    serial, code = f"{line}, {board.baud:,} baud", "firmware, on the emulated board"
+    serial, code = f"{line}, {board.baud:,} baud", "firmware"
     if board.proof not in ("", FIRMWARE):
-        on = "on its emulated core" if board.proof == "emulated" else "only compiled"
-        serial, code = "-", f"exported, {on}"
+        serial, code = "-", f"export, {board.proof}"
     return [
         board.mcu,
         f"{board.clock_hz / 1e6:g}",
