@@ -22,7 +22,7 @@ from protonn_edge.chain.integer_stage import stage_names
 from protonn_edge.chain.nearness import NearestHead, head_scores
 from protonn_edge.chain.policy import FloatPolicy
 from protonn_edge.chain.shapes import Shape
-from protonn_edge.chain.statistics import InputStatistics, Normalizer
+from protonn_edge.chain.statistics import CHUNK_BYTES, InputStatistics, Normalizer
 from protonn_edge.chain.watch import AnswerStatistics
 from protonn_edge.datasets.dataset import Matrix
 from protonn_edge.datasets.division import Division
@@ -33,8 +33,6 @@ from protonn_edge.datasets.roles import Expected
 from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.system.checks import check
 from protonn_edge.system.facts_repr import FactsRepr
-
-_CHUNK_BYTES = 2 * 2**20
 
 Float64 = NDArray[np.float64]
 
@@ -248,7 +246,7 @@ def _scores_and_nearest(model: Model, X: ArrayLike) -> tuple[Float64, Float64]:
     points = checked_points(model, X)
     scores = np.empty((points.shape[0], model.n_classes))
     nearest = np.empty(len(scores))
-    rows = max(1, _CHUNK_BYTES // (8 * (model.n_features + model.head.values_a_point)))
+    rows = max(1, CHUNK_BYTES // (8 * (model.n_features + model.head.values_a_point)))
     for start in range(0, len(scores), rows):
         chunk = slice(start, start + rows)
         normalized = model.normalized(points[chunk])

@@ -63,7 +63,7 @@ def unit_rows(X: NDArray[Any]) -> Float64:
     return scaled / np.where(norms > 0, norms, 1.0)
 
 
-_CHUNK_BYTES = 8 * 2**20
+CHUNK_BYTES = 2 * 2**20  # of values that are computed at once
 _BINS = 256
 
 Float64 = NDArray[np.float64]
@@ -149,7 +149,7 @@ def common_range(
     if not extent > 0:
         return lower, upper, lower
     counts = np.zeros(_BINS)
-    rows = max(1, _CHUNK_BYTES // (8 * X.shape[1]))
+    rows = max(1, CHUNK_BYTES // (8 * X.shape[1]))
     for start in range(0, len(X), rows):
         chunk = slice(start, start + rows)
         bins = np.rint((X[chunk].astype(np.float64) - lower) / extent * (_BINS - 1))

@@ -39,9 +39,11 @@ class CertificateOptions:
         "For a project: prove with Frama-C that the C code has no undefined behaviour.",
         is_flag=True,
     )
-    output: Path | None = option("For a build: write the certificate.", OutputFile(dir_okay=False))
-    page: Path | None = option(
-        "For a build: write an HTML page, too.", OutputFile(dir_okay=False), flag="--html"
+    output: tuple[Path, ...] = option(
+        "For a build: write the certificate as JSON or, with a name that ends in .html, as a page; "
+        "repeatable.",
+        OutputFile(dir_okay=False),
+        multiple=True,
     )
     earlier: Path | None = option(
         "For a build: verify it again with the settings of this certificate, and compare the "
@@ -62,12 +64,10 @@ class CertificateOptions:
             return
         _check_applicable(path, settings)
         certificate = _certify(out, path, settings)
-        if self.output is not None:
-            write_atomically(self.output, certificate.text())
-        if self.page is not None:
-            write_atomically(self.page, certificate.page())
-        written = [f"wrote {path}" for path in (self.output, self.page) if path is not None]
-        out.say(_table(certificate), *written)
+        for file in self.output:
+            is_page = file.suffix.lower() == ".html"
+            write_atomically(file, certificate.page() if is_page else certificate.text())
+        out.say(_table(certificate), *(f"wrote {file}" for file in self.output))
         out.finish(certificate.to_json())
 
 

@@ -252,10 +252,15 @@ def check_output(path: Path) -> None:
         raise InputError(
             f"{path} is a folder; name the model file, for example {path / 'model.npz'}"
         )
-    if path.suffix != ".npz":
-        raise InputError(f"the model file is called {path.name!r}; its name must end in .npz")
+    check_is_npz(path, "the model file")
     there = next(parent for parent in path.absolute().parents if parent.exists())
     if not there.is_dir() or not os.access(there, os.W_OK):
         raise InputError(
             f"cannot write {path}: {there} is not a writable folder; choose another file with -o"
         )
+
+
+def check_is_npz(path: Path, what: str) -> None:
+    """Refuse another name of a file of arrays that is to be written."""
+    if path.suffix != ".npz":
+        raise InputError(f"{what} is called {path.name!r}; its name must end in .npz")

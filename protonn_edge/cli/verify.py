@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     "verify",
     needs={"--project": "--port", "--port --emulator --read": "data"},
     apart={
-        "--entry --points --prove --check -o --html": "data",
-        "--check": "--board --entry --points --prove -o --html",
+        "--entry --points --prove --check -o": "data",
+        "--check": "--board --entry --points --prove -o",
     },
     examples=("model.npz test.csv", ". -o certificate.json", ". --check certificate.json"),
 )

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 from protonn_edge.avr.cores import Core
 from protonn_edge.chain.integer_chain import IntegerChain, named_stages
 from protonn_edge.chain.integer_stage import IntegerStage
+from protonn_edge.codegen.plan import ENTRY_BYTES
 from protonn_edge.errors import InputError
 from protonn_edge.extensions import parts_of
 from protonn_edge.kernels.kernel import Kernel, Step, kernels_of
@@ -24,7 +25,6 @@ TEMPLATES = "words"
 """Their folder, in `templates/c`."""
 
 _CODE_BYTES = 2_000  # of a program, about
-_ENTRY_BYTES = 4  # the number of features left, whether a prediction has begun, the last class
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +120,7 @@ class WordPlan(FactsRepr):
         scores = self.stages[-1].stage.n_inputs * self.stages[-2].stage.output_bits // 8
         arrays = self.model.n_features + sum(self.between)
         own = sum(each.words.own_bytes for each in self.stages)
-        return _ENTRY_BYTES + scores + arrays + 4 * self.scratch_words + own
+        return ENTRY_BYTES + scores + arrays + 4 * self.scratch_words + own
 
     def facts(self) -> dict[str, str]:
         """Return the kernel."""

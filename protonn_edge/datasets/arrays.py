@@ -154,7 +154,7 @@ def _table(archive: ArrayArchive, part: str, classes: tuple[str, ...], *, one_ho
     points, labels = _spelled(archive, f"X{part}"), _spelled(archive, f"y{part}")
     for name in (points, labels):
         if not _has(archive, name):
-            raise InputError(f"{archive.path} has no array {name!r}; add it")
+            raise _missing(archive, name)
     X, shape = _points(archive, points)
     y = archive.read(labels).argmax(axis=1) if one_hot else _label_sets(archive, labels)
     is_set = y.ndim == 2
@@ -429,5 +429,9 @@ def _places(
 
 def _required(archive: ArrayArchive, name: str) -> NDArray[Any]:
     if name not in archive.names:
-        raise InputError(f"{archive.path} has no array {name!r}; add it")
+        raise _missing(archive, name)
     return archive.read(name)
+
+
+def _missing(archive: ArrayArchive, name: str) -> InputError:
+    return InputError(f"{archive.path} has no array {name!r}; add it")

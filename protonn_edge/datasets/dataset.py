@@ -214,6 +214,12 @@ class Dataset(Provenance):
         return None
 
 
+def check_has_points(source: object, n: int) -> None:
+    """Refuse data without points."""
+    if not n:
+        raise InputError(f"{source} has no points; add some, of each class")
+
+
 def dataset_from(
     train: Table,
     test: Table | None,
@@ -227,8 +233,7 @@ def dataset_from(
     otherwise they are the training labels. If one class is allowed and the training part has one,
     test points may have other labels, `NO_CLASS`.
     """
-    if not train.X.shape[0]:
-        raise InputError(f"{train.source} has no points; add at least one of each class")
+    check_has_points(train.source, len(train.X))
     labels = set(train.labels)
     alone = least_classes == 1 == len(labels)
     names = tuple(labels) if alone else classes or in_order(labels)

@@ -14,6 +14,7 @@ from protonn_edge.datasets.dataset import (
     Table,
     check_class_names,
     check_feature_count,
+    check_has_points,
     check_table_size,
 )
 from protonn_edge.datasets.naming import check_names, in_order
@@ -55,8 +56,7 @@ def label_set_dataset(
     Tables of indices come with the labels' `names`. Tables of names use the names in both parts,
     since a rare label may be in the test part only.
     """
-    if not train.X.shape[0]:
-        raise InputError(f"{train.source} has no points; add some")
+    check_has_points(train.source, len(train.X))
     empty = replace(train, X=train.X[:0], labels=train.labels[:0])
     tested = test or empty
     if not names:

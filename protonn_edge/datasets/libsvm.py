@@ -15,7 +15,7 @@ from protonn_edge.datasets.dataset import INDEX_LIMIT, Table, check_table_size
 from protonn_edge.datasets.label_sets import LabelSetTable
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.datasets.text import text_of
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, InvalidValue
 
 LIBSVM_SUFFIXES = (".libsvm", ".svm", ".svmlight")
 _PAIRS_LIMIT = 50_000_000  # of 12 bytes each
@@ -110,18 +110,12 @@ def _parsed(pair: str, before: int, where: str) -> tuple[int, float]:
         index, value = -1, 0.0
     if index < 0 or not abs(value) <= FLOAT32_MAX or "_" in pair:
         raise InputError(f"{where} has {pair[:40]!r}, which is not index:number; correct the line")
-    if index == 0:
-        raise InputError(
-            f"{where} has the index 0, but libsvm text counts from 1; add 1 to all indices"
-        )
-    if index <= before:
-        raise InputError(
-            f"{where} has the index {index} after {before}, but indices must increase; sort the "
-            "pairs, and give each index once"
-        )
-    if index > INDEX_LIMIT:
-        raise InputError(
-            f"{where} has the index {index:,}, but the limit is {INDEX_LIMIT:,}; use fewer features"
+    if not before < index <= INDEX_LIMIT:
+        after = f" after {before:,}" if before else ""
+        raise InvalidValue(
+            where,
+            f"the index {index:,}{after}, expected {before + 1:,} to {INDEX_LIMIT:,}",
+            "count from 1, and give each index once, in ascending order",
         )
     return index, value
 

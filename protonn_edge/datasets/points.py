@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets.cells import is_label, loses_differences
 from protonn_edge.datasets.columns import Column
-from protonn_edge.datasets.dataset import Float32, RowTimes, Table, TableLayout
+from protonn_edge.datasets.dataset import Float32, RowTimes, Table, TableLayout, check_has_points
 from protonn_edge.datasets.instruments import Instrument
 from protonn_edge.datasets.naming import Notice, label_text, listed, quoted
 from protonn_edge.datasets.options import SHOWN, TableOptions
@@ -33,6 +33,7 @@ from protonn_edge.datasets.row_times import times_of
 from protonn_edge.datasets.tables import DELIMITERS, RawTable, TableFile
 from protonn_edge.datasets.text import recording_head
 from protonn_edge.errors import InputError, counted
+from protonn_edge.system.checks import check_choice
 
 _SHOWN = 6  # maximum columns in a sentence
 _REMEDY = (
@@ -66,8 +67,8 @@ def read_table(
     ]
     first = files[0]
     raw = RawTable.read(files, options)
-    if not raw.n and (labels is None or expected is not None):
-        raise InputError(f"{first.path} has no points; add at least one of each class")
+    if labels is None or expected is not None:
+        check_has_points(first.path, raw.n)
     begins = raw.breaks.copy()
     begins[[row for row in raw.begins if row < raw.n]] = True
     if expected is not None and expected.preparation is not None:
@@ -432,8 +433,8 @@ def checked_missing(missing: str | None, path: Path, expected: Expected | None) 
     recorded = None if expected is None else expected.preparation
     if missing is None:
         return (recorded and recorded.missing) or "error"
-    if missing not in (*MISSING, SHOWN):
-        raise InputError(f"--read missing is {missing[:40]!r}; give one of {', '.join(MISSING)}")
+    if missing != SHOWN:
+        check_choice("--read missing", missing, MISSING)
     if missing not in FILLINGS or expected is None:
         return missing
     if recorded is None or not recorded.values:

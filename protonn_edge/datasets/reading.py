@@ -29,6 +29,7 @@ from protonn_edge.datasets.dataset import (
     Indices,
     Table,
     check_feature_count,
+    check_has_points,
     class_indices,
     dataset_from,
 )
@@ -306,8 +307,7 @@ def _points_of(table: Table, expected: Expected, labels: Labels) -> ModelPoints:
         )
     table = table.matched(expected.feature_names, table.source)
     check_feature_count(table, expected.n_features, "the model expects")
-    if not table.X.shape[0]:
-        raise InputError(f"{table.source} has no points; add at least one")
+    check_has_points(table.source, len(table.X))
     X = table.X
     y, values, notices = _labels_of(table, expected, labels)
     rows = np.arange(len(X)) if table.kept is None else np.flatnonzero(table.kept)

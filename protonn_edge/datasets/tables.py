@@ -35,6 +35,7 @@ from protonn_edge.datasets.text import (
 )
 from protonn_edge.datasets.usual_names import LABEL_NAMES
 from protonn_edge.errors import InputError, counted
+from protonn_edge.system.checks import check_choice
 from protonn_edge.system.files import check_file
 
 DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "pipes", ",": "commas", " ": "blanks"}
@@ -301,8 +302,8 @@ class RawTable:
 
 def _notation(file: TableFile, cells: Iterable[str], options: TableOptions) -> Notation:
     """Return the decimal mark and the separator of thousands; refuse those that are unclear."""
-    if options.decimal not in _DECIMALS:
-        raise InputError(f"--read decimal is {options.decimal!r}; give comma or point")
+    if options.decimal is not None:
+        check_choice("--read decimal", options.decimal, ("comma", "point"))
     notation = Notation.of(cells, file.delimiter, _DECIMALS[options.decimal])
     if notation.doubtful and file.delimiter == ",":
         raise InputError(
@@ -361,9 +362,7 @@ def delimiter_called(text: str) -> str:
     """Return the delimiter that an option names: the character, or a word such as ``tab``."""
     delimiter = _WORDS.get(text.lower(), text)
     if delimiter not in DELIMITERS:
-        raise InputError(
-            f"the delimiter is {text[:40]!r}; give comma, semicolon, tab, pipe or space"
-        )
+        check_choice("the delimiter", text, tuple(_WORDS))
     return delimiter
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple, Self, TextIO
 
 from protonn_edge.datasets.dataset import INDEX_LIMIT
 from protonn_edge.datasets.options import RECORDING_MARK, RECORDING_VERSION
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, cannot_read
 
 TEXT_LIMIT_BYTES = 512 * 2**20
 
@@ -52,7 +52,7 @@ def check_is_text(path: Path) -> None:
         with path.open("rb") as stream:
             begin = stream.read(_LOOKED_AT)
     except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}; check its permissions") from error
+        raise cannot_read(path, error) from error
     for signature, what in _SIGNATURES:
         if begin.startswith(signature):
             raise InputError(f"{path} is {what}")
@@ -76,7 +76,7 @@ def text_of(path: Path, newline: str | None = None) -> Iterator[TextIO]:
             "it in Excel as 'CSV UTF-8', or convert it, for example with iconv -f cp1252 -t utf-8"
         ) from error
     except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}; check its permissions") from error
+        raise cannot_read(path, error) from error
 
 
 class Lines:

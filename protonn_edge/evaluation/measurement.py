@@ -50,16 +50,20 @@ class Repetition:
         """Raise `CheckFailed` unless it agrees with the point's result and is possible."""
         label, cycles = self.prediction.label, self.cycles // self.n
         if result.predicted is not None and label != result.predicted:
-            raise CheckFailed(
+            raise _of_other_firmware(
                 f"for the first point, the device returns class {label} when it repeats the "
-                f"prediction, but class {result.predicted} when it predicts once; build and upload "
-                "the firmware again"
+                f"prediction, but class {result.predicted} when it predicts once"
             )
         if not possible.least <= cycles <= possible.most:
-            raise CheckFailed(
+            raise _of_other_firmware(
                 f"the device reports {cycles:,} cycles for each repetition of the first point, but "
-                f"a prediction takes {possible}; build and upload the firmware again"
+                f"a prediction takes {possible}"
             )
+
+
+def _of_other_firmware(reason: str) -> CheckFailed:
+    """Return the error for a figure that the firmware of the project cannot have."""
+    return CheckFailed(f"{reason}; build and upload the firmware again")
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,9 +180,9 @@ class Measurement(FactsRepr):
             )
         allowed = self.usage.stack_bytes
         if self.stack_peak_bytes is not None and not 0 < self.stack_peak_bytes <= allowed:
-            return CheckFailed(
+            return _of_other_firmware(
                 f"the device reports a stack of {self.stack_peak_bytes:,} B, but its firmware uses "
-                f"1 to {allowed:,} B; build and upload the firmware again"
+                f"1 to {allowed:,} B"
             )
         return None
 

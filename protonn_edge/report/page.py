@@ -200,6 +200,8 @@ def proof_of(one: Evidence, *, named: bool) -> tuple[bool, str] | None:
     prefix = f"{one.name}: " if named else ""
     tolerance = one.reference.score_tolerance
     what = "class and scores" if tolerance == 0 else "class, or in scores beyond rounding"
+    if one.reference.policy.of_values and tolerance == 0:
+        what = "scores"
     comparison = f"{len(compared):,} points, {wrong:,} mismatches in {what}"
     if wrong:
         return False, f"{prefix}the executions disagree ({', '.join(executions)}): {comparison}."

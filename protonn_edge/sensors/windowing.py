@@ -231,8 +231,7 @@ class Windowing:
         kinds = [channel.kind for channel in _channels(self.sampling, self.used)]
         check_range(self.model, kinds, full_scale=self.triggered)
         _check_names(self.model.classes)
-        if not 1 <= self.votes <= VOTES_LIMIT:
-            raise InputError(f"--votes is {self.votes}; it must be 1 to {VOTES_LIMIT}")
+        checks.check_range("--votes", self.votes, 1, VOTES_LIMIT)
         if self.triggered and self.overlapping:
             raise InputError(
                 f"--hop is {self.hop}, but a window of sound has {self.window} samples, and "

@@ -12,7 +12,7 @@ _PACKAGE = Path(__file__).parents[1]
 
 # By the name of a part: its folder or module, and the options and commands that it brings.
 _PARTS = {
-    "certificates": ("certificate", "--entry --points --prove --check --html"),
+    "certificates": ("certificate", "--entry --points --prove --check"),
     "conversion": ("conversion", "convert"),
     "float builds": ("kinds.protonn.precision", "--precision"),
     "one-class learning": (

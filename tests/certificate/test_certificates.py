@@ -79,7 +79,7 @@ def test_a_project_is_certified_with_what_was_proven_and_measured(
 def test_the_same_project_has_the_same_certificate_elsewhere(project: Path, tmp_path: Path) -> None:
     for name in ("one", "two"):
         page = tmp_path / f"{name}.html"
-        succeed("verify", project, "-o", tmp_path / f"{name}.json", "--points", 8, "--html", page)
+        succeed("verify", project, "-o", tmp_path / f"{name}.json", "--points", 8, "-o", page)
     for kind in ("json", "html"):
         one, two = ((tmp_path / f"{name}.{kind}").read_bytes() for name in ("one", "two"))
         assert one == two

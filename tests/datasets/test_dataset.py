@@ -137,7 +137,7 @@ def test_points_with_too_many_features_are_refused_with_both_numbers(
 
 def test_no_points_are_refused(tmp_path: Path) -> None:
     np.savez(tmp_path / "d.npz", X=np.empty((0, 2)), y=np.empty(0, dtype=int))
-    with refused_by("datasets.reading"):
+    with refused_by("datasets.dataset"):
         load_points(tmp_path / "d.npz", Expected(n_features=2, classes=("1", "2")))
 
 

@@ -105,7 +105,7 @@ def test_scores_are_the_formula() -> None:
 def test_scores_do_not_depend_on_the_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     model, X = make_model(), np.random.default_rng(1).normal(size=(50, 5))
     whole = model.scores(X)
-    monkeypatch.setattr(base, "_CHUNK_BYTES", 8 * 7 * 9)
+    monkeypatch.setattr(base, "CHUNK_BYTES", 8 * 7 * 9)
     np.testing.assert_allclose(model.scores(X), whole, rtol=1e-12)
 
 

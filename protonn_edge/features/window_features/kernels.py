@@ -178,9 +178,7 @@ def _wide_square(at: int) -> str:
 # Samples that the firmware collects before it pushes them.
 _SAMPLES_AT_ONCE = 32
 # a struct raw_scale: first, span, multiplier, shift, mirrored, offset
-_SCALE_BYTES = compiled.bytes_of(
-    "uint16_t", "uint16_t", "uint16_t", "uint8_t", "uint8_t", "int32_t"
-)
+SCALE_BYTES = compiled.bytes_of("uint16_t", "uint16_t", "uint16_t", "uint8_t", "uint8_t", "int32_t")
 
 
 # Shares of taken branches on signals: above or below the level, rarely near it, and crossing it.
@@ -263,7 +261,7 @@ class WindowKernel(Kernel):
         assert feed is not None
         return self._in_one_step(
             self._cycles(feed) + following(Feed.at_once(self.stage.n_outputs)),
-            _SCALE_BYTES * self.stage.n_outputs,
+            SCALE_BYTES * self.stage.n_outputs,
             products=self._squares,
             state=_STATE_BYTES
             + self.channel_bytes * self.stage.window.channels

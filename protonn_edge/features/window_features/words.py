@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from protonn_edge.features.window_features.integers import IntegerWindowFeatures
+from protonn_edge.features.window_features.kernels import SCALE_BYTES
 from protonn_edge.kernels.words import Words
-
-_SCALE_BYTES = 12
 
 
 def words(stage: IntegerWindowFeatures) -> Words:
     """Return the size of the scales, and of the sums of samples from which bands are computed."""
     window = stage.window
     sums = 4 * window.window if window.features.bands else 0
-    return Words(scratch_bytes=sums, other_bytes=_SCALE_BYTES * stage.n_outputs)
+    return Words(scratch_bytes=sums, other_bytes=SCALE_BYTES * stage.n_outputs)

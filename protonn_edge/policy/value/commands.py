@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import click
 
 from protonn_edge.cli.additions import AddedOptions
 from protonn_edge.cli.command import option
+from protonn_edge.cli.options import FiniteRange
 from protonn_edge.cli.train_additions import TrainAddition
 from protonn_edge.system.lazy import later
+from protonn_edge.training.searched import BEST
 
 if TYPE_CHECKING:
     from protonn_edge.datasets import Dataset
@@ -59,10 +62,25 @@ class ValueOptions(TrainAddition):
         """Ask what whole numbers are if they look like a quantity."""
         _ask(dataset, is_given=self.predicted is not None)
 
+
+@dataclass(frozen=True)
+class TrainingOptions(ValueOptions):
+    """The options of `train`."""
+
+    APART: ClassVar[Mapping[str, str]] = {"--within": f"--classifier={BEST}"}
+
+    within: float | None = option(
+        "Also print the share of numbers whose error is at most this; with the model's figures in "
+        "other commands, too.",
+        FiniteRange(0, 1e9, min_open=True),
+    )
+
     def step(self, target: Target | None) -> Any:
         """Return the questions before a training, and the interval after it."""
-        return None if target is None else _value_step(target, is_given=self.predicted is not None)
+        if target is None:
+            return None
+        return _value_step(target, is_given=self.predicted is not None, tolerance=self.within)
 
 
-COMMANDS = {"train": ValueOptions, "tune": ValueOptions, "windows": WindowsOptions}
+COMMANDS = {"train": TrainingOptions, "tune": ValueOptions, "windows": WindowsOptions}
 """What this rule adds to commands."""

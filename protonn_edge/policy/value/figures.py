@@ -57,7 +57,10 @@ class ValueFigures:
             ("always the mean", f"{self.mean_mae:.4g}"),
             ("RMSE", f"{self.rmse:.4g}"),
         ]
-        return rows if self.r2 is None else [*rows, ("R2", f"{self.r2:.3f}")]
+        rows += [] if self.r2 is None else [("R2", f"{self.r2:.3f}")]
+        if self.within is not None:
+            rows.append((f"within {self.tolerance:g}", f"{100 * self.within:.1f} %"))
+        return rows
 
     @property
     def sentence(self) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -38,6 +38,7 @@ class ValueRule(PolicyRule):
     of_values: ClassVar[bool] = True
 
     decimals: int
+    tolerance: float | None  # of errors, for the share within it
 
     @property
     @abstractmethod
@@ -59,7 +60,9 @@ class ValueRule(PolicyRule):
         known = np.isfinite(values)
         if not known.any():
             return [], {}
-        figures = ValueFigures.of(self.values(scores[known]), values[known], self.mean)
+        figures = ValueFigures.of(
+            self.values(scores[known]), values[known], self.mean, self.tolerance
+        )
         return figures.facts, {"errors": figures.to_json()}
 
 
@@ -75,6 +78,7 @@ class Value(ValueRule, FloatRule):
     decimals: int  # that a device distinguishes, 0..`MOST_DECIMALS`
     # half the width of the interval around a value in which `COVERED` of new points lie
     half_width: float | None = None
+    tolerance: float | None = None  # of errors: their share within it is a figure
 
     def __post_init__(self) -> None:
         check_range("value.scale", self.scale, _LEAST_SCALE, 1 / _LEAST_SCALE)
@@ -88,18 +92,26 @@ class Value(ValueRule, FloatRule):
         if self.half_width is not None:
             fits = 0 <= self.half_width <= largest
             check(fits, "value.half_width", self.half_width, f"0 to {largest:g}")
+        if self.tolerance is not None:
+            fits = 0 < self.tolerance < math.inf
+            check(fits, "value.tolerance", self.tolerance, "above 0, and finite")
 
     @classmethod
     def of_array(cls, array: NDArray[Any]) -> Self:
         """Return the rule that a model file stores."""
-        if array.shape not in ((3,), (4,)) or array.dtype.kind != "f":
-            raise checks.unlike(array, "value", "scale, offset, decimals and perhaps half a width")
-        scale, offset, decimals, *half_width = array.tolist()
-        return cls(scale, offset, decimals, *half_width)
+        if array.shape not in ((3,), (4,), (5,)) or array.dtype.kind != "f":
+            wanted = "scale, offset, decimals, and perhaps half a width and a tolerance"
+            raise checks.unlike(array, "value", wanted)
+        scale, offset, decimals, *more = array.tolist()
+        if len(more) > 1 and math.isnan(more[0]):
+            more[0] = None
+        return cls(scale, offset, decimals, *more)
 
     def to_array(self) -> NDArray[np.float64]:
         """Return its numbers."""
         known = [] if self.half_width is None else [self.half_width]
+        if self.tolerance is not None:
+            known = [*(known or [math.nan]), self.tolerance]
         return np.array([self.scale, self.offset, self.decimals, *known], np.float64)
 
     def check(self, n_classes: int, *, multilabel: bool) -> None:
@@ -131,7 +143,7 @@ class Value(ValueRule, FloatRule):
 
     def described(self) -> dict[str, Any]:
         """Return its numbers for JSON."""
-        names = ("scale", "offset", "decimals", "half_width")
+        names = ("scale", "offset", "decimals", "half_width", "tolerance")
         return {"value": {name: getattr(self, name) for name in names}}
 
 
@@ -153,6 +165,7 @@ class IntegerValue(ValueRule, IntegerRule):
     half_width: int | None  # in the same unit
     lowest: int  # of all values
     highest: int
+    tolerance: float | None = field(default=None, repr=False)  # as in the float rule
 
     @classmethod
     def of(cls, value: Value, units: Units) -> Self:
@@ -177,7 +190,8 @@ class IntegerValue(ValueRule, IntegerRule):
         largest = int(np.abs(ends).max())
         expected = f"at most {_LIMIT:,} in its unit"
         check(largest <= _LIMIT, "value", f"up to {largest:,}", expected, _LARGER)
-        return cls(multiplier, dropped, shift, base, decimals, width, int(ends[0]), int(ends[1]))
+        limits = int(ends[0]), int(ends[1])
+        return cls(multiplier, dropped, shift, base, decimals, width, *limits, value.tolerance)
 
     @property
     def unit(self) -> float:

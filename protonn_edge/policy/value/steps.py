@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.policy import with_rules
 from protonn_edge.cli.command import Output
 from protonn_edge.datasets import Dataset, Notice
 from protonn_edge.errors import InputError
@@ -38,6 +39,7 @@ class ValueStep:
 
     target: Target
     is_given: bool  # whether --target is given
+    tolerance: float | None = None  # of errors
 
     @property
     def flag(self) -> str:
@@ -47,6 +49,8 @@ class ValueStep:
     def prepare(self, learner: DeviceClassifier, dataset: Dataset) -> None:  # noqa: ARG002
         """Ask what whole numbers are if they look like a quantity."""
         ask_about_quantities(dataset, is_given=self.is_given)
+        if self.tolerance is not None and self.target.labels.are_classes:
+            raise InputError("--within is for numbers, but the labels are classes; omit it")
 
     def check(self, dataset: Dataset, *, floats_alone: bool) -> None:
         """There is nothing that could fail after the training."""
@@ -54,7 +58,9 @@ class ValueStep:
     def after(self, learner: DeviceClassifier, dataset: Dataset, out: Output) -> None:  # noqa: ARG002
         """Measure the interval on points that are held out."""
         if not self.target.labels.are_classes:
-            learner.model_ = with_interval(learner.model_, dataset)
+            model = with_interval(learner.model_, dataset)
+            value = replace(value_of(model), tolerance=self.tolerance)
+            learner.model_ = with_rules(model, value)
 
 
 def value_of(model: Model) -> Value:
@@ -74,7 +80,9 @@ def describe(model: Model, dataset: Dataset, out: Output) -> dict[str, Any]:
         ("train", dataset.X_train, dataset.y_train),
     ):
         if len(y):
-            figures = ValueFigures.of(predicted_by(model, X), y[:, 0], value.offset)
+            figures = ValueFigures.of(
+                predicted_by(model, X), y[:, 0], value.offset, value.tolerance
+            )
             record[name] = figures.to_json()
             if name == ("test" if len(dataset.y_test) else "train"):
                 out.notice(_unlearned(figures))

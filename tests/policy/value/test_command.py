@@ -221,3 +221,30 @@ def test_calibration_adapts_classes_only(
     model, output = folder / "model.npz", tmp_path / "other.npz"
     command = ["train", folder / "data.csv", *NAMED, "--calibrate", model, "-o", output]
     refuses(run(*command), "cli.calibration")
+
+
+def test_a_tolerance_is_printed_by_all_commands(folder: Path, tmp_path: Path) -> None:
+    data, model = folder / "data.csv", tmp_path / "model.npz"
+    words = ("--classifier", "linear", "--within", 2)
+    told = run_json("train", data, *NAMED, *words, "-o", model)
+    value = load_model(model).policy.find(Value)
+    assert value is not None
+    assert value.tolerance == 2
+    assert 0 < told["test"]["within"] < 1
+    assert run_json("predict", model, data)["errors"]["within"] == told["test"]["within"]
+    printed = succeed("predict", model, data, "-o", tmp_path / "predicted.csv").stdout
+    assert f"{100 * told['test']['within']:.1f} %" in printed
+    assert "within 2" in printed
+
+
+@pytest.mark.parametrize("width", [None, 1.5])
+def test_a_tolerance_is_in_the_file(width: float | None) -> None:
+    value = Value(1.0, 2.0, 3, width, 0.5)
+    assert Value.of_array(value.to_array()) == value
+
+
+def test_a_tolerance_of_classes_is_refused(tmp_path: Path) -> None:
+    rows = "\n".join(f"{x},{'ab'[x % 2]}" for x in range(60))
+    (tmp_path / "classes.csv").write_text(f"x,y\n{rows}\n")
+    words = ("--within", 1, "-o", tmp_path / "model.npz")
+    assert_one_sentence(run("train", tmp_path / "classes.csv", *words), "--within")

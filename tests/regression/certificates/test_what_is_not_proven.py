@@ -187,7 +187,7 @@ def test_names_with_control_characters_and_markup_stay_text(tmp_path: Path) -> N
     text = PROGRAM.replace("BODY", "evil();").replace("BEFORE", before)
     elf = compile_text(text, tmp_path / "program.elf", "-O1", "-fno-inline")
     elf.write_bytes(elf.read_bytes().replace(b"evilname_\0", b"<b>\x1b]0;x\x07\0"))
-    done = run("verify", elf, "-o", tmp_path / "c.json", "--html", tmp_path / "c.html")
+    done = run("verify", elf, "-o", tmp_path / "c.json", "-o", tmp_path / "c.html")
     assert "<b>?]0;x?" in refusal(done, exit_code=1)
     assert "\x1b" not in done.output
 
