@@ -244,7 +244,7 @@ def test_a_tolerance_is_in_the_file(width: float | None) -> None:
 
 
 def test_a_tolerance_of_classes_is_refused(tmp_path: Path) -> None:
-    rows = "\n".join(f"{x:.3f},{'ab'[x > 0]}" for x in points(n=60)[0][:, 0])
+    rows = "\n".join(f"{x:.3f},{'b' if x > 0 else 'a'}" for x in points(n=60)[0][:, 0])
     (tmp_path / "classes.csv").write_text(f"x,y\n{rows}\n")
     words = ("--within", 1, "-o", tmp_path / "model.npz")
     assert_one_sentence(run("train", tmp_path / "classes.csv", *words), "--within")
