@@ -134,6 +134,7 @@ NEAREST = {
         f"{CODEGEN} tests/codegen/test_context.py tests/codegen/test_sending.py -k 'not emul'",
         "tests/regression/library/test_raw_values.py",
     ],
+    "families": ["tests/pico tests/linkage tests/cli/test_upload.py"],
     "sensors/sampling": ["tests/recording"],
     "sensors/sensor_projects": ["tests/recording", "tests/live tests/export/test_live_sketch.py"],
     "sensors/windowing": [

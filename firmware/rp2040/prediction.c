@@ -40,8 +40,10 @@ void prediction_push(uint8_t feature)
 /* The cycles of reading the counter, which every span includes. */
 static uint32_t overhead(void)
 {
-    const uint32_t start = cycle_counter_now();
+    uint32_t start;
 
+    cycle_counter_restart();
+    start = cycle_counter_now();
     return cycle_counter_now() - start;
 }
 
@@ -53,8 +55,10 @@ uint8_t prediction_finish(uint16_t repetitions)
     cycles = 0;
     busy_pin_on();
     do {
-        const uint32_t start = cycle_counter_now();
+        uint32_t start;
 
+        cycle_counter_restart();
+        start = cycle_counter_now();
         label = pnn_predict(held);
         cycles += cycle_counter_now() - start - reading;
         watchdog_feed();

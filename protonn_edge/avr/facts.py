@@ -93,7 +93,7 @@ def facts_of(program: LinkedProgram, *, whole: bool) -> Facts:
         if kind in _LIMITING and not rest[1]:
             raise InvalidValue(program.path, f"the label {mark.name} has no limit", AGAIN)
         if kind == "each":
-            rest, weight = [*rest, weight or "0"], "1"
+            rest, weight = [*rest, weight], "1"
         # Copies of a place may share an address, if the compiler removed all code between them.
         own = places[prefix, kind, name]
         own[mark.address] = own.get(mark.address, 0) + int(weight or 1)
@@ -126,7 +126,8 @@ def _fact(
     """Return the fact of places of one kind and name; None if it has no limit in this program."""
     if kind == "given":
         return Fact(name.replace("_", " "), places, 0, 0, is_condition=True)
-    most, least, base = (*map(int, limits), 0)[:3]
+    most, least = int(limits[0]), int(limits[1])
+    base = limits[2] if kind == "each" else ""  # empty if it is not stated
     if others or kind != "each":
-        return Fact(name, places, most, least, others, base)
-    return Fact(name, places, base, 0) if base else None  # the other place was not linked
+        return Fact(name, places, most, least, others, int(base or 0))
+    return Fact(name, places, int(base), 0) if base else None  # the other place was not linked

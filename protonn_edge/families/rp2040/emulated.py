@@ -53,7 +53,8 @@ class EmulatedChip:
         self._read = self._uart.read_uint32
         vars(self._uart)["read_uint32"] = self._read_uart
         self.sent = bytearray()
-        self._uart.on_byte = self.sent.append
+        self._uart.on_byte = self._take
+        self._polled = False  # whether the firmware asked for nothing but the line's state since
         self._byte_ns = 10e9 / options.baud
         self._coming: deque[tuple[float, int]] = deque()  # bytes with the time of their arrival
         self._line = SerialPort(options.port)
@@ -126,9 +127,17 @@ class EmulatedChip:
     # --- the serial line ---
 
     def _read_uart(self, offset: int) -> int:
-        if offset == _FLAG_REGISTER and self._uart.rx_fifo.empty:
+        """Read a register; a second look at the state in a row is a wait for a byte."""
+        polls = offset == _FLAG_REGISTER
+        if polls and self._polled and self._uart.rx_fifo.empty:
             self._wait()
+        self._polled = polls
         return int(self._read(offset))
+
+    def _take(self, byte: int) -> None:
+        """Take a byte that the firmware sends."""
+        self.sent.append(byte)
+        self._polled = False
 
     def _wait(self) -> None:
         """Pass the time until the next byte, for the firmware that asks for one."""
@@ -154,10 +163,13 @@ class EmulatedChip:
         """Exchange bytes with the line, and answer commands; wait for the line if told to."""
         clock, start = self._chip.clock, time.monotonic()
         received = self._line.exchange(bytes(self.sent), wait_s)
+        if received is None:  # a real line would have lost what was for the client before
+            self._coming.clear()
+            self._uart.rx_fifo.reset()
         if wait_s:
             clock.tick((time.monotonic() - start) * 1e9)
         arrives = self._coming[-1][0] if self._coming else clock.nanos
-        for byte in received:
+        for byte in received or b"":
             arrives += self._byte_ns
             self._coming.append((arrives, byte))
         self.sent.clear()
@@ -216,8 +228,11 @@ class SerialPort:
         self._client: socket.socket | None = None
         self.url = f"socket://127.0.0.1:{self._server.getsockname()[1]}"
 
-    def exchange(self, sent: bytes, wait_s: float) -> bytes:
-        """Send bytes, and return those that have come; wait for some."""
+    def exchange(self, sent: bytes, wait_s: float) -> bytes | None:
+        """Send bytes, and return those that have come; None if a client has just connected.
+
+        Waits for some bytes, or for a client.
+        """
         try:
             if self._client is not None and sent:
                 self._client.sendall(sent)
@@ -235,7 +250,7 @@ class SerialPort:
             return b""
         self._client = self._server.accept()[0]
         self._client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        return b""
+        return None
 
     def _close(self) -> None:
         if self._client is not None:

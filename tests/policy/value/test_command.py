@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
 from command_line import assert_one_sentence, refusal, run, run_json, succeed
-from policy.value.numbers import write_table
+from policy.value.numbers import points, write_table
 from refusals import refuses
 
 from protonn_edge.chain.file import load_model
@@ -244,7 +244,7 @@ def test_a_tolerance_is_in_the_file(width: float | None) -> None:
 
 
 def test_a_tolerance_of_classes_is_refused(tmp_path: Path) -> None:
-    rows = "\n".join(f"{x},{'ab'[x % 2]}" for x in range(60))
+    rows = "\n".join(f"{x:.3f},{'b' if x > 0 else 'a'}" for x in points(n=60)[0][:, 0])
     (tmp_path / "classes.csv").write_text(f"x,y\n{rows}\n")
     words = ("--within", 1, "-o", tmp_path / "model.npz")
     assert_one_sentence(run("train", tmp_path / "classes.csv", *words), "--within")
