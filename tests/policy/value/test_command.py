@@ -96,7 +96,7 @@ def test_whole_numbers_that_may_be_a_quantity_are_asked_about(tmp_path: Path) ->
     told = run("train", table, *NAMED, "-o", tmp_path / "model.npz")
     assert "--target value or --target class" in refusal(told)
     succeed("train", table, *NAMED, *SMALL, "--target", "value", "-o", tmp_path / "model.npz")
-    assert load_model(tmp_path / "model.npz").policy.of_values
+    assert load_model(tmp_path / "model.npz").policy.predicts == "value"
 
 
 def test_numbers_may_be_classes(tmp_path: Path) -> None:
@@ -244,7 +244,7 @@ def test_a_tolerance_is_in_the_file(width: float | None) -> None:
 
 
 def test_a_tolerance_of_classes_is_refused(tmp_path: Path) -> None:
-    rows = "\n".join(f"{x:.3f},{'ab'[x > 0]}" for x in points(n=60)[0][:, 0])
+    rows = "\n".join(f"{x:.3f},{'b' if x > 0 else 'a'}" for x in points(n=60)[0][:, 0])
     (tmp_path / "classes.csv").write_text(f"x,y\n{rows}\n")
     words = ("--within", 1, "-o", tmp_path / "model.npz")
     assert_one_sentence(run("train", tmp_path / "classes.csv", *words), "--within")
