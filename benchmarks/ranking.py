@@ -21,7 +21,7 @@ from sklearn.preprocessing import normalize
 
 from protonn_edge.chain.head import matrices_of, paper_bytes
 from protonn_edge.datasets import Dataset, holdout
-from protonn_edge.evaluation.accuracy import PLACES, precision_at
+from protonn_edge.policy.label_sets.figures import PLACES, precision_at
 
 HEADING = (
     "| preset | paper's accounting kB | P@1 % | P@3 % | P@5 % | others | s |\n"

@@ -47,7 +47,7 @@ _BELOW = {
     ),
     "tuning": ("accuracy", "cluster"),
     "tutorial-gesture": ("phone",),
-    "rejection": ("one-class", "health", "values"),
+    "rejection": ("one-class", "health", "values", "labels"),
     "pytest": ("lab", "continuous-integration"),
     "real-board": ("boards", "pico", "emulator", "harness", "power"),
     "conversion": ("networks",),

@@ -180,7 +180,7 @@ def measure(
             ("label", "u1"),
             ("cycles", "<u4"),
             ("scores", f"<i{model.own_stages[-1].output_bits // 8}", model.n_classes),
-            *([("value", "<i4")] if model.policy.of_values else []),
+            *([("value", "<i4")] if model.policy.predicts == "value" else []),
         ]
     )
     received = b""
@@ -201,5 +201,5 @@ def measure(
     answers = np.frombuffer(received, answer)
     scores = answers["scores"].reshape(len(Q), model.n_classes)
     cycles = answers["cycles"].astype(np.int64)
-    values = answers["value"] if model.policy.of_values else None
+    values = answers["value"] if model.policy.predicts == "value" else None
     return Measured(answers["label"], cycles, scores, stats.stack_bytes, values)

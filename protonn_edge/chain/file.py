@@ -42,7 +42,7 @@ from protonn_edge.system.checks import check_most
 from protonn_edge.system.files import MODEL_LIMIT_BYTES, write_atomically
 from protonn_edge.system.rooms import missing_of_file
 
-FORMAT_VERSION = 8
+FORMAT_VERSION = 9
 
 # The features decide whether features are whole numbers.
 _STATISTICS = tuple(field.name for field in fields(InputStatistics) if field.name != "whole")
@@ -51,7 +51,7 @@ _HEAD = "head"  # likewise
 _FLOATS = ("normalizer_offset", "normalizer_scale", *(f"inputs_{name}" for name in _STATISTICS))
 _ARRAYS = (
     *("format_version", _HEAD, "normalizer_kind", *_FLOATS, "classes"),
-    *("feature_names", "record", "threshold", "clipped", "raw_exponents"),
+    *("feature_names", "record", "clipped", "raw_exponents"),
 )
 _OPTIONAL_ARRAYS = (
     "activity",
@@ -145,7 +145,6 @@ def _arrays_of(model: Model) -> Arrays:
         "classes": np.array(model.classes, dtype=np.str_),
         "feature_names": np.array(model.feature_names, dtype=np.str_),
         "record": np.frombuffer(text.encode(), dtype=np.uint8),
-        "threshold": np.array([] if model.threshold is None else [model.threshold]),
         "clipped": np.array(model.clipped, dtype=np.int64),
     }
     if model.activity is not None:
@@ -176,7 +175,6 @@ def _model_of(arrays: Arrays) -> Model:
         classes=_texts(arrays["classes"], "classes"),
         feature_names=_texts(arrays["feature_names"], "feature_names"),
         record=checks.parsed_json(arrays["record"], "record"),
-        threshold=_optional(arrays["threshold"], "threshold"),
         clipped=bool(single_value(arrays["clipped"], "clipped", "i")),
         features=_features_in(arrays),
         policy=policy_of(arrays),
@@ -234,12 +232,6 @@ def _check_names(arrays: Arrays) -> None:
 
 def _missing(name: str) -> InputError:
     return InvalidValue(name, "missing, so the file is incomplete", "train the model again")
-
-
-def _optional(array: NDArray[Any], name: str) -> float | None:
-    if array.shape not in ((0,), (1,)) or array.dtype.kind != "f":
-        raise checks.unlike(array, name, "at most one number")
-    return float(array[0]) if len(array) else None
 
 
 def _texts(array: NDArray[Any], name: str) -> tuple[str, ...]:

@@ -20,7 +20,13 @@ from protonn_edge.system.checks import check
 IntArray = NDArray[np.int64]
 
 MOST_FEATURES = 65_000  # limit of the counters in firmware/model.h and the serial protocol
-_LIMITS = {"features": MOST_FEATURES, "projections": 255, "prototypes": 65_535, "classes": 255}
+MOST_CLASSES = 255  # a byte has the answer
+_LIMITS = {
+    "features": MOST_FEATURES,
+    "projections": 255,
+    "prototypes": 65_535,
+    "classes": MOST_CLASSES,
+}
 
 
 @dataclass(frozen=True, eq=False)

@@ -57,9 +57,6 @@ class Model(FactsRepr):
         How the model was trained; JSON-compatible.
     features : Features, optional
         Computes features of raw points first, such as averages of pixels.
-    threshold : float, optional
-        In a model of label sets (multi-label), the score from which on a point has a label; None if
-        each point has exactly one class.
     clipped : bool
         Whether features are clamped to ``inputs.lower..inputs.upper``, as on a device. If so, they
         were clamped in training, too, and the limits may be narrower than the range of its points.
@@ -89,7 +86,6 @@ class Model(FactsRepr):
     feature_names: tuple[str, ...] = ()
     record: Mapping[str, Any] = field(default_factory=dict)
     features: Features | None = None
-    threshold: float | None = None
     clipped: bool = False
     activity: Activity | None = None
     policy: FloatPolicy = field(default_factory=FloatPolicy)
@@ -101,10 +97,9 @@ class Model(FactsRepr):
         set_checked(self, "classes", tuple(self.classes))
         set_checked(self, "feature_names", tuple(self.feature_names))
         set_checked(self, "record", checked_record(self.record))
-        _check_numbers(self)
         _check_sizes(self)
         _check_features(self)
-        self.policy.check(self.n_classes, multilabel=self.multilabel)
+        self.policy.check(self.n_classes)
         _check_raw_exponents(self)
         _check_instrument(self)
         check_count(self.classes, "classes", self.n_classes)
@@ -112,8 +107,8 @@ class Model(FactsRepr):
         if self.feature_names:
             check_count(self.feature_names, "feature_names", self.n_features)
             check_names(self.feature_names, "array 'feature_names'", distinct=False)
-        least = 1 if isinstance(self.head, NearestHead) or self.policy.of_values else 2
-        if self.threshold is None and self.n_classes < least:
+        least = 1 if isinstance(self.head, NearestHead) or self.policy.predicts == "value" else 2
+        if self.n_classes < least:
             raise InputError(
                 "the model has one class, but a classifier needs at least 2; train the model again"
             )
@@ -143,11 +138,6 @@ class Model(FactsRepr):
     def sizes(self) -> tuple[Size, ...]:
         """Sizes of its matrices other than inputs and classes."""
         return self.head.sizes
-
-    @property
-    def multilabel(self) -> bool:
-        """Whether a point has a set of labels instead of one class."""
-        return self.threshold is not None
 
     @property
     def units(self) -> raw_inputs.Exponents:
@@ -189,18 +179,16 @@ class Model(FactsRepr):
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the index of the highest score of each row of X, the lowest index on a tie.
 
-        A model of label sets returns a matrix (n, L), 1 where a point has a label; one of numbers
-        returns these, (n,) float64. The policy may give other answers.
+        The policy may give other answers: numbers (n,), float64, or sets of labels, a matrix (n, L)
+        with 1 where a point has a label.
         """
         return self.answers(X)[0]
 
     def answers(self, X: ArrayLike) -> tuple[NDArray[Any], Float64]:
         """Return what `predict` returns, and the scores."""
         scores, nearest = _scores_and_nearest(self, X)
-        if self.multilabel:
-            return labels_of(self, scores), scores
-        values = self.policy.values(scores)
-        return self.policy.answers(scores, nearest) if values is None else values, scores
+        others = self.policy.values(scores)
+        return self.policy.answers(scores, nearest) if others is None else others, scores
 
 
 def activity_sizes(model: Model) -> Sizes:
@@ -235,12 +223,6 @@ def with_units_of(model: Model, points: Matrix) -> Model:
     return replace(model, raw_exponents=raw_inputs.choose_exponents(*ends, decimals))
 
 
-def labels_of(model: Model, scores: NDArray[Any]) -> NDArray[np.int64]:
-    """Return 1 where scores (n, L) reach the threshold of a model of label sets, else 0."""
-    assert model.threshold is not None
-    return (scores >= model.threshold).astype(np.int64)
-
-
 def _scores_and_nearest(model: Model, X: ArrayLike) -> tuple[Float64, Float64]:
     """Return scores (n, L) of raw points X (n, features), and nearness (n,) to known ones."""
     points = checked_points(model, X)
@@ -266,7 +248,7 @@ def expected_by(model: Model) -> Expected:
         preparation=preparation,
         division=division,
         sample_rate=rate,
-        of_values=model.policy.of_values,
+        predicts=model.policy.predicts,
     )
 
 
@@ -309,18 +291,6 @@ def checked_points(model: Model, X: ArrayLike) -> Matrix:
         row = int(np.argmin(np.isfinite(points))) // model.n_features
         raise InvalidValue(f"row {row} of the points", "NaN or infinity", "correct or drop the row")
     return points
-
-
-def _check_numbers(model: Model) -> None:
-    threshold = None if model.threshold is None else float(model.threshold)
-    check(
-        threshold is None or bool(np.isfinite(threshold)),
-        "threshold",
-        threshold,
-        "a finite number",
-        "train the model again",
-    )
-    set_checked(model, "threshold", threshold)
 
 
 def _check_sizes(model: Model) -> None:

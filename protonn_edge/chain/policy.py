@@ -63,7 +63,8 @@ class PolicyRule(ABC):
 
     name: ClassVar[str]
     other_answers: ClassVar[tuple[OtherAnswer, ...]] = ()
-    of_values: ClassVar[bool] = False  # whether a score stands for a number, not for a class
+    # "class"; a rule with other answers makes them "value", a number, or "labels", a set
+    predicts: ClassVar[str] = "class"
     c_functions: ClassVar[tuple[str, ...]] = ()  # public ones, without prefix
     # words for scores that this rule does not judge, which begin with "without"
     without: ClassVar[str] = ""
@@ -81,21 +82,25 @@ class PolicyRule(ABC):
         return answers
 
     def values(self, scores: NDArray[Any]) -> NDArray[Any] | None:  # noqa: ARG002
-        """Return the numbers (n,) that scores (n, L) stand for; None if they are of classes."""
+        """Return answers to scores (n, L), if they are no classes: numbers (n,), or sets (n, L)."""
         return None
 
-    def words(self, scores: NDArray[Any]) -> list[str] | None:  # noqa: ARG002
-        """Return answers to scores (n, L) as text, if they are not the names of classes."""
+    def words(
+        self,
+        scores: NDArray[Any],  # noqa: ARG002
+        classes: Sequence[str],  # noqa: ARG002
+    ) -> list[str] | None:
+        """Return answers to scores (n, L) as text, if they are not names of classes."""
         return None
 
     def measured(
         self,
         scores: NDArray[Any],  # noqa: ARG002
-        values: NDArray[np.float64],  # noqa: ARG002
+        known: NDArray[Any],  # noqa: ARG002
     ) -> tuple[Facts, dict[str, Any]]:
-        """Return rows and JSON about scores (n, L) of points with these numbers as labels (n,).
+        """Return rows and JSON about scores (n, L), given the right answers, as of `values`.
 
-        A point without a number has NaN.
+        NaN stands for an unknown number.
         """
         return [], {}
 
@@ -119,12 +124,21 @@ class FloatRule(PolicyRule):
     def in_integers(self, units: Units) -> IntegerRule | None:
         """Return the rule of an integer model; None if it does not need it."""
 
-    def check(self, n_classes: int, *, multilabel: bool) -> None:
-        """Raise `InputError` if a model of these classes, or label sets, cannot have the rule."""
+    def check(self, n_classes: int) -> None:
+        """Raise `InputError` if a model with this number of scores cannot have the rule."""
 
     def logits(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return scores as logits, of which the softmax gives probabilities."""
         return scores
+
+    def probabilities(
+        self,
+        scores: NDArray[np.float64],  # noqa: ARG002
+        *,
+        are_logits: bool,  # noqa: ARG002
+    ) -> NDArray[np.float64] | None:
+        """Return the probability of each label (n, L), if a point may have several."""
+        return None
 
     def facts(self, head: Head) -> Facts:  # noqa: ARG002
         """Return rows that describe the rule of a model with this head."""
@@ -211,30 +225,28 @@ class Policy(Generic[AnyRule]):
             answers = rule.judged(answers, scores, nearest)
         return answers
 
-    def check(self, n_classes: int, *, multilabel: bool) -> None:
-        """Raise `InputError` if a model of these classes, or label sets, cannot have the rules."""
+    def check(self, n_classes: int) -> None:
+        """Raise `InputError` if a model with this number of scores cannot have the rules."""
         for rule in self.rules:
-            check(
-                not self.of_values or rule.of_values,
-                f"rule {rule.name!r}",
-                "a model of numbers",
-                "only for models of classes",
-            )
+            fits = self.predicts in ("class", rule.predicts)
+            what = "numbers" if self.predicts == "value" else "sets of labels"
+            check(fits, f"rule {rule.name!r}", f"a model of {what}", "one of classes")
             if isinstance(rule, FloatRule):
-                rule.check(n_classes, multilabel=multilabel)
+                rule.check(n_classes)
 
     @property
-    def of_values(self) -> bool:
-        """Whether scores stand for numbers, not for classes."""
-        return self.value_rule is not None
+    def predicts(self) -> str:
+        """What the answers are: "class", "value" or "labels"."""
+        every = (each.predicts for each in self.rules)
+        return next((each for each in every if each != "class"), "class")
 
     @property
-    def value_rule(self) -> str | None:
-        """The name of the rule by which a score stands for a number, if there is one."""
-        return next((each.name for each in self.rules if each.of_values), None)
+    def answering(self) -> str | None:
+        """The name of the rule whose answers are no classes, if there is one."""
+        return next((each.name for each in self.rules if each.predicts != "class"), None)
 
     def values(self, scores: NDArray[Any]) -> NDArray[Any] | None:
-        """Return the numbers (n,) that scores (n, L) stand for; None if they are of classes."""
+        """Return answers to scores (n, L), if they are no classes: numbers (n,), or sets (n, L)."""
         found = (rule.values(scores) for rule in self.rules)
         return next((each for each in found if each is not None), None)
 
@@ -249,19 +261,19 @@ class Policy(Generic[AnyRule]):
             scores = rule.logits(scores) if isinstance(rule, FloatRule) else scores
         return scores
 
-    def words(self, scores: NDArray[Any]) -> list[str] | None:
+    def words(self, scores: NDArray[Any], classes: Sequence[str]) -> list[str] | None:
         """Return answers to scores (n, L) as text, if they are not names of classes."""
-        found = (rule.words(scores) for rule in self.rules)
+        found = (rule.words(scores, classes) for rule in self.rules)
         return next((each for each in found if each is not None), None)
 
     def measured(
-        self, scores: NDArray[Any], values: NDArray[np.float64] | None
+        self, scores: NDArray[Any], known: NDArray[Any] | None
     ) -> tuple[Facts, dict[str, Any]]:
-        """Return rows and JSON about scores of points with numbers as labels, if any."""
+        """Return rows and JSON about scores of points with right answers other than classes."""
         facts, figures = list[tuple[str, str]](), dict[str, Any]()
         for rule in self.rules:
-            if values is not None:
-                own, measured = rule.measured(scores, values)
+            if known is not None:
+                own, measured = rule.measured(scores, known)
                 facts += own
                 figures |= measured
         return facts, figures

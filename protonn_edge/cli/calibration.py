@@ -33,10 +33,10 @@ def calibrate(given: TrainOptions, model_file: Path, out: Output) -> None:
             raise InputError(f"{param.opts[0]} has no effect with --calibrate; omit it")
     data, output = given.data, given.output
     model, steps = load_model(model_file), given.steps()
-    if model.policy.of_values:
+    if model.policy.predicts != "class":
         raise InputError(
-            f"{model_file} predicts a number, but --calibrate adapts the answers of classifiers; "
-            "train the model again to measure its interval"
+            f"{model_file} predicts no classes, but --calibrate adapts the answers of classifiers; "
+            "train the model again"
         )
     X = points_for(model, data, given.table, out, labels="ignorable", one_part=True).X
     record: dict[str, Any] = {"n": len(X)}

@@ -29,7 +29,7 @@ from protonn_edge.conversion.kept import Conversion
 from protonn_edge.conversion.onward import to_onnx
 from protonn_edge.conversion.reading import StoredClassifier, load_estimator
 from protonn_edge.conversion.search import FittedEstimator
-from protonn_edge.datasets import Dataset, MultiLabelDataset, load_dataset
+from protonn_edge.datasets import Dataset, load_dataset
 from protonn_edge.datasets.naming import NO_CLASS, Notice, listed
 from protonn_edge.datasets.options import SHOWN
 from protonn_edge.datasets.values import ValueDataset
@@ -121,7 +121,7 @@ def _dataset(
 ) -> tuple[Dataset, FittedEstimator]:
     """Return the data, and the estimator of its labels: of classes, or of numbers."""
     dataset = _read(data, given, fitted)
-    if isinstance(dataset, MultiLabelDataset):
+    if dataset.predicts == "labels":
         raise InputError(
             f"{data} has sets of labels, but the estimator predicts one class; use data with one "
             "label per point"

@@ -66,7 +66,8 @@ def demo_command(
     train_n, test_n = len(dataset.y_train), len(dataset.y_test)
     out.say(f"digits: {train_n:,} for training, {test_n:,} for testing, 64 pixels each")
     classifier = _untrained()
-    if stopped := _fit_classifier(classifier, dataset, _check_options(classifier, dataset), out):
+    _check_options(classifier, dataset)
+    if stopped := _fit_classifier(classifier, dataset, out):
         raise Interrupted(f"stopped after {stopped}; no model is kept")
     classifier.set_accuracy_floor(dataset.X_test, dataset.y_test)
     model = classifier.to_model(classes=dataset.classes, feature_names=dataset.feature_names)

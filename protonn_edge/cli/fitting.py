@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.policy import rule_kinds
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.tables import with_group_column
 from protonn_edge.cli.train_options import flags, was_given
 from protonn_edge.datasets import (
     Dataset,
-    MultiLabelDataset,
     Notice,
     load_dataset,
     with_groups,
@@ -33,6 +33,7 @@ from protonn_edge.datasets.naming import channel_names, quoted
 from protonn_edge.datasets.options import TableOptions, texts_of
 from protonn_edge.datasets.recordings import is_same_rate
 from protonn_edge.errors import InputError, Interrupted
+from protonn_edge.system.rooms import not_installed
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.features import FeatureRequest
 from protonn_edge.training.parameters import FeatureParameters
@@ -205,10 +206,11 @@ def _window_of(dataset: Dataset) -> tuple[int, int]:
 
 def check_options(classifier: DeviceClassifier, dataset: Dataset) -> TrainingRequest:
     """Refuse options that cannot be combined, by their command-line names; return the request."""
+    if dataset.predicts not in {"class", *(kind.predicts for kind in rule_kinds())}:
+        raise InputError(not_installed(f"{dataset.predicts.removesuffix('s')} prediction"))
     case = TrainingRequest(
         settings=classifier.frozen(),
-        multilabel=isinstance(dataset, MultiLabelDataset),
-        of_values=dataset.estimator != Dataset.estimator,
+        predicts=dataset.predicts,
         in_groups=dataset.groups is not None,
         given=frozenset(filter(was_given, flags())),
     )
@@ -219,7 +221,6 @@ def check_options(classifier: DeviceClassifier, dataset: Dataset) -> TrainingReq
 def fit_classifier(
     classifier: DeviceClassifier,
     dataset: Dataset,
-    request: TrainingRequest,
     out: Output,
     *,
     verbose: bool = False,
@@ -262,9 +263,7 @@ def fit_classifier(
 
         classifier.callback = classifier.network_callback = on_report
         y = dataset.as_targets(dataset.y_train)
-        classifier.fit_accepted(
-            request, dataset.X_train, y, groups=dataset.groups, evaluate_on=test
-        )
+        classifier.fit_accepted(dataset.X_train, y, groups=dataset.groups, evaluate_on=test)
     for remark in classifier.remarks_:
         out.say(remark)
     if was_stopped(classifier.history_):

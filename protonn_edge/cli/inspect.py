@@ -121,8 +121,6 @@ def _describe(model: Model) -> dict[str, Any]:
         **{size.name: size.number for size in model.sizes},
         **model.head.settings,
         "classes": list(model.classes),
-        "multilabel": model.multilabel,
-        "threshold": model.threshold,
         "normalization": model.normalizer.kind,
         "clipped": model.clipped,
         **described(model.policy),
@@ -205,10 +203,6 @@ def _facts(model: Model, record: dict[str, Any]) -> list[tuple[str, str]]:
         ("non-zero entries", shares),
         ("size by ProtoNN's count", f"{record['paper_bytes']:,} B"),
     ]
-    if record["multilabel"]:
-        facts.append(
-            ("sets of labels", f"all labels with a score of at least {record['threshold']:.6g}")
-        )
     return facts + (
         _device_facts(model, record)
         if "model_bytes" in record

@@ -25,8 +25,12 @@ from protonn_edge.system.files import check_file
 
 _HEAD_BYTES = 4096
 _LIMIT_BYTES = 1 << 30
-PREDICTED, PREDICTED_VALUE = "predicted_class", "predicted_value"
-"""A column of a file written by 'predict'."""
+PREDICTED = {
+    "class": "predicted_class",
+    "value": "predicted_value",
+    "labels": "predicted_labels",
+}
+"""The column that 'predict' writes, by what a model predicts."""
 
 DRAWINGS = (".svg", ".png", ".pdf")
 

@@ -16,14 +16,14 @@ from protonn_edge.chain.model import Model, why_clamped
 from protonn_edge.chain.policy import Policy
 from protonn_edge.cli.command import OUTPUT, Output, additions, command, option
 from protonn_edge.cli.options import MODEL_FILE, POINTS
-from protonn_edge.cli.paths import PREDICTED, PREDICTED_VALUE, OutputFile
+from protonn_edge.cli.paths import PREDICTED, OutputFile
 from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.datasets import TableOptions
 from protonn_edge.datasets.images import has_images, image_names
 from protonn_edge.datasets.model_points import ModelPoints
 from protonn_edge.datasets.naming import NO_LABEL, answer_name
 from protonn_edge.datasets.tables import opened_table
-from protonn_edge.errors import InputError, counted
+from protonn_edge.errors import counted
 from protonn_edge.evaluation.accuracy import share_right, wilson_interval
 from protonn_edge.evaluation.terminal import accuracy_facts, fact_table, saturation_fact
 from protonn_edge.quantization import quantize, why_floats_alone
@@ -64,11 +64,6 @@ def predict_command(
     model = load_model(model_file)
     if any(each.classified(model, data, table, out) for each in added):
         return
-    if model.multilabel:
-        raise InputError(
-            f"{model_file} predicts sets of labels, but 'predict' prints one class per point; in "
-            "Python, call the loaded model's predict"
-        )
     points = points_for(model, data, table, out, labels="ignorable")
     X, y = points.labelled
     of_rules: dict[str, list[int]] = {}
@@ -84,7 +79,7 @@ def predict_command(
     else:
         answers, scores = model.answers(X)
         policy = model.policy
-    words = policy.words(scores)
+    words = policy.words(scores, model.classes)
     facts, measured = policy.measured(scores, points.values)
     figures |= measured
     names = words or [answer_name(model.classes, answer) for answer in answers.tolist()]
@@ -140,10 +135,10 @@ def _table(
             [*row, answer_name(model.classes, label)]
             for row, label in zip(cells, points.y.tolist(), strict=True)
         ]
-    of_values, layout = model.policy.of_values, points.table.layout
-    if of_values and layout is not None and layout.decimal_comma:
+    layout = points.table.layout
+    if model.policy.predicts == "value" and layout is not None and layout.decimal_comma:
         names = [name.replace(".", ",") for name in names]
-    added = {PREDICTED_VALUE if of_values else PREDICTED: names}
+    added = {PREDICTED[model.policy.predicts]: names}
     added |= {name: [*map(str, figures)] for name, figures in of_rules.items()}
     text = io.StringIO(newline="")
     lines = csv.writer(text, delimiter=delimiter, lineterminator="\n")

@@ -40,8 +40,6 @@ def describe(
     for module in modules_of(model.policy, "steps"):
         if hasattr(module, "describe"):
             return module.describe(model, dataset, out), []
-    if model.multilabel:
-        return _describe_ranking(model, dataset), []
     X, y = dataset.X_test, dataset.y_test
     of_test = model.predict(X) if len(y) else np.empty(0, np.int64)
     answers = model.predict(dataset.X_train), of_test
@@ -214,45 +212,10 @@ def detection_report(record: dict[str, Any]) -> list[RenderableType]:
     return ["the integer model, on points not used for training:", fact_table(facts)]
 
 
-def _describe_ranking(model: Model, dataset: Dataset) -> dict[str, Any]:
-    """Return the JSON object of a model of label sets: precisions 0 to 1, or None."""
-    record: dict[str, Any] = {}
-    for prefix, X, labels in (
-        ("train_", dataset.X_train, dataset.y_train),
-        ("", dataset.X_test, dataset.y_test),
-    ):
-        precisions = accuracy.precision_at(model.scores(X), labels) if labels.shape[0] else {}
-        record |= {f"{prefix}precision_at_{k}": precisions.get(k) for k in accuracy.PLACES}
-    return record | {
-        "n": int(dataset.y_test.shape[0]),
-        "tested": _tested(dataset),
-        "restarts": list(model.record.get("restarts", ())),
-        "threshold": model.threshold,
-        "paper_bytes": paper_bytes(matrices_of(model.head).values()),
-        "no_device": why_floats_alone(model),
-    }
-
-
-def _precisions(record: dict[str, Any], prefix: str = "") -> str:
-    """Return a text such as "P@1/3/5 68.92 / 63.04 / 58.32 %"."""
-    figures = [100 * record[f"{prefix}precision_at_{k}"] for k in accuracy.PLACES]
-    return f"P@{'/'.join(map(str, accuracy.PLACES))} {' / '.join(f'{x:.2f}' for x in figures)} %"
-
-
-def _ranking_sentence(record: dict[str, Any]) -> str:
-    sizes = f"{record['paper_bytes']:,} B by the ProtoNN paper's count"
-    trained = f"{_precisions(record, 'train_')} in training"
-    if not record["n"]:
-        return f"{trained} {_ONLY}; {sizes}"
-    return f"{_precisions(record)} on {record['n']:,} {record['tested']} ({trained}); {sizes}"
-
-
 def sentence_of(record: dict[str, Any]) -> str:
     """Return the facts from `describe` as a sentence: first the accuracy on points held out."""
     if "sentence" in record:
         return str(record["sentence"])
-    if "precision_at_1" in record:
-        return _ranking_sentence(record)
     if "no_device" in record:
         sizes = f"{record['paper_bytes']:,} B by the ProtoNN paper's count, in floats only"
     else:

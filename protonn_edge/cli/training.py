@@ -15,7 +15,7 @@ from protonn_edge.cli.data import DataReport
 from protonn_edge.cli.train import TrainOptions
 from protonn_edge.cli.train_options import was_given
 from protonn_edge.cli.trained import describe, detection_report, sentence_of
-from protonn_edge.datasets import Dataset, MultiLabelDataset, Notice
+from protonn_edge.datasets import Dataset, Notice
 from protonn_edge.datasets.division import Division
 from protonn_edge.errors import InputError, Interrupted
 from protonn_edge.quantization import quantize, why_floats_alone
@@ -43,7 +43,7 @@ def train_model(given: TrainOptions, out: Output) -> None:
         step.check(dataset, floats_alone=request.for_floats_alone)
     report = DataReport(dataset, out)
     stopped = fitting.fit_classifier(
-        learner, dataset, request, out, verbose=given.verbose, on_progress=report.say
+        learner, dataset, out, verbose=given.verbose, on_progress=report.say
     )
     report.say()
     if not stopped:
@@ -86,7 +86,7 @@ def _steps(given: TrainOptions, target: Target) -> list[Any]:
     steps = given.steps(target)
     for step in steps:
         if not target.labels.are_classes and step.needs_classes:
-            raise InputError(f"{step.flag} needs classes, but the labels are numbers; omit it")
+            raise InputError(f"{step.flag} needs points of one class each; omit it")
     return steps
 
 
@@ -128,7 +128,7 @@ def _known_points(model: Model, dataset: Dataset) -> list[Notice]:
 
 def reference_model_for(dataset: Dataset, folder: Path, normalization: str) -> Model:
     """Return the model of the reference's files in a folder, for this data."""
-    label_sets = dataset.y_train if isinstance(dataset, MultiLabelDataset) else None
+    targets = None if dataset.predicts == "class" else dataset.y_train
     reference = converter_with("reference")
     model: Model = reference.from_reference(
         reference.read_reference_model(folder),
@@ -136,6 +136,6 @@ def reference_model_for(dataset: Dataset, folder: Path, normalization: str) -> M
         normalization,
         dataset.classes,
         feature_names=dataset.feature_names,
-        label_sets=label_sets,
+        targets=targets,
     )
     return model

@@ -71,7 +71,7 @@ class StageContext:
 
 def program_context(model: IntegerChain, plan: Any) -> dict[str, Any]:
     """Return the variables of the templates of every program."""
-    rule = model.policy.value_rule
+    rule = model.policy.answering
     return {
         "tool_version": __version__,
         "api_version": API_VERSION,

@@ -79,7 +79,7 @@ def _stored(classifier: Any, k: int) -> reading.StoredClassifier:
         )
     try:
         reading.check_fitted(classifier)
-        labels = _labels_of(classifier)
+        labels = _class_labels(classifier)
         rule = readers[type(classifier)](classifier, k, len(labels))
     except InvalidValue as error:
         raise error.within(name, "fit it again, or with other parameters") from error
@@ -87,11 +87,11 @@ def _stored(classifier: Any, k: int) -> reading.StoredClassifier:
     return reading.StoredClassifier(name, rule, k, names, labels)
 
 
-def _labels_of(estimator: Any) -> NDArray[Any]:
+def _class_labels(estimator: Any) -> NDArray[Any]:
     """Return the labels (L,) of a fitted estimator's answers."""
     if isinstance(estimator, RegressorMixin):
         return np.array([NUMBER])
-    labels = reading.labels_of(estimator)
+    labels = reading.class_labels(estimator)
     if labels.ndim != 1:
         raise reading.several_outputs(estimator)
     check(

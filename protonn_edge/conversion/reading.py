@@ -139,7 +139,7 @@ def _dense(estimator: Any, name: str, value: Any) -> NDArray[Any]:
     return np.asarray(rows.toarray())
 
 
-def labels_of(estimator: Any) -> NDArray[Any]:
+def class_labels(estimator: Any) -> NDArray[Any]:
     """Return the labels of an estimator's classes, as an array of any shape."""
     if isinstance(getattr(estimator, "classes_", None), list):  # a forest's or tree's
         raise several_outputs(estimator)

@@ -158,7 +158,8 @@ class Table(Provenance):
         """Return the table with some of its n rows, and another notice."""
         kept = np.ones(len(rows), np.bool_) if self.kept is None else self.kept.copy()
         kept[kept] = rows
-        labels = list(compress(self.labels, rows))
+        labels: Any = self.labels
+        labels = labels[rows] if isinstance(labels, np.ndarray) else list(compress(labels, rows))
         notices = (*self.notices, notice)
         return replace(self, X=self.X[rows], labels=labels, kept=kept, notices=notices)
 
@@ -184,6 +185,7 @@ class Dataset(Provenance):
 
     matrices = ("X_train", "X_test")
     estimator: ClassVar[str] = "Classifier"  # how the names of what learns from them end
+    predicts: ClassVar[str] = "class"  # what labels are, as in the policy of the answer
 
     X_train: Float32
     y_train: Indices

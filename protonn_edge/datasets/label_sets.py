@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from protonn_edge.datasets.dataset import (
     LABEL_LIMIT,
@@ -17,7 +18,7 @@ from protonn_edge.datasets.dataset import (
     check_has_points,
     check_table_size,
 )
-from protonn_edge.datasets.naming import check_names, in_order
+from protonn_edge.datasets.naming import check_names, in_order, listed
 from protonn_edge.errors import InputError
 
 
@@ -36,6 +37,8 @@ class MultiLabelDataset(Dataset):
     have none.
     """
 
+    predicts: ClassVar[str] = "labels"
+
     y_train: Any
     y_test: Any
 
@@ -46,6 +49,34 @@ def as_label_sets(table: Table) -> LabelSetTable:
         return table
     sets = [(label,) for label in table.labels]
     return LabelSetTable(table.source, table.X, sets, feature_names=table.feature_names)
+
+
+def named_sets(table: LabelSetTable, names: Sequence[str]) -> tuple[LabelSetTable, Sequence[str]]:
+    """Return a table of sets as a matrix, as in training, and the names of its columns."""
+    if isinstance(table.labels, np.ndarray):
+        return table, names
+    names = in_order(set().union(*table.labels))
+    return _numbered(table, names), names
+
+
+def known_sets(
+    table: LabelSetTable, names: Sequence[str], classes: Sequence[str]
+) -> NDArray[np.float64]:
+    """Return sets (n, L) of a model's labels, of a table of names, or of indices of `names`."""
+    table, names = named_sets(table, names)
+    place_of = {name: place for place, name in enumerate(classes)}
+    some = table.labels.any(axis=0)
+    used = [names[column] for column in np.flatnonzero(some).tolist()]
+    unknown = [name for name in used if name not in place_of]
+    if unknown:
+        raise InputError(
+            f"{table.source} has labels that the model does not know, {listed(sorted(unknown))}; "
+            "use data with the labels of its training"
+        )
+    sets = np.zeros((len(table.labels), len(classes)))
+    for column in np.flatnonzero(some).tolist():
+        sets[:, place_of[names[column]]] = table.labels[:, column]
+    return sets
 
 
 def label_set_dataset(

@@ -16,6 +16,7 @@ a folder                    ``train.txt`` and, if it is there, ``test.txt`` (ref
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -36,7 +37,13 @@ from protonn_edge.datasets.dataset import (
 from protonn_edge.datasets.division import digest_of
 from protonn_edge.datasets.formats import read_tables, refuse_options
 from protonn_edge.datasets.groups import groups_of_division
-from protonn_edge.datasets.label_sets import LabelSetTable, as_label_sets, label_set_dataset
+from protonn_edge.datasets.label_sets import (
+    LabelSetTable,
+    as_label_sets,
+    known_sets,
+    label_set_dataset,
+    named_sets,
+)
 from protonn_edge.datasets.learned import (
     as_in_training,
     clamped,
@@ -63,7 +70,6 @@ from protonn_edge.datasets.roles import Expected
 from protonn_edge.datasets.summary import remarks
 from protonn_edge.datasets.tables import opened_table
 from protonn_edge.datasets.values import (
-    ValueDataset,
     Values,
     has_values,
     not_numbers,
@@ -157,11 +163,11 @@ def _with_test(dataset: Dataset, path: Path, options: TableOptions | None) -> Da
         *facts,
         preparation=dataset.preparation,
         sample_rate=dataset.sample_rate,
-        of_values=isinstance(dataset, ValueDataset),
+        predicts=dataset.predicts,
     )
     points = read_points(path, expected, given)
     notices = (*dataset.notices, *points.notices)
-    y: Any = points.y if points.values is None else points.values[:, None]
+    y: Any = points.y if points.values is None else points.values.reshape(len(points.values), -1)
     return replace(dataset, X_test=points.X, y_test=y, notices=notices)
 
 
@@ -226,8 +232,9 @@ def _read_points(
     if test is not None:
         if labels == "ignorable":
             test = replace(test, notices=(TEST_PART_ONLY, *test.notices))
-        return _points_of(test, expected, labels)
-    return _points_of(_held_out(path, train, classes, expected, options), expected, labels)
+        return _points_of(test, expected, labels, classes)
+    held_out = _held_out(path, train, classes, expected, options)
+    return _points_of(held_out, expected, labels, classes)
 
 
 def _has_labels(path: Path, options: TableOptions | None, expected: Expected) -> bool:
@@ -255,7 +262,7 @@ def _held_out(
     A table of training rows alone gets a warning.
     """
     division = expected.division
-    if division is None or isinstance(table, LabelSetTable) or digest_of(path) != division.sha256:
+    if division is None or digest_of(path) != division.sha256:
         return table
     if not division.share:
         text = (
@@ -265,7 +272,9 @@ def _held_out(
         notice = Notice("training_rows", text, warning=True)
         return replace(table, notices=(*table.notices, notice))
     y: Any = np.zeros((len(table.labels), 1))
-    if not expected.of_values:
+    if isinstance(table, LabelSetTable):
+        y = named_sets(table, classes)[0].labels
+    elif expected.predicts == "class":
         y = _numbered_labels(table, classes, expected)
     chosen = division.chosen_again(y, groups_of_division(division, table, path, options))
     if chosen is None:
@@ -299,17 +308,22 @@ def read_parts(
     return *read_tables(path, options, expected), ()
 
 
-def _points_of(table: Table, expected: Expected, labels: Labels) -> ModelPoints:
-    if isinstance(table, LabelSetTable):
+def _points_of(
+    table: Table, expected: Expected, labels: Labels, names: Sequence[str] = ()
+) -> ModelPoints:
+    in_sets = isinstance(table, LabelSetTable)
+    if in_sets and expected.predicts != "labels":
         raise InputError(
             f"{table.source} has sets of labels, but the model answers with one class; use data "
             "with one label per point"
         )
+    if expected.predicts == "labels" and expected.labelled and not in_sets:
+        table = as_label_sets(table)
     table = table.matched(expected.feature_names, table.source)
     check_feature_count(table, expected.n_features, "the model expects")
     check_has_points(table.source, len(table.X))
     X = table.X
-    y, values, notices = _labels_of(table, expected, labels)
+    y, values, notices = _known(table, names, expected, labels)
     rows = np.arange(len(X)) if table.kept is None else np.flatnonzero(table.kept)
     measured = expected.instrument
     if measured and table.instrument and table.instrument.is_unlike(measured):
@@ -326,25 +340,28 @@ def _points_of(table: Table, expected: Expected, labels: Labels) -> ModelPoints:
     return ModelPoints(X, y, rows, left, notices, values=values)
 
 
-def _labels_of(
-    table: Table, expected: Expected, labels: Labels
+def _known(
+    table: Table, names: Sequence[str], expected: Expected, labels: Labels
 ) -> tuple[Indices, Values | None, tuple[Notice, ...]]:
-    """Return classes (n,), `NO_LABEL` for none, or numbers (n,), NaN for none; and notices."""
+    """Return classes (n,), `NO_LABEL` for none; other right answers, NaN for none; and notices."""
     y = np.full(len(table.X), NO_LABEL)
     if not expected.labelled:
         return y, None, ()
-    alone = len(expected.classes) == 1 and not expected.of_values
+    if isinstance(table, LabelSetTable):
+        return y, known_sets(table, names, expected.classes), ()
+    alone, of_values = len(expected.classes) == 1, expected.predicts == "value"
+    alone = alone and not of_values
     known = np.array([label != _UNLABELLED for label in table.labels])
     given = replace(table, labels=[label for label in table.labels if label != _UNLABELLED])
     others = set(given.labels).difference(expected.classes)
-    if expected.of_values:
+    if of_values:
         others = not_numbers(given)
     if labels == "ignorable" and others and not alone:
-        what = "numbers" if expected.of_values else "classes of the model"
+        what = "numbers" if of_values else "classes of the model"
         text = f"{table.source} has labels that are not {what}, {listed(sorted(others))}, "
         text += "so all of its labels are ignored"
         return y, None, (Notice("labels", text, warning=True),)
-    if expected.of_values:
+    if of_values:
         values = np.full(len(table.X), np.nan)
         values[known] = numbers_of(given)
         return y, values, ()

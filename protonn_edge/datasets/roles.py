@@ -84,7 +84,7 @@ class Expected:
     preparation: Preparation | None = None
     division: Division | None = None
     sample_rate: float | None = None
-    of_values: bool = False  # whether labels are numbers to predict, not classes
+    predicts: str = "class"  # what labels are: "class", "value", a number, or "labels", a set
     # the numbers (D,) of values of points (n, D) outside the range of the training data; None if
     # such values are not clamped, or on purpose
     outside: Callable[[NDArray[np.float32]], NDArray[np.int64]] | None = None

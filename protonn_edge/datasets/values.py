@@ -31,6 +31,7 @@ class ValueDataset(Dataset):
     """
 
     estimator: ClassVar[str] = "Regressor"
+    predicts: ClassVar[str] = "value"
 
     y_train: Any
     y_test: Any

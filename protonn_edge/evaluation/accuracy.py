@@ -169,22 +169,3 @@ class Quality:
 
 def _share(part: np.int64, whole: np.int64) -> float | None:
     return float(part / whole) if whole else None
-
-
-def precision_at(
-    scores: NDArray[Any], labels: NDArray[Any], places: Sequence[int] = PLACES
-) -> dict[int, float]:
-    """Return precision at k: the mean share of the k highest scores whose labels the point has.
-
-    The result maps k to this usual figure of multi-label papers, 0 to 1. The divisor is k even for
-    points with fewer labels; among equal scores (n, L) the first ranks higher. Labels (n, L) are
-    non-zero where a point has the label.
-    """
-    deepest = min(max(places), scores.shape[1])
-    right = np.zeros(deepest)
-    for start in range(0, len(scores), _ROWS_AT_ONCE):
-        rows = slice(start, start + _ROWS_AT_ONCE)
-        ranked = np.argsort(-scores[rows], axis=1, kind="stable")[:, :deepest]
-        actual = labels[rows] != 0
-        right += np.take_along_axis(actual, ranked, axis=1).sum(axis=0)
-    return {k: float(right[:k].sum() / (k * len(scores))) for k in places}

@@ -220,7 +220,9 @@ def _templates(kind: Kind, library: Library) -> dict[str, str]:
     if kind == "c":
         return templates | {"main.c": "c/main.c", "Makefile": "c/Makefile"}
     templates[f"src/{library.name}.h"] = "src/library.h"
-    names = _SKETCHES if library.model.policy.of_values else (*_CLASS_SKETCHES, *_SKETCHES)
+    names = (
+        (*_CLASS_SKETCHES, *_SKETCHES) if library.model.policy.predicts == "class" else _SKETCHES
+    )
     sketches = {sketch: f"examples/{sketch}.ino.j2" for sketch in names}
     for part in library.parts:
         sketches |= part.sketches
@@ -280,7 +282,7 @@ def _context(kind: Kind, library: Library, board: Board) -> dict[str, Any]:
 
 def _answer_template(model: IntegerChain) -> str:
     """Return the template of what sketches do with an answer: a class, or a rule's number."""
-    rule = model.policy.value_rule
+    rule = model.policy.answering
     return "answer.j2" if rule is None else f"policy/{rule}.ino.j2"
 
 
@@ -419,7 +421,7 @@ def own_sketch(model: IntegerChain, board: Board) -> OwnSketch:
         more=len(cases) - len(shown),
     )
     feature, raw = _feature(model.features), _raw(model)
-    listed = () if model.policy.of_values else tuple(constants)
+    listed = tuple(constants) if model.policy.predicts == "class" else ()
     return OwnSketch(command_line(options), code, feature, raw, listed)
 
 

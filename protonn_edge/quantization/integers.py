@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.integer_chain import IntegerChain, scores_in_two_steps
-from protonn_edge.chain.integer_stage import stage_names
+from protonn_edge.chain.integer_stage import MOST_CLASSES, stage_names
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.registry import quantizer_of
 from protonn_edge.errors import InputError, InvalidValue
@@ -55,10 +55,10 @@ def quantize(model: Model) -> IntegerChain:
 
 def why_floats_alone(model: Model) -> str | None:
     """Return, as a sentence, why a model cannot be converted to integers; None if it can."""
-    if model.multilabel:
+    if model.n_classes > MOST_CLASSES:
         return (
-            f"the model is for sets of labels ({model.n_classes:,} in all), but the device answers "
-            "with one class; train with one label per point, or use the float model in Python"
+            f"the model has {model.n_classes:,} classes or labels, but a device distinguishes at "
+            f"most {MOST_CLASSES:,}; train with fewer, or use the float model in Python"
         )
     if model.normalizer.kind == "l2":
         return (

@@ -108,7 +108,7 @@ def _check_labels(
     path: Path, reference: IntegerChain, results: Sequence[Result], points: EvidencePoints | None
 ) -> None:
     """Refuse results without labels: classes are in the results, numbers are in the data."""
-    if not reference.policy.of_values:
+    if reference.policy.predicts == "class":
         if not is_labelled(np.array([result.label for result in results])):
             raise InvalidValue(
                 path,
@@ -182,7 +182,7 @@ def _points_of(
             "not measured on the points of --data",
             "with --data, name the file that was given to 'hil'",
         )
-    has_no_stages = reference.score_tolerance or reference.policy.of_values
+    has_no_stages = reference.score_tolerance or reference.policy.predicts != "class"
     stages = () if has_no_stages else stage_losses(model, raw, labels)
     return EvidencePoints(raw, fed, labels, reference.quantizer.saturations(raw), stages, rows)
 

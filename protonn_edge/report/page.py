@@ -70,14 +70,14 @@ def render_page(
         _ID.sub(f"f{next(numbers)}-", figure)
     )
     # A page may have several runs; its script uses the first.
-    of_values = first.reference.policy.of_values
-    code = None if script.text is None or of_values else _inline(script.text)
+    of_classes = first.reference.policy.predicts == "class"
+    code = None if script.text is None or not of_classes else _inline(script.text)
     parts = [_section(each, evidence) for each in (*_sections_of_rules("ANSWERS"), *_SECTIONS)]
     parts += added
     details = _details(battery or Battery())
     parts += [_section(each, evidence, folded=True) for each in details]
     missing = script.missing if first.board.mcu == _PAGE_MCU else _OTHER_CHIP
-    missing = _NO_CLASSES if of_values else missing
+    missing = missing if of_classes else _NO_CLASSES
     return environment.get_template("report.html.j2").render(
         title=title or title_of(first),
         script=code,
@@ -156,14 +156,18 @@ def _json(value: object) -> Markup:
     return Markup(text)  # noqa: S704
 
 
+_NOUNS = {"class": "classes", "labels": "labels", "value": "predicted"}
+
+
 def title_of(one: Evidence) -> str:
     """Return the number of classes, and the board."""
     board = one.board.title.removeprefix("Arduino ")
     article = "an" if board[0] in "AEIOU" else "a"
     count = one.reference.n_classes
-    if one.reference.policy.of_values:
+    if one.reference.policy.predicts == "value":
         return f"{one.reference.classes[0]} on {article} {board}"
-    return f"{count} class{'' if count == 1 else 'es'} on {article} {board}"
+    noun = "class" if count == 1 else _NOUNS[one.reference.policy.predicts]
+    return f"{count} {noun} on {article} {board}"
 
 
 def identity_of(one: Evidence) -> list[tuple[str, str]]:
@@ -177,7 +181,7 @@ def identity_of(one: Evidence) -> list[tuple[str, str]]:
     run = [("run", one.name)] if one.named else []
     return [
         *run,
-        ("predicted" if one.reference.policy.of_values else "classes", named),
+        (_NOUNS[one.reference.policy.predicts], named),
         ("data", f"{one.data_name}, {points}" if one.data_name else points),
         ("model", f"{head.title_of(model)}, D = {model.n_inputs:,}{sizes}"),
         ("board", f"{board.title}, {board.clock_hz / 1e6:g} MHz"),
@@ -200,7 +204,7 @@ def proof_of(one: Evidence, *, named: bool) -> tuple[bool, str] | None:
     prefix = f"{one.name}: " if named else ""
     tolerance = one.reference.score_tolerance
     what = "class and scores" if tolerance == 0 else "class, or in scores beyond rounding"
-    if one.reference.policy.of_values and tolerance == 0:
+    if one.reference.policy.predicts == "value" and tolerance == 0:
         what = "scores"
     comparison = f"{len(compared):,} points, {wrong:,} mismatches in {what}"
     if wrong:
@@ -321,7 +325,7 @@ def _once_each(row: Sequence[Panel | None], names: Sequence[str]) -> list[Panel]
 
 def _of_classes(panels: Callable[[Evidence], list[Panel]]) -> Callable[[Evidence], list[Panel]]:
     """Return the function of panels, without any for runs that predict numbers."""
-    return lambda one: [] if one.reference.policy.of_values else panels(one)
+    return lambda one: panels(one) if one.reference.policy.predicts == "class" else []
 
 
 _SECTIONS = (

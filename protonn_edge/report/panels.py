@@ -189,7 +189,9 @@ def training_panels(one: Evidence) -> list[Panel]:
     if len(objective) < 2 or len(objective) != len(accuracy):
         return []
     curves = [(accuracy, "accuracy", "Training accuracy", "{:.2%}")]
-    if one.reference.policy.of_values:
+    if one.reference.policy.predicts == "labels":
+        curves = [(accuracy, "P@1", "P@1 of the training points", "{:.2%}")]
+    if one.reference.policy.predicts == "value":
         curves = [(accuracy, "R2", "R2 of the training points", "{:.3f}")]
     if max(map(abs, objective)) >= _NOTHING:
         curves.append((objective, "objective", "The objective", "{:.4g}"))

@@ -207,7 +207,9 @@ class Windowing:
     notices: tuple[Notice, ...] = ()  # about conversions and assumptions
 
     def __post_init__(self) -> None:
-        if self.model.policy.of_values and (self.votes > 1 or self.refractory_s):
+        fits, remedy = self.model.policy.predicts != "labels", "call pnn_top() in your own sketch"
+        checks.check(fits, "the model", "sets of labels", "one class or number", remedy)
+        if self.model.policy.predicts == "value" and (self.votes > 1 or self.refractory_s):
             raise InputError(
                 "--votes and --refractory are for classes, but the model predicts a number of each "
                 "window; omit them"
@@ -346,7 +348,7 @@ class Windowing:
         """The maximum bytes sent once a second."""
         ranges = frame_bytes(8 * len(self.trained)) if self.trained else 0
         added = sum(frame_bytes(part.status_bytes) for part in parts_of(self.model))
-        decimals = frame_bytes(1) if self.model.policy.of_values else 0
+        decimals = frame_bytes(1) if self.model.policy.predicts == "value" else 0
         return _SAID_BYTES + len(self.used) + ranges + added + decimals + _NAME_BYTES
 
     def check_line(self) -> None:
@@ -361,7 +363,7 @@ class Windowing:
 
     def context(self, ring_samples: int) -> dict[str, object]:
         """Return all that the templates of live firmware need."""
-        rule = self.model.policy.value_rule
+        rule = self.model.policy.answering
         longest = max(len(name.encode()) for name in self.model.classes)
         return self.sampling.context(
             self._board.baud,

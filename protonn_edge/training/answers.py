@@ -9,13 +9,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_consistent_length
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from protonn_edge.chain.model import Model, labels_of
+from protonn_edge.chain.model import Model
 from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.errors import InputError
 from protonn_edge.training.calibration import softmax, with_accuracy_floor
@@ -40,7 +39,6 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
 
     model_: Model = field(init=False)
     classes_: NDArray[Any] = field(init=False)
-    multilabel_: bool = field(init=False)
 
     @property
     def sharpness_(self) -> float:
@@ -52,10 +50,10 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
         """Return the scores of points X (n, D).
 
         Returns the scores; for two classes the second minus the first, as in scikit-learn. A higher
-        score ranks a label higher; a label applies from the score `Model.threshold` on.
+        score ranks a label higher.
         """
         scores = self._scores(X)
-        if len(self.classes_) == 2 and not self.multilabel_:
+        if len(self.classes_) == 2 and self.model_.policy.predicts == "class":
             difference: NDArray[np.float64] = scores[:, 1] - scores[:, 0]
             return difference
         return scores
@@ -82,8 +80,9 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
         if unknown is not None:
             return self._predict_or(unknown, X)
         scores = self._scores(X)
-        if self.multilabel_:
-            return labels_of(self.model_, scores)
+        others = self.model_.policy.values(scores)
+        if others is not None:
+            return others
         labels: NDArray[Any] = self.classes_[scores.argmax(axis=1)]
         return labels
 
@@ -96,9 +95,10 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
         labels each label has its own probability, a sigmoid's.
         """
         scores = self._scores(X)
-        if self.multilabel_:
-            labelled: NDArray[np.float64] = expit(self._label_logits(scores))
-            return labelled
+        for rule in self.model_.policy.rules:
+            of_labels = rule.probabilities(scores, are_logits=self.scores_are_logits)
+            if of_labels is not None:
+                return of_labels
         return softmax(self.model_.policy.logits(scores))
 
     def set_accuracy_floor(self, X: ArrayLike, y: ArrayLike) -> Self:
@@ -120,7 +120,8 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         points = validate_data(self, X, reset=False, dtype=np.float32)
         check_consistent_length(points, y)
-        places = None if self.multilabel_ else class_indices(np.asarray(y), self.classes_, "y")
+        of_classes = self.model_.policy.predicts == "class"
+        places = class_indices(np.asarray(y), self.classes_, "y") if of_classes else None
         self.model_ = with_accuracy_floor(self.model_, points, places)
         return self
 
@@ -174,9 +175,6 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
     def _answering(self) -> Any:
         """The object that computes scores and answers of raw points: the trained model."""
         return self.model_
-
-    def _label_logits(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        return scores
 
     def _predict_or(self, unknown: Any, X: ArrayLike) -> NDArray[Any]:
         """Return the labels of points, or `unknown` where the model's policy gives no class."""

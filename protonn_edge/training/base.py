@@ -45,7 +45,6 @@ from protonn_edge.training.answers import Answers, with_new_names
 from protonn_edge.training.given_points import (
     labels_are_classes,
 )
-from protonn_edge.training.labels import LabelSets
 from protonn_edge.training.learner import Learner
 from protonn_edge.training.points import Float32, Points, Targets
 from protonn_edge.training.preparation import PreparedPoints
@@ -194,8 +193,6 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
     ----------
     classes_ : ndarray of shape (L,)
         The labels, in the order of the scores; the column numbers for a matrix of labels.
-    multilabel_ : bool
-        Whether the targets were sets of labels.
     n_features_in_ : int
         Number of features D.
     feature_names_in_ : ndarray of shape (D,)
@@ -310,24 +307,22 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
             If X or y are unusable, a parameter is out of range or conflicts with another one, or
             training diverges.
         """
-        y = self.target.labels_of(X) if y is None else y
+        y = self.target.assumed_labels(X) if y is None else y
         labels = self.target.labels.of(y)
         request = TrainingRequest(
             settings=self.frozen(),
-            multilabel=isinstance(labels, LabelSets),
-            of_values=labels.are_numbers,
+            predicts=labels.predicts,
             in_groups=groups is not None,
         )
         check_compatible(request, self.refusals)
         fitted: Self = self.fit_accepted(
-            request, X, y, sample_weight, groups=groups, evaluate_on=evaluate_on
+            X, y, sample_weight, groups=groups, evaluate_on=evaluate_on
         )
         return fitted
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit_accepted(
         self,
-        request: TrainingRequest,
         X: ArrayLike,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
@@ -335,11 +330,10 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
         groups: ArrayLike | None = None,
         evaluate_on: tuple[ArrayLike, ArrayLike] | None = None,
     ) -> Self:
-        """Train as `fit` does, for a request of these settings and points that is accepted."""
+        """Train as `fit` does, with settings and points that `check_compatible` accepts."""
         settings, target = self.frozen(), self.target
         self.__dict__.pop("model_", None)  # if training is stopped, the old one has other classes
         labels = target.labels.of(y)
-        self.multilabel_ = request.multilabel
         given, self.classes_ = labels.given(self, X, y, sample_weight)
         numbers = None if groups is None else group_numbers(groups, len(given))
         target.check(self.classes_)
@@ -395,7 +389,7 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = self.takes_label_sets
+        tags.classifier_tags.multi_label = "labels" in self.takes
         return tags
 
 

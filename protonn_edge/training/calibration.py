@@ -75,7 +75,7 @@ def with_accuracy_floor(model: Model, X: Any, y: NDArray[np.int64] | None) -> Mo
     answers, see `chain.watch`. Nothing is recorded without test points, or for a model that
     runs in floats only.
     """
-    if why_floats_alone(model) is not None or X.shape[0] == 0 or model.policy.of_values:
+    if why_floats_alone(model) is not None or X.shape[0] == 0 or model.policy.predicts != "class":
         return model
     integers = quantize(model)
     Q = integers.quantize(X)

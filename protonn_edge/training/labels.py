@@ -7,33 +7,28 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.policy import FloatPolicy
-from protonn_edge.training.given_points import (
-    are_label_sets,
-    given_label_sets,
-    given_points,
-    points_to_report_on,
-)
-from protonn_edge.training.objective import (
-    Loss,
-    cross_entropy,
-    cross_entropy_or_none,
-    label_cross_entropy,
-)
+from protonn_edge.chain.model import Model
+from protonn_edge.chain.policy import FloatPolicy, rule_modules
+from protonn_edge.training.given_points import given_points, points_to_report_on
+from protonn_edge.training.objective import Loss, cross_entropy, cross_entropy_or_none
 from protonn_edge.training.points import Points, Targets
 
 
 class ClassLabels:
     """Classes, one for each point."""
 
-    for_devices: ClassVar[bool] = True  # whether integers can compute the answers
-    are_classes: ClassVar[bool] = True
-    are_numbers: ClassVar[bool] = False
+    predicts: ClassVar[str] = "class"  # as the rules of the policy
     digested: ClassVar[str] = "<i8"  # the type of targets in the digest of the points
 
+    @property
+    def are_classes(self) -> bool:
+        """Whether each point has one class."""
+        return self.predicts == "class"
+
     def of(self, y: Any) -> ClassLabels:
-        """Return what labels y of `fit` are: sets of labels need no parameter."""
-        return LabelSets() if are_label_sets(y) else self
+        """Return what labels y of `fit` are: `LABELS` of a rule may recognize them."""
+        kinds = (getattr(module, "LABELS", None) for module in rule_modules("train"))
+        return next((kind() for kind in kinds if kind and kind.are(y)), self)
 
     def given(
         self, estimator: Any, X: Any, y: Any, sample_weight: Any
@@ -42,10 +37,15 @@ class ClassLabels:
         return given_points(estimator, X, y, sample_weight)
 
     def reported(
-        self, estimator: Any, X: Any, y: Any, given: Points, labels: NDArray[Any]
+        self,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        given: Points,  # noqa: ARG002
+        labels: NDArray[Any],
     ) -> Points:
         """Return points to report on, with targets like those of the given points."""
-        return points_to_report_on(estimator, X, y, labels, sets=given.y.ndim == 2)
+        return points_to_report_on(estimator, X, y, labels)
 
     def loss_for(self, points: Points) -> Loss:
         """Return the loss to minimize on points, by default the cross-entropy."""
@@ -64,23 +64,6 @@ class ClassLabels:
         """The policy of the answer that the labels determine."""
         return FloatPolicy()
 
-
-class LabelSets(ClassLabels):
-    """Sets of labels, which a model ranks."""
-
-    for_devices: ClassVar[bool] = False
-    are_classes: ClassVar[bool] = False
-
-    def given(
-        self, estimator: Any, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[Points, NDArray[Any]]:
-        """Return points and sets of labels, checked, and the labels (L,)."""
-        return given_label_sets(estimator, X, y, sample_weight)
-
-    def loss_for(self, points: Points) -> Loss:  # noqa: ARG002
-        """Return the cross-entropy in which each label is a decision of its own."""
-        return label_cross_entropy
-
-    def quality(self, scores: NDArray[Any], y: Targets) -> float:
-        """Return the share of points that have the label with the highest score."""
-        return float(y[np.arange(len(y)), scores.argmax(axis=1)].mean())
+    def measured(self, model: Model, points: Points, seed: int) -> Model:  # noqa: ARG002
+        """Return a trained model with what its policy takes from the points."""
+        return model

@@ -23,13 +23,8 @@ Matrix = NDArray[Any]
 MATRICES = ("W", "B", "Z")
 """The trained matrices, in the order of `Parameters`."""
 
-LABEL_RARITY = 4.0
-"""Log odds against a label if all RBFs vanish, so that scores need not be negative there."""
-
 EXPOSURE_LOGIT = 8.0
 """Logit of "none of the classes" in outlier exposure, which all classes must stay below."""
-
-_BRIER_WEIGHT = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,39 +80,16 @@ def cross_entropy(
     value = mean_loss(np.log(totals[:, 0]) - of_target, weights)
     likelihoods /= totals
     likelihoods -= Y
-    return value, *_through_logits(likelihoods, scores, factor, weights)
+    return value, *through_logits(likelihoods, scores, factor, weights)
 
 
-def _through_logits(
+def through_logits(
     slope: Matrix, scores: Matrix, factor: Matrix, weights: Matrix | None
 ) -> tuple[Matrix, Matrix]:
     """Return derivatives with respect to scores and sharpness, from those to the logits."""
     slope *= factor / len(scores)
     slope = weighted(slope, weights)
     return slope, np.full_like(factor, np.einsum("ij,ij->", slope, scores))
-
-
-def label_cross_entropy(
-    scores: Matrix, Y: Matrix, sharpness: Matrix, weights: Matrix | None
-) -> tuple[float, Matrix, Matrix]:
-    """Return the mean of ``sum_l -log p(y_il) + 4 (p_il - y_il)^2`` and its derivatives.
-
-    Each label is an independent binary decision, ``p_il = sigmoid(t s_il - LABEL_RARITY)``, so the
-    rows of Y may have any number of ones. The square, Brier's score, gives little weight to labels
-    that cannot be predicted from the point, of which sets contain many; the logarithm alone would
-    focus on them.
-    """
-    factor = np.exp(sharpness)
-    logits = scores * factor
-    logits -= scores.dtype.type(LABEL_RARITY)
-    small = np.exp(-np.abs(logits))
-    losses = np.maximum(logits, 0.0) - logits * Y + np.log1p(small)
-    likelihoods = np.where(logits >= 0, scores.dtype.type(1), small) / (1 + small)
-    wrong = likelihoods - Y
-    losses += _BRIER_WEIGHT * wrong * wrong
-    value = mean_loss(losses.sum(axis=1), weights)
-    slope = wrong * (1 + 2 * _BRIER_WEIGHT * likelihoods * (1 - likelihoods))
-    return value, *_through_logits(slope, scores, factor, weights)
 
 
 def mean_loss(losses: Matrix, weights: Matrix | None) -> float:

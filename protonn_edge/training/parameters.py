@@ -336,7 +336,7 @@ class SharedParameters(FeatureParameters):
     augment: bool | float = field(init=False, default=False)
     group_shift: float = field(init=False, default=0.0)
     strangers: float = field(init=False, default=0.0)
-    takes_label_sets: ClassVar[bool] = False  # whether points may have sets of labels
+    takes: ClassVar[frozenset[str]] = frozenset({"class"})  # answers that it learns to give
     initial_model: Model | None = field(init=False, default=None)
 
     @property

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.features import Features
+from protonn_edge.chain.integer_stage import MOST_CLASSES
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.errors import InputError
 from protonn_edge.system.lazy import later
@@ -29,7 +30,6 @@ Targets = NDArray[Any]
 has one, which may also be shares of classes, or normalized numbers."""
 
 _classes = later("protonn_edge.training.labels", "ClassLabels")
-_label_sets = later("protonn_edge.training.labels", "LabelSets")
 
 _EVALUATED_POINTS = 10_000
 _SAMPLED_POINTS = 20_000
@@ -71,7 +71,7 @@ class Points:
     def __post_init__(self) -> None:
         y, count = self.y, self.n_classes
         if self.labels is None:
-            object.__setattr__(self, "labels", _label_sets() if y.ndim == 2 else _classes())
+            object.__setattr__(self, "labels", _classes().of(y if y.ndim == 2 else None))
         if not count:
             count = y.shape[1] if y.ndim == 2 else int(y.max()) + 1
             object.__setattr__(self, "n_classes", count)
@@ -92,7 +92,8 @@ class Points:
     def for_device(self) -> bool:
         """Whether what is learned can be converted to integers, which training then considers."""
         space = self.space
-        return self.labels.for_devices and space is not None and space.normalizer.kind != "l2"
+        few = self.n_classes <= MOST_CLASSES
+        return few and space is not None and space.normalizer.kind != "l2"
 
     @cached_property
     def has_strangers(self) -> bool:

@@ -14,7 +14,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.quantization import measure_activity, quantize
 from protonn_edge.system.checks import check
 from protonn_edge.training.augmentation import ImageAugmentation
-from protonn_edge.training.given_points import best_threshold, digest_of
+from protonn_edge.training.given_points import digest_of
 from protonn_edge.training.mapped_rows import MappedRows
 from protonn_edge.training.parameters import SharedParameters
 from protonn_edge.training.points import (
@@ -35,7 +35,6 @@ from protonn_edge.training.transforms import (
     sample_of,
 )
 
-_THRESHOLD_SCORES = 4_000_000
 _CALIBRATION_POINTS = 10_000
 _ACTIVITY_POINTS, _ACTIVITY_POINTS_AT_LEAST = 4_000, 100
 _VALUES = 4_000_000  # values of these points, unless they are the fewest possible
@@ -140,15 +139,13 @@ class PreparedPoints:
             "inputs": space.inputs,
             "features": space.stage,
             "clipped": self.clipped,
-            "threshold": None if self.points.labels.for_devices else 0.0,
             "policy": self.points.labels.policy,
         }
 
     def measured(self, model: Model) -> Model:
-        """Return a trained model with its threshold and activity, measured on training points."""
+        """Return a trained model with its activity, and what its policy measures on the points."""
         model = with_units_of(model, self.some)
-        if model.multilabel:
-            return replace(model, threshold=self._threshold(model))
+        model = self.points.labels.measured(model, self.points, self.seed)
         return replace(model, activity=self._activity(model))
 
     def _activity(self, model: Model) -> Activity | None:
@@ -161,13 +158,6 @@ class PreparedPoints:
         step = -(-n // min(_ACTIVITY_POINTS, max(_ACTIVITY_POINTS_AT_LEAST, _VALUES // features)))
         points = self.raw[:n:step]
         return measure_activity(reference, reference.quantize(points))
-
-    def _threshold(self, model: Model) -> float:
-        """Return the score threshold for labels, chosen on some training points."""
-        count, points = max(100, _THRESHOLD_SCORES // model.n_classes), self.points
-        rows = np.random.default_rng(self.seed).permutation(len(points))[:count]
-        weights = None if points.weight is None else points.weight[rows]
-        return best_threshold(model.scores(self.raw[rows]), points.y[rows], weights)
 
 
 def _made(making: Sequence[Transform], raw: Points) -> Points:

@@ -23,8 +23,7 @@ class TrainingRequest:
     """A training to check: its settings and properties of its points."""
 
     settings: Any  # settings of the kind of classifier
-    multilabel: bool = False  # whether the points have sets of labels
-    of_values: bool = False  # whether labels are numbers to predict
+    predicts: str = "class"  # what labels are: "class", "labels" or "value"
     in_groups: bool = False  # whether the points come in groups
     given: frozenset[str] = frozenset()  # options given on the command line
 
@@ -42,7 +41,7 @@ class TrainingRequest:
     @property
     def for_floats_alone(self) -> bool:
         """Whether the trained model cannot be converted to integers."""
-        return self.multilabel or self.settings.normalizer_kind == "l2"
+        return bool(self.settings.normalizer_kind == "l2")
 
     def first_given(self, names: str) -> str:
         """Return the first of these parameters that is given on the command line, in braces."""
@@ -77,12 +76,20 @@ class Refusal:
         return self.sentence.replace("{it}", str(refused)) if refused else None
 
 
-def for_devices(names: Callable[[TrainingRequest], object], it: str = "{it}") -> Refusal:
+def for_devices(names: Callable[[TrainingRequest], object], what: str = "{it}") -> Refusal:
     """Return the refusal of what makes sense only for a device, of a model that runs on none."""
     return Refusal(
         lambda case: case.for_floats_alone and names(case),
-        f"{it} is not possible, because a device supports neither sets of labels nor the "
-        "{normalization} 'l2'; train without it",
+        f"{what} is not possible, because no device supports the {{normalization}} 'l2'; train "
+        "without it",
+    )
+
+
+def for_classes(names: str) -> Refusal:
+    """Return the refusal of parameters that only classes have, separated by blanks."""
+    return Refusal(
+        lambda case: case.predicts != "class" and case.first_set(names),
+        "{it} is for points of one class each; leave it out",
     )
 
 
@@ -126,22 +133,21 @@ def refusal_of(case: TrainingRequest, own: Iterable[Refusal] = ()) -> str | None
 
 def _for_one_label_each(case: TrainingRequest) -> str:
     """Return what learns from the class of each point, and is wanted without such classes."""
-    if not (case.multilabel or case.of_values):
+    if case.predicts == "class":
         return ""
     settings = case.settings
-    if case.multilabel and not settings.takes_label_sets:
+    if case.predicts == "labels" and "labels" not in settings.takes:
         return "this kind of classifier"
     if case.in_groups and settings.group_shift > 0 and case.first_set("group_shift"):
         return "{group_shift}"
-    if case.multilabel and case.asked is not None and case.asked.learns_from_classes:
+    if case.predicts == "labels" and case.asked is not None and case.asked.learns_from_classes:
         return "{features}"
-    return case.first_set("class_weight strangers" + " copies" * case.multilabel)
+    return case.first_set("class_weight strangers" + " copies" * (case.predicts == "labels"))
 
 
 def _of_other_targets(case: TrainingRequest) -> bool:
     model = case.model
-    asked = case.multilabel, case.of_values
-    return model is not None and (model.multilabel, model.policy.of_values) != asked
+    return model is not None and model.policy.predicts != case.predicts
 
 
 REFUSALS: tuple[Refusal, ...] = (

@@ -30,7 +30,7 @@ class Target:
     rejection_rate: ClassVar[float | None] = None
     rejection_by: ClassVar[tuple[str, ...]] = ("score",)
 
-    def labels_of(self, X: Any) -> NDArray[np.str_] | None:  # noqa: ARG002
+    def assumed_labels(self, X: Any) -> NDArray[np.str_] | None:  # noqa: ARG002
         """Return the labels (n,) of points X (n, D) that come without any; None if unknown."""
         return None
 

@@ -35,8 +35,8 @@ class Alternative:
 def _accepted(kind: type[DeviceClassifier], given: Mapping[str, Any]) -> Any:
     """Return the settings of a classifier, which must be compatible."""
     settings = kind(**given).frozen()
-    of_values = settings.target.labels.are_numbers
-    check_compatible(TrainingRequest(settings=settings, of_values=of_values), kind.refusals)
+    predicts = settings.target.labels.predicts
+    check_compatible(TrainingRequest(settings=settings, predicts=predicts), kind.refusals)
     return settings
 
 

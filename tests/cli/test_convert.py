@@ -163,7 +163,7 @@ def test_sets_of_labels_go_there_and_back(tmp_path: Path):
         convert(folder, "-o", again, "--data", data, "--reference", "normalization=l2").exit_code
         == 0
     )
-    assert load_model(again).multilabel
+    assert load_model(again).policy.predicts == "labels"
 
 
 @pytest.fixture

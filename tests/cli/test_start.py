@@ -15,7 +15,7 @@ from command_line import every_command
 import protonn_edge
 from protonn_edge.cli import COMMANDS, MODULES
 
-MODEL = Path(__file__).parents[1] / "model" / "format_8.npz"
+MODEL = Path(__file__).parents[1] / "model" / "format_9.npz"
 HEAVY = ("sklearn", "scipy", "matplotlib", "optuna", "requests", "platformio", "serial", "elftools")
 LAZY = (
     "protonn_edge",

@@ -93,8 +93,8 @@ def test_sets_of_labels_get_a_threshold():
     X, Y = make_multilabel_classification(n_samples=200, n_features=8, n_classes=10, random_state=0)
     points, sets = X.astype(np.float32), Y.astype(np.float32)
     run = reference_run(X)
-    model = from_reference(run, points, "l2", [str(i) for i in range(10)], label_sets=sets)
-    assert model.multilabel
+    model = from_reference(run, points, "l2", [str(i) for i in range(10)], targets=sets)
+    assert model.policy.predicts == "labels"
     assert model.predict(points).shape == (200, 10)
 
 

@@ -160,7 +160,7 @@ def _check_scores(rng: np.random.Generator, model: Model) -> None:
     X = _points(rng, model)
     scores = model.scores(X)
     assert np.isfinite(scores).all(), "scores of an accepted model are not finite"
-    if not model.multilabel:
+    if model.policy.predicts != "labels":
         classes = model.predict(X)
         known = (classes >= 0) & (classes < model.n_classes)
         assert (known | (classes == NO_CLASS)).all(), (

@@ -209,7 +209,7 @@ def _check_points(path: Path, dataset: Dataset) -> None:
         expected = Expected(
             n_features=dataset.n_features,
             classes=dataset.classes,
-            of_values=isinstance(dataset, ValueDataset),
+            predicts=dataset.predicts,
         )
         X, y = load_points(path, expected)
     except REFUSALS as error:

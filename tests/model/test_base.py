@@ -21,6 +21,7 @@ from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import protonn_head
+from protonn_edge.policy.label_sets.rule import LabelSets
 from protonn_edge.policy.rejection.rule import Rejection
 
 X = np.random.default_rng(0).normal(size=(30, 5)).round(1)
@@ -66,7 +67,7 @@ def test_without_prototypes_no_point_is_too_far() -> None:
 
 
 def test_label_sets_are_those_above_the_threshold() -> None:
-    model = plane(threshold=0.5)
+    model = with_rules(plane(), LabelSets(0.5))
     assert np.array_equal(model.predict(X), model.scores(X) >= 0.5)
 
 
@@ -81,7 +82,6 @@ def test_units_are_those_of_the_points() -> None:
     [
         {"classes": ("a", "b")},
         {"normalizer": Normalizer.identity(6)},
-        {"threshold": np.nan},
         {"raw_exponents": np.zeros(4, np.int64)},
     ],
 )

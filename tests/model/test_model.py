@@ -41,6 +41,7 @@ from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.kinds.protonn.head import ProtoNNHead, rbf
 from protonn_edge.policy.confidence.rule import Sharpness
+from protonn_edge.policy.label_sets.rule import LabelSets
 from protonn_edge.policy.rejection.rule import Rejection
 from protonn_edge.quantization import quantize
 from protonn_edge.system.files import MODEL_LIMIT_BYTES
@@ -336,8 +337,8 @@ def test_thresholds_that_are_none_are_refused(tmp_path: Path, value: object) -> 
 
 def test_label_sets_and_very_many_classes_are_never_unknown() -> None:
     model = with_rules(plain_model(), Rejection(score=0.25))
-    with refused_by("rejection"):
-        replace(model, threshold=0.5)
+    with refused_by("chain.policy"):
+        with_rules(model, LabelSets(0.5))
     many = np.zeros((256, model.head.n_prototypes), np.float32)
     names = tuple(f"class {label}" for label in range(256))
     with refused_by("policy.rejection.rule"):
@@ -375,9 +376,9 @@ def test_features_beyond_the_ends_count_as_these_where_a_model_clips() -> None:
 
 
 def test_a_threshold_comes_back_from_the_file(tmp_path: Path) -> None:
-    model = replace(make_model(), threshold=0.25)
+    model = with_rules(make_model(), LabelSets(0.25))
     save_model(model, tmp_path / "model.npz")
-    assert load_model(tmp_path / "model.npz").threshold == 0.25
+    assert load_model(tmp_path / "model.npz").policy == model.policy
 
 
 def test_a_cutoff_comes_back_from_the_file_and_leaves_out_what_is_below(tmp_path: Path) -> None:
@@ -445,7 +446,7 @@ def changed_head(**changes: Any) -> np.ndarray:
 
 def test_a_file_that_was_written_long_ago_is_read_as_it_was() -> None:
     """Of pooled images, with a rejection."""
-    model = load_model(Path(__file__).parent / "format_8.npz")
+    model = load_model(Path(__file__).parent / "format_9.npz")
     assert isinstance(model.head, ProtoNNHead)
     assert (model.features.n_outputs, model.head.n_prototypes) == (16, 12)
     assert model.activity.stages["prototypes"][1].shape == (12,)

@@ -24,6 +24,7 @@ TABLE = "| room | contents |"
 PARTS_OF_RULES = {
     "convert": "conversion",
     "train": "training",
+    "targets": "training",
     "held_out": "training",
     "report": "report",
     "tuning": "tuning",

@@ -61,6 +61,13 @@ ROOMS = {
         "train data.csv -o other.npz --target value",
         "numeric prediction is not installed",
     ),
+    "sets of labels": Room(
+        "protonn_edge/policy/label_sets templates/c/policy/label_sets.j2 "
+        "templates/export/policy/label_sets.md.j2 templates/export/policy/label_sets.ino.j2 "
+        "tests/policy/label_sets docs/labels.md",
+        "train sets.svm -o sets.npz",
+        "label prediction is not installed",
+    ),
     "pico": Room(
         "protonn_edge/families/rp2040 firmware/rp2040 tests/pico docs/pico.md",
         "build model.npz -o pico --board pico",
@@ -69,7 +76,7 @@ ROOMS = {
     "policies": Room(
         "protonn_edge/policy templates/c/policy templates/export/policy tests/policy "
         "docs/policy.md docs/rejection.md",
-        needed_by=("values",),
+        needed_by=("values", "sets of labels"),
     ),
     "certificate": Room(
         "protonn_edge/certificate protonn_edge/cli/certify.py protonn_edge/export/certificate.py "
@@ -81,7 +88,7 @@ ROOMS = {
     ),
     "report": Room(
         "protonn_edge/report protonn_edge/cli/report.py protonn_edge/policy/rejection/report.py "
-        "protonn_edge/policy/value/report.py "
+        "protonn_edge/policy/value/report.py protonn_edge/policy/label_sets/report.py "
         "protonn_edge/teaching/panel.py "
         "templates/html web tests/report tests/web "
         "docs/report.md",
@@ -246,6 +253,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = [f"{'xy'[i % 2]},{draw(i % 2 * 3, 1):.2f},{draw(0, 1):.2f}" for i in range(80)]
     path = tmp_path_factory.mktemp("data") / "data.csv"
     path.write_text("\n".join(["label,a,b", *rows]) + "\n")
+    path.with_name("sets.svm").write_text("0,1 1:1\n1 2:1\n" * 20)
     return path
 
 
@@ -281,6 +289,7 @@ def test_a_room_can_be_removed(
         else:
             (copy / path).unlink(missing_ok=True)
     shutil.copy(data, folder)
+    shutil.copy(data.with_name("sets.svm"), folder)
     commands = [
         "--help",
         f"train data.csv -o model.npz --classifier {room.kind}",

@@ -141,7 +141,7 @@ def test_what_cannot_be_shifted_is_refused(options: dict[str, Any], sentence: st
 def test_sets_of_labels_are_refused() -> None:
     X, y, people = points_of_people(3)
     with refused_by("training.refusals"):
-        fitted(X, np.stack([y, 1 - y], axis=1), groups=people)
+        fitted(X, np.stack([y, 1 - y], axis=1), groups=people, group_shift=2.0)
 
 
 def test_exposure_points_are_of_one_group_and_do_not_hinder(

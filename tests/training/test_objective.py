@@ -7,11 +7,11 @@ import pytest
 from scipy.special import expit
 
 from protonn_edge.kinds.protonn.paper.train.losses import LOSSES
+from protonn_edge.policy.label_sets.rule import LABEL_RARITY
+from protonn_edge.policy.label_sets.train import label_cross_entropy
 from protonn_edge.training.objective import (
-    LABEL_RARITY,
     Loss,
     Parameters,
-    label_cross_entropy,
     objective,
     objective_gradient,
     rbf_values,

@@ -225,7 +225,7 @@ class NetworkLearner(Learner):
         generator = np.random.default_rng(self.seed)
         outputs = 1 if points.n_classes == 2 else points.n_classes
         sizes = (points.X.shape[1], *_units(self.settings.hidden), outputs)
-        loss, alone = points.labels.loss_for(points), points.labels.are_numbers
+        loss, alone = points.labels.loss_for(points), not points.labels.are_classes
         start = replace(DenseNetwork.random(sizes, generator), loss=loss, alone=alone)
         size = points_a_step(len(points), _STEPS_AN_EPOCH)
         settings = settled(self.settings, points, generator, size)

@@ -115,9 +115,8 @@ class Rejection(_Thresholds, FloatRule):
         """Maximum distance to the nearest prototype, in RBF widths; None without a limit."""
         return math.sqrt(-math.log(self.rbf)) if self.rbf > 0 else None
 
-    def check(self, n_classes: int, *, multilabel: bool) -> None:
-        """Refuse label sets, and class counts that leave no index for `UNKNOWN`."""
-        check(not multilabel, "rejection", "thresholds", "none, as the model has sets of labels")
+    def check(self, n_classes: int) -> None:
+        """Refuse class counts that leave no index for `UNKNOWN`."""
         check_range("classes of a model with rejection", n_classes, 1, UNKNOWN)
 
     def in_integers(self, units: Units) -> IntegerRejection:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
@@ -35,7 +36,7 @@ class ValueRule(PolicyRule):
     """What the rules of float and integer models have in common."""
 
     name: ClassVar[str] = "value"
-    of_values: ClassVar[bool] = True
+    predicts: ClassVar[str] = "value"
 
     decimals: int
     tolerance: float | None  # of errors, for the share within it
@@ -49,20 +50,19 @@ class ValueRule(PolicyRule):
     def values(self, scores: NDArray[Any]) -> NDArray[np.float64]:
         """Return the values (n,) for scores (n, 1), in the label's unit."""
 
-    def words(self, scores: NDArray[Any]) -> list[str]:
+    def words(self, scores: NDArray[Any], classes: Sequence[str]) -> list[str]:  # noqa: ARG002
         """Return the values, with their decimals."""
         return [f"{each:.{self.decimals}f}" for each in self.values(scores).tolist()]
 
     def measured(
-        self, scores: NDArray[Any], values: NDArray[np.float64]
+        self, scores: NDArray[Any], known: NDArray[Any]
     ) -> tuple[list[tuple[str, str]], dict[str, Any]]:
         """Return how near the predicted values are to those (n,) that are known."""
-        known = np.isfinite(values)
-        if not known.any():
+        given = np.isfinite(known)
+        if not given.any():
             return [], {}
-        figures = ValueFigures.of(
-            self.values(scores[known]), values[known], self.mean, self.tolerance
-        )
+        predicted = self.values(scores[given])
+        figures = ValueFigures.of(predicted, known[given], self.mean, self.tolerance)
         return figures.facts, {"errors": figures.to_json()}
 
 
@@ -114,10 +114,10 @@ class Value(ValueRule, FloatRule):
             known = [*(known or [math.nan]), self.tolerance]
         return np.array([self.scale, self.offset, self.decimals, *known], np.float64)
 
-    def check(self, n_classes: int, *, multilabel: bool) -> None:
-        """Refuse a model of classes or label sets."""
-        found = "a model of label sets" if multilabel else f"a model of {n_classes:,} scores"
-        check(n_classes == 1 and not multilabel, "value", found, "one score of a number")
+    def check(self, n_classes: int) -> None:
+        """Refuse a model of classes."""
+        found = f"a model of {n_classes:,} scores"
+        check(n_classes == 1, "value", found, "one score of a number")
 
     @property
     def mean(self) -> float:

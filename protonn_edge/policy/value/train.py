@@ -27,7 +27,6 @@ from protonn_edge.training.given_points import checked_points, point_weights
 from protonn_edge.training.labels import ClassLabels
 from protonn_edge.training.objective import Loss, Matrix, Parameters, mean_loss, weighted
 from protonn_edge.training.points import Float32, Indices, Points, Targets
-from protonn_edge.training.refusals import Refusal
 from protonn_edge.training.searched import SearchSpec
 from protonn_edge.training.targets import Target
 
@@ -41,8 +40,7 @@ _DIGITS = 4  # significant ones of a standard deviation that decimals distinguis
 class NumberLabels(ClassLabels):
     """Numbers."""
 
-    are_classes: ClassVar[bool] = False
-    are_numbers: ClassVar[bool] = True
+    predicts: ClassVar[str] = "value"
     digested: ClassVar[str] = "<f8"
 
     value: Value | None = None  # that scores stand for, once the numbers are known
@@ -246,14 +244,6 @@ def searched_without(spec: SearchSpec, names: str) -> SearchSpec:
         for title, column in spec.columns.items()
     }
     return replace(spec, parameters=others(spec.parameters), starts=starts, columns=columns)
-
-
-def for_classes(names: str) -> Refusal:
-    """Return the refusal of parameters that only classes have, separated by blanks."""
-    return Refusal(
-        lambda case: case.first_set(names),
-        "{it} is for classes, but labels are numbers; leave it out",
-    )
 
 
 class NamedClasses(Target):

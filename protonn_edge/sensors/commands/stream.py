@@ -47,7 +47,7 @@ class StreamOptions(AddedOptions):
         """Print how often a model would answer while a recording is played, if it is asked for."""
         if self.hop is None:
             return False
-        if model.policy.of_values:
+        if model.policy.predicts == "value":
             raise InputError("--hop counts events, but the model predicts a number; omit it")
         recorded = read_recording(data, table)
         live = live_figures(model, recorded, self.hop, self.votes, self.refractory)

@@ -96,7 +96,7 @@ def test_whole_numbers_that_may_be_a_quantity_are_asked_about(tmp_path: Path) ->
     told = run("train", table, *NAMED, "-o", tmp_path / "model.npz")
     assert "--target value or --target class" in refusal(told)
     succeed("train", table, *NAMED, *SMALL, "--target", "value", "-o", tmp_path / "model.npz")
-    assert load_model(tmp_path / "model.npz").policy.of_values
+    assert load_model(tmp_path / "model.npz").policy.predicts == "value"
 
 
 def test_numbers_may_be_classes(tmp_path: Path) -> None:

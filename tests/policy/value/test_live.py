@@ -58,7 +58,7 @@ def test_a_board_reports_the_number_of_each_window(folder: Path, hop: int, tmp_p
     model = quantize(load_model(folder / "model.npz"))
     firsts = [each["first_sample"] for each in told]
     raw = np.stack([played[first : first + WINDOW, 0] for first in firsts]).astype(int)
-    words = model.policy.words(model.scores(model.raw_inputs.quantize(raw)))
+    words = model.policy.words(model.scores(model.raw_inputs.quantize(raw)), model.classes)
     assert words is not None
     assert [each["value"] for each in told] == list(map(float, words))
     assert {each["name"] for each in told} == {"swing"}

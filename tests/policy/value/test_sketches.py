@@ -29,7 +29,7 @@ SKETCHES = {"Classify", "Stream", "SelfTest"}
 
 def printed_for(chain: IntegerChain, raw: np.ndarray) -> list[str]:
     """Return the numbers that a device prints for raw integers (n, D)."""
-    words = chain.policy.words(chain.scores(chain.raw_inputs.quantize(raw)))
+    words = chain.policy.words(chain.scores(chain.raw_inputs.quantize(raw)), chain.classes)
     assert words is not None
     return words
 

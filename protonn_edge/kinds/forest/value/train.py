@@ -18,9 +18,9 @@ from protonn_edge.kinds.forest.train import (
     new_ensemble,
     nodes_of,
 )
-from protonn_edge.policy.value.train import DeviceRegressor, for_classes, searched_without
+from protonn_edge.policy.value.train import DeviceRegressor, searched_without
 from protonn_edge.training.points import Points
-from protonn_edge.training.refusals import Refusal
+from protonn_edge.training.refusals import Refusal, for_classes
 from protonn_edge.training.searched import SearchSpec, SearchTask
 
 _REGRESSORS = {

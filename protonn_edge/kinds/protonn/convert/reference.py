@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,13 +34,13 @@ from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.kinds.protonn.head import ProtoNNHead, protonn_head
 from protonn_edge.system.checks import check, check_kind
 from protonn_edge.system.files import MODEL_LIMIT_BYTES, check_file, write_together
-from protonn_edge.training.given_points import best_threshold
+from protonn_edge.training.labels import ClassLabels
 from protonn_edge.training.normalization import normalizer_from
-from protonn_edge.training.points import Float32
+from protonn_edge.training.points import Float32, Points
 from protonn_edge.training.preparation import check_sizes
 
 _CONSTANT_DEVIATION = 1e-6
-_THRESHOLD_POINTS = 5_000
+_MEASURED_POINTS = 5_000
 _FOLDING_TOLERANCE = 1e-3  # largest change of an RBF's exponent
 _MATRICES = ("W", "B", "Z")
 _NAMES = (*_MATRICES, "gamma")
@@ -54,7 +54,7 @@ def from_reference(
     classes: Sequence[str],
     *,
     feature_names: Sequence[str] = (),
-    label_sets: Float32 | None = None,
+    targets: Float32 | None = None,
 ) -> Model:
     """Make a model of another program's matrices, with the same float scores.
 
@@ -63,7 +63,7 @@ def from_reference(
     - `points` (n, D): raw training points, for the normalization and the statistics.
     - `normalization`: the normalization before, or in, the other program. "standard" is ``(x -
       mean) / deviation`` as in the authors' examples; deviations below 1e-6 count as 1.
-    - `label_sets` (n, L): the label sets of `points`, if any, to choose a threshold.
+    - `targets` (n, L): sets of labels of `points`, if they have such, for the policy.
     """
     sizes = reference.projection.shape[1], len(reference.labels)
     check_sizes(sizes, int(points.shape[1]), len(classes))
@@ -75,13 +75,13 @@ def from_reference(
         classes=tuple(classes),
         feature_names=tuple(feature_names),
         record={"trainer": "reference implementation", "n_train": int(points.shape[0])},
-        threshold=None if label_sets is None else 0.0,
     )
     model = with_units_of(model, points)
-    if label_sets is None:
+    if targets is None:
         return model
-    some = slice(0, _THRESHOLD_POINTS)
-    return replace(model, threshold=best_threshold(model.scores(points[some]), label_sets[some]))
+    labels = ClassLabels().of(targets)
+    some = Points(points[:_MEASURED_POINTS], targets[:_MEASURED_POINTS], raw=points, labels=labels)
+    return labels.measured(model, some, seed=0)
 
 
 def to_reference(model: Model, features: Features = "raw") -> ReferenceModel:

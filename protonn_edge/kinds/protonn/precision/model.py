@@ -145,7 +145,7 @@ def why_impossible(model: Model) -> str | None:
             "the model computes features, which float builds do not support; build in int8, or "
             "train without these features"
         )
-    if model.policy.of_values:
+    if model.policy.predicts != "class":
         return "float builds answer with classes, but the model predicts a number; build in int8"
     for other in model.policy.other_answers:
         return (

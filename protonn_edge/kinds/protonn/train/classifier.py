@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from protonn_edge.chain.integer_stage import MOST_CLASSES
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets.dataset import Dataset
-from protonn_edge.datasets.label_sets import MultiLabelDataset
 from protonn_edge.datasets.naming import Notice
 from protonn_edge.errors import InputError
 from protonn_edge.extensions import brought
@@ -25,7 +25,6 @@ from protonn_edge.kinds.protonn.train.voters import voters_training
 from protonn_edge.quantization import check_counts
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.group_shift import GroupShift
-from protonn_edge.training.objective import LABEL_RARITY
 from protonn_edge.training.points import Points, Transform
 from protonn_edge.training.progress import Learned
 from protonn_edge.training.refusals import Refusal, TrainingRequest, refusal_of
@@ -94,7 +93,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
 
     learner = ProtoNNLearner
     starts_from: ClassVar[str] = "protonn"
-    takes_label_sets: ClassVar[bool] = True
+    takes: ClassVar[frozenset[str]] = frozenset({"class", "labels"})
     refusals: ClassVar[tuple[Refusal, ...]] = (
         *(each for rows in brought("protonn.refusals").values() for each in rows),
         *REFUSALS,
@@ -218,11 +217,13 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
                 f"give at most {points:,}"
             )
         projections = self.projections_of(inputs)
-        if not isinstance(dataset, MultiLabelDataset) and self.normalizer_kind != "l2":
+        in_sets = dataset.predicts == "labels"
+        floats_alone = in_sets and dataset.n_classes > MOST_CLASSES
+        if not floats_alone and self.normalizer_kind != "l2":
             check_counts(
                 features=dataset.n_features,
                 projections=projections,
-                prototypes=asked or default_prototypes(dataset.n_classes),
+                prototypes=asked or default_prototypes(dataset.n_classes, in_sets=in_sets),
                 classes=dataset.n_classes,
             )
         added = brought("protonn.notices").values()
@@ -253,7 +254,3 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
     def scores_are_logits(self) -> bool:
         """Whether training makes the scores logits."""
         return self.learns_logits
-
-    def _label_logits(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return logits, uncalibrated unless the loss is cross-entropy."""
-        return scores - LABEL_RARITY if self.scores_are_logits else 4.0 * scores - 2.0

@@ -165,7 +165,7 @@ class ProtoNNLearner(Learner):
     def _prototype_count(self, data: Points) -> int:
         count, n_classes = self.settings.n_prototypes, data.n_classes
         if count is None:
-            return default_prototypes(n_classes, multilabel=not data.labels.for_devices)
+            return default_prototypes(n_classes, in_sets=data.labels.predicts == "labels")
         if count > data.n_rows:
             raise InputError(
                 f"the number of prototypes is {count:,}, but the training data has "
@@ -174,14 +174,14 @@ class ProtoNNLearner(Learner):
         return count
 
 
-def default_prototypes(n_classes: int, *, multilabel: bool = False) -> int:
+def default_prototypes(n_classes: int, *, in_sets: bool = False) -> int:
     """Return the default number of prototypes.
 
     It does not depend on the number of points, since a point of weight 2 counts as two.
     """
     if n_classes == 1:
         return _PROTOTYPES_OF_ONE_CLASS
-    if multilabel:
+    if in_sets:
         return min(_PROTOTYPES_PER_LABEL * n_classes, _PROTOTYPES_FOR_LABELS)
     return n_classes * PROTOTYPES_PER_CLASS
 

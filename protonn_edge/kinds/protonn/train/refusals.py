@@ -6,7 +6,7 @@ from protonn_edge.training.refusals import Refusal, for_devices, without_effect
 
 REFUSALS: tuple[Refusal, ...] = (
     Refusal(
-        lambda case: case.multilabel and case.settings.projection_starts_from("nca"),
+        lambda case: case.predicts == "labels" and case.settings.projection_starts_from("nca"),
         "{init_projection} 'nca' is not possible, because points have sets of labels; train "
         "without it",
     ),

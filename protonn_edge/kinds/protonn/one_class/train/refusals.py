@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from protonn_edge.training.refusals import Refusal, for_devices, without_effect
+from protonn_edge.training.refusals import Refusal, for_classes, for_devices, without_effect
 
 REFUSALS: Sequence[Refusal] = (
     for_devices(lambda case: case.settings.one_class, "{one_class}"),
+    for_classes("one_class"),
     Refusal(
         lambda case: (
             case.settings.one_class

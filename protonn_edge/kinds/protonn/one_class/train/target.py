@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.datasets.dataset import Dataset
-from protonn_edge.datasets.label_sets import MultiLabelDataset
 from protonn_edge.datasets.naming import NO_CLASS, listed
 from protonn_edge.datasets.splits import holdout, kept_rows, relearned
 from protonn_edge.errors import InputError
@@ -61,7 +60,7 @@ class OneClass(Target):
 
     normal: str | None = None  # the class of normal points, if the data has several
 
-    def labels_of(self, X: Any) -> NDArray[np.str_]:
+    def assumed_labels(self, X: Any) -> NDArray[np.str_]:
         """Return the labels (n,) of normal points X (n, D)."""
         return np.full(X.shape[0] if hasattr(X, "shape") else len(X), "normal")
 
@@ -133,7 +132,7 @@ def of_normal_points(dataset: Dataset, normal: str | None = None) -> Dataset:
     Test points of other classes get the label `NO_CLASS`. Without a test part, the training points
     of the other classes become the test part.
     """
-    if isinstance(dataset, MultiLabelDataset):
+    if dataset.predicts == "labels":
         raise InputError("points have sets of labels; use data with one label per point")
     if normal is None and dataset.n_classes > 1:
         raise InputError(

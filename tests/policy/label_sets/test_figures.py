@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from protonn_edge.evaluation import accuracy
-from protonn_edge.evaluation.accuracy import precision_at
+from protonn_edge.policy.label_sets.figures import precision_at
 
 
 def test_precision_is_the_mean_share_of_the_first_k_that_are_labels() -> None:

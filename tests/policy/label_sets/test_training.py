@@ -19,10 +19,10 @@ from protonn_edge.chain.head import matrices_of, paper_bytes
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets import holdout, load_dataset
 from protonn_edge.errors import InputError
-from protonn_edge.evaluation.accuracy import precision_at
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.policy.label_sets.figures import precision_at
+from protonn_edge.policy.label_sets.targets import are_label_sets, best_threshold, label_matrix
 from protonn_edge.quantization import quantize
-from protonn_edge.training.given_points import are_label_sets, best_threshold, label_matrix
 from protonn_edge.training.initialization import sleec_projection
 from protonn_edge.training.loop import kept_entries
 
@@ -156,7 +156,7 @@ def test_a_weight_of_two_is_a_point_given_twice_and_order_does_not_matter() -> N
     weighted = ProtoNNClassifier(**settings).fit(X_TRAIN, Y_TRAIN, sample_weight=weights)
     repeated = ProtoNNClassifier(**settings).fit(X_TRAIN[again], Y_TRAIN[again])
     np.testing.assert_array_equal(weighted.model_.head.labels, repeated.model_.head.labels)
-    assert weighted.model_.threshold == repeated.model_.threshold
+    assert weighted.model_.policy == repeated.model_.policy
 
 
 def test_probabilities_are_those_of_each_label() -> None:
@@ -197,7 +197,7 @@ def test_threshold_is_that_of_the_best_f1() -> None:
 def test_a_model_of_label_sets_is_the_same_after_its_file(tmp_path: Path) -> None:
     classifier = fitted()
     model = classifier.to_model()
-    assert model.multilabel
+    assert model.policy.predicts == "labels"
     assert model.normalizer.kind == "l2"
     save_model(model, tmp_path / "model.npz")
     loaded = load_model(tmp_path / "model.npz")
@@ -206,12 +206,9 @@ def test_a_model_of_label_sets_is_the_same_after_its_file(tmp_path: Path) -> Non
     json.dumps(dict(model.record))
 
 
-@pytest.mark.parametrize(
-    ("settings", "y"),
-    [({"normalization": "standard"}, Y_TRAIN), ({"normalization": "l2"}, Y_TRAIN[:, 0])],
-)
-def test_what_is_for_floats_alone_has_no_integers(settings: dict[str, Any], y: np.ndarray) -> None:
-    model: Model = fitted(y=y, epochs=2, **settings).to_model()
+@pytest.mark.parametrize("y", [Y_TRAIN, Y_TRAIN[:, 0]], ids=["sets", "classes"])
+def test_points_of_unit_norm_have_no_integers(y: np.ndarray) -> None:
+    model: Model = fitted(y=y, epochs=2, normalization="l2").to_model()
     with refused_by("quantization.integers"):
         quantize(model)
 

@@ -1,0 +1,104 @@
+"""What points with sets of labels teach: to rank labels, and where labels begin to be right."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_consistent_length
+
+from protonn_edge.chain.model import Model
+from protonn_edge.chain.policy import FloatPolicy, with_rules
+from protonn_edge.policy.label_sets.rule import LABEL_RARITY, LabelSets
+from protonn_edge.policy.label_sets.targets import (
+    are_label_sets,
+    best_threshold,
+    given_sets,
+    label_matrix,
+)
+from protonn_edge.training.given_points import checked_points
+from protonn_edge.training.labels import ClassLabels
+from protonn_edge.training.objective import Loss, Matrix, mean_loss, through_logits
+from protonn_edge.training.points import Points, Targets
+
+_BRIER_WEIGHT = 4
+_THRESHOLD_SCORES = 4_000_000
+
+
+class SetsOfLabels(ClassLabels):
+    """Sets of labels, which a model ranks."""
+
+    predicts: ClassVar[str] = "labels"
+
+    @staticmethod
+    def are(y: Any) -> bool:
+        """Return whether targets of `fit` are sets of labels."""
+        return are_label_sets(y)
+
+    def given(
+        self, estimator: BaseEstimator, X: ArrayLike, y: Any, sample_weight: Any
+    ) -> tuple[Points, NDArray[Any]]:
+        """Return points and sets of labels, checked, and the labels (L,)."""
+        points, labels = given_sets(estimator, X, y, sample_weight)
+        return replace(points, labels=self), labels
+
+    def reported(
+        self, estimator: BaseEstimator, X: ArrayLike, y: Any, given: Points, labels: NDArray[Any]
+    ) -> Points:
+        """Return points to report on, with their sets of these labels."""
+        points = checked_points(estimator, X, "evaluate_on", reset=False)
+        matrix, _ = label_matrix(y, labels)
+        check_consistent_length(points, matrix)
+        return Points(points, matrix, labels=given.labels)
+
+    def loss_for(self, points: Points) -> Loss:  # noqa: ARG002
+        """Return the cross-entropy in which each label is a decision of its own."""
+        return label_cross_entropy
+
+    def quality(self, scores: NDArray[Any], y: Targets) -> float:
+        """Return the share of points that have the label with the highest score."""
+        return float(y[np.arange(len(y)), scores.argmax(axis=1)].mean())
+
+    @property
+    def policy(self) -> FloatPolicy:
+        """A threshold of 0, until it is measured."""
+        return FloatPolicy((LabelSets(0.0),))
+
+    def measured(self, model: Model, points: Points, seed: int) -> Model:
+        """Return a model with the threshold that suits some of the points best."""
+        assert points.raw is not None
+        count = max(100, _THRESHOLD_SCORES // model.n_classes)
+        rows = np.random.default_rng(seed).permutation(len(points))[:count]
+        weights = None if points.weight is None else points.weight[rows]
+        best = best_threshold(model.scores(points.raw[rows]), points.y[rows], weights)
+        chosen: Model = with_rules(model, LabelSets(best))
+        return chosen
+
+
+LABELS = SetsOfLabels
+
+
+def label_cross_entropy(
+    scores: Matrix, Y: Matrix, sharpness: Matrix, weights: Matrix | None
+) -> tuple[float, Matrix, Matrix]:
+    """Return the mean of ``sum_l -log p(y_il) + 4 (p_il - y_il)^2`` and its derivatives.
+
+    Each label is an independent binary decision, ``p_il = sigmoid(t s_il - LABEL_RARITY)``, so the
+    rows of Y may have any number of ones. The square, Brier's score, gives little weight to labels
+    that cannot be predicted from the point, of which sets contain many; the logarithm alone would
+    focus on them.
+    """
+    factor = np.exp(sharpness)
+    logits = scores * factor
+    logits -= scores.dtype.type(LABEL_RARITY)
+    small = np.exp(-np.abs(logits))
+    losses = np.maximum(logits, 0.0) - logits * Y + np.log1p(small)
+    likelihoods = np.where(logits >= 0, scores.dtype.type(1), small) / (1 + small)
+    wrong = likelihoods - Y
+    losses += _BRIER_WEIGHT * wrong * wrong
+    value = mean_loss(losses.sum(axis=1), weights)
+    slope = wrong * (1 + 2 * _BRIER_WEIGHT * likelihoods * (1 - likelihoods))
+    return value, *through_logits(slope, scores, factor, weights)
