@@ -77,8 +77,7 @@ _ROWS: dict[str, tuple[Callable[[], tuple[Any, ...]], Any]] = {
 COLUMNS = [
     ("model", lambda r: r["name"]),
     ("accuracy %", lambda r: f"{100 * r['accuracy']:.1f}"),
-    ("points", lambda r: f"{r['n']:,}"),
-    ("mismatches", lambda r: f"{r['mismatches']}"),
+    ("mismatches", lambda r: f"{r['mismatches']} of {r['n']:,}"),
     ("M0+ cycles (max)", lambda r: f"{r['m0']['cycles']:,} ({r['m0']['most']:,})"),
     ("M4 cycles (max)", lambda r: f"{r['m4']['cycles']:,} ({r['m4']['most']:,})"),
     ("asked", lambda r: " / ".join(f"{each:,}" for each in r["asked"])),
