@@ -27,7 +27,7 @@ from protonn_edge.training.targets import Target
 def train_model(given: TrainOptions, out: Output) -> None:
     """Train a model, as the options of `train` say, and write it."""
     learner, target, dataset = _learner_and_data(given)
-    steps = _steps(given, target)
+    steps = _steps(given, target, dataset)
     if given.start_from is not None and learner.starts_from:
         start = _start_model(learner, given.start_from, dataset)
         learner.set_params(initial_model=start)
@@ -81,11 +81,11 @@ def _learner_and_data(given: TrainOptions) -> tuple[DeviceClassifier, Target, Da
     return learner, target, dataset
 
 
-def _steps(given: TrainOptions, target: Target) -> list[Any]:
+def _steps(given: TrainOptions, target: Target, dataset: Dataset) -> list[Any]:
     """Return what the options of rules ask for; refuse what needs classes if there are none."""
     steps = given.steps(target)
     for step in steps:
-        if not target.labels.are_classes and step.needs_classes:
+        if dataset.predicts != "class" and step.needs_classes:
             raise InputError(f"{step.flag} needs points of one class each; omit it")
     return steps
 

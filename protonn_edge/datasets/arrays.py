@@ -171,9 +171,8 @@ def _table(archive: ArrayArchive, part: str, classes: tuple[str, ...], *, one_ho
             f"has {len(names):,} names, but {points!r} has {X.shape[1]:,} features; give one name "
             "per feature",
         )
-    if is_set:
-        return LabelSetTable(source, X, y, feature_names=names)
-    check_class_names(classes, str(archive.path))
+    if not is_set:
+        check_class_names(classes, str(archive.path))
     windows = len(shape) == 2
     channels, instrument = shape[1] if windows else X.shape[1], _instrument(archive)
     if instrument is not None and len(instrument.units) not in (1, channels):
@@ -193,10 +192,10 @@ def _table(archive: ArrayArchive, part: str, classes: tuple[str, ...], *, one_ho
             "has numbers with decimals, beside an array 'classes'; omit 'classes' to predict these "
             "numbers, or give indices of an array 'class_names'",
         )
-    return Table(
+    return (LabelSetTable if is_set else Table)(
         source,
         X,
-        _labels(archive, labels, y, classes),
+        y if is_set else _labels(archive, labels, y, classes),
         feature_names=names,
         point_shape=shape,
         instrument=instrument,

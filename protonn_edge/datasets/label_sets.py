@@ -106,7 +106,7 @@ def label_set_dataset(
         X_test=tested.X,
         y_test=tested.labels,
         classes=names,
-        feature_names=train.feature_names,
+        **train.provenance(),
     )
 
 

@@ -136,12 +136,8 @@ def _for_one_label_each(case: TrainingRequest) -> str:
     if case.predicts == "class":
         return ""
     settings = case.settings
-    if case.predicts == "labels" and "labels" not in settings.takes:
-        return "this kind of classifier"
     if case.in_groups and settings.group_shift > 0 and case.first_set("group_shift"):
         return "{group_shift}"
-    if case.predicts == "labels" and case.asked is not None and case.asked.learns_from_classes:
-        return "{features}"
     return case.first_set("class_weight strangers" + " copies" * (case.predicts == "labels"))
 
 
@@ -151,6 +147,11 @@ def _of_other_targets(case: TrainingRequest) -> bool:
 
 
 REFUSALS: tuple[Refusal, ...] = (
+    Refusal(
+        lambda case: case.predicts == "labels" and "labels" not in case.settings.takes,
+        "points have sets of labels, but this kind of classifier learns one class for each; train "
+        "a ProtoNN",
+    ),
     Refusal(
         _for_one_label_each,
         "{it} is not possible, because points have no single class each; train without it",

@@ -121,7 +121,7 @@ class FeatureStages(Transform):
             if self.stage is not None:
                 in_memory(X, "a model with features")
         elif settings.features is not None:
-            loss = points.labels.loss_for(points) if points.labels.predicts == "value" else None
+            loss = None if points.labels.are_classes else points.labels.loss_for(points)
             given = FeatureData(in_memory(X, "features"), weight, points.y, self._seed, loss)
             self.stage = settings.features_for(given)
         return self
