@@ -19,7 +19,7 @@ _LONG_FILES = tuple(f"tests/{name}" for name in _LONG)
 
 # Folders whose files run in one process, because they share what takes long to make: programs and
 # what the emulator says of them, emulators compiled anew, the Arduino core, a browser's pages.
-_TOGETHER = ("agreement", "conformance", "emulator", "export", "firmware", "web")
+_TOGETHER = ("agreement", "conformance", "emulator", "export", "firmware", "pico", "web")
 _FOLDERS_TOGETHER = {f"tests/{name}" for name in _TOGETHER}
 
 

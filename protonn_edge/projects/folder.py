@@ -25,7 +25,7 @@ from protonn_edge.codegen.planner import plan_of
 from protonn_edge.codegen.renderer import render_parts
 from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.extensions import brought, forms_of
-from protonn_edge.families import ProjectFiles, family_of
+from protonn_edge.families import ProjectFiles, family_in, family_of
 from protonn_edge.families.sources import files_below
 from protonn_edge.quantization import DeviceModel, IntegerChain
 from protonn_edge.system import files
@@ -261,6 +261,10 @@ def check_folder(folder: Path, board: Board) -> None:
     `build` checks this first; commands with long operations before a build can check it earlier.
     """
     family = family_of(board)
+    if family_in(folder) not in (None, family):
+        raise InvalidValue(
+            folder.absolute(), f"a project for another chip than that of {board.name}", _ELSEWHERE
+        )
     family.check_folder(folder, board)
     for path in (folder, folder / "firmware", folder / _GENERATED):
         if path.exists() and not path.is_dir():

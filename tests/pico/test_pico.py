@@ -105,7 +105,9 @@ def test_a_folder_may_be_called_as_the_board_is(digits, tmp_path, monkeypatch):
 def test_projects_of_two_families_do_not_share_a_folder(digits, tmp_path):
     (tmp_path / "platformio.ini").touch()
     done = run("build", "--board", "pico", digits / "model.npz", "-o", tmp_path)
-    assert "it has a project of PlatformIO, which pico does not need" in refusal(done)
+    assert "a project for another chip than that of pico" in refusal(done)
+    done = run("build", digits / "model.npz", "-o", digits / "project")
+    assert "a project for another chip than that of uno" in refusal(done)
     done = run("hil", digits / "test.csv", "--project", digits / "project", "--emulate")
     assert "built for an RP2040, whose code does not run on uno" in refusal(done)
 

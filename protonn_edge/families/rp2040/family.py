@@ -62,14 +62,6 @@ class RP2040(ReadsRP2040Programs, Family):
         shared = {f"firmware/{name}": (firmware / name).read_bytes() for name in _SHARED}
         return {**shared, **files_below(firmware / _CHIP, _OWN)}
 
-    def check_folder(self, folder: Path, board: Board) -> None:
-        if (folder / "platformio.ini").exists():
-            raise InvalidValue(
-                folder.absolute(),
-                f"it has a project of PlatformIO, which {board.name} does not need",
-                "choose another folder with -o",
-            )
-
     def product(self, board: Board) -> Path:
         return Path(_BUILDS, board.environment, "firmware.elf")
 
