@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -147,11 +148,17 @@ def export_command(
     ]
     out.say(f"{done.name} in {folder}:", fact_table(facts))
     say_tried(out, done.tried)
-    out.say(f"next: {_NEXT[kind]}; it prints PASS")
+    out.say(f"next: {_next(kind, done.files)}; it prints PASS")
     written = {name: getattr(done, name) for name in ("vectors", "flash_bytes", "model_sha256")}
     made = {"kind": kind, "name": done.name, "folder": str(folder), "files": list(done.files)}
     ended = {"plan": done.plan.to_json(), "tried": done.tried.to_json()}
     out.finish({**made, **written, **ended})
+
+
+def _next(kind: Kind, files: Sequence[str]) -> str:
+    """Return how to run the self-test; the one without a framework is only for AVR chips."""
+    bare = any("BareSelfTest" in name for name in files)
+    return _NEXT[kind] if bare else _NEXT[kind].replace("BareSelfTest", "SelfTest")
 
 
 def _flash_of(needed: int, board: Board) -> str:

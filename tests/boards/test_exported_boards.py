@@ -63,3 +63,11 @@ def test_a_board_of_one_s_own_is_described_in_a_file(tmp_path, model_file):
     assert "mine  " in succeed("inspect", board).stdout
     succeed("export", model_file, "--c", tmp_path / "library", "--board", board)
     assert "there is no firmware for mine" in refusal(run("build", model_file, "--board", board))
+
+
+def test_the_self_test_that_is_named_exists(tmp_path, model_file):
+    folder = tmp_path / "library"
+    done = succeed("export", model_file, "--platformio", folder, "--board", "pico")
+    assert "and run examples/SelfTest;" in done.stdout
+    assert (folder / "examples" / "SelfTest" / "SelfTest.ino").is_file()
+    assert not (folder / "examples" / "BareSelfTest").exists()
