@@ -43,7 +43,7 @@ class LabelFigures:
     def facts(self) -> list[tuple[str, str]]:
         """The figures as rows."""
         rows = [
-            ("precision of the best labels", self.ranking),
+            *((f"P@{k}", _percent(share)) for k, share in self.precision_at.items()),
             ("precision of all chosen labels", _percent(self.precision)),
             ("recall", _percent(self.recall)),
         ]
