@@ -243,7 +243,7 @@ _WORD_KEYS = {
 
 def read_facts(facts: Mapping[str, Any], source: str) -> dict[str, Any]:
     """Return the arguments of a `Board` for a file's keys; `InputError` names one that is wrong."""
-    words = facts.get("core") in WORD_CORES
+    words = facts.get("core") in [*WORD_CORES]
     keys = _WORD_KEYS if words else _KEYS
     _SHELF.check(facts, keys, [key for key in keys if hasattr(Board, key)], source)
     if words:

@@ -16,6 +16,7 @@ from protonn_edge.cli.command import OUTPUT, Output, command, option
 from protonn_edge.cli.devices import chosen_emulator
 from protonn_edge.cli.hil import say_agreement, show
 from protonn_edge.cli.options import BOARD, FOLDER
+from protonn_edge.cli.paths import RESULTS
 from protonn_edge.cli.upload import upload_line
 from protonn_edge.datasets import Dataset, load_digits_dataset
 from protonn_edge.errors import InputError, Interrupted
@@ -61,7 +62,11 @@ def demo_command(
     board = load_board(board_name)
     check_folder(output, board)
     report = output / "report.html"
-    _check_is_demo(output / "model.npz")
+    model_file, results = output / "model.npz", output / "results.csv"
+    if model_file.exists():
+        _check_is_ours(model_file, bool(load_model(model_file).record.get("demo")))
+    if results.exists():
+        _check_is_ours(results, RESULTS.includes(results))
     emulator = chosen_emulator(out, None, board)
     train_n, test_n = len(dataset.y_train), len(dataset.y_test)
     out.say(f"digits: {train_n:,} for training, {test_n:,} for testing, 64 pixels each")
@@ -72,7 +77,7 @@ def demo_command(
     classifier.set_accuracy_floor(dataset.X_test, dataset.y_test)
     model = classifier.to_model(classes=dataset.classes, feature_names=dataset.feature_names)
     model = replace(model, record={**model.record, "demo": True})
-    save_model(model, output / "model.npz")
+    save_model(model, model_file)
     with out.status(f"building for {board.name}"):
         build(model, board, output)
     with out.status("host C"):
@@ -84,7 +89,7 @@ def demo_command(
             Project(output),
             points,
             board,
-            results=output / "results.csv",
+            results=results,
             emulator=emulator,
             on_result=lambda _: bar.advance(),
         )
@@ -95,7 +100,7 @@ def demo_command(
         f"  {upload_line(output, board.environment)}",
     )
     run = reports.gather(
-        output / "results.csv",
+        results,
         [model],
         [Project(output)],
         board,
@@ -135,9 +140,9 @@ def _write_digits(dataset: Dataset, folder: Path, out: Output) -> None:
     out.finish({"digits": str(path)})
 
 
-def _check_is_demo(path: Path) -> None:
-    """Raise `InputError` if there is a model that the demo did not train."""
-    if path.exists() and not load_model(path).record.get("demo"):
+def _check_is_ours(path: Path, is_ours: bool) -> None:
+    """Refuse a file that the demo did not write."""
+    if not is_ours:
         raise InputError(
             f"{path} was not written by 'demo', so it is not overwritten; choose another folder "
             "with -o"

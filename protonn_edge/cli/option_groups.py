@@ -8,7 +8,7 @@ from protonn_edge.extensions import brought
 
 GROUPS = {
     "Data and model": "output classifier groups holdout read seed",
-    "Training": "target budget projection-dim prototypes epochs start-from calibrate",
+    "Training": "target within budget projection-dim prototypes epochs start-from calibrate",
     "Limits": "board max-flash max-sram max-latency-ms max-energy-mj",
     "Features": "features image-shape window copies augment",
     "Search": "metric minutes trials timeout choose folds jobs search front",

@@ -84,9 +84,6 @@ def test_a_table_of_classes_is_written_and_replaced(
     assert sure is not None
     scores = integers.scores(integers.quantize(points))
     assert [int(each) for *_, each in rows] == sure.percent(scores).tolist()
-    assert_one_sentence(
-        run("predict", tmp_path / "m.npz", out, "-o", data), "new.csv is not a file of predictions"
-    )
 
 
 def test_without_calibration_there_is_no_column_of_confidence(

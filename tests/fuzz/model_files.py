@@ -46,6 +46,7 @@ from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.gradients.making import gradient_features
+from protonn_edge.policy.label_sets.rule import LabelSets
 from protonn_edge.policy.rejection.rule import Rejection
 from protonn_edge.quantization import IntegerChain, measure_activity, quantize
 
@@ -114,7 +115,7 @@ def _models() -> tuple[Model, ...]:
     return (
         replace(plain, record=_RECORD, feature_names=tuple(f"feature {i}" for i in range(12))),
         replace(plain, activity=measure_activity(integers, random_inputs(0, 20, integers))),
-        replace(plain, threshold=0.25, clipped=True, cutoff=1 / 128),
+        replace(with_rules(plain, LabelSets(0.25)), clipped=True, cutoff=1 / 128),
         with_rules(plain, Rejection(0.1, 0.2, 0.05)),
         replace(plain, projection_bits=4),
         replace(plain, normalizer=Normalizer.identity(12, "l2")),

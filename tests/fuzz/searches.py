@@ -96,7 +96,7 @@ def _records() -> list[Record]:
     small, large = Figures("columns", 900, 80, 12_345.5), Figures("masked", 3, 1, 4.0)
     return [
         Record(0, draws[0], "complete", small, (0.9, 0.8), {25: 0.5}, 3.5, accuracies=(1, 0)),
-        Record(1, draws[1], "rejected", small, excess={"--max-flash": 1.5}),
+        Record(1, draws[1], "infeasible", small, excess={"--max-flash": 1.5}),
         Record(2, draws[2], "pruned", large, (), {25: 0.1}, 1.0),
         Record(3, draws[3], "failed", None, reason="z"),
         Record(4, draws[4], "complete", large, (0.7, 0.9), {}, 1.5, accuracies=(0.7, 0.9)),

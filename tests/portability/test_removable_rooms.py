@@ -98,6 +98,7 @@ ROOMS = {
     ),
     "searches": Room(
         "protonn_edge/tuning protonn_edge/cli/tune.py protonn_edge/cli/tuning.py "
+        "protonn_edge/policy/value/tuning.py "
         "protonn_edge/report/front.py "
         "tests/tuning docs/tuning.md",
         "train data.csv -o best.npz --classifier best",

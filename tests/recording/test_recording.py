@@ -115,8 +115,9 @@ def test_a_folder_without_a_logger_is_refused(tmp_path: Path) -> None:
 def test_another_file_is_not_appended_to(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_text("label,a,b\nx,1,2\n")
-    words = ["--label", "x", "--seconds", 1, "--port", "none"]
-    refuses(run("record", "-o", path, *words), "cli.paths")
+    with refused_by("sensors.recorder"):
+        RecordingFile(path, DESCRIPTION, "s")
+    assert path.read_text() == "label,a,b\nx,1,2\n"
 
 
 def test_the_file_that_is_played_is_not_written_to(tmp_path: Path) -> None:

@@ -126,7 +126,7 @@ def test_what_it_remarks_is_a_warning_and_in_the_record() -> None:
 
 
 def test_it_refuses_rows_of_its_own_and_of_the_table() -> None:
-    with pytest.raises(InputError, match="this kind of classifier is not possible"):
+    with pytest.raises(InputError, match="this kind of classifier learns one class"):
         NearestMean().fit(DIGITS.X_train, np.eye(10, dtype=int)[DIGITS.y_train])
     with pytest.raises(
         InputError, match="clip is 0.1, but features makes values that are not clipped"
