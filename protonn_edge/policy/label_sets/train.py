@@ -1,4 +1,4 @@
-"""What points with sets of labels teach: to rank labels, and where labels begin to be right."""
+"""Sets of labels in training: the loss that ranks labels, and where labels begin to be right."""
 
 from __future__ import annotations
 
