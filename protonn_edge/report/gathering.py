@@ -118,7 +118,7 @@ def _check_labels(
     elif points is None or points.values is None:
         raise InvalidValue(
             path,
-            "predicted numbers without the true ones, but a report shows the errors",
+            "no right answers, but a report compares the predictions with them",
             "with --data, name the labelled file that was given to 'hil'",
         )
 

@@ -101,6 +101,11 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
                 return of_labels
         return softmax(self.model_.policy.logits(scores))
 
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the accuracy on points X (n, D); sets of labels have to be equal."""
+        given = self.target.labels.of(y).to_score(y, self.classes_)
+        return float(super().score(X, given, sample_weight))
+
     def set_accuracy_floor(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Record the minimum accuracy of a device with this model.
 

@@ -47,6 +47,10 @@ class ClassLabels:
         """Return points to report on, with targets like those of the given points."""
         return points_to_report_on(estimator, X, y, labels)
 
+    def to_score(self, y: Any, labels: NDArray[Any]) -> Any:  # noqa: ARG002
+        """Return the right answers y of `score` in the form of predictions."""
+        return y
+
     def loss_for(self, points: Points) -> Loss:
         """Return the loss to minimize on points, by default the cross-entropy."""
         return cross_entropy_or_none if points.has_strangers else cross_entropy

@@ -19,8 +19,6 @@ SEPARATOR = ","
 LABEL_RARITY = 4.0
 """Log odds against a label if all RBFs vanish, so that scores need not be negative there."""
 
-_LIMIT = 2**31 - 1  # of the threshold of integer scores
-
 
 class LabelRule(PolicyRule):
     """What the rules of float and integer models have in common."""
@@ -38,8 +36,9 @@ class LabelRule(PolicyRule):
         """Return the labels of each point, those with the largest scores first."""
         order = np.argsort(-scores, axis=1, kind="stable")
         counts = self.values(scores).sum(axis=1)
+        names = [f'"{name}"' if SEPARATOR in name else name for name in classes]
         return [
-            SEPARATOR.join(classes[label] for label in row[:count])
+            SEPARATOR.join(names[label] for label in row[:count])
             for row, count in zip(order.tolist(), counts.tolist(), strict=True)
         ]
 
@@ -76,8 +75,9 @@ class LabelSets(LabelRule, FloatRule):
 
     def in_integers(self, units: Units) -> IntegerLabelSets:
         """Return the smallest integer score that stands for the threshold or more."""
-        least = math.ceil(np.clip(self.threshold / units.score, -_LIMIT, _LIMIT))
-        return IntegerLabelSets(least)
+        (low, high), least = units.scores, self.threshold / units.score
+        check(low < least <= high, "threshold", least, f"above {low:,}, at most {high:,}")
+        return IntegerLabelSets(math.ceil(least))
 
     def probabilities(
         self, scores: NDArray[np.float64], *, are_logits: bool

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -24,9 +25,9 @@ def given_sets(
     points = checked_points(estimator, X, "X", reset=True)
     sets, classes = label_matrix(y)
     check_consistent_length(points, sets)
-    if not sets.any():
-        raise InvalidValue("the points", "no labels", "give each point its labels")
     weights = point_weights(points, np.zeros(sets.shape[0]), sample_weight, None)
+    if not (sets if weights is None else sets[weights > 0]).any():
+        raise InvalidValue("the points", "no labels", "give each point its labels")
     return Points(points, sets, weights), classes
 
 
@@ -58,7 +59,10 @@ def label_matrix(y: Any, classes: NDArray[Any] | None = None) -> tuple[Float32, 
     if _are_collections(y):
         return _matrix_of_collections(y, classes)
     given = y.toarray() if hasattr(y, "toarray") else y  # of scipy's matrices
-    Y = check_array(given, dtype=None, input_name="y").astype(np.float32)
+    Y = check_array(given, dtype=None, ensure_2d=False, input_name="y").astype(np.float32)
+    fits = Y.ndim == 2 and bool(np.isin(Y, (0, 1)).all())
+    found = f"{Y.ndim} dimensions" if Y.ndim != 2 else "other values"
+    check(fits, "the label matrix", found, "zeros and ones, with a column per label")
     if classes is not None:
         check(
             Y.shape[1] == len(classes),
@@ -82,7 +86,7 @@ def best_threshold(
     counted = np.ones(len(scores)) if weights is None else weights.astype(np.float64)
     by_score = np.broadcast_to(counted[:, None], scores.shape).ravel()[order]
     actual = Y.ravel()[order] * by_score
-    f1 = 2.0 * np.cumsum(actual) / (np.cumsum(by_score) + actual.sum())
+    f1 = 2.0 * np.cumsum(actual) / np.maximum(np.cumsum(by_score) + actual.sum(), 1e-30)
     last = np.append(falling[:-1] > falling[1:], True)  # equal scores are on the same side
     best = int(np.argmax(np.where(last, f1, -1.0)))
     below = falling[best + 1] if best + 1 < len(falling) else falling[best]
@@ -118,6 +122,9 @@ def _is_table(y: list[Any]) -> bool:
 
 
 def _matrix_of_collections(y: Any, classes: NDArray[Any] | None) -> tuple[Float32, NDArray[Any]]:
+    for label in chain.from_iterable(_rows_of(y)):
+        is_name = isinstance(label, str | int | float | np.generic) and str(label) != "nan"
+        check(is_name, "a label", str(label)[:40], "a text or a number")
     sets = [set(labels) for labels in _rows_of(y)]
     if classes is None:
         try:

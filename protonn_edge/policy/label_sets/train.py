@@ -54,6 +54,10 @@ class SetsOfLabels(ClassLabels):
         check_consistent_length(points, matrix)
         return Points(points, matrix, labels=given.labels)
 
+    def to_score(self, y: Any, labels: NDArray[Any]) -> Any:
+        """Return sets as a matrix with a column for each of the labels (L,)."""
+        return label_matrix(y, labels)[0]
+
     def loss_for(self, points: Points) -> Loss:  # noqa: ARG002
         """Return the cross-entropy in which each label is a decision of its own."""
         return label_cross_entropy

@@ -3,8 +3,8 @@
 
 static void give_answer(void)
 {
-    uint8_t labels[PNN_CLASSES + 1u];
-    const uint8_t count = pnn_top(PNN_CLASSES + 1u, labels);
+    uint8_t labels[PNN_CLASSES];
+    const uint8_t count = pnn_top(PNN_CLASSES, labels);
     for (uint8_t i = 0; i < count; ++i) {
         uint8_t best[3] = {255, 255, 255};
         const uint8_t three = pnn_top(i < 3 ? i : 3, best);

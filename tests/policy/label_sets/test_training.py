@@ -248,3 +248,28 @@ def test_real_label_sets_are_learned(name: str, epochs: int, floor: float) -> No
     ).fit(dataset.X_train, dataset.y_train)
     scores = classifier.decision_function(dataset.X_test)
     assert precision_at(scores, dataset.y_test, (1,))[1] > floor
+
+
+@pytest.mark.parametrize(
+    "y",
+    [2 * Y_TRAIN - 1, 2 * Y_TRAIN, -Y_TRAIN, [{float("nan"), 1.0}] * 400, [[[1], 2], [3]] * 200],
+    ids=["signs", "twos", "negative", "nan", "nested"],
+)
+def test_what_is_neither_a_matrix_of_ones_nor_names_is_refused(y: Any) -> None:
+    with refused_by("the label matrix", "a label"):
+        fitted(y=y)
+    if isinstance(y, np.ndarray):
+        with refused_by("the label matrix"):
+            fitted(epochs=2).fit(X_TRAIN, Y_TRAIN, evaluate_on=(X_TRAIN, y))
+
+
+def test_points_that_count_need_labels() -> None:
+    without = np.where(Y_TRAIN.any(axis=1), 0.0, 1.0)
+    with refused_by("policy.label_sets.targets", "the points"):
+        ProtoNNClassifier(n_prototypes=5).fit(X_TRAIN, Y_TRAIN, sample_weight=without)
+
+
+def test_sets_are_scored_in_any_form() -> None:
+    classifier = fitted(epochs=5)
+    sets = [set(np.flatnonzero(row).tolist()) for row in Y_TEST]
+    assert classifier.score(X_TEST, sets) == classifier.score(X_TEST, Y_TEST) > 0
