@@ -26,7 +26,8 @@ def upload_command(
 
     FOLDER is a project that 'build' wrote, by default the current folder. The port is
     detected automatically. PlatformIO compiles and uploads, with its own compiler or an installed
-    one. You can also upload to a board that 'emulate --bootloader' emulates.
+    one. You can also upload to a board that 'emulate --bootloader' emulates. For a Pico, the file
+    .uf2 is copied to its drive, whose folder --port may name.
     """
     out.finish(upload(out, folder, port, environment))
 

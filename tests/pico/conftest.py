@@ -34,11 +34,12 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
     def build_with(model: str | None = None, **macros: object) -> Path:
         folder = tmp_path_factory.mktemp("pico")
         family = family_of(BOARD)
-        for name, content in family.sources(BOARD).items():
+        files = {**family.sources(BOARD), **family.descriptions(BOARD)}
+        for name, content in files.items():
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        shutil.copytree(FAKE_MODEL, folder / "firmware" / "generated")
+        shutil.copytree(FAKE_MODEL, folder / "firmware" / "generated", dirs_exist_ok=True)
         if model is not None:
             (folder / "firmware" / "generated" / "pnn_model.c").write_text(model)
         with (folder / family.settings).open("a") as file:

@@ -10,6 +10,7 @@ import pytest
 from command_line import refusal, run, run_json, succeed
 from sklearn.datasets import load_digits
 
+from protonn_edge import boards
 from protonn_edge.boards import load_board
 from protonn_edge.families import family_of
 from protonn_edge.families.rp2040 import upload
@@ -115,7 +116,7 @@ def test_projects_of_two_families_do_not_share_a_folder(digits, tmp_path):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ("build MODEL --observe", "the firmware of pico does not support --observation yet"),
+        ("build MODEL --observe", "the firmware of pico does not support observation yet"),
         ("build --sensor mpu6050 --rate 100", "there is no firmware for pico that reads a sensor"),
         ("build MODEL --sensor mpu6050 --rate 100", "there is no firmware for pico that reads a"),
         ("verify PROJECT", "there is no certificate for pico"),
@@ -152,3 +153,32 @@ def test_boards_say_that_there_is_firmware(digits):
     pico = next(each for each in boards["boards"] if each["name"] == "pico")
     assert pico["proof"] == "firmware"
     assert np.isclose(pico["clock_hz"], 125e6)
+
+
+def slower(tmp_path: Path, clock: str) -> Path:
+    """Return the file of a Pico with another clock and baud rate."""
+    facts = (Path(boards.__file__).parent / "exported" / "pico.toml").read_text()
+    assert "125_000_000" in facts
+    path = tmp_path / "slow.toml"
+    path.write_text(facts.replace("125_000_000", clock).replace("115_200", "57_600"))
+    return path
+
+
+def test_a_board_of_ones_own_is_uploaded_as_it_was_built(digits, tmp_path):
+    board, project = slower(tmp_path, "100_000_000"), tmp_path / "project"
+    done = succeed("build", "--board", board, digits / "model.npz", "-o", project)
+    assert "--environment" not in done.output
+    (tmp_path / "INFO_UF2.TXT").write_text("UF2 Bootloader v3.0\r\nBoard-ID: RPI-RP2\r\n")
+    succeed("upload", project, "--port", tmp_path)
+    built = (project / "firmware.uf2").read_bytes()
+    assert (tmp_path / "firmware.uf2").read_bytes() == built
+    assert built != (digits / "project" / "firmware.uf2").read_bytes()
+    refused = run("upload", project, "--port", tmp_path, "--environment", "uno")
+    assert "--environment" in refusal(refused)
+
+
+@pytest.mark.parametrize("clock", ["62_000_000", "134_000_000", "100_500_000"])
+def test_a_clock_that_the_firmware_cannot_set_up_is_refused(digits, tmp_path, clock):
+    board = slower(tmp_path, clock)
+    refused = run("build", "--board", board, digits / "model.npz", "-o", tmp_path / "project")
+    assert "clock_hz" in refusal(refused)

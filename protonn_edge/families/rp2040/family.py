@@ -17,6 +17,7 @@ from protonn_edge.families.rp2040.programs import ReadsRP2040Programs
 from protonn_edge.families.rp2040.upload import DriveUpload, find_drive
 from protonn_edge.families.sources import files_below
 from protonn_edge.quantization import DeviceModel
+from protonn_edge.system.checks import check
 from protonn_edge.system.files import resource
 from protonn_edge.toolchain.process import relevant_lines, run_within
 
@@ -25,6 +26,8 @@ _COMPILER = "arm-none-eabi-gcc"
 _PACKAGES = "the Debian packages gcc-arm-none-eabi and libnewlib-arm-none-eabi"
 _OWN = f"firmware/{_CHIP}"
 _ARGUMENTS = f"{_OWN}/arguments"  # of the compiler
+_BOARD = "firmware/generated/board"  # its arguments that the board decides
+_CLOCKS_MHZ = (63, 133)  # that the firmware can set up
 _UF2 = "firmware.uf2"
 _BUILDS = ".build"
 _DEADLINE_S = 120.0
@@ -49,18 +52,24 @@ class RP2040(ReadsRP2040Programs, Family):
         return (folder / _ARGUMENTS).is_file()
 
     def check_model(self, model: DeviceModel, board: Board) -> None:
-        kinds = [f"--{part.name}" for part in parts_of(model.chain)]
-        kinds += ["--precision float32"] if model.chain.score_tolerance else []
+        kinds = [part.name for part in parts_of(model.chain)]
+        kinds += ["float builds"] if model.chain.score_tolerance else []
         if kinds:
             raise InputError(
                 f"the firmware of {board.name} does not support {', '.join(kinds)} yet; choose an "
-                "AVR with --board, or build without it"
+                "AVR with --board, or a model without it"
             )
 
     def sources(self, board: Board) -> ProjectFiles:
         firmware = resource("firmware")
         shared = {f"firmware/{name}": (firmware / name).read_bytes() for name in _SHARED}
         return {**shared, **files_below(firmware / _CHIP, _OWN)}
+
+    def descriptions(self, board: Board) -> dict[str, str]:
+        low, high = (mhz * 1_000_000 for mhz in _CLOCKS_MHZ)
+        whole = low <= board.clock_hz <= high and board.clock_hz % 1_000_000 == 0
+        check(whole, "clock_hz", board.clock_hz, f"whole MHz, {low:,} to {high:,}")
+        return {_BOARD: f"-DF_CPU={board.clock_hz}u -DBAUD={board.baud}u\n"}
 
     def product(self, board: Board) -> Path:
         return Path(_BUILDS, board.environment, "firmware.elf")
@@ -82,8 +91,7 @@ class RP2040(ReadsRP2040Programs, Family):
             for place in places
             for path in sorted((folder / place).glob("*.c"))
         ]
-        board_flags = [f"-DF_CPU={board.clock_hz}u", f"-DBAUD={board.baud}u"]
-        command = [_COMPILER, f"@{_ARGUMENTS}", "-save-temps=obj", *board_flags, *sources]
+        command = [_COMPILER, f"@{_ARGUMENTS}", f"@{_BOARD}", "-save-temps=obj", *sources]
         command += ["-o", product.as_posix()]
         english = {**os.environ, "LC_ALL": "C"}
         done = run_within(_DEADLINE_S, command, name=_COMPILER, folder=folder, environment=english)
@@ -105,7 +113,11 @@ class RP2040(ReadsRP2040Programs, Family):
         return "to USB while its button BOOTSEL is held"
 
     def upload(self, folder: Path, port: str | None, environment: str | None) -> DriveUpload:
-        board = load_board(environment or "pico")
+        if environment is not None:
+            raise InputError("--environment is for PlatformIO's projects; omit it")
+        board = load_board(
+            "pico"
+        )  # any with this chip: the project has the clock and the baud rate
         drive, why = find_drive(port)
         return DriveUpload(
             board.environment,
@@ -113,6 +125,3 @@ class RP2040(ReadsRP2040Programs, Family):
             why,
             lambda: uf2(self.read(self.compile(folder, board)).code),
         )
-
-    def upload_words(self, folder: Path, environment: str) -> list[str]:
-        return [] if environment == "pico" else ["--environment", environment]

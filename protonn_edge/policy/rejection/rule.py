@@ -118,6 +118,8 @@ class Rejection(_Thresholds, FloatRule):
     def check(self, n_classes: int) -> None:
         """Refuse class counts that leave no index for `UNKNOWN`."""
         check_range("classes of a model with rejection", n_classes, 1, UNKNOWN)
+        alone = n_classes == 1 and self.margin > 0
+        check(not alone, "rejection", "a margin", "none, as there is one class")
 
     def in_integers(self, units: Units) -> IntegerRejection:
         """Return the thresholds of an integer model."""
