@@ -63,10 +63,7 @@ def demo_command(
     check_folder(output, board)
     report = output / "report.html"
     model_file, results = output / "model.npz", output / "results.csv"
-    if model_file.exists():
-        _check_is_ours(model_file, bool(load_model(model_file).record.get("demo")))
-    if results.exists():
-        _check_is_ours(results, RESULTS.includes(results))
+    _check_are_its_own(model_file, results)
     emulator = chosen_emulator(out, None, board)
     train_n, test_n = len(dataset.y_train), len(dataset.y_test)
     out.say(f"digits: {train_n:,} for training, {test_n:,} for testing, 64 pixels each")
@@ -140,10 +137,14 @@ def _write_digits(dataset: Dataset, folder: Path, out: Output) -> None:
     out.finish({"digits": str(path)})
 
 
-def _check_is_ours(path: Path, is_ours: bool) -> None:
-    """Refuse a file that the demo did not write."""
-    if not is_ours:
+def _check_are_its_own(model_file: Path, results: Path) -> None:
+    """Refuse to replace files that the demo did not write."""
+    others = [
+        *[model_file] * (model_file.exists() and not load_model(model_file).record.get("demo")),
+        *[results] * (results.exists() and not RESULTS.includes(results)),
+    ]
+    if others:
         raise InputError(
-            f"{path} was not written by 'demo', so it is not overwritten; choose another folder "
-            "with -o"
+            f"{others[0]} was not written by 'demo', so it is not overwritten; choose another "
+            "folder with -o"
         )
