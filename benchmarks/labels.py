@@ -17,16 +17,12 @@ from dataclasses import dataclass
 
 import click
 import numpy as np
+from on_uno import some_on_board
 from printing import Columns, Record, print_table
 from rows import Row, seeds_option
 
-from protonn_edge.boards import load_board
-from protonn_edge.chain.model import Model
-from protonn_edge.datasets import Dataset
 from protonn_edge.policy.label_sets.figures import PLACES, precision_at
-from protonn_edge.projects.project import trial_build
 from protonn_edge.quantization import quantize
-from protonn_edge.verification.agreement import verify_device, watched_board
 
 _ON_THE_BOARD = 200
 _TRAINED = {
@@ -80,27 +76,7 @@ def _measured(row: BoardRow, seeds: Sequence[int]) -> Record | None:
         "row": row.name,
         "precision_at": {k: float(np.mean([each[k] for each in integers])) for k in PLACES},
         "float_precision_at": {k: float(np.mean([each[k] for each in floats])) for k in PLACES},
-        **_on_the_board(models[0], dataset, row.board),
-    }
-
-
-def _on_the_board(model: Model, dataset: Dataset, name: str) -> Record:
-    board = load_board(name)
-    with trial_build(model, board) as trial:
-        chain, possible = trial.model.chain, trial.possible
-        Q = chain.quantize(dataset.X_test[:_ON_THE_BOARD])
-        with watched_board(trial.program, trial.plan, board) as device:
-            agreement, results = verify_device(
-                f"emulated {name}", device.url, chain, Q, board=board, possible=possible
-            )
-        cycles = float(np.mean([result.cycles for result in results]))
-        usage = trial.usage
-    sram = usage.sram_bytes
-    return {
-        "cycles": cycles,
-        "flash": usage.flash_bytes,
-        "sram": sram,
-        "differ": agreement.mismatches + agreement.lost,
+        **some_on_board(models[0], X[:_ON_THE_BOARD], row.board),
     }
 
 

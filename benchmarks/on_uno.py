@@ -17,7 +17,7 @@ from protonn_edge.datasets import Dataset
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.projects.project import BuildOptions, Trial, trial_build
 from protonn_edge.quantization import DeviceModel, IntegerChain, measure_activity, with_integers
-from protonn_edge.verification.agreement import verify_host
+from protonn_edge.verification.agreement import verify_device, verify_host, watched_board
 
 CHECKED: Columns = [
     ("points", lambda r: f"{r['n']:,}"),
@@ -113,3 +113,24 @@ def run_on_uno(
     if not reference.score_tolerance:
         record |= {"inputs": reference.n_inputs, "classes": reference.n_classes}
     return OnUno(reference, Q, plan, record | others)
+
+
+def some_on_board(model: Model, X: NDArray[Any], name: str = "uno") -> Record:
+    """Return cycles, flash and SRAM of a model on an emulated board, and scores that differ.
+
+    - `X` (n, features): the raw points that run there.
+    """
+    board = load_board(name)
+    with trial_build(model, board) as trial:
+        chain, usage = trial.model.chain, trial.usage
+        Q = chain.quantize(X.astype(np.float32))
+        with watched_board(trial.program, trial.plan, board) as device:
+            agreement, results = verify_device(
+                f"emulated {name}", device.url, chain, Q, board=board, possible=trial.possible
+            )
+    return {
+        "cycles": float(np.mean([result.cycles for result in results])),
+        "flash": usage.flash_bytes,
+        "sram": usage.sram_bytes,
+        "differ": agreement.mismatches + agreement.lost,
+    }

@@ -27,6 +27,11 @@ def print_table(records: Iterable[Record], columns: Columns, as_json: bool) -> N
         click.echo(f"\nTrained on {trained_on}.")
 
 
+def figure_cell(name: str, form: str) -> Callable[[Record], str]:
+    """Return the function of a cell with a figure of a record; empty if it has none."""
+    return lambda record: "" if record.get(name) is None else format(record[name], form)
+
+
 def accuracy_cell(record: Record) -> str:
     """Return the accuracy in %, with its standard deviation where there are several seeds."""
     std = record.get("std")

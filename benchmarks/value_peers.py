@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from bare_program import LEVELS, DoesNotCompile, DoesNotFit, Source, linked
 from numpy.typing import NDArray
-from printing import Columns, Record
+from printing import Columns, Record, figure_cell
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import RidgeCV
@@ -160,18 +160,14 @@ def _measured(source: Source, step: float, scale: tuple[float, float], actual: P
         }
 
 
-def _cell(name: str, form: str) -> Callable[[Record], str]:
-    return lambda record: format(record[name], form) if name in record else ""
-
-
 COLUMNS: Columns = [
-    ("data", _cell("row", "")),
-    ("model", _cell("model", "")),
-    ("tool", _cell("tool", "")),
-    ("C", _cell("mode", "")),
-    ("R2 in Python", _cell("library_r2", ".4f")),
+    ("data", figure_cell("row", "")),
+    ("model", figure_cell("model", "")),
+    ("tool", figure_cell("tool", "")),
+    ("C", figure_cell("mode", "")),
+    ("R2 in Python", figure_cell("library_r2", ".4f")),
     ("R2 on the Uno", lambda r: r.get("failure") or format(r["r2"], ".4f")),
-    ("cycles", _cell("cycles", ",.0f")),
-    ("flash B", _cell("flash", ",d")),
-    ("SRAM B", _cell("sram", ",d")),
+    ("cycles", figure_cell("cycles", ",.0f")),
+    ("flash B", figure_cell("flash", ",d")),
+    ("SRAM B", figure_cell("sram", ",d")),
 ]

@@ -32,7 +32,8 @@ import rounding  # noqa: F401 - before NumPy
 import click
 import numpy as np
 from numpy.typing import NDArray
-from printing import Columns, Record, print_table
+from on_uno import some_on_board
+from printing import Columns, Record, figure_cell, print_table
 from sklearn.datasets import (
     load_diabetes,
     make_friedman1,
@@ -53,31 +54,24 @@ from sklearn.svm import SVR
 from value_peers import COLUMNS as PEERS
 from value_peers import peers
 
-from protonn_edge.boards import load_board
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.registry import REGRESSORS
 from protonn_edge.policy.value.figures import half_width_of
-from protonn_edge.projects.project import trial_build
 from protonn_edge.quantization import quantize
-from protonn_edge.verification.agreement import verify_device, watched_board
 
 Points = tuple[NDArray[Any], NDArray[Any]]
 
 
-def _cell(name: str, form: str) -> Callable[[Record], str]:
-    return lambda record: "" if record.get(name) is None else format(record[name], form)
-
-
 _COLUMNS: Columns = [
-    ("data", _cell("row", "")),
-    ("estimator", _cell("estimator", "")),
-    ("R2", _cell("r2", ".4f")),
-    ("float", _cell("float_r2", ".4f")),
-    ("MAE", _cell("mae", ".4g")),
-    ("inside %", _cell("inside", ".1f")),
-    ("cycles", _cell("cycles", ",.0f")),
-    ("flash B", _cell("flash", ",d")),
-    ("differ", _cell("differ", "d")),
+    ("data", figure_cell("row", "")),
+    ("estimator", figure_cell("estimator", "")),
+    ("R2", figure_cell("r2", ".4f")),
+    ("float", figure_cell("float_r2", ".4f")),
+    ("MAE", figure_cell("mae", ".4g")),
+    ("inside %", figure_cell("inside", ".1f")),
+    ("cycles", figure_cell("cycles", ",.0f")),
+    ("flash B", figure_cell("flash", ",d")),
+    ("differ", figure_cell("differ", "d")),
 ]
 _ON_THE_UNO = 200  # held-out points that run on the emulated Uno
 
@@ -121,10 +115,10 @@ OF_INTERVALS = DATA | {
 }
 _FAST = ("linear", "forest")  # kinds that are trained in no time; intervals suit any kind
 _INTERVALS: Columns = [
-    ("data", _cell("row", "")),
-    ("estimator", _cell("estimator", "")),
-    ("inside %", _cell("inside", ".1f")),
-    ("deviation", _cell("deviation", ".1f")),
+    ("data", figure_cell("row", "")),
+    ("estimator", figure_cell("estimator", "")),
+    ("inside %", figure_cell("inside", ".1f")),
+    ("deviation", figure_cell("deviation", ".1f")),
 ]
 
 
@@ -153,20 +147,6 @@ def _inside(estimator: Any, train: Points, test: Points, seed: int) -> float:
     return 100 * float((np.abs(_integers(fitted, test[0]) - test[1]) <= width).mean())
 
 
-def _on_the_uno(model: Model, X: NDArray[Any]) -> Record:
-    board = load_board("uno")
-    with trial_build(model, board) as trial:
-        Q = trial.model.chain.quantize(X[:_ON_THE_UNO].astype(np.float32))
-        with watched_board(trial.program, trial.plan, board) as uno:
-            chain, possible = trial.model.chain, trial.possible
-            agreement, results = verify_device(
-                "emulated uno", uno.url, chain, Q, board=board, possible=possible
-            )
-        cycles = np.mean([result.cycles for result in results])
-        flash = trial.usage.flash_bytes
-    return {"cycles": float(cycles), "flash": flash, "differ": agreement.mismatches}
-
-
 def _rows(name: str, seeds: Sequence[int]) -> list[Record]:
     make, features = DATA[name]
     found: dict[str, dict[str, list[float]]] = {}
@@ -185,7 +165,7 @@ def _rows(name: str, seeds: Sequence[int]) -> list[Record]:
             floats = estimator.predict(held_out)
             predicted[kind] = _integers(model, held_out), floats
             if seed == seeds[0]:
-                measured[kind] = _on_the_uno(model, held_out)
+                measured[kind] = some_on_board(model, held_out[:_ON_THE_UNO])
             inside = _inside(estimator, (X, y), (held_out, of_held_out), seed)
             found.setdefault(kind, {}).setdefault("inside", []).append(inside)
         for estimator_name, (values, floats) in predicted.items():

@@ -22,7 +22,8 @@ class ModelPoints:
     table: Table  # as it was read, without labels and values
     notices: tuple[Notice, ...]
     options: TableOptions = field(default_factory=TableOptions)  # with which it was read
-    values: Values | None = None  # (n,): numbers to predict, if labels are such; `y` is `NO_LABEL`
+    # right answers that are no classes: numbers (n,), or sets of labels (n, L); `y` is `NO_LABEL`
+    values: Values | None = None
 
     @property
     def labelled(self) -> tuple[Float32, Indices]:

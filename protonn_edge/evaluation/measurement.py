@@ -248,7 +248,7 @@ def measure(
     - `instrument`: what measures the first board during batches of such repetitions.
     - `host`: opens the lines, by default this computer.
     - `rows`: the n rows of the points in their file, which number the results; by default from 0.
-    - `values`: numbers (n,) that the model should predict, if its labels are numbers.
+    - `values`: right answers that are no classes: numbers (n,), or sets of labels (n, L).
 
     Raises `InputError` if there are no points, or files are of other points or in use,
     `CheckFailed` if the firmware is over budget or violates a check (see `checks`), or a device
@@ -311,7 +311,7 @@ def _judged(
     rows: Sequence[int],
     values: NDArray[np.float64] | None,
 ) -> tuple[list[tuple[str, str]], dict[str, Any]]:
-    """Return what the policy measures of the device's scores, given the numbers of rows, if any."""
+    """Return what the policy measures of the scores, given the right answers of rows, if any."""
     if values is None:
         return [], {}
     value_of = dict(zip(rows, values.tolist(), strict=True))

@@ -51,7 +51,7 @@ class EvidencePoints:
     saturations: int  # raw values that were clamped
     stages: tuple[StageLoss, ...]  # the cost of each stage of quantization; empty for a float build
     rows: Sequence[int] = ()  # of the points in their file; empty if they count from 0
-    values: Values | None = None  # (n,): the true numbers, if labels are such
+    values: Values | None = None  # right answers that are no classes: numbers (n,), or sets (n, L)
 
     @cached_property
     def place(self) -> dict[int, int]:
@@ -65,11 +65,11 @@ class EvidencePoints:
 
 
 class Numbers(NamedTuple):
-    """Answered points whose labels are numbers."""
+    """Answered points whose right answers are no classes."""
 
     indices: list[int]  # of their rows
     scores: Labels  # (n, L)
-    actual: Values  # (n,): the true numbers
+    actual: Values  # numbers (n,), or sets (n, L)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +114,7 @@ class Evidence:
 
     @cached_property
     def numbers(self) -> Numbers | None:
-        """The answered points, if they have numbers as labels and there are any."""
+        """The answered points, if their right answers are no classes and there are any."""
         values = None if self.points is None else self.points.values
         answered = [each for each in self.answered if each.scores is not None]
         if self.points is None or values is None or not answered:
@@ -126,7 +126,7 @@ class Evidence:
 
     @cached_property
     def measured(self) -> tuple[list[tuple[str, str]], dict[str, Any]]:
-        """Rows and JSON about predicted numbers; empty for classes."""
+        """Rows and JSON about predicted numbers or sets of labels; empty for classes."""
         if self.numbers is None:
             return [], {}
         return self.reference.policy.measured(self.numbers.scores, self.numbers.actual)

@@ -65,7 +65,7 @@ def gather(
     - `projects`: folders that may contain the linked firmware, which is otherwise built again.
     - `data`: the points of the file, and their labels.
     - `rows`: the rows of these points in their file; by default from 0.
-    - `values`: the numbers of these points, if labels are numbers.
+    - `values`: the right answers to these points, if they are no classes.
     - `image_shape`: height and width of a point; by default from the model.
 
     Raises `InputError` if results are missing or impossible, or of other models or points.
@@ -107,7 +107,7 @@ def gather(
 def _check_labels(
     path: Path, reference: IntegerChain, results: Sequence[Result], points: EvidencePoints | None
 ) -> None:
-    """Refuse results without labels: classes are in the results, numbers are in the data."""
+    """Refuse results without labels: classes are in the results, other answers are in the data."""
     if reference.policy.predicts == "class":
         if not is_labelled(np.array([result.label for result in results])):
             raise InvalidValue(
