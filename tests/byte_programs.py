@@ -63,5 +63,7 @@ def answer_on(line: socket.socket, size: int) -> bytes:
     """Return the next bytes of a connection with a board."""
     received = b""
     while len(received) < size:
-        received += line.recv(size - len(received))
+        part = line.recv(size - len(received))
+        assert part, "the board closed the line"
+        received += part
     return received

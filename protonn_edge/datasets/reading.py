@@ -349,8 +349,8 @@ def _known(
         return y, None, ()
     if isinstance(table, LabelSetTable):
         return y, known_sets(table, names, expected.classes), ()
-    alone, of_values = len(expected.classes) == 1, expected.predicts == "value"
-    alone = alone and not of_values
+    of_values = expected.predicts == "value"
+    alone = len(expected.classes) == 1 and not of_values
     known = np.array([label != _UNLABELLED for label in table.labels])
     given = replace(table, labels=[label for label in table.labels if label != _UNLABELLED])
     others = set(given.labels).difference(expected.classes)
