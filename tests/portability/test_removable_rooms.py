@@ -136,6 +136,11 @@ ROOMS = {
         "record -o recording.csv",
         "sensors are not installed",
     ),
+    "speech": Room(
+        "protonn_edge/speech tests/speech docs/speech.md",
+        "speak on,off -o words",
+        "speech is not installed",
+    ),
     "float builds": Room(
         "protonn_edge/kinds/protonn/precision templates/c/precision tests/precision",
         "build model.npz -o floats --precision float32",
