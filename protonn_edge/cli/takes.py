@@ -40,7 +40,7 @@ _PART = SamplesPart()
     "takes",
     needs={"--take": _EDITS, _EDITS: "--take"},
     apart={
-        "--undo": f"--take {_EDITS}",
+        "--undo": "--take",
         "--keep": "--cut --delete --label --session",
         "--cut": "--delete --label --session",
         "--delete": "--label --session",
