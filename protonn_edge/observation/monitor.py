@@ -20,7 +20,7 @@ from protonn_edge.observation.answers import BINS, observed
 from protonn_edge.observation.session import read_health
 from protonn_edge.quantization import quantize
 from protonn_edge.sensors.commands.monitor_additions import MonitorAddition
-from protonn_edge.sensors.source import port_to_hear
+from protonn_edge.sensors.commands.source import port_to_hear
 
 _HEALTH = option(
     "Instead of classes, show whether the board's answers since power-on resemble the answers "

@@ -28,9 +28,9 @@ from protonn_edge.export.folder import LIVE
 from protonn_edge.projects.folder import PLAN_FILE, read_plan
 from protonn_edge.sensors.commands.monitor_additions import MonitorAddition
 from protonn_edge.sensors.commands.sensor_source import source_options
+from protonn_edge.sensors.commands.source import Pace, SensorSource
 from protonn_edge.sensors.listener import Listener, NamedAnswer
 from protonn_edge.sensors.sensor_board import LiveDescription, WindowAnswer
-from protonn_edge.sensors.source import Pace, SensorSource
 
 _BAR_CELLS = 40
 _CERTAIN = 99  # in per cent; more is rounded to 100

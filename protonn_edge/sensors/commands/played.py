@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from protonn_edge.cli.additions import AddedOptions
 from protonn_edge.cli.command import Output, option
 from protonn_edge.sensors import PlayedSensor
-from protonn_edge.sensors.source import read_sensors
+from protonn_edge.sensors.commands.source import read_sensors
 
 PLAYED = option(
     "Attach a sensor to the emulated board: NAME (a name or file that 'build' accepts) replays "

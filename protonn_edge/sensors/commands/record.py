@@ -24,8 +24,8 @@ from protonn_edge.errors import CheckFailed, Interrupted, ProtoNNEdgeError, coun
 from protonn_edge.export.folder import LOGGER
 from protonn_edge.sensors.commands.logger import LOGGER_FOLDER
 from protonn_edge.sensors.commands.sensor_source import source_options
+from protonn_edge.sensors.commands.source import Pace, SensorSource
 from protonn_edge.sensors.recorder import Recorder, RecordingFile
-from protonn_edge.sensors.source import Pace, SensorSource
 
 _LISTEN_S = 0.05
 _DRAWS_A_SECOND = 10.0

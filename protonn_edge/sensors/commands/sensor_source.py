@@ -7,7 +7,7 @@ from typing import Any
 from protonn_edge.cli.command import option, together
 from protonn_edge.cli.options import PORT
 from protonn_edge.sensors.commands.played import PLAYED
-from protonn_edge.sensors.source import SensorSource
+from protonn_edge.sensors.commands.source import SensorSource
 
 
 def source_options(emulate: str, folder: Any, **more: Any) -> Any:

@@ -16,8 +16,8 @@ from protonn_edge.chain.file import save_model
 from protonn_edge.device.protocol import encode_frame
 from protonn_edge.errors import CheckFailed
 from protonn_edge.sensors import PlayedSensor, check_read, sensor_kind
+from protonn_edge.sensors.commands.source import rates_unlike
 from protonn_edge.sensors.recorder import SampleStream
-from protonn_edge.sensors.source import rates_unlike
 
 
 def played(rate: float) -> PlayedSensor:
