@@ -19,7 +19,13 @@ from protonn_edge.boards import Board, board_names
 from protonn_edge.chain.features import Features, signal_of
 from protonn_edge.chain.head import channels_of
 from protonn_edge.codegen import PREFIX, Plan, check_collisions, render_c, template_environment
-from protonn_edge.codegen.context import Sending, c_comment, class_names, safe_sendings
+from protonn_edge.codegen.context import (
+    Sending,
+    c_comment,
+    class_names,
+    input_names,
+    safe_sendings,
+)
 from protonn_edge.codegen.words import WordPlan
 from protonn_edge.datasets.naming import channel_names
 from protonn_edge.datasets.preparation import Preparation
@@ -39,7 +45,9 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 _SKETCHES = ("Classify", "Stream", "SelfTest")
 _CLASS_SKETCHES = ("Blink",)
 _LIVE_SKETCH = "Live"
+_WINDOWS_SKETCH = "Windows"  # for any chip and sensor
 _BARE_SELF_TEST = "platformio/main.c.j2"
+_VOTES = 3  # of it
 _ANALOG_PINS = 6  # of an Uno
 _STANDS_FOR = "analogRead() stands in for your sensor"  # in a sketch
 _LISTED_FEATURES = 64
@@ -165,6 +173,8 @@ class Library:
         """
         if self.windowing is None:
             return {}
+        if self.windowing.sampling.polled:
+            return {_LIVE_SKETCH: f"sensors/{_LIVE_SKETCH}OnAnyChip.ino.j2"}
         sketches = {_LIVE_SKETCH: f"sensors/{_LIVE_SKETCH}.ino.j2"}
         if self.windowing.sampling.kinds[0].bus != "spi":
             for part in self.parts:
@@ -196,11 +206,15 @@ def _rendered(kind: Kind, library: Library, board: Board) -> dict[str, str]:
     context = _context(kind, library, board)
     sources = render_c(library.model, library.plan, library.prefix)
     files = {_source(kind, name): text for name, text in sources.items()}
-    for name, template in _templates(kind, library).items():
+    templates = _templates(kind, library)
+    if kind != "c" and context["windows"]:
+        sketch = f"examples/{_WINDOWS_SKETCH}"
+        templates[f"{sketch}/{_WINDOWS_SKETCH}.ino"] = f"{sketch}.ino"
+    for name, template in templates.items():
         files[name] = environment.get_template(f"{template}.j2").render(context)
-    if library.windowing is not None and isinstance(library.plan, Plan):
-        windowing = library.windowing
-        ring_samples = windowing.ring_samples(library.plan)
+    if library.windowing is not None:
+        windowing, plan = library.windowing, library.plan
+        ring_samples = windowing.ring_samples(plan) if isinstance(plan, Plan) else 0
         live = context | windowing.context(ring_samples) | {"trained": ()}
         for sketch, template in library.live_sketches.items():
             text = environment.get_template(template).render(live)
@@ -243,12 +257,14 @@ def _templates(kind: Kind, library: Library) -> dict[str, str]:
 def _context(kind: Kind, library: Library, board: Board) -> dict[str, Any]:
     """Return all that `templates/export` needs."""
     model, vectors = library.model, library.vectors
-    window = _window(model.features)
+    window = _window(model)
     drawn = None if model.features is None else model.features.points.drawn_shape
     names = model.policy.labels(model.classes).values()
     longest = max(len(name.encode()) for name in names)
     sent = safe_sendings(model)
     sram_bytes = library.plan.state_bytes + model.n_features + SKETCH_SRAM_BYTES
+    fits = sram_bytes <= board.sram_bytes
+    signal = signal_of(model.features)
     return {
         "tool_version": __version__,
         "library": library,
@@ -259,13 +275,21 @@ def _context(kind: Kind, library: Library, board: Board) -> dict[str, Any]:
         "sizes": ", ".join(f"{size.number} {size.name}" for size in model.sizes),
         "score_width": max(len(str(score)) for score in vectors.scores.ravel().tolist()),
         "name_size": min(longest + 1, _LONGEST_NAME),
-        "buffered": window is None and sram_bytes <= board.sram_bytes,
+        "buffered": window is None and fits,
+        "windows": signal is not None and not signal.triggered and fits,
+        "inputs_are": "FEATURE" if window is None else "CHANNEL",
+        "input_names": input_names(model),
         "jumps_short": library.plan.kernel == "unrolled" and not library.plan.core.call_cycles,
         "pins": model.n_features <= _ANALOG_PINS,
         "pixels": window is None and drawn is not None,
         "window": window,
         "features": _features(model, library.feature_names),
         "sendings": sent,
+        # what the sketch Windows begins with, and Live has from its options
+        "hop": 1 if signal is None else max(1, signal.samples // 2),
+        "votes": _VOTES,
+        "refractory": 0,
+        "period_us": 0 if window is None else window["period_us"],
         **_columns(model, library.preparation, library.feature_names),
         "send": _send(sent),
         "send_lines": _send_lines(sent, library.prefix),
@@ -376,10 +400,11 @@ def _which(sent: Sending) -> str:
     return what if what.startswith("channel") else f"feature {what}"
 
 
-def _window(features: Features | None) -> dict[str, Any] | None:
-    signal = signal_of(features)
+def _window(model: IntegerChain) -> dict[str, Any] | None:
+    features, signal = model.features, signal_of(model.features)
     if features is None or signal is None:
         return None
+    named = [each.constant.lower() for each in input_names(model)]
     period_us = round(1e6 / (signal.rate or _SAMPLE_RATE))
     return {
         "samples": signal.samples,
@@ -387,6 +412,8 @@ def _window(features: Features | None) -> dict[str, Any] | None:
         "period_us": max(1, period_us),
         "period": f"{period_us / 1000:g} ms",
         "rate_known": signal.rate is not None,
+        # of a function: no keyword, no macro, and none of the sketch's own names begins like this
+        "parameters": [f"raw_{name}" for name in named or range(signal.channels)],
         "functions": [name for stage in features.stages for name in stage.c_functions],
     }
 

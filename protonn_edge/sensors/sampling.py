@@ -20,6 +20,7 @@ from protonn_edge.errors import InputError, InvalidValue, counted, shortened
 from protonn_edge.sensors import SensorKind
 from protonn_edge.sensors.kinds import (
     LARGEST_PRESCALER,
+    MICROPHONE,
     TIMER_ERROR,
     TIMER_STEPS,
     Registers,
@@ -54,6 +55,7 @@ _ADC_HZ = 125_000  # a conversion takes 13 cycles of it
 _FAST_ANALOG_RATE = 4_000.0  # above, conversions take half as long, and are slightly less accurate
 _PRESCALERS = ((1, "_BV(CS10)"), (8, "_BV(CS11)"), (64, "_BV(CS11) | _BV(CS10)"),
                (256, "_BV(CS12)"), (LARGEST_PRESCALER, "_BV(CS12) | _BV(CS10)"))  # fmt: skip
+_POLLED_RATE = 1_000.0
 _TWI_HZ = 400_000
 _BUS_BITS = 9  # of I2C, with the acknowledgement; bytes of SPI take less time
 # Cycles of interrupts, rounded up from measurements on simulated boards.
@@ -79,15 +81,17 @@ class Sampling:
     kinds: tuple[SensorKind, ...]  # analog inputs, or one other sensor
     rate: float  # requested samples per second; `actual_rate` is the timer's
     board: Board
+    polled: bool = False  # whether a sketch for any chip reads them, instead of interrupts
 
     def __post_init__(self) -> None:
         names = self.name
-        check_choice(
-            f"chip of {self.board.name}",
-            self.board.mcu,
-            _CHIPS,
-            "sample sensors with another board, by --board",
-        )
+        if not self.polled:
+            check_choice(
+                f"chip of {self.board.name}",
+                self.board.mcu,
+                _CHIPS,
+                "sample sensors with another board, by --board",
+            )
         check(
             len(self.kinds) > 0 and len(set(self.kinds)) == len(self.kinds),
             "sensors",
@@ -99,6 +103,9 @@ class Sampling:
                 f"{names} cannot be sampled together; name only analog inputs, or only one sensor"
             )
         least, most = _rate_limits(self.kinds[0], len(self.channels), self.board.clock_hz)
+        if self.polled:
+            self._check_polled()
+            most = min(most, _POLLED_RATE)
         check_range(
             f"rate of {names} on {self.board.name}, in Hz",
             self.rate,
@@ -108,9 +115,19 @@ class Sampling:
         )
 
     @classmethod
-    def of(cls, kinds: Sequence[SensorKind], rate: float, board: Board) -> Sampling:
+    def of(
+        cls, kinds: Sequence[SensorKind], rate: float, board: Board, *, polled: bool = False
+    ) -> Sampling:
         """Return the sampling of sensors, analog inputs in the order of their pins."""
-        return cls(tuple(sorted(kinds, key=lambda kind: kind.pin or 0)), rate, board)
+        return cls(tuple(sorted(kinds, key=lambda kind: kind.pin or 0)), rate, board, polled)
+
+    def _check_polled(self) -> None:
+        kind = self.kinds[0]
+        if kind.bus == "spi" or kind == MICROPHONE:
+            raise InputError(
+                f"the sketch Live reads {kind.name} by an AVR's interrupts; for {self.board.name}, "
+                "omit --sensor, and read the sensor with its own library, as in the example Windows"
+            )
 
     @property
     def name(self) -> str:
@@ -162,7 +179,14 @@ class Sampling:
     @property
     def actual_rate(self) -> float:
         """Samples per second of the timer."""
+        if self.polled:
+            return 1e6 / self.period_us
         return self.board.clock_hz / self.period_cycles
+
+    @property
+    def period_us(self) -> int:
+        """Microseconds from one sample to the next, where a sketch looks at the time."""
+        return round(1e6 / self.rate)
 
     @property
     def interrupt_cycles(self) -> int:

@@ -234,6 +234,12 @@ class Windowing:
         check_range(self.model, kinds, full_scale=self.triggered)
         _check_names(self.model.classes)
         checks.check_range("--votes", self.votes, 1, VOTES_LIMIT)
+        if self.sampling.polled and (self.triggered or channels_of(self.model) is None):
+            raise InputError(
+                f"the sketch Live for {self._board.name} classifies windows of samples, but not "
+                "sounds or single samples; omit --sensor, and use the example Stream with the "
+                "library of your sensor"
+            )
         if self.triggered and self.overlapping:
             raise InputError(
                 f"--hop is {self.hop}, but a window of sound has {self.window} samples, and "
@@ -370,6 +376,10 @@ class Windowing:
             reader="monitor",
             page="live",
             windowing=self,
+            hop=self.hop,
+            votes=self.votes,
+            refractory=self.refractory,
+            period_us=self.sampling.period_us,
             live_answer="sensors/answer.j2" if rule is None else f"sensors/policy/{rule}.j2",
             parts=parts_of(self.model),
             receives=any(part.receives for part in parts_of(self.model)),
