@@ -24,7 +24,7 @@ from protonn_edge.policy.value.rule import IntegerValue, Value
 from protonn_edge.quantization import IntegerChain, quantize
 
 UNO = load_board("uno")
-SKETCHES = {"Classify", "Stream", "SelfTest"}
+SKETCHES = {"Classify", "Stream", "SelfTest", "Windows"}
 
 
 def printed_for(chain: IntegerChain, raw: np.ndarray) -> list[str]:
