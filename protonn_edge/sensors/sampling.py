@@ -104,7 +104,7 @@ class Sampling:
             )
         least, most = _rate_limits(self.kinds[0], len(self.channels), self.board.clock_hz)
         if self.polled:
-            self._check_polled()
+            _check_polled(self.kinds[0], self.board)
             most = min(most, _POLLED_RATE)
         check_range(
             f"rate of {names} on {self.board.name}, in Hz",
@@ -120,14 +120,6 @@ class Sampling:
     ) -> Sampling:
         """Return the sampling of sensors, analog inputs in the order of their pins."""
         return cls(tuple(sorted(kinds, key=lambda kind: kind.pin or 0)), rate, board, polled)
-
-    def _check_polled(self) -> None:
-        kind = self.kinds[0]
-        if kind.bus == "spi" or kind == MICROPHONE:
-            raise InputError(
-                f"the sketch Live reads {kind.name} by an AVR's interrupts; for {self.board.name}, "
-                "omit --sensor, and read the sensor with its own library, as in the example Windows"
-            )
 
     @property
     def name(self) -> str:
@@ -180,13 +172,8 @@ class Sampling:
     def actual_rate(self) -> float:
         """Samples per second of the timer."""
         if self.polled:
-            return 1e6 / self.period_us
+            return 1e6 / round(1e6 / self.rate)  # micros() shows whole ones
         return self.board.clock_hz / self.period_cycles
-
-    @property
-    def period_us(self) -> int:
-        """Microseconds from one sample to the next, where a sketch looks at the time."""
-        return round(1e6 / self.rate)
 
     @property
     def interrupt_cycles(self) -> int:
@@ -232,6 +219,15 @@ class Sampling:
         prescaler = 1 << (self.board.clock_hz // _ADC_HZ).bit_length() - 1
         fast = self.rate * len(self.channels) > _FAST_ANALOG_RATE
         return prescaler // 2 if fast else prescaler
+
+
+def _check_polled(kind: SensorKind, board: Board) -> None:
+    """Raise `InputError` if only interrupts can read a sensor."""
+    if kind.bus == "spi" or kind == MICROPHONE:
+        raise InputError(
+            f"the sketch Live reads {kind.name} by an AVR's interrupts; for {board.name}, omit "
+            "--sensor, and read the sensor with its own library, as in the example Windows"
+        )
 
 
 def _rate_limits(kind: SensorKind, channels: int, clock_hz: int) -> tuple[float, float]:

@@ -379,7 +379,7 @@ class Windowing:
             hop=self.hop,
             votes=self.votes,
             refractory=self.refractory,
-            period_us=self.sampling.period_us,
+            period_us=round(1e6 / self.sampling.actual_rate),
             live_answer="sensors/answer.j2" if rule is None else f"sensors/policy/{rule}.j2",
             parts=parts_of(self.model),
             receives=any(part.receives for part in parts_of(self.model)),
