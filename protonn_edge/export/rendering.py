@@ -1,7 +1,6 @@
 """The files of an export, as text: the generated C, the self-test, and the tools' own files.
 
-Every kind has the same sources; only the files around them differ. `own_sketch` explains how to use
-the library in a sketch, the next step after a model is measured.
+Every kind has the same sources; only the files around them differ.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from protonn_edge import __version__
-from protonn_edge.boards import Board, board_names
-from protonn_edge.chain.features import Features, signal_of
+from protonn_edge.boards import Board
+from protonn_edge.chain.features import signal_of
 from protonn_edge.chain.head import channels_of
 from protonn_edge.codegen import PREFIX, Plan, check_collisions, render_c, template_environment
 from protonn_edge.codegen.context import (
@@ -34,7 +33,6 @@ from protonn_edge.export.self_test import KnownAnswers
 from protonn_edge.extensions import FirmwarePart, parts_of
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.checks import check
-from protonn_edge.system.shell import command_line
 
 if TYPE_CHECKING:
     from protonn_edge.sensors.windowing import Windowing
@@ -58,9 +56,6 @@ _SAMPLE_RATE = 100.0  # of sketches, if the model has none
 # SRAM of a sketch in addition to the model and a buffer of features: the core's serial
 # buffers and timers, and the stack; read off linked sketches and the emulator, with room.
 SKETCH_SRAM_BYTES = 450
-
-NAME = "my_model"  # the library's name in the user's own sketch
-_CASES = 4  # that this sketch spells out
 
 _LONGEST = 200
 _VERSION = re.compile(r"(0|[1-9][0-9]{0,5})(\.(0|[1-9][0-9]{0,5})){2}")
@@ -298,13 +293,13 @@ def _context(kind: Kind, library: Library, board: Board) -> dict[str, Any]:
         "classes": tuple(vectors.classes.tolist()),
         "class_lines": _class_lines(model.classes),
         "other_answers": model.policy.other_answers,
-        "answer_template": _answer_template(model),
+        "answer_template": answer_template(model),
         "live": "" if library.windowing is None else library.windowing.words,
         "avr": isinstance(library.plan, Plan),
     }
 
 
-def _answer_template(model: IntegerChain) -> str:
+def answer_template(model: IntegerChain) -> str:
     """Return the template of what sketches do with an answer: a class, or a rule's number."""
     rule = model.policy.answering
     return "answer.j2" if rule is None else f"policy/{rule}.ino.j2"
@@ -416,59 +411,3 @@ def _window(model: IntegerChain) -> dict[str, Any] | None:
         "parameters": [f"raw_{name}" for name in named or range(signal.channels)],
         "functions": [name for stage in features.stages for name in stage.c_functions],
     }
-
-
-@dataclass(frozen=True)
-class OwnSketch:
-    """How a model gets into a sketch."""
-
-    command: str  # the command that exports the library, in the project's folder
-    code: str  # a whole sketch, which only lacks the sensor
-    feature: str  # feature i, as a part of a sentence
-    raw: str  # its raw value, as another part
-    constants: tuple[tuple[str, str], ...]  # of each class, and the class; none for a number
-
-
-def own_sketch(model: IntegerChain, board: Board) -> OwnSketch:
-    """Return how a model gets into a sketch for a board."""
-    options = ["protonn-edge", "export", "firmware/generated/model.npz", "--arduino", NAME]
-    if board.name != "uno" and board.name in board_names():
-        options += ["--board", board.name]
-    cases = [(f"PNN_CLASS_{each.constant}", each.comment) for each in class_names(model.classes)]
-    constants = [(case[0], name) for case, name in zip(cases, model.classes, strict=True)]
-    others = [(f"PNN_{each.constant}", each.meaning) for each in model.policy.other_answers]
-    cases, constants = [*others, *cases], [*constants, *others]
-    shown = cases[: _CASES + 1] if len(cases) == _CASES + 1 else cases[:_CASES]
-    template = template_environment("export").get_template("sketch.ino.j2")
-    code = template.render(
-        name=NAME,
-        model=model,
-        answer_template=_answer_template(model),
-        cases=[{"constant": constant, "comment": comment} for constant, comment in shown],
-        more=len(cases) - len(shown),
-    )
-    feature, raw = _feature(model.features), _raw(model)
-    listed = tuple(constants) if model.policy.predicts == "class" else ()
-    return OwnSketch(command_line(options), code, feature, raw, listed)
-
-
-def _feature(features: Features | None) -> str:
-    points = None if features is None else features.points
-    # a converted network may have no image
-    if points is None or (not points.is_signal and points.shape[:2] == (1, 1)):
-        return "listed under this number in the library's README"
-    channels = len(points.scale.zero) if points.is_signal else (*points.shape, 1)[2]
-    place = "sample" if points.is_signal else "pixel"
-    whole = "a window" if points.is_signal else "an image, row by row"
-    if channels == 1:
-        return f"{place} i of {whole}"
-    return f"channel i % {channels} of {place} i / {channels} of {whole}"
-
-
-def _raw(model: IntegerChain) -> str:
-    sent = safe_sendings(model)
-    if not sent:
-        return "its value in the unit of the training data, as a whole number"
-    if len({each.factor for each in sent}) == 1:
-        return f"its value in the unit of the training data, times {sent[0].factor}, rounded"
-    return "its value in the unit that the library's README lists, as a whole number"

@@ -209,12 +209,6 @@ class Windowing:
     def __post_init__(self) -> None:
         fits, remedy = self.model.policy.predicts != "labels", "call pnn_top() in your own sketch"
         checks.check(fits, "the model", "sets of labels", "one class or number", remedy)
-        if self.sampling.polled and (self.triggered or channels_of(self.model) is None):
-            raise InputError(
-                f"the sketch Live for {self._board.name} classifies windows of samples, but not "
-                "sounds or single samples; omit --sensor, and use the example Stream with the "
-                "library of your sensor"
-            )
         if self.model.policy.predicts == "value" and (self.votes > 1 or self.refractory_s):
             raise InputError(
                 "--votes and --refractory are for classes, but the model predicts a number of each "

@@ -43,11 +43,9 @@ def test_other_commands_name_export(model_file, name):
     assert f"use 'protonn-edge export --board {name}'" in line
 
 
-def test_a_sensor_that_needs_interrupts_is_refused(tmp_path, model_file):
+def test_a_sensor_of_single_samples_is_refused(tmp_path, model_file):
     folder = tmp_path / "library"
     words = ("export", model_file, "--arduino", folder, "--board", "pico", "--rate", 100)
-    line = refusal(run(*words, "--sensor", "microphone"), 2)
-    assert "the sketch Live reads microphone by an AVR's interrupts; for pico, omit" in line
     line = refusal(run(*words, "--sensor", "a0"), 2)
     assert "the sketch Live for pico classifies windows of samples" in line
 

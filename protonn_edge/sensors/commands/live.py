@@ -77,6 +77,13 @@ class LiveOptions:
         """Return the windows of a board's sensor; None without a sensor."""
         if not self.sensors:
             return None
+        signal = signal_of(model.features)
+        if board.proof and (signal is None or signal.triggered):
+            raise InputError(
+                f"the sketch Live for {board.name} classifies windows of samples, but not sounds "
+                "or single samples; omit --sensor, and use the example Stream with the library of "
+                "your sensor"
+            )
         kinds = [sensor_kind(name) for name in self.sensors]
         return windowing_of(
             quantize(model),
