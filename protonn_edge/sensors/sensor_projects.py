@@ -107,15 +107,18 @@ def windowing_for(
 
     The rate is by default that of the model's training data. See `windowing_of`.
     """
-    if board.proof:
+    signal = signal_of(model.features)
+    if board.proof and (signal is None or signal.triggered):
         raise InputError(
-            f"the sketch Live needs an AVR's timers, and {board.name} has none; omit --sensor, "
-            "and use the example Stream with the library of your sensor"
+            f"the sketch Live for {board.name} classifies windows of samples, but not sounds "
+            "or single samples; omit --sensor, and use the example Stream with the library of "
+            "your sensor"
         )
+    kinds = [sensor_kind(name) for name in sensors]
     return windowing_of(
         quantize(model),
         model.feature_names,
-        Sampling.of([sensor_kind(name) for name in sensors], _rate_for(model, rate), board),
+        Sampling.of(kinds, _rate_for(model, rate), board, polled=bool(board.proof)),
         hop=hop,
         votes=votes,
         refractory_s=refractory_s,
