@@ -33,7 +33,7 @@ _SAME_RATE = 0.01  # rates may differ by this without a notice: a timer's rate i
 
 
 class Teller(Protocol):
-    """What is told on the way to a board."""
+    """Gets a report of what is done on the way to a board."""
 
     def say(self, *parts: Any) -> None:
         """Report sentences."""
