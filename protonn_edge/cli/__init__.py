@@ -27,6 +27,7 @@ _ORDER = (
         "data",
         "speak",
         "record",
+        "takes",
         "windows",
         "train",
         "tune",
