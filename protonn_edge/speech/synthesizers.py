@@ -59,7 +59,7 @@ class Synthesizer(ABC):
         """Return the words that make the program speak a file of text into a WAV file."""
 
     def say(self, text: str, voice: str, manner: Manner) -> Sound | None:
-        """Return a text as this voice says it, or None if it says nothing.
+        """Return a text as this voice speaks it, or None if it is silent.
 
         Raises `CheckFailed` if the program fails, or takes too long.
         """

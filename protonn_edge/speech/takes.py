@@ -1,7 +1,7 @@
 """Takes of words, as WAV files in a folder for each class, spoken by many voices.
 
-All classes are spoken by the same voices in the same manner, so that nothing but the words tells
-them apart. Everything follows from the seed and the installed synthesizers.
+All classes are spoken by the same voices in the same manner, so that nothing but the words
+distinguishes them. Everything follows from the seed and the installed synthesizers.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Vocabulary:
         return self.texts if self.background is None else (*self.texts, self.background)
 
     def said_by(self, generator: np.random.Generator) -> Iterator[tuple[str, str]]:
-        """Yield the classes and texts that one speaker says."""
+        """Yield the classes and texts that one speaker speaks."""
         yield from zip(self.texts, self.texts, strict=True)
         if self.background is not None:
             known = {word for text in self.texts for word in text.lower().split()}
