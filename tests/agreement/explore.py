@@ -7,9 +7,10 @@ from functools import cache
 from typing import Protocol
 
 from agreement.actions import step
-from agreement.flow import Flow, Frame, Position, flow_from
 from agreement.machine import Machine, State, instruction_of
 from agreement.values import Value
+
+from protonn_edge.avr.order import Flow, Frame, Position, flow_from
 
 RETURN = 0x1FFFE
 """Where a function that is called by nobody returns to."""

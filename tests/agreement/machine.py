@@ -6,10 +6,10 @@ from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple, Protocol
 
-from agreement.flow import Frame
 from agreement.values import Lanes, Value
 
 from protonn_edge.avr.instructions import Decoded, decode
+from protonn_edge.avr.order import Frame
 
 FLAGS = "CZNVSHTI"
 EEPROM = 0x900
