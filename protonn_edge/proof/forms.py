@@ -62,7 +62,7 @@ class Root:
         return self.name
 
 
-class Table:
+class Summand:
     """Integers over the values of a root, of which the first is 0; equal ones are one object."""
 
     __slots__ = ("__weakref__", "array", "high", "low")
@@ -72,16 +72,16 @@ class Table:
         self.low, self.high = int(array.min()), int(array.max())
 
     @staticmethod
-    def of(root: Root, array: Integers) -> Table:
+    def of(root: Root, array: Integers) -> Summand:
         """Return the table with these values."""
         key = root.number, array.tobytes()
         table = _TABLES.get(key)
         if table is None:
-            table = _TABLES[key] = Table(array)
+            table = _TABLES[key] = Summand(array)
         return table
 
 
-_TABLES: WeakValueDictionary[tuple[int, bytes], Table] = WeakValueDictionary()
+_TABLES: WeakValueDictionary[tuple[int, bytes], Summand] = WeakValueDictionary()
 
 
 class Form:
@@ -92,7 +92,7 @@ class Form:
     def __init__(
         self,
         constant: int,
-        tables: dict[Root, Table],
+        tables: dict[Root, Summand],
         bounds: tuple[int, int] | None = None,
     ) -> None:
         self.constant, self.tables = constant, tables
@@ -142,7 +142,7 @@ def single(root: Root, values: ArrayLike) -> Form:
     array = np.asarray(values, np.int64)
     first = int(array[0])
     array = array - first
-    return Form(first, {root: Table.of(root, array)}) if array.any() else constant(first)
+    return Form(first, {root: Summand.of(root, array)}) if array.any() else constant(first)
 
 
 def variable(root: Root) -> Form:
@@ -163,14 +163,14 @@ def plus(x: Form, y: Form, times: int = 1) -> Form:
     for root, other in y.tables.items():
         own = tables.get(root)
         if own is None:
-            table = other if times == 1 else Table.of(root, -other.array)
+            table = other if times == 1 else Summand.of(root, -other.array)
         else:
             low, high = low - own.low, high - own.high
             array = own.array + times * other.array
             if not array.any():
                 del tables[root]
                 continue
-            table = Table.of(root, array)
+            table = Summand.of(root, array)
         tables[root] = table
         low, high = low + table.low, high + table.high
     return Form(number, tables, (low, high))
@@ -185,7 +185,7 @@ def scaled(x: Form, factor: int) -> Form:
     """Return ``factor * x``."""
     if factor in (0, 1):
         return x if factor else constant(0)
-    tables = {root: Table.of(root, factor * each.array) for root, each in x.tables.items()}
+    tables = {root: Summand.of(root, factor * each.array) for root, each in x.tables.items()}
     return Form(factor * x.constant, tables)
 
 
@@ -223,7 +223,7 @@ def recentred(form: Form, modulus: int) -> Form:
                 if np.ptp(array) < np.ptp(best):
                     best = array
         if best.any():
-            tables[root] = Table.of(root, best)
+            tables[root] = Summand.of(root, best)
     return Form((form.constant + half) % modulus - half, tables)
 
 

@@ -17,7 +17,7 @@ from protonn_edge.proof.forms import (
     Form,
     Order,
     Root,
-    Table,
+    Summand,
     Unproven,
     Value,
     byte_of,
@@ -70,7 +70,7 @@ class Machine:
         self.arithmetic = Arithmetic(self.algebra)
         self.initial = initial or {}
         self.carried: set[int] = set()
-        self._pointers: dict[Table, tuple[Root, int]] = {}
+        self._pointers: dict[Summand, tuple[Root, int]] = {}
         self._arguments: set[int] = set()
         self._decoded: dict[int, tuple[Action, Decoded]] = {}
 
