@@ -28,7 +28,6 @@ from protonn_edge.proof.forms import (
     single,
 )
 
-MOST_VALUES = 1 << 23  # of a root
 
 _MOST_PAIRS = 1 << 16  # values of two roots together
 _BYTES = 256
@@ -37,6 +36,8 @@ _BYTES = 256
 class Roots:
     """Roots that a proof makes, and bytes as functions of them."""
 
+    MOST_VALUES = 1 << 23
+    """A root has no more values."""
     WIDE = 1 << 17
     """Sums of more values are cut without their lowest byte, if that does not matter."""
 
@@ -56,7 +57,7 @@ class Roots:
         rest = form.constant & (1 << shift) - 1
         whole = form.constant - rest
         low, high = (form.low - whole) >> shift, (form.high - whole) >> shift
-        if high - low >= MOST_VALUES:
+        if high - low >= self.MOST_VALUES:
             raise Unproven(f"a function of {high - low + 1:,} values")
         key = frozenset(form.tables.items()), rest, low, high, dropped
         root = self._cuts.get(key)

@@ -1,4 +1,4 @@
-"""What comparisons of sums on the way to a place tell: which sum is less than which."""
+"""Facts about sums: comparisons on the way to a place show which sum is less than which."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _UNKNOWN = np.iinfo(np.int64).max
 
 
 class Sums:
-    """The sums that a program compares, by number, and what follows from facts about them."""
+    """The sums that a program compares, by number, and conclusions from facts about them."""
 
     def __init__(self) -> None:
         self.forms: list[Form] = []
@@ -99,7 +99,7 @@ class Sums:
         return block
 
     def _common(self, one: Facts, other: Facts) -> Facts:
-        """Return what follows from both of two sets of facts."""
+        """Return the facts that both of two sets of facts imply."""
         nodes = tuple(sorted({n for fact in (*one, *other) for n in fact[:2]}))
         _, no_more, less = self.follows(one, nodes)
         _, others, lesser = self.follows(other, nodes)

@@ -26,7 +26,7 @@ class Reference:
     algebra : Algebra
         That of the program: equal sums have equal roots.
     ways : iterator of Root
-        What stands for the program's paths of several decisions, in their order.
+        Roots that number the program's paths of several decisions, in their order.
     """
 
     def __init__(self, algebra: Algebra, ways: Iterable[Root] = ()) -> None:

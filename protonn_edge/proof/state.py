@@ -107,7 +107,7 @@ def same_mask(one: Mask | None, other: Mask | None) -> bool:
 
 
 class Meeting:
-    """What stands for the values of two states that differ in the values of one root."""
+    """The common values of two states that differ in the values of one root."""
 
     def __init__(self, algebra: Algebra, root: Root, one: Mask, other: Mask) -> None:
         self._algebra, self._root = algebra, root

@@ -157,6 +157,7 @@ class Example:
     def wrong(self, tally: Counter[str]) -> list[str]:
         """Return what a symbolic execution says that is not true."""
         machine = Machine(self.program, ACTIONS)
+        machine.algebra.MOST_VALUES = 1 << 14
         try:
             ends = Explorer(machine, 2_000).run(self.start(machine, self.registers))
         except Unproven:
