@@ -28,7 +28,6 @@ from protonn_edge.proof.forms import (
     single,
 )
 
-
 _MOST_PAIRS = 1 << 16  # values of two roots together
 _BYTES = 256
 

@@ -39,7 +39,7 @@ class Explorer:
     steps, most_steps : int
         How many instructions were executed, and may be.
     ways : list of Root
-        What stands for paths of several decisions, in their order.
+        Roots that number paths of several decisions, in their order.
     stops : set of int
         Where states are put into `stopped` instead of being run on.
     """
@@ -225,7 +225,7 @@ class Explorer:
         return kept
 
     def _pair(self, one: State, other: State, live: Live) -> State | None:
-        """Return what stands for two states, if nothing that matters is lost."""
+        """Return the common state of two, if nothing that matters is lost."""
         differ = [
             root
             for root in one.masks.keys() | other.masks.keys()
@@ -263,7 +263,7 @@ class Explorer:
         return state
 
     def _way(self, states: list[State], live: Live) -> State | None:
-        """Return what stands for paths of several decisions, if they are all that there are."""
+        """Return the common state of paths of several decisions, if they are all that there are."""
         boxes = [each.masks for each in states]
         if not _cover_everything(boxes):
             return None
