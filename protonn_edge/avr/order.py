@@ -108,7 +108,7 @@ def _components(edges: Edges, entry: int) -> Iterator[list[int]]:
 
 
 @dataclass
-class Frame:
+class CallFrame:
     """A function under way: its flow, and the number of this pass of each loop."""
 
     flow: Flow
@@ -134,6 +134,6 @@ class Frame:
             parts += [order[head], self.passes[head]]
         return (*parts, order[place])
 
-    def copy(self) -> Frame:
+    def copy(self) -> CallFrame:
         """Return a copy."""
-        return Frame(self.flow, dict(self.passes))
+        return CallFrame(self.flow, dict(self.passes))

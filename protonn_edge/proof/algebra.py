@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from protonn_edge.proof.facts import Facts, Sums
+from protonn_edge.proof.facts import ComparedSums, OrderFacts
 from protonn_edge.proof.forms import (
     Bit,
     Byte,
     Condition,
-    Form,
     Integers,
     Order,
     Root,
+    SumForm,
     Unproven,
     Value,
     bit_of,
@@ -38,18 +38,18 @@ class Roots:
     MOST_VALUES = 1 << 23
     """A root has no more values."""
     WIDE = 1 << 17
-    """Sums of more values are cut without their lowest byte, if that does not matter."""
+    """ComparedSums of more values are cut without their lowest byte, if that does not matter."""
 
     def __init__(self) -> None:
-        self.sums = Sums()
-        self.facts: Facts = ()  # of the state that is being executed
+        self.sums = ComparedSums()
+        self.facts: OrderFacts = ()  # of the state that is being executed
         self._cuts: dict[Any, Root] = {}
         self._pairs: dict[tuple[Root, Root], Root] = {}
-        self._reduced: dict[Any, Form] = {}
+        self._reduced: dict[Any, SumForm] = {}
 
     # ---- roots ----
 
-    def cut(self, form: Form, dropped: int = 0) -> tuple[Root, Integers]:
+    def cut(self, form: SumForm, dropped: int = 0) -> tuple[Root, Integers]:
         """Return a root for a sum, and the sum's value there; without its lowest bytes."""
         form = self._narrowed(form)
         shift = 8 * dropped
@@ -61,21 +61,21 @@ class Roots:
         key = frozenset(form.tables.items()), rest, low, high, dropped
         root = self._cuts.get(key)
         if root is None:
-            of = Form(rest, form.tables)
+            of = SumForm(rest, form.tables)
             root = Root(f"sum{len(self._cuts)}", np.arange(low, high + 1), of, dropped)
             self._cuts[key] = root
         return root, root.values + (whole >> shift)
 
-    def _narrowed(self, form: Form) -> Form:
+    def _narrowed(self, form: SumForm) -> SumForm:
         """Return the form with the range that the latest comparisons leave."""
         high = form.high
         for fact in self.facts[-4:]:
             lower, upper = self.sums.forms[fact.lower], self.sums.forms[fact.upper]
             rest = minus(form, minus(lower, upper))
             high = min(high, rest.high - fact.strict)
-        return form if high == form.high else Form(form.constant, form.tables, (form.low, high))
+        return form if high == form.high else SumForm(form.constant, form.tables, (form.low, high))
 
-    def reduced(self, form: Form) -> Form:
+    def reduced(self, form: SumForm) -> SumForm:
         """Return a function of a large root as a root of its own, with the values that it takes."""
         root = form.root
         if root is None or root.size <= _BYTES:
@@ -140,7 +140,7 @@ class Roots:
         root, array = self.pointwise(function, *values)
         return int(array) if root is None else bit_of(root, np.asarray(array, bool))
 
-    def number(self, value: Value, *, signed: bool = False) -> Form:
+    def number(self, value: Value, *, signed: bool = False) -> SumForm:
         """Return the form whose value is that of a byte."""
         low = -128 if signed else 0
         if not isinstance(value, int | Byte):
@@ -152,13 +152,13 @@ class Roots:
         root, array = self.array(value)
         return single(root, (array - low) % _BYTES + low)
 
-    def ending(self, value: Value) -> Form:
+    def ending(self, value: Value) -> SumForm:
         """Return a form whose lowest byte is the value."""
         if isinstance(value, Byte) and value.place == 0:
             return value.form
         return self.number(value)
 
-    def product(self, a: Form, b: Form) -> Form:
+    def product(self, a: SumForm, b: SumForm) -> SumForm:
         """Return the product of two forms of one root each."""
         if not a.tables or not b.tables:
             return scaled(b, a.constant) if not a.tables else scaled(a, b.constant)
@@ -205,15 +205,15 @@ class Algebra(Roots):
                 return self.equal(first.form, constant(0))
         return self.bit(lambda *each: sum(np.asarray(e) != 0 for e in each) == 0, *values)
 
-    def less(self, x: Form, y: Form) -> Condition:
+    def less(self, x: SumForm, y: SumForm) -> Condition:
         """Return whether ``x < y``."""
         return self._compared(x, y, equal=False)
 
-    def equal(self, x: Form, y: Form) -> Condition:
+    def equal(self, x: SumForm, y: SumForm) -> Condition:
         """Return whether ``x = y``."""
         return self._compared(x, y, equal=True)
 
-    def _compared(self, x: Form, y: Form, *, equal: bool) -> Condition:
+    def _compared(self, x: SumForm, y: SumForm, *, equal: bool) -> Condition:
         difference = minus(x, y)
         low, high = difference.low, difference.high
         if low == high or low > 0 or (high < 0) or (low == 0 and not equal):
@@ -231,7 +231,7 @@ class Algebra(Roots):
             return bit_of(root, array == 0)
         return bit_of(root, array < 0, difference)
 
-    def carry(self, x: Form, y: Form, modulus: int, sign: int) -> Condition:
+    def carry(self, x: SumForm, y: SumForm, modulus: int, sign: int) -> Condition:
         """Return the carry of x + y, or the borrow of x - y, of numbers below the modulus."""
         arrays = self._together(x, y)
         if arrays is not None:
@@ -247,7 +247,7 @@ class Algebra(Roots):
             else self.less(minus(constant(modulus - 1), other), one)
         )
 
-    def signed(self, x: Form, y: Form, modulus: int, sign: int) -> Condition:
+    def signed(self, x: SumForm, y: SumForm, modulus: int, sign: int) -> Condition:
         """Return the sign of the exact sum or difference of two signed numbers."""
         half, arrays = modulus >> 1, self._together(x, y)
         if arrays is not None:
@@ -260,7 +260,7 @@ class Algebra(Roots):
             raise Unproven(f"the sign of a sum of {x} and {y}")
         return self.less(one, other) if sign < 0 else self.less(plus(one, other), constant(0))
 
-    def overflow(self, x: Form, y: Form, modulus: int, sign: int) -> Condition:
+    def overflow(self, x: SumForm, y: SumForm, modulus: int, sign: int) -> Condition:
         """Return whether the sum or difference of two signed numbers needs more bits."""
         half, arrays = modulus >> 1, self._together(x, y)
         if arrays is not None:
@@ -274,7 +274,7 @@ class Algebra(Roots):
                 return 0
         raise Unproven(f"the overflow of a sum of {x} and {y}")
 
-    def _together(self, x: Form, y: Form) -> tuple[Root | None, Integers, Integers] | None:
+    def _together(self, x: SumForm, y: SumForm) -> tuple[Root | None, Integers, Integers] | None:
         """Return the values of two forms over their only root; cut one beside a number."""
         roots = x.tables.keys() | y.tables.keys()
         if len(roots) <= 1:

@@ -1,4 +1,4 @@
-"""Sums, products and flags of bytes that are parts of sums of tables.
+"""ComparedSums, products and flags of bytes that are parts of sums of tables.
 
 A chain of ADD and ADC, or of SUB and SBC, on the bytes of two numbers computes the bytes of their
 sum; the carry between them remembers which two forms are added.
@@ -15,8 +15,8 @@ from protonn_edge.proof.forms import (
     Bit,
     Byte,
     Condition,
-    Form,
     Order,
+    SumForm,
     Unproven,
     Value,
     byte_of,
@@ -37,8 +37,8 @@ from protonn_edge.proof.state import (
     SIGN,
     ZERO,
     Carry,
+    ChipState,
     Flag,
-    State,
     Zeros,
 )
 
@@ -68,7 +68,7 @@ class Arithmetic:
             return self.algebra.top_bit(value)
         return self.algebra.bit(lambda x: x >> number & 1, value)
 
-    def set_signs(self, state: State, result: Value, overflow: Any) -> None:
+    def set_signs(self, state: ChipState, result: Value, overflow: Any) -> None:
         """Set the flags of a result, but for carries."""
         flags, algebra = state.flags, self.algebra
         flags[NEGATIVE] = Flag(lambda: algebra.top_bit(result))
@@ -87,7 +87,7 @@ class Arithmetic:
         return self.algebra.bit(lambda x, y: x ^ y, one, other)
 
     def sum(
-        self, state: State, a: Value, b: Value, carry: Any, sign: int, *, chain: bool = False
+        self, state: ChipState, a: Value, b: Value, carry: Any, sign: int, *, chain: bool = False
     ) -> Value:
         """Add two bytes, or subtract; with `chain`, Z stays clear if it is."""
         flags, algebra, before = state.flags, self.algebra, state.flags[ZERO]
@@ -119,7 +119,7 @@ class Arithmetic:
         return result
 
     def _sum_of_numbers(
-        self, state: State, a: int, b: int, carry: int, sign: int, *, chain: bool
+        self, state: ChipState, a: int, b: int, carry: int, sign: int, *, chain: bool
     ) -> int:
         flags, before = state.flags, state.flags[ZERO]
         total = a + sign * (b + carry)
@@ -132,7 +132,7 @@ class Arithmetic:
         self._chained(state, result, before, chain)
         return result
 
-    def _chained(self, state: State, result: Value, before: Any, chain: bool) -> None:
+    def _chained(self, state: ChipState, result: Value, before: Any, chain: bool) -> None:
         """Set Z by a byte and, if it continues lower ones, by these."""
         if not chain:
             number = isinstance(result, int)
@@ -157,7 +157,7 @@ class Arithmetic:
 
     def _continued(
         self, a: Value, b: Value, carry: Carry, sign: int
-    ) -> tuple[Form, Form, int] | None:
+    ) -> tuple[SumForm, SumForm, int] | None:
         """Return forms whose lower bytes make the carry and these bytes continue, if possible."""
         if carry.sign != sign:
             return None
@@ -169,7 +169,7 @@ class Arithmetic:
                 return x, y, place
         return _negated(a, carry) if sign < 0 and isinstance(b, int) and b == 255 else None
 
-    def _operands(self, a: Value, b: Value, carry: Any, sign: int) -> tuple[Form, Form, int]:
+    def _operands(self, a: Value, b: Value, carry: Any, sign: int) -> tuple[SumForm, SumForm, int]:
         """Return forms and a place, so that the result is this byte of their sum or difference."""
         algebra = self.algebra
         if not isinstance(carry, int):
@@ -189,7 +189,7 @@ class Arithmetic:
             return plus(x, scaled(made, 255)), plus(y, constant(1)), 1
         return x, plus(y, made), 1
 
-    def _extended(self, form: Form, place: int, value: Value) -> Form | None:
+    def _extended(self, form: SumForm, place: int, value: Value) -> SumForm | None:
         """Return a form congruent to one modulo 256**place, with this byte there."""
         modulus = 1 << 8 * place
         if isinstance(value, Byte):
@@ -215,7 +215,7 @@ class Arithmetic:
             return None
         return recentred(plus(low, scaled(high, modulus)), 256 * modulus)
 
-    def _sign_byte(self, state: State, carry: Any) -> Value:
+    def _sign_byte(self, state: ChipState, carry: Any) -> Value:
         """Return 0 or 255, whether a carry is set: a sign, as the byte above a sum."""
         bit = self.bit(carry)
         if isinstance(bit, int):
@@ -259,7 +259,7 @@ def _are_zeros(*values: Value) -> bool:
     return all(isinstance(each, int) and each == 0 for each in values)
 
 
-def _negated(a: Value, carry: Carry) -> tuple[Form, Form, int] | None:
+def _negated(a: Value, carry: Carry) -> tuple[SumForm, SumForm, int] | None:
     """Return the operands of ``0 - F``, whose higher bytes are computed as ``(-1 - F) + 1``."""
     zero = not carry.x.tables and carry.x.constant % (1 << 8 * carry.place) == 0
     if not zero or not isinstance(a, Byte) or a.place != carry.place:

@@ -13,11 +13,11 @@ from protonn_edge.avr.names import Variable
 from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.proof.exploration import RETURN, Explorer
-from protonn_edge.proof.facts import Fact
+from protonn_edge.proof.facts import OrderFact
 from protonn_edge.proof.forms import (
     Byte,
-    Form,
     Root,
+    SumForm,
     Unproven,
     Value,
     byte_of,
@@ -30,7 +30,7 @@ from protonn_edge.proof.forms import (
 from protonn_edge.proof.instructions import ACTIONS
 from protonn_edge.proof.machine import FIRST_SRAM, Machine
 from protonn_edge.proof.reference import Reference
-from protonn_edge.proof.state import State
+from protonn_edge.proof.state import ChipState
 
 PREFIX = "pnn"
 _MOST_STEPS = 20_000_000
@@ -62,10 +62,10 @@ def prove(program: LinkedProgram, model: IntegerChain, prefix: str = PREFIX) -> 
 
     Raises `Unproven` if it does not, or if that is beyond what is provable.
     """
-    return Prediction(program, model, prefix).proof()
+    return PredictionProof(program, model, prefix).proof()
 
 
-class Prediction:
+class PredictionProof:
     """A call of ``pnn_predict`` with inputs that may be anything."""
 
     def __init__(
@@ -89,9 +89,9 @@ class Prediction:
         self.check(start, endings)
         return Proof(self.explorer.steps, len(endings), self._written(endings))
 
-    def start(self) -> State:
+    def start(self) -> ChipState:
         """Return the state at the first instruction of the call."""
-        state = State(0)
+        state = ChipState(0)
         state.registers[1] = 0
         for number in _KEPT:
             state.registers[number] = Byte(variable(Root(f"r{number}", np.arange(256))), 0)
@@ -113,7 +113,7 @@ class Prediction:
 
     # ---- what is compared ----
 
-    def check(self, start: State, endings: Sequence[State]) -> None:
+    def check(self, start: ChipState, endings: Sequence[ChipState]) -> None:
         """Refuse endings that differ from the model, or leave anything else behind."""
         for state in endings:
             self._check_kept(start, state)
@@ -126,7 +126,7 @@ class Prediction:
         for state in endings:
             self._check_class(state, scores)
 
-    def _check_kept(self, start: State, end: State) -> None:
+    def _check_kept(self, start: ChipState, end: ChipState) -> None:
         for number in (1, *_KEPT):
             if not same(start.registers[number], end.registers[number]):
                 raise Unproven(f"r{number} is not restored")
@@ -139,7 +139,7 @@ class Prediction:
                 name = self._name_of(place)
                 raise Unproven(f"{name} is read before it is written, and changes")
 
-    def scores_place(self, state: State) -> int:
+    def scores_place(self, state: ChipState) -> int:
         """Return the address of the scores: what the function for them returns."""
         asking = state.copy()
         asking.masks, asking.facts, asking.frames, asking.calls = {}, (), [], []
@@ -152,7 +152,7 @@ class Prediction:
             raise Unproven("the place of the scores depends on inputs")
         return low | high << 8
 
-    def _check_scores(self, state: State, place: int, scores: list[Form]) -> None:
+    def _check_scores(self, state: ChipState, place: int, scores: list[SumForm]) -> None:
         size = self.model.own_stages[-1].output_bits // 8
         for label, score in enumerate(scores):
             for k in range(size):
@@ -160,7 +160,7 @@ class Prediction:
                 if not equal_bytes(found, byte_of(score, k)):
                     raise Unproven(f"byte {k} of score {label} is {found}, not that of {score}")
 
-    def _check_class(self, state: State, scores: list[Form]) -> None:
+    def _check_class(self, state: ChipState, scores: list[SumForm]) -> None:
         found = state.registers[_ARGUMENT]
         if isinstance(found, int):
             self._check_first_largest(state, scores, found, None, None)
@@ -173,7 +173,7 @@ class Prediction:
             raise Unproven(f"the class is {found}")
 
     def _check_first_largest(
-        self, state: State, scores: list[Form], label: int, root: Root | None, mask: Any
+        self, state: ChipState, scores: list[SumForm], label: int, root: Root | None, mask: Any
     ) -> None:
         if label >= len(scores):
             raise Unproven(f"the class {label} of {len(scores)}")
@@ -187,7 +187,7 @@ class Prediction:
             if not self._ordered(state, scores[other], scores[label], strict=other < label):
                 raise Unproven(f"class {label} may have a lower score than class {other}")
 
-    def _ordered(self, state: State, lower: Form, upper: Form, *, strict: bool) -> bool:
+    def _ordered(self, state: ChipState, lower: SumForm, upper: SumForm, *, strict: bool) -> bool:
         """Whether the comparisons on the way here say which of two scores is less."""
         sums = self.machine.algebra.sums
         modulus = 1 << self.model.own_stages[-1].output_bits
@@ -197,12 +197,12 @@ class Prediction:
             for each in (lower, upper)
         ]
         return any(
-            sums.holds(state.facts, Fact(one, other, strict))
+            sums.holds(state.facts, OrderFact(one, other, strict))
             for one in alike[0]
             for other in alike[1]
         )
 
-    def _written(self, endings: Sequence[State]) -> tuple[str, ...]:
+    def _written(self, endings: Sequence[ChipState]) -> tuple[str, ...]:
         places = {place for each in endings for place in each.memory}
         return tuple(sorted({
             each.name
@@ -248,14 +248,14 @@ def _is_always(byte: Any, number: int) -> bool:
     return bool(low == high and low & 255 == number)
 
 
-def _is_score(form: Form, score: Form, modulus: int) -> bool:
+def _is_score(form: SumForm, score: SumForm, modulus: int) -> bool:
     """Whether a form that was compared is a score: congruent, within the range of its integer."""
     half = modulus >> 1
     fits = all(-half <= each.low and each.high < half for each in (form, score))
     return fits and congruent(form, score, modulus)
 
 
-def _at_most(difference: Form, root: Root | None, mask: Any, limit: int) -> bool:
+def _at_most(difference: SumForm, root: Root | None, mask: Any, limit: int) -> bool:
     """Whether a difference is at most that, where a root is within a mask."""
     if difference.high <= limit:
         return True

@@ -14,11 +14,11 @@ import numpy as np
 
 from protonn_edge.avr import instruction_set
 from protonn_edge.avr.liveness import AT_RETURN, Live, Liveness
-from protonn_edge.avr.order import Flow, Frame, Position, flow_from
+from protonn_edge.avr.order import CallFrame, Flow, Position, flow_from
 from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.proof.forms import Bit, Byte, Root, Unproven, same
 from protonn_edge.proof.machine import OFFSETS, Fork, Machine
-from protonn_edge.proof.state import Meeting, State, over_way, same_mask
+from protonn_edge.proof.state import ChipState, Meeting, over_way, same_mask
 
 RETURN = 0x1FFFE
 """Where a function that is called by nobody returns to."""
@@ -50,12 +50,12 @@ class Explorer:
         self.steps = 0
         self.ways: list[Root] = []
         self.stops: frozenset[int] = frozenset()
-        self.stopped: list[State] = []
+        self.stopped: list[ChipState] = []
         self._jumps: set[tuple[int, int]] = set()
         self._flows: dict[int, Flow] = {}
         self._liveness = Liveness(self.program, self._flow)
 
-    def run(self, start: State) -> list[State]:
+    def run(self, start: ChipState) -> list[ChipState]:
         """Return the states behind a function's return, from one in front of its first place."""
         while True:
             state = start.copy()
@@ -67,9 +67,9 @@ class Explorer:
                 self._flows.clear()
                 self._liveness.forget()
 
-    def go_on(self, states: list[State]) -> list[State]:
+    def go_on(self, states: list[ChipState]) -> list[ChipState]:
         """Return the states behind the outermost return."""
-        waiting: dict[tuple[Position, ...], list[State]] = {}
+        waiting: dict[tuple[Position, ...], list[ChipState]] = {}
         for each in states:
             waiting.setdefault(_position(each), []).append(each)
         while waiting:
@@ -89,7 +89,7 @@ class Explorer:
                     waiting.setdefault(_position(each), []).append(each)
         return []
 
-    def _advance(self, state: State, *, alone: bool) -> Iterator[State]:
+    def _advance(self, state: ChipState, *, alone: bool) -> Iterator[ChipState]:
         """Go on to the next branch that inputs decide, or place where ways meet."""
         alone = alone and not state.facts and not state.masks
         while True:
@@ -111,7 +111,7 @@ class Explorer:
                 yield state
                 return
 
-    def _moved(self, state: State, before: int) -> bool:
+    def _moved(self, state: ChipState, before: int) -> bool:
         """Note calls, returns and passes of loops; return whether the state is not at the end."""
         here = self.program.reached(before)
         if here.name in _CALLS and state.place != here.end:
@@ -131,7 +131,7 @@ class Explorer:
         state.frames[-1].arrive(before, state.place)
         return True
 
-    def _parted(self, state: State, before: int, fork: Fork) -> Iterator[State]:
+    def _parted(self, state: ChipState, before: int, fork: Fork) -> Iterator[ChipState]:
         """Yield the two states behind a branch."""
         for place, sense in ((fork.taken, True), (fork.other, False)):
             each = state.copy()
@@ -149,8 +149,8 @@ class Explorer:
 
     # ---- order ----
 
-    def _enter(self, state: State) -> None:
-        state.frames.append(Frame(self._flow(state.place)))
+    def _enter(self, state: ChipState) -> None:
+        state.frames.append(CallFrame(self._flow(state.place)))
         state.frames[-1].arrive(-1, state.place)
 
     def _flow(self, entry: int) -> Flow:
@@ -173,7 +173,7 @@ class Explorer:
             elif here.name in instruction_set.SKIPS:
                 yield self.program.reached(here.end).end
 
-    def _live(self, state: State) -> Live:
+    def _live(self, state: ChipState) -> Live:
         """Return what matters in a state: at its place, and where its functions return to."""
         live = AT_RETURN
         for frame, place in zip(state.frames, (*state.calls, state.place), strict=True):
@@ -186,31 +186,31 @@ class Explorer:
 
     # ---- meetings ----
 
-    def _joined(self, states: list[State]) -> list[State]:
+    def _joined(self, states: list[ChipState]) -> list[ChipState]:
         """Join what can be joined, states that parted last first."""
         live = AT_RETURN if states[0].place == RETURN else self._live(states[0])
-        groups: dict[Any, list[State]] = {}
+        groups: dict[Any, list[ChipState]] = {}
         for state in states:
             groups.setdefault(self._pointers(state, live), []).append(state)
-        joined: list[State] = []
+        joined: list[ChipState] = []
         for group in groups.values():
             joined += group if len(group) == 1 else self._joined_group(group, live)
         return joined
 
-    def _pointers(self, state: State, live: Live) -> Any:
+    def _pointers(self, state: ChipState, live: Live) -> Any:
         """Return the addresses in registers: states with different ones cannot meet."""
         held = [
             state.registers[number] if live.addresses >> number & 1 else 0 for number in range(32)
         ]
         return tuple(_key(each) for each in (*held, *state.stack))
 
-    def _joined_group(self, states: list[State], live: Live) -> list[State]:
+    def _joined_group(self, states: list[ChipState], live: Live) -> list[ChipState]:
         """Join states whose addresses are equal."""
         roots = {root for each in states for root in each.masks}
         if len(roots) > 1 and not any(each.facts for each in states):
             way = self._way(states, live)
             return states if way is None else [way]
-        kept: list[State] = []
+        kept: list[ChipState] = []
         states = sorted(states, key=lambda each: len(each.facts) + len(each.masks))
         while states:
             last = states.pop()
@@ -224,7 +224,7 @@ class Explorer:
                 kept.append(last)
         return kept
 
-    def _pair(self, one: State, other: State, live: Live) -> State | None:
+    def _pair(self, one: ChipState, other: ChipState, live: Live) -> ChipState | None:
         """Return the common state of two, if nothing that matters is lost."""
         differ = [
             root
@@ -262,7 +262,7 @@ class Explorer:
                 del state.masks[root]
         return state
 
-    def _way(self, states: list[State], live: Live) -> State | None:
+    def _way(self, states: list[ChipState], live: Live) -> ChipState | None:
         """Return the common state of paths of several decisions, if they are all that there are."""
         boxes = [each.masks for each in states]
         if not _cover_everything(boxes):
@@ -275,7 +275,7 @@ class Explorer:
         return state
 
 
-def _equal_registers(one: State, other: State, live: Live) -> bool:
+def _equal_registers(one: ChipState, other: ChipState, live: Live) -> bool:
     pairs = zip(one.registers, other.registers, strict=True)
     return all(same(x, y) for n, (x, y) in enumerate(pairs) if live.used >> n & 1)
 
@@ -291,7 +291,7 @@ def _key(value: Any) -> Any:
     return value
 
 
-def _position(state: State) -> tuple[Position, ...]:
+def _position(state: ChipState) -> tuple[Position, ...]:
     """Return what is lower of a state that is behind."""
     if state.place == RETURN:
         return ((1 << 40,),)
@@ -299,7 +299,7 @@ def _position(state: State) -> tuple[Position, ...]:
     return tuple(frame.position(at) for frame, at in zip(state.frames, places, strict=True))
 
 
-def _shared(one: State, other: State) -> int:
+def _shared(one: ChipState, other: ChipState) -> int:
     """Return how late two states have parted."""
     facts = 0
     for x, y in zip(one.facts, other.facts, strict=False):
@@ -309,7 +309,7 @@ def _shared(one: State, other: State) -> int:
     return facts + sum(same_mask(mask, other.masks.get(root)) for root, mask in one.masks.items())
 
 
-def _merged(states: list[State], live: Live, machine: Machine, choose: Any) -> State | None:
+def _merged(states: list[ChipState], live: Live, machine: Machine, choose: Any) -> ChipState | None:
     """Return a state with what a function makes of values; None if one is lost that matters."""
     first = states[0]
     registers: list[Any] = []

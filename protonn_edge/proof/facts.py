@@ -1,4 +1,4 @@
-"""Facts about sums: comparisons on the way to a place show which sum is less than which."""
+"""OrderFacts about sums: comparisons on the way to a place show which sum is less than which."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.proof.forms import Form, Mask, Order, minus
+from protonn_edge.proof.forms import Mask, Order, SumForm, minus
 
 
-class Fact(NamedTuple):
+class OrderFact(NamedTuple):
     """The first of two numbered sums is less than the other one, or not larger."""
 
     lower: int
@@ -19,21 +19,21 @@ class Fact(NamedTuple):
     strict: bool
 
 
-Facts = tuple[Fact, ...]
+OrderFacts = tuple[OrderFact, ...]
 _UNKNOWN = np.iinfo(np.int64).max
 
 
-class Sums:
+class ComparedSums:
     """The sums that a program compares, by number, and conclusions from facts about them."""
 
     def __init__(self) -> None:
-        self.forms: list[Form] = []
+        self.forms: list[SumForm] = []
         self._highest = np.full((0, 0), _UNKNOWN)
         self._alike: dict[tuple[int, int, int], list[int]] = {}
         self.follows = lru_cache(maxsize=4096)(self._follows)
         self.common = lru_cache(maxsize=4096)(self._common)
 
-    def number(self, form: Form) -> int:
+    def number(self, form: SumForm) -> int:
         """Return the number of a form."""
         alike = self._alike.setdefault((form.constant, form.low, form.high), [])
         for number in alike:
@@ -43,24 +43,24 @@ class Sums:
         self.forms.append(form)
         return alike[-1]
 
-    def told(self, order: Order, *, sense: bool) -> Facts:
+    def told(self, order: Order, *, sense: bool) -> OrderFacts:
         """Return what is known if a comparison holds, or does not."""
         x, y = self.number(order.x), self.number(order.y)
         if order.equal:
-            both = Fact(x, y, strict=False), Fact(y, x, strict=False)
+            both = OrderFact(x, y, strict=False), OrderFact(y, x, strict=False)
             return both if sense else ()
-        return (Fact(x, y, strict=True),) if sense else (Fact(y, x, strict=False),)
+        return (OrderFact(x, y, strict=True),) if sense else (OrderFact(y, x, strict=False),)
 
-    def known(self, facts: Facts, order: Order) -> bool | None:
+    def known(self, facts: OrderFacts, order: Order) -> bool | None:
         """Return whether a comparison holds, if the facts decide that."""
         if order.equal or not facts:
             return None
         x, y = self.number(order.x), self.number(order.y)
-        if self.holds(facts, Fact(x, y, strict=True)):
+        if self.holds(facts, OrderFact(x, y, strict=True)):
             return True
-        return False if self.holds(facts, Fact(y, x, strict=False)) else None
+        return False if self.holds(facts, OrderFact(y, x, strict=False)) else None
 
-    def holds(self, facts: Facts, fact: Fact) -> bool:
+    def holds(self, facts: OrderFacts, fact: OrderFact) -> bool:
         """Whether a fact follows from others."""
         compared = {number for each in facts for number in each[:2]}
         more = tuple(sorted({fact.lower, fact.upper} - compared))
@@ -68,7 +68,9 @@ class Sums:
         at = nodes.index(fact.lower), nodes.index(fact.upper)
         return bool(less[at] if fact.strict else no_more[at])
 
-    def _follows(self, facts: Facts, more: tuple[int, ...]) -> tuple[tuple[int, ...], Mask, Mask]:
+    def _follows(
+        self, facts: OrderFacts, more: tuple[int, ...]
+    ) -> tuple[tuple[int, ...], Mask, Mask]:
         """Return sums, and which is not larger and which is less than which: all that follows."""
         nodes = tuple(sorted({*more, *(n for fact in facts for n in fact[:2])}))
         at = {number: place for place, number in enumerate(nodes)}
@@ -98,12 +100,14 @@ class Sums:
             block[i, j], block[j, i] = difference.high, -difference.low
         return block
 
-    def _common(self, one: Facts, other: Facts) -> Facts:
+    def _common(self, one: OrderFacts, other: OrderFacts) -> OrderFacts:
         """Return the facts that both of two sets of facts imply."""
         nodes = tuple(sorted({n for fact in (*one, *other) for n in fact[:2]}))
         _, no_more, less = self.follows(one, nodes)
         _, others, lesser = self.follows(other, nodes)
         both, strict = no_more & others, less & lesser
         return tuple(
-            Fact(nodes[i], nodes[j], bool(strict[i, j])) for i, j in np.argwhere(both) if i != j
+            OrderFact(nodes[i], nodes[j], bool(strict[i, j]))
+            for i, j in np.argwhere(both)
+            if i != j
         )

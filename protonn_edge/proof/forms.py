@@ -1,7 +1,7 @@
-"""Sums of tables, which is what values of a program are of its inputs.
+"""ComparedSums of tables, which is what values of a program are of its inputs.
 
 A `Root` is a variable that takes finitely many values: an input, or the value of an earlier sum. A
-`Form` is an integer, ``constant + sum of table_r[r]`` over roots r. What touches one root alone is
+`SumForm` is an integer, ``constant + sum of table_r[r]`` over roots r. What touches one root alone is
 computed for each of its values; what adds different roots is added. The only other arithmetic is
 that of carries, for bytes ``floor(F / 256**k) mod 256`` of forms and any integers X and Y::
 
@@ -33,7 +33,7 @@ class Root:
 
     Attributes
     ----------
-    of, dropped : Form or None, int
+    of, dropped : SumForm or None, int
         If it is a *cut*, the value ``floor(of / 256**dropped)`` of a sum.
     boxes : sequence of mappings of roots to masks
         If it is a *way*, where its values are taken: each within one of these boxes.
@@ -47,7 +47,7 @@ class Root:
         self,
         name: str,
         values: ArrayLike,
-        of: Form | None = None,
+        of: SumForm | None = None,
         dropped: int = 0,
         boxes: Sequence[Mapping[Root, Mask]] = (),
         factors: Sequence[Root] = (),
@@ -84,7 +84,7 @@ class Summand:
 _TABLES: WeakValueDictionary[tuple[int, bytes], Summand] = WeakValueDictionary()
 
 
-class Form:
+class SumForm:
     """An integer: a constant, and a table for each of some roots; with bounds."""
 
     __slots__ = ("constant", "high", "low", "tables")
@@ -108,7 +108,7 @@ class Form:
         more = "..." if len(self.tables) > 3 else ""
         return f"a sum of {roots or 'nothing'}{more} in {self.low}..{self.high}"
 
-    def equals(self, other: Form) -> bool:
+    def equals(self, other: SumForm) -> bool:
         """Whether it is the same constant and tables."""
         return self is other or (self.constant == other.constant and self.tables == other.tables)
 
@@ -127,37 +127,37 @@ class Form:
         """Return the table over a root, or 0."""
         return self.tables[root].array if root in self.tables else np.int64(0)
 
-    def without(self, root: Root) -> Form:
+    def without(self, root: Root) -> SumForm:
         """Return the form without its table over a root."""
-        return Form(self.constant, {r: t for r, t in self.tables.items() if r is not root})
+        return SumForm(self.constant, {r: t for r, t in self.tables.items() if r is not root})
 
 
-def constant(number: int) -> Form:
+def constant(number: int) -> SumForm:
     """Return a number as a form."""
-    return Form(number, {}, (number, number))
+    return SumForm(number, {}, (number, number))
 
 
-def single(root: Root, values: ArrayLike) -> Form:
+def single(root: Root, values: ArrayLike) -> SumForm:
     """Return the form with these values over a root."""
     array = np.asarray(values, np.int64)
     first = int(array[0])
     array = array - first
-    return Form(first, {root: Summand.of(root, array)}) if array.any() else constant(first)
+    return SumForm(first, {root: Summand.of(root, array)}) if array.any() else constant(first)
 
 
-def variable(root: Root) -> Form:
+def variable(root: Root) -> SumForm:
     """Return a root's value."""
     return single(root, root.values)
 
 
-def plus(x: Form, y: Form, times: int = 1) -> Form:
+def plus(x: SumForm, y: SumForm, times: int = 1) -> SumForm:
     """Return ``x + times * y``, where `times` is 1 or -1."""
     number = x.constant + times * y.constant
     if not y.tables:
         shift = times * y.constant
-        return Form(number, x.tables, (x.low + shift, x.high + shift)) if shift else x
+        return SumForm(number, x.tables, (x.low + shift, x.high + shift)) if shift else x
     if not x.tables and times == 1:
-        return Form(number, y.tables, (y.low + x.constant, y.high + x.constant))
+        return SumForm(number, y.tables, (y.low + x.constant, y.high + x.constant))
     tables = dict(x.tables)
     low, high = x.low + times * y.constant, x.high + times * y.constant
     for root, other in y.tables.items():
@@ -173,23 +173,23 @@ def plus(x: Form, y: Form, times: int = 1) -> Form:
             table = Summand.of(root, array)
         tables[root] = table
         low, high = low + table.low, high + table.high
-    return Form(number, tables, (low, high))
+    return SumForm(number, tables, (low, high))
 
 
-def minus(x: Form, y: Form) -> Form:
+def minus(x: SumForm, y: SumForm) -> SumForm:
     """Return ``x - y``."""
     return plus(x, y, -1)
 
 
-def scaled(x: Form, factor: int) -> Form:
+def scaled(x: SumForm, factor: int) -> SumForm:
     """Return ``factor * x``."""
     if factor in (0, 1):
         return x if factor else constant(0)
     tables = {root: Summand.of(root, factor * each.array) for root, each in x.tables.items()}
-    return Form(factor * x.constant, tables)
+    return SumForm(factor * x.constant, tables)
 
 
-def congruent(x: Form, y: Form, modulus: int) -> bool:
+def congruent(x: SumForm, y: SumForm, modulus: int) -> bool:
     """Whether two forms are proven equal modulo a number: table by table."""
     if x.equals(y):
         return True
@@ -202,7 +202,7 @@ def congruent(x: Form, y: Form, modulus: int) -> bool:
     )
 
 
-def fitting(form: Form, modulus: int, *, signed: bool) -> Form | None:
+def fitting(form: SumForm, modulus: int, *, signed: bool) -> SumForm | None:
     """Return the form, moved by a multiple of the modulus into its range, if that is possible."""
     low = -(modulus >> 1) if signed else 0
     move = (form.low - low) // modulus * modulus
@@ -211,7 +211,7 @@ def fitting(form: Form, modulus: int, *, signed: bool) -> Form | None:
     return plus(form, constant(-move))
 
 
-def recentred(form: Form, modulus: int) -> Form:
+def recentred(form: SumForm, modulus: int) -> SumForm:
     """Return a form congruent to this one, with tables that span less if that is possible."""
     half, tables = modulus >> 1, {}
     for root, table in form.tables.items():
@@ -224,19 +224,19 @@ def recentred(form: Form, modulus: int) -> Form:
                     best = array
         if best.any():
             tables[root] = Summand.of(root, best)
-    return Form((form.constant + half) % modulus - half, tables)
+    return SumForm((form.constant + half) % modulus - half, tables)
 
 
-def where(root: Root, mask: Mask, x: Form, y: Form) -> Form | None:
+def where(root: Root, mask: Mask, x: SumForm, y: SumForm) -> SumForm | None:
     """Return the form that is x where the mask is set, else y; None if other roots differ."""
     if any(each is not root for each in minus(x, y).tables):
         return None
     one, other = x.table(root) + x.constant, y.table(root) + y.constant
-    rest = Form(0, {r: t for r, t in x.tables.items() if r is not root})
+    rest = SumForm(0, {r: t for r, t in x.tables.items() if r is not root})
     return plus(rest, single(root, np.where(mask, one, other)))
 
 
-def restricted(form: Form, root: Root, mask: Mask) -> Form:
+def restricted(form: SumForm, root: Root, mask: Mask) -> SumForm:
     """Return a form that is equal where the mask is set, with one value elsewhere."""
     if root not in form.tables:
         return form
@@ -249,7 +249,7 @@ class Byte:
 
     __slots__ = ("form", "place")
 
-    def __init__(self, form: Form, place: int) -> None:
+    def __init__(self, form: SumForm, place: int) -> None:
         self.form, self.place = form, place
 
     def __repr__(self) -> str:
@@ -270,7 +270,7 @@ Value = int | Byte | None
 """A byte of a program; None if it is undefined."""
 
 
-def byte_of(form: Form, place: int) -> int | Byte:
+def byte_of(form: SumForm, place: int) -> int | Byte:
     """Return a byte of a form."""
     return Byte(form, place) if form.tables else form.constant >> 8 * place & 255
 
@@ -289,11 +289,11 @@ class Bit:
 
     __slots__ = ("form", "mask", "root")
 
-    def __init__(self, root: Root, mask: Mask, form: Form | None = None) -> None:
+    def __init__(self, root: Root, mask: Mask, form: SumForm | None = None) -> None:
         self.root, self.mask = root, mask
         self.form = form  # it is set where this form is negative, if there is one
 
-    def number(self) -> Form:
+    def number(self) -> SumForm:
         """Return 0 or 1 as a form."""
         return single(self.root, self.mask.astype(np.int64))
 
@@ -303,10 +303,10 @@ class Order:
 
     __slots__ = ("equal", "x", "y")
 
-    def __init__(self, x: Form, y: Form, *, equal: bool = False) -> None:
+    def __init__(self, x: SumForm, y: SumForm, *, equal: bool = False) -> None:
         self.x, self.y, self.equal = x, y, equal
 
-    def number(self) -> Form:
+    def number(self) -> SumForm:
         """Refuse: it is no sum of tables."""
         raise Unproven(f"a comparison of sums is used as a number: {minus(self.x, self.y)}")
 
@@ -314,7 +314,7 @@ class Order:
 Condition = int | Bit | Order
 
 
-def bit_of(root: Root, mask: Mask, form: Form | None = None) -> int | Bit:
+def bit_of(root: Root, mask: Mask, form: SumForm | None = None) -> int | Bit:
     """Return a bit: a number, if it is the same for all values of the root."""
     if mask.all():
         return 1

@@ -36,8 +36,8 @@ from protonn_edge.proof.state import (
     SIGN,
     TRANSFER,
     ZERO,
+    ChipState,
     Flag,
-    State,
     Status,
     Zeros,
 )
@@ -45,17 +45,17 @@ from protonn_edge.proof.state import (
 STACK_LOW, STACK_HIGH, SREG = 0x3D, 0x3E, 0x3F
 
 
-def _add(machine: Machine, state: State, o: Operands, _: Decoded) -> None:
+def _add(machine: Machine, state: ChipState, o: Operands, _: Decoded) -> None:
     r = state.registers
     r[o["d"]] = machine.arithmetic.sum(state, r[o["d"]], r[o["r"]], 0, 1)
 
 
-def _adc(machine: Machine, state: State, o: Operands, _: Decoded) -> None:
+def _adc(machine: Machine, state: ChipState, o: Operands, _: Decoded) -> None:
     r = state.registers
     r[o["d"]] = machine.arithmetic.sum(state, r[o["d"]], r[o["r"]], state.flags[CARRY], 1)
 
 
-def _difference(machine: Machine, state: State, o: Operands, name: str) -> Value:
+def _difference(machine: Machine, state: ChipState, o: Operands, name: str) -> Value:
     r, chain = state.registers, name.startswith(("sbc", "cpc"))
     a, b = r[o["d"]], r[o["r"]] if "r" in o else o["K"]
     if o.get("r") == o["d"]:
@@ -63,20 +63,20 @@ def _difference(machine: Machine, state: State, o: Operands, name: str) -> Value
     return machine.arithmetic.sum(state, a, b, state.flags[CARRY] if chain else 0, -1, chain=chain)
 
 
-def _subtract(machine: Machine, state: State, o: Operands, here: Decoded) -> None:
+def _subtract(machine: Machine, state: ChipState, o: Operands, here: Decoded) -> None:
     state.registers[o["d"]] = _difference(machine, state, o, here.name)
 
 
-def _compare(machine: Machine, state: State, o: Operands, here: Decoded) -> None:
+def _compare(machine: Machine, state: ChipState, o: Operands, here: Decoded) -> None:
     _difference(machine, state, o, here.name)
 
 
-def _neg(machine: Machine, state: State, o: Operands, _: Decoded) -> None:
+def _neg(machine: Machine, state: ChipState, o: Operands, _: Decoded) -> None:
     r = state.registers
     r[o["d"]] = machine.arithmetic.sum(state, 0, r[o["d"]], 0, -1)
 
 
-def _com(machine: Machine, state: State, o: Operands, _: Decoded) -> None:
+def _com(machine: Machine, state: ChipState, o: Operands, _: Decoded) -> None:
     value = state.registers[o["d"]]
     if isinstance(value, Byte):
         value = byte_of(minus(constant(-1), value.form), value.place)
@@ -86,13 +86,13 @@ def _com(machine: Machine, state: State, o: Operands, _: Decoded) -> None:
     state.flags[CARRY] = 1
 
 
-def _increment(machine: Machine, state: State, o: Operands, here: Decoded) -> None:
+def _increment(machine: Machine, state: ChipState, o: Operands, here: Decoded) -> None:
     value, carry, half = state.registers[o["d"]], state.flags[CARRY], state.flags[HALF]
     result = machine.arithmetic.sum(state, value, 1, 0, 1 if here.name == "inc" else -1)
     state.registers[o["d"]], state.flags[CARRY], state.flags[HALF] = result, carry, half
 
 
-def _pair(machine: Machine, state: State, o: Operands, here: Decoded) -> None:
+def _pair(machine: Machine, state: ChipState, o: Operands, here: Decoded) -> None:
     r, low, half = state.registers, o["d"], state.flags[HALF]
     sign = 1 if here.name == "adiw" else -1
     r[low] = machine.arithmetic.sum(state, r[low], o["K"], 0, sign)
@@ -102,7 +102,7 @@ def _pair(machine: Machine, state: State, o: Operands, here: Decoded) -> None:
     state.flags[HALF] = half
 
 
-def _logic(machine: Machine, state: State, register: int, result: Value) -> None:
+def _logic(machine: Machine, state: ChipState, register: int, result: Value) -> None:
     state.registers[register] = result
     if result is None:
         state.flags[ZERO:HALF] = [None] * 4
@@ -110,7 +110,7 @@ def _logic(machine: Machine, state: State, register: int, result: Value) -> None
         machine.arithmetic.set_signs(state, result, 0)
 
 
-def _and(machine: Machine, state: State, o: Operands, _: Decoded) -> None:
+def _and(machine: Machine, state: ChipState, o: Operands, _: Decoded) -> None:
     r = state.registers
     _logic(
         machine,
@@ -120,7 +120,7 @@ def _and(machine: Machine, state: State, o: Operands, _: Decoded) -> None:
     )
 
 
-def _or(machine: Machine, state: State, o: Operands, _: Decoded) -> None:
+def _or(machine: Machine, state: ChipState, o: Operands, _: Decoded) -> None:
     r = state.registers
     _logic(
         machine,
@@ -130,7 +130,7 @@ def _or(machine: Machine, state: State, o: Operands, _: Decoded) -> None:
     )
 
 
-def _eor(machine: Machine, state: State, o: Operands, _: Decoded) -> None:
+def _eor(machine: Machine, state: ChipState, o: Operands, _: Decoded) -> None:
     a, b = state.registers[o["d"]], state.registers[o["r"]]
     if o["d"] == o["r"]:
         result: Value = 0
@@ -145,7 +145,7 @@ def _eor(machine: Machine, state: State, o: Operands, _: Decoded) -> None:
     _logic(machine, state, o["d"], result)
 
 
-def _shift(machine: Machine, state: State, o: Operands, here: Decoded) -> None:
+def _shift(machine: Machine, state: ChipState, o: Operands, here: Decoded) -> None:
     value, flags = state.registers[o["d"]], state.flags
     top: Any = 0
     if value is not None and here.name != "lsr":
@@ -173,19 +173,19 @@ def _shift(machine: Machine, state: State, o: Operands, here: Decoded) -> None:
     flags[ZERO] = Zeros(algebra, [result])
 
 
-def _swap(machine: Machine, state: State, o: Operands, _: Decoded) -> None:
+def _swap(machine: Machine, state: ChipState, o: Operands, _: Decoded) -> None:
     value = state.registers[o["d"]]
     if value is not None:
         state.registers[o["d"]] = machine.algebra.byte(lambda x: x << 4 & 240 | x >> 4, value)
 
 
-def _bst(machine: Machine, state: State, o: Operands, _: Decoded) -> None:
+def _bst(machine: Machine, state: ChipState, o: Operands, _: Decoded) -> None:
     value, number = state.registers[o["d"]], o["b"]
     bit = Flag(partial(machine.arithmetic.bit_of, value, number))
     state.flags[TRANSFER] = None if value is None else bit
 
 
-def _bld(machine: Machine, state: State, o: Operands, _: Decoded) -> None:
+def _bld(machine: Machine, state: ChipState, o: Operands, _: Decoded) -> None:
     bit, number = machine.arithmetic.bit(state.flags[TRANSFER]), o["b"]
     if isinstance(bit, Order):
         raise Unproven("a comparison of sums is used as a number")
@@ -194,12 +194,12 @@ def _bld(machine: Machine, state: State, o: Operands, _: Decoded) -> None:
     state.registers[o["d"]] = machine.arithmetic.either(kept, moved)
 
 
-def _set_flag(_machine: Machine, state: State, o: Operands, here: Decoded) -> None:
+def _set_flag(_machine: Machine, state: ChipState, o: Operands, here: Decoded) -> None:
     if o["s"] != INTERRUPTS:
         state.flags[o["s"]] = int(here.name == "bset")
 
 
-def _mul(machine: Machine, state: State, o: Operands, here: Decoded) -> None:
+def _mul(machine: Machine, state: ChipState, o: Operands, here: Decoded) -> None:
     r, algebra = state.registers, machine.algebra
     a = algebra.number(r[o["d"]], signed=here.name != "mul")
     b = algebra.number(r[o["r"]], signed=here.name == "muls")
@@ -209,20 +209,20 @@ def _mul(machine: Machine, state: State, o: Operands, here: Decoded) -> None:
     state.flags[ZERO] = Zeros(algebra, [low, high])
 
 
-def _mov(_machine: Machine, state: State, o: Operands, _: Decoded) -> None:
+def _mov(_machine: Machine, state: ChipState, o: Operands, _: Decoded) -> None:
     state.registers[o["d"]] = state.registers[o["r"]]
 
 
-def _movw(_machine: Machine, state: State, o: Operands, _: Decoded) -> None:
+def _movw(_machine: Machine, state: ChipState, o: Operands, _: Decoded) -> None:
     r = state.registers
     r[o["d"] : o["d"] + 2] = r[o["r"] : o["r"] + 2]
 
 
-def _ldi(_machine: Machine, state: State, o: Operands, _: Decoded) -> None:
+def _ldi(_machine: Machine, state: ChipState, o: Operands, _: Decoded) -> None:
     state.registers[o["d"]] = o["K"]
 
 
-def _address(machine: Machine, state: State, here: Decoded) -> int | tuple[Root, Any]:
+def _address(machine: Machine, state: ChipState, here: Decoded) -> int | tuple[Root, Any]:
     """Return the address of a load or store, and move its pointer."""
     if here.name in ("lds", "sts"):
         return here.operands["k"]
@@ -236,7 +236,7 @@ def _address(machine: Machine, state: State, here: Decoded) -> int | tuple[Root,
     return machine.place(*(r[pointer : pointer + 2] if here.decrements else before))
 
 
-def _load(machine: Machine, state: State, o: Operands, here: Decoded) -> None:
+def _load(machine: Machine, state: ChipState, o: Operands, here: Decoded) -> None:
     place = _address(machine, state, here)
     if isinstance(place, int):
         state.registers[o["d"]] = machine.read(state, place)
@@ -251,14 +251,14 @@ def _load(machine: Machine, state: State, o: Operands, here: Decoded) -> None:
     state.registers[o["d"]] = byte_of(single(root, values), 0)
 
 
-def _store(machine: Machine, state: State, o: Operands, here: Decoded) -> None:
+def _store(machine: Machine, state: ChipState, o: Operands, here: Decoded) -> None:
     place, value = _address(machine, state, here), state.registers[o["d"]]
     if not isinstance(place, int):
         raise Unproven("it writes at an unknown place")
     machine.write(state, place, value)
 
 
-def _lpm(machine: Machine, state: State, o: Operands, here: Decoded) -> None:
+def _lpm(machine: Machine, state: ChipState, o: Operands, here: Decoded) -> None:
     r, code = state.registers, machine.code
     place = _address(machine, state, here) if "d" in o else machine.place(r[30], r[31])
     register = o.get("d", 0)
@@ -278,15 +278,15 @@ def _lpm(machine: Machine, state: State, o: Operands, here: Decoded) -> None:
     r[register] = byte_of(single(root, values), 0)
 
 
-def _push(machine: Machine, state: State, o: Operands, _: Decoded) -> None:
+def _push(machine: Machine, state: ChipState, o: Operands, _: Decoded) -> None:
     machine.push(state, state.registers[o["d"]])
 
 
-def _pop(machine: Machine, state: State, o: Operands, _: Decoded) -> None:
+def _pop(machine: Machine, state: ChipState, o: Operands, _: Decoded) -> None:
     state.registers[o["d"]] = machine.pop(state)
 
 
-def _in(_machine: Machine, state: State, o: Operands, _: Decoded) -> None:
+def _in(_machine: Machine, state: ChipState, o: Operands, _: Decoded) -> None:
     if o["A"] in (STACK_LOW, STACK_HIGH):
         state.registers[o["d"]] = state.stack[o["A"] - STACK_LOW]
     elif o["A"] == SREG:
@@ -295,7 +295,7 @@ def _in(_machine: Machine, state: State, o: Operands, _: Decoded) -> None:
         raise Unproven(f"it reads I/O 0x{o['A']:x}")
 
 
-def _out(machine: Machine, state: State, o: Operands, _: Decoded) -> None:
+def _out(machine: Machine, state: ChipState, o: Operands, _: Decoded) -> None:
     value = state.registers[o["r"]]
     if o["A"] in (STACK_LOW, STACK_HIGH):
         state.stack[o["A"] - STACK_LOW] = value
@@ -308,15 +308,15 @@ def _out(machine: Machine, state: State, o: Operands, _: Decoded) -> None:
         raise Unproven(f"it writes I/O 0x{o['A']:x}")
 
 
-def _jump(_machine: Machine, state: State, o: Operands, _: Decoded) -> None:
+def _jump(_machine: Machine, state: ChipState, o: Operands, _: Decoded) -> None:
     state.place = o["k"]
 
 
-def _call(machine: Machine, state: State, o: Operands, here: Decoded) -> None:
+def _call(machine: Machine, state: ChipState, o: Operands, here: Decoded) -> None:
     machine.enter(state, o["k"], here.end)
 
 
-def _ret(machine: Machine, state: State, _: Operands, __: Decoded) -> None:
+def _ret(machine: Machine, state: ChipState, _: Operands, __: Decoded) -> None:
     words = 0
     for _number in range(machine.program.core.return_bytes):
         value = machine.pop(state)
@@ -326,25 +326,25 @@ def _ret(machine: Machine, state: State, _: Operands, __: Decoded) -> None:
     state.place = 2 * words
 
 
-def _ijmp(machine: Machine, state: State, _: Operands, __: Decoded) -> None:
+def _ijmp(machine: Machine, state: ChipState, _: Operands, __: Decoded) -> None:
     place = machine.place(*state.registers[30:32])
     if not isinstance(place, int) or place >= OFFSETS:
         raise Unproven("it jumps to an unknown place")
     state.place = 2 * place
 
 
-def _icall(machine: Machine, state: State, o: Operands, here: Decoded) -> None:
+def _icall(machine: Machine, state: ChipState, o: Operands, here: Decoded) -> None:
     _ijmp(machine, state, o, here)
     machine.enter(state, state.place, here.end)
 
 
-def _branch(machine: Machine, state: State, o: Operands, here: Decoded) -> Fork | None:
+def _branch(machine: Machine, state: ChipState, o: Operands, here: Decoded) -> Fork | None:
     bit = machine.arithmetic.bit(state.flags[o["s"]])
     ways = (o["k"], here.end) if here.name == "brbs" else (here.end, o["k"])
     return _fork(machine, state, bit, *ways)
 
 
-def _skip(machine: Machine, state: State, o: Operands, here: Decoded) -> Fork | None:
+def _skip(machine: Machine, state: ChipState, o: Operands, here: Decoded) -> Fork | None:
     value, after = state.registers[o["d"]], machine.program.reached(here.end).end
     if value is None:
         raise Unproven("an undefined value is used")
@@ -362,7 +362,9 @@ def _skip(machine: Machine, state: State, o: Operands, here: Decoded) -> Fork | 
     return _fork(machine, state, bit, *ways)
 
 
-def _fork(machine: Machine, state: State, bit: Condition, taken: int, other: int) -> Fork | None:
+def _fork(
+    machine: Machine, state: ChipState, bit: Condition, taken: int, other: int
+) -> Fork | None:
     """Go one way, if what is known decides that; else return both."""
     if isinstance(bit, Bit):
         mask = state.masks.get(bit.root)

@@ -14,9 +14,9 @@ from protonn_edge.proof.arithmetic import Arithmetic
 from protonn_edge.proof.forms import (
     Bit,
     Byte,
-    Form,
     Order,
     Root,
+    SumForm,
     Summand,
     Unproven,
     Value,
@@ -27,7 +27,7 @@ from protonn_edge.proof.forms import (
     single,
     variable,
 )
-from protonn_edge.proof.state import State
+from protonn_edge.proof.state import ChipState
 
 FIRST_SRAM = 0x100
 OFFSETS = 1 << 20
@@ -44,7 +44,7 @@ class Fork(NamedTuple):
 
 
 Operands = Mapping[str, int]
-Action = Callable[["Machine", State, Operands, Decoded], Fork | None]
+Action = Callable[["Machine", ChipState, Operands, Decoded], Fork | None]
 
 
 class Machine:
@@ -86,7 +86,7 @@ class Machine:
             self._arguments.add(place)
         return [Byte(form, 0), Byte(form, 1)], place + _BASE
 
-    def step(self, state: State) -> Fork | None:
+    def step(self, state: ChipState) -> Fork | None:
         """Execute an instruction; return the ways on if inputs decide between two."""
         known = self._decoded.get(state.place)
         if known is None:
@@ -127,7 +127,7 @@ class Machine:
         moved = plus(form, constant(by))
         return [byte_of(moved, 0), byte_of(moved, 1)]
 
-    def read(self, state: State, place: int) -> Any:
+    def read(self, state: ChipState, place: int) -> Any:
         """Return a byte of the data space."""
         value = state.memory.get(place)
         if value is None and place not in state.memory:
@@ -143,14 +143,14 @@ class Machine:
                 return byte_of(self.algebra.reduced(form), 0)
         return value
 
-    def before(self, state: State, place: int) -> Any:
+    def before(self, state: ChipState, place: int) -> Any:
         """Return what a state holds at a place, written or not; None if that is undefined."""
         if place in state.memory or place not in self.initial:
             return state.memory.get(place)
         self.carried.add(place)
         return self.initial[place]
 
-    def write(self, state: State, place: int, value: Any) -> None:
+    def write(self, state: ChipState, place: int, value: Any) -> None:
         """Set a byte of the data space, which must be one of the model's or of the stack."""
         if place < OFFSETS:
             inside = place in self.initial
@@ -161,33 +161,33 @@ class Machine:
             raise Unproven(f"it writes to {_named(place)}")
         state.memory[place] = value
 
-    def _on_stack(self, state: State, place: int) -> bool:
+    def _on_stack(self, state: ChipState, place: int) -> bool:
         """Whether a relative place is not below the top of the stack."""
         return place - place % OFFSETS in self._arguments or place > self.top(state)
 
-    def top(self, state: State) -> int:
+    def top(self, state: ChipState) -> int:
         """Return where the next byte on the stack goes."""
         place = self.place(*state.stack)
         if not isinstance(place, int):
             raise Unproven("the stack pointer is unknown")
         return place
 
-    def _move_stack(self, state: State, by: int) -> None:
+    def _move_stack(self, state: ChipState, by: int) -> None:
         low, high = state.stack
         state.stack = self.moved(low, high, by)
 
-    def push(self, state: State, value: Any) -> None:
+    def push(self, state: ChipState, value: Any) -> None:
         """Put a byte onto the stack."""
         self.write(state, self.top(state), value)
         self._move_stack(state, -1)
 
-    def pop(self, state: State) -> Any:
+    def pop(self, state: ChipState) -> Any:
         """Take a byte off the stack."""
         value = self.read(state, self.top(state) + 1)
         self._move_stack(state, 1)
         return value
 
-    def enter(self, state: State, function: int, back: int) -> None:
+    def enter(self, state: ChipState, function: int, back: int) -> None:
         """Call a function, which returns to an address."""
         for number in range(self.program.core.return_bytes):
             self.push(state, back >> 8 * number + 1 & 255)
@@ -200,7 +200,7 @@ def _named(place: int) -> str:
     return "beyond its arguments and its stack"
 
 
-def _whole(low: Value, high: Value) -> Form | None:
+def _whole(low: Value, high: Value) -> SumForm | None:
     """Return the form of two bytes, if they are its lowest ones."""
     if isinstance(low, int) and isinstance(high, int):
         return constant(low | high << 8)

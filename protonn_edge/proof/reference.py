@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.registry import module_of_stage
 from protonn_edge.proof.algebra import Algebra
-from protonn_edge.proof.forms import Form, Root, Unproven, constant, plus, scaled, single
+from protonn_edge.proof.forms import Root, SumForm, Unproven, constant, plus, scaled, single
 
 
 class Reference:
@@ -32,7 +32,7 @@ class Reference:
     def __init__(self, algebra: Algebra, ways: Iterable[Root] = ()) -> None:
         self.algebra, self.ways = algebra, iter(ways)
 
-    def scores(self, model: IntegerChain, inputs: list[Form]) -> list[Form]:
+    def scores(self, model: IntegerChain, inputs: list[SumForm]) -> list[SumForm]:
         """Return the scores of a model; `Unproven` if a stage states no forms."""
         forms = inputs
         for stage in (*model.feature_stages, *model.own_stages):
@@ -42,7 +42,9 @@ class Reference:
             forms = module.forms(stage, forms, self)
         return forms
 
-    def products(self, weights: NDArray[Any], bias: NDArray[Any], inputs: list[Form]) -> list[Form]:
+    def products(
+        self, weights: NDArray[Any], bias: NDArray[Any], inputs: list[SumForm]
+    ) -> list[SumForm]:
         """Return ``bias + W x`` for weights (d, D)."""
         sums = []
         for row, start in zip(weights.astype(np.int64), bias, strict=True):
@@ -53,8 +55,8 @@ class Reference:
         return sums
 
     def function(
-        self, form: Form, compute: Callable[[NDArray[np.int64]], NDArray[Any]], dropped: int = 0
-    ) -> Form:
+        self, form: SumForm, compute: Callable[[NDArray[np.int64]], NDArray[Any]], dropped: int = 0
+    ) -> SumForm:
         """Return a function of a value, which the lowest bytes of a wide sum do not change."""
         if not form.tables:
             return constant(int(compute(np.array([form.constant]))[0]))

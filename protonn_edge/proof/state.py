@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from protonn_edge.avr.order import Frame
+from protonn_edge.avr.order import CallFrame
 from protonn_edge.proof.algebra import Algebra
-from protonn_edge.proof.facts import Facts
+from protonn_edge.proof.facts import OrderFacts
 from protonn_edge.proof.forms import (
     Bit,
     Byte,
     Condition,
-    Form,
     Mask,
     Root,
+    SumForm,
     Unproven,
     Value,
     byte_of,
@@ -44,7 +44,7 @@ class Flag:
 class Carry(Flag):
     """The carry or borrow of sums modulo a power of 256, which higher bytes continue."""
 
-    def __init__(self, algebra: Algebra, x: Form, y: Form, place: int, sign: int) -> None:
+    def __init__(self, algebra: Algebra, x: SumForm, y: SumForm, place: int, sign: int) -> None:
         super().__init__(lambda: algebra.carry(x, y, 1 << 8 * place, sign))
         self.x, self.y, self.place, self.sign = x, y, place, sign
 
@@ -64,7 +64,7 @@ class Status:
         self.flags = flags
 
 
-class State:
+class ChipState:
     """A chip in front of an instruction, on the inputs within its masks and facts."""
 
     __slots__ = (
@@ -78,15 +78,15 @@ class State:
         self.memory: dict[int, Any] = {}
         self.stack: list[Any] = [None, None]  # the bytes of the stack pointer
         # of the functions under way: how far they are, and where they were called
-        self.frames: list[Frame] = []
+        self.frames: list[CallFrame] = []
         self.calls: list[int] = []
         # the inputs that lead here: values of roots, and comparisons of sums
         self.masks: dict[Root, Mask] = {}
-        self.facts: Facts = ()
+        self.facts: OrderFacts = ()
 
-    def copy(self) -> State:
+    def copy(self) -> ChipState:
         """Return a copy."""
-        other = State(self.place)
+        other = ChipState(self.place)
         other.registers, other.flags = [*self.registers], [*self.flags]
         other.memory, other.stack = dict(self.memory), [*self.stack]
         other.frames, other.calls = [each.copy() for each in self.frames], [*self.calls]
@@ -166,7 +166,7 @@ class Meeting:
 
         return Flag(compute)
 
-    def _as_root(self, form: Form) -> Form:
+    def _as_root(self, form: SumForm) -> SumForm:
         """Return a sum that was cut into the root as a form over that."""
         of = self._root.of
         if of is None or self._root.dropped or form.tables != of.tables:

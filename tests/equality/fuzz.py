@@ -27,7 +27,7 @@ from protonn_edge.proof.exploration import RETURN, Explorer
 from protonn_edge.proof.forms import Byte, Root, Unproven, single
 from protonn_edge.proof.instructions import ACTIONS
 from protonn_edge.proof.machine import Machine
-from protonn_edge.proof.state import State
+from protonn_edge.proof.state import ChipState
 
 BUFFER = 0x200
 MOST_INPUTS = 40  # tried of each program
@@ -146,9 +146,9 @@ class Example:
             for each in rng.sample(every, min(MOST_INPUTS, len(every)))
         ]
 
-    def start(self, machine: Machine, registers: list[int | Byte]) -> State:
+    def start(self, machine: Machine, registers: list[int | Byte]) -> ChipState:
         """Return the state in front of the program."""
-        state = State(0)
+        state = ChipState(0)
         state.registers, state.flags = [*registers], [0] * 8
         state.stack, _ = machine.pointer("stack", range(0x100, 0x10000), argument=False)
         machine.enter(state, 0, RETURN)
@@ -179,7 +179,7 @@ class Example:
         return found
 
     def _different(
-        self, machine: Machine, end: State, plain: Machine, true: State, inputs: Inputs,
+        self, machine: Machine, end: ChipState, plain: Machine, true: ChipState, inputs: Inputs,
         tally: Counter[str],
     ) -> Iterator[str]:  # fmt: skip
         machine.algebra.facts = end.facts

@@ -26,7 +26,7 @@ from protonn_edge.proof.exploration import RETURN, Explorer
 from protonn_edge.proof.forms import Bit, Byte, Root, Unproven, single, variable
 from protonn_edge.proof.instructions import ACTIONS
 from protonn_edge.proof.machine import Machine
-from protonn_edge.proof.state import State, Status
+from protonn_edge.proof.state import ChipState, Status
 
 OTHER = {"EEPROM": "0x1f", "the place of the stack": "0x3d"}
 """What a proof has no numbers for."""
@@ -63,7 +63,7 @@ def executed(program: LinkedProgram, number: int, drawn: np.ndarray) -> np.ndarr
     initial = initial_bytes(program, program.variables)
     machine = Machine(program, ACTIONS, initial)
     which = Root("record", np.arange(len(drawn)))
-    state = State(0)
+    state = ChipState(0)
     state.stack, _ = machine.pointer("stack", range(0x100, 0x10000), argument=False)
     state.registers = [
         Byte(variable(Root(f"r{k}", np.arange(256))), 0) if k != 1 else 0 for k in range(32)

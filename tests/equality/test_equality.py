@@ -14,7 +14,7 @@ from equality.programs import linked_program
 from equality.values import value_of
 
 from protonn_edge.chain.registry import module_of_stage
-from protonn_edge.proof.equality import Prediction, prove
+from protonn_edge.proof.equality import PredictionProof, prove
 from protonn_edge.proof.forms import Unproven, variable
 from protonn_edge.proof.reference import Reference
 
@@ -45,7 +45,7 @@ def test_a_program_is_proven_and_its_forms_are_the_scores(
 ) -> None:
     program = example(kind, number)
     model = program.instance.model
-    prediction = Prediction(linked_program(program, tmp_path), model)
+    prediction = PredictionProof(linked_program(program, tmp_path), model)
     assert prediction.proof().steps > 50
     reference = Reference(prediction.machine.algebra, prediction.explorer.ways)
     scores = reference.scores(model, [variable(each) for each in prediction.inputs])

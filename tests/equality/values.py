@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from protonn_edge.proof.forms import Bit, Byte, Form, Order, Root
+from protonn_edge.proof.forms import Bit, Byte, Order, Root, SumForm
 from protonn_edge.proof.machine import Machine
-from protonn_edge.proof.state import State
+from protonn_edge.proof.state import ChipState
 
 Inputs = Mapping[Root, int]
 """The index of each input's value."""
@@ -35,7 +35,7 @@ def is_within(masks: Mapping[Root, Any], inputs: Inputs) -> bool:
     return all(bool(mask[index_of(root, inputs)]) for root, mask in masks.items())
 
 
-def value_of(form: Form, inputs: Inputs) -> int:
+def value_of(form: SumForm, inputs: Inputs) -> int:
     """Return a form's value."""
     tables = form.tables.items()
     return form.constant + sum(int(t.array[index_of(root, inputs)]) for root, t in tables)
@@ -58,7 +58,7 @@ def bit_of(bit: int | Bit | Order, inputs: Inputs) -> int:
     return int(x == y if bit.equal else x < y)
 
 
-def holds(machine: Machine, state: State, inputs: Inputs) -> bool:
+def holds(machine: Machine, state: ChipState, inputs: Inputs) -> bool:
     """Whether a state is what these inputs lead to."""
     forms = machine.algebra.sums.forms
     for fact in state.facts:
