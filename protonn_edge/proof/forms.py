@@ -1,7 +1,7 @@
 """ComparedSums of tables, which is what values of a program are of its inputs.
 
 A `Root` is a variable that takes finitely many values: an input, or the value of an earlier sum. A
-`SumForm` is an integer, ``constant + sum of table_r[r]`` over roots r. What touches one root alone is
+`SumForm` is an integer, ``constant + sum of table_r[r]`` over roots r. What touches one root is
 computed for each of its values; what adds different roots is added. The only other arithmetic is
 that of carries, for bytes ``floor(F / 256**k) mod 256`` of forms and any integers X and Y::
 
