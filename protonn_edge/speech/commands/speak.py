@@ -63,7 +63,7 @@ def speak_command(
     silent = next((name for name, count in counts.items() if not count), None)
     if silent is not None:
         raise InputError(
-            f"no voice says {silent!r}; give words of the language {language!r}, or another "
+            f"no voice speaks {silent!r}; give words of the language {language!r}, or another "
             "--language"
         )
     write_together(output, files)
