@@ -2,7 +2,7 @@
 
     python benchmarks/words.py [--only NAME] [--speakers N] [--seeds N] [--json]
 
-`protonn_edge.speech` says the ten digits with the synthesizers of this machine. Rows:
+`protonn_edge.speech` speaks the ten digits with the synthesizers of this machine. Rows:
 
 - ``synthetic``: trained on these takes, tested on all recordings of ``fsdd_audio.npz`` (see
   audio.py), six speakers whom the model has never heard
