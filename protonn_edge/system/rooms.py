@@ -15,6 +15,7 @@ _PARTS = {
     "cascades": ("kinds.cascade", "--then --pass-on"),
     "certificates": ("certificate", "--entry --points --prove --check"),
     "conversion": ("conversion", "convert"),
+    "editing": ("editing", "takes"),
     "float builds": ("kinds.protonn.precision", "--precision"),
     "one-class learning": (
         "kinds.protonn.one_class",
