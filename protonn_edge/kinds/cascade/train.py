@@ -223,7 +223,7 @@ def _scores(
 
 @dataclass(frozen=True, eq=False)
 class _Untrained:
-    """What the rules that every training fits are told about a classifier."""
+    """What the rules that every training fits read of a classifier."""
 
     model_: Model
     scores_are_logits: ClassVar[bool] = False
