@@ -24,7 +24,7 @@ PARTS = ("first", "second")
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class CascadePart:
     """One of the two models: what a `Model` computes with.
 
     With features of its own, it computes these from the bytes of raw points; otherwise, its inputs
@@ -72,7 +72,7 @@ class Part:
         reported = (size for sizes in activity_sizes(self.model).values() for size in sizes)
         return (self.model.n_inputs, *reported)
 
-    def in_bytes(self, quantizer: InputQuantizer) -> Part:
+    def in_bytes(self, quantizer: InputQuantizer) -> CascadePart:
         """Return the part without features as a part of the bytes that a quantizer makes."""
         zero, step = quantizer.zero, quantizer.step.astype(np.float64)
         zeros = np.zeros_like(zero)
@@ -116,8 +116,8 @@ class CascadeHead(Head):
         accuracy="--clip for both models",
     )
 
-    first: Part
-    second: Part
+    first: CascadePart
+    second: CascadePart
     margin: float  # of the two best scores, below which the second model answers
     scale: float
     adds: bool = False

@@ -18,7 +18,7 @@ from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_chain import IntegerChain, chain_for
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.registry import quantizer_of
-from protonn_edge.kinds.cascade.head import CascadeHead, Part
+from protonn_edge.kinds.cascade.head import CascadeHead, CascadePart
 from protonn_edge.kinds.cascade.integers import MOST_FACTOR, IntegerCascade, PartStages
 
 _FINE_ENOUGH = 0.02  # error of the ratio of the factors, as a share
@@ -71,13 +71,13 @@ def _common(one: InputQuantizer, other: InputQuantizer) -> InputQuantizer:
     return InputQuantizer(begin, np.where(step == 0, 1.0, step), BYTE_MAXIMUM)
 
 
-def _quantized(part: Part) -> IntegerChain:
+def _quantized(part: CascadePart) -> IntegerChain:
     """Return the integers of a part."""
     chain: IntegerChain = quantizer_of(part.head.kind).quantize(part.model)
     return chain
 
 
-def _stages_of(chain: IntegerChain, part: Part) -> PartStages:
+def _stages_of(chain: IntegerChain, part: CascadePart) -> PartStages:
     """Return the stages of a part, with its activity if the same inputs are 0."""
     stages = (*chain.feature_stages, *chain.own_stages)
     return PartStages(stages, len(chain.feature_stages), part.model.activity)

@@ -22,7 +22,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import FloatPolicy, rule_modules, with_rules
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.errors import InputError, InvalidValue
-from protonn_edge.kinds.cascade.head import CascadeHead, Part, margins
+from protonn_edge.kinds.cascade.head import CascadeHead, CascadePart, margins
 from protonn_edge.kinds.cascade.quantize import quantized_parts
 from protonn_edge.quantization import measure_activity, quantize
 from protonn_edge.system.checks import check
@@ -94,7 +94,7 @@ def _check(first: Model, second: Model) -> None:
 
 def _with_parts(first: Model, second: Model) -> Model:
     """Return a cascade that passes no points on."""
-    one, other = Part.of(first), Part.of(second)
+    one, other = CascadePart.of(first), CascadePart.of(second)
     base, features, inputs = first, first.features, first.inputs
     if first.features is not None and first.features == second.features:
         one, other = (replace(part, features=None) for part in (one, other))
