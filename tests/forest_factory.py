@@ -11,7 +11,7 @@ from model_factory import parts_for, random_points
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.model import Model
-from protonn_edge.kinds.forest.integers import LEAF, IntegerForest
+from protonn_edge.kinds.forest.integers import LEAF, IntegerForest, Trees
 
 
 def random_shape(
@@ -54,23 +54,37 @@ def random_chain(
     share: float = 0.3,
     vote: int = 0,
     apart: bool = False,
+    levels: int = 255,
+    by_tree: bool = False,
 ) -> IntegerChain:
-    """Return integers of random trees, whose leaves may add one `vote` each."""
+    """Return integers of random trees.
+
+    Their leaves may add one `vote` each, or another multiple of it in each tree (`by_tree`); a
+    feature has so many `levels` of thresholds.
+    """
     rng = np.random.default_rng(seed)
     nodes = random_shape(rng, trees, features, depth, apart=apart)
     inner = int((nodes != LEAF).sum())
     leaves = random_leaves(rng, len(nodes) - inner, classes, share)
     if vote:
         leaves = vote * np.eye(classes)[rng.integers(0, classes, len(leaves))]
+    if by_tree:
+        leaves = leaves * _trees_of_leaves(nodes)[:, None]
     return forest_chain(
         inputs=InputQuantizer(np.zeros(features), np.full(features, 1 / 255), 255),
         nodes=nodes,
-        thresholds=rng.integers(0, 255, inner).astype(np.uint8),
+        thresholds=(rng.integers(0, levels, inner) * (255 // levels)).astype(np.uint8),
         leaves=leaves.astype(np.int8),
         bias=rng.integers(-300, 300, classes),
         score_scale=1 / 1000,
         classes=tuple(f"class {label}" for label in range(classes)),
     )
+
+
+def _trees_of_leaves(nodes: np.ndarray) -> np.ndarray:
+    """Return the number of the tree of each leaf, from 1 on."""
+    trees = Trees(nodes)
+    return np.searchsorted(trees.roots, np.flatnonzero(~trees.inner), side="right")
 
 
 def random_forest_model(

@@ -201,10 +201,10 @@ class ForestTable:
         roots = set(self.trees.roots.tolist())
         inner = zip(self.thresholds.tolist(), self._subtrees(self.skip_bytes).tolist(), strict=True)
         leaves = iter(self.leaves)
-        made = [_word(int(start)) for start in self.bias]
+        made = [word(int(start)) for start in self.bias]
         for place, feature in enumerate(self.trees.features.tolist()):
             if place in roots:
-                made.append(_word(next(sizes)))
+                made.append(word(next(sizes)))
             if feature < 0:
                 made.append(self._leaf(next(leaves)))
             else:
@@ -222,7 +222,8 @@ class ForestTable:
         return bytes([self.first_mark + label, *([] if self.vote else [value])])
 
 
-def _word(number: int) -> bytes:
+def word(number: int) -> bytes:
+    """Return the two bytes of a number."""
     return (number & _WORD).to_bytes(2, "little")
 
 
