@@ -11,7 +11,7 @@ from model_factory import parts_for, random_points
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.model import Model
-from protonn_edge.kinds.forest.integers import LEAF, IntegerForest, Trees
+from protonn_edge.kinds.forest.integers import LEAF, IntegerForest
 
 
 def random_shape(
@@ -55,12 +55,10 @@ def random_chain(
     vote: int = 0,
     apart: bool = False,
     levels: int = 255,
-    by_tree: bool = False,
 ) -> IntegerChain:
     """Return integers of random trees.
 
-    Their leaves may add one `vote` each, or another multiple of it in each tree (`by_tree`); a
-    feature has so many `levels` of thresholds.
+    Their leaves may add one `vote` each; a feature has so many `levels` of thresholds.
     """
     rng = np.random.default_rng(seed)
     nodes = random_shape(rng, trees, features, depth, apart=apart)
@@ -68,8 +66,6 @@ def random_chain(
     leaves = random_leaves(rng, len(nodes) - inner, classes, share)
     if vote:
         leaves = vote * np.eye(classes)[rng.integers(0, classes, len(leaves))]
-    if by_tree:
-        leaves = leaves * _trees_of_leaves(nodes)[:, None]
     return forest_chain(
         inputs=InputQuantizer(np.zeros(features), np.full(features, 1 / 255), 255),
         nodes=nodes,
@@ -79,12 +75,6 @@ def random_chain(
         score_scale=1 / 1000,
         classes=tuple(f"class {label}" for label in range(classes)),
     )
-
-
-def _trees_of_leaves(nodes: np.ndarray) -> np.ndarray:
-    """Return the number of the tree of each leaf, from 1 on."""
-    trees = Trees(nodes)
-    return np.searchsorted(trees.roots, np.flatnonzero(~trees.inner), side="right")
 
 
 def random_forest_model(

@@ -23,8 +23,8 @@ def instances() -> Iterator[Instance]:
     yield _instance("votes, and features like marks", many)
     shared = {"features": 60, "levels": 3, "classes": 9}
     yield _instance("votes, shared tests", random_chain(10, trees=20, vote=127, **shared))
-    by_tree = random_chain(11, trees=4, depth=9, vote=30, by_tree=True, **shared)
-    yield _instance("votes of trees, shared tests, long subtrees", by_tree)
+    far = random_chain(11, trees=4, depth=9, vote=30, **shared)
+    yield _instance("votes, shared tests, long subtrees", far)
     yield _instance("many inputs", random_chain(2, features=400, depth=6, share=0, classes=2))
     yield _instance("long subtrees", random_chain(3, trees=5, depth=8, features=40))
     wide = random_chain(4, trees=4, depth=6, features=300, classes=12, share=1.0)

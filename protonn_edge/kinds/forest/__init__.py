@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from protonn_edge.chain.entries import Kind
 
-WALK, IF_ELSE, PACKED = PLANS = ("walk", "if-else", "packed")
+WALK, IF_ELSE, LEAF_LISTS, PACKED = PLANS = ("walk", "if-else", "leaf-lists", "packed")
 
 KINDS = (Kind("forest", "Forest", 3, plans=PLANS),)
 STAGES = {"forest": ""}

@@ -11,9 +11,10 @@ from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.kernels import compiled
 from protonn_edge.kernels.kernel import Kernel
 from protonn_edge.kernels.listing import Facts, Listing
-from protonn_edge.kinds.forest import IF_ELSE
+from protonn_edge.kinds.forest import IF_ELSE, LEAF_LISTS
 from protonn_edge.kinds.forest.if_else import IfElse, can_be_instructions
 from protonn_edge.kinds.forest.integers import IntegerForest
+from protonn_edge.kinds.forest.leaves import leaf_codes
 from protonn_edge.kinds.forest.packed_kernel import PackedKernel, packed_of
 from protonn_edge.kinds.forest.walk import ForestKernel
 
@@ -27,7 +28,7 @@ class IfElseKernel(ForestKernel):
     @property
     def code(self) -> IfElse:
         """The instructions."""
-        return if_else_of(self.stage)
+        return if_else_of(self.stage)[self.name]
 
     @property
     def listing(self) -> Listing:
@@ -36,8 +37,8 @@ class IfElseKernel(ForestKernel):
 
     @property
     def facts(self) -> Facts:
-        """Nothing: there are no loops."""
-        return {}
+        """How often loops over lists are passed."""
+        return self.code.leaves.facts
 
     @property
     def changed(self) -> tuple[str, ...]:
@@ -61,21 +62,29 @@ class IfElseKernel(ForestKernel):
 
     @property
     def table_bytes(self) -> int:
-        """No flash: there are no tables."""
-        return 0
+        """Flash of the lists of what leaves add."""
+        return len(self.lists)
+
+    @property
+    def lists(self) -> bytes:
+        """The lists of what leaves add, if any."""
+        return self.code.leaves.content
 
 
 @lru_cache(maxsize=8)
-def if_else_of(stage: IntegerForest) -> IfElse:
-    """Return the instructions of a stage, cached because all its plans share them."""
-    return IfElse(stage.table)
+def if_else_of(stage: IntegerForest) -> dict[str, IfElse]:
+    """Return the instructions of a stage by kernel, cached because all its plans share them."""
+    if not can_be_instructions(stage.table):
+        return {}
+    codes = {LEAF_LISTS if each.moves else IF_ELSE: each for each in leaf_codes(stage.table)}
+    return {name: IfElse(leaves) for name, leaves in codes.items()}
 
 
 def kernels(stage: IntegerForest, core: Core) -> tuple[Kernel, ...]:
     """Return the kernels of a stage: the walk and, if possible, instructions and a packed table."""
     able: list[Kernel] = [ForestKernel(stage, core)]
-    if core.multiplies and can_be_instructions(stage.table):
-        able.append(IfElseKernel(stage, core))
+    if core.multiplies:
+        able += [IfElseKernel(stage, core, name) for name in if_else_of(stage)]
     if packed_of(stage).possible:
         able.append(PackedKernel(stage, core))
     return tuple(able)

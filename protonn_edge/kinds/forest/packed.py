@@ -14,8 +14,6 @@ before the marks are marks of a right leaf. The byte for the children is
     leaf
     another, not 0        bytes of the left subtree, which follows
     0                     these bytes follow first, as two in little-endian order
-
-If trees add different values, the value of a tree's votes follows its size.
 """
 
 from __future__ import annotations
@@ -73,25 +71,10 @@ class PackedTable:
         return self.mark - len(self.table.bias)
 
     @cached_property
-    def votes(self) -> IntArray | None:
-        """The value that the leaves of each tree add, (T,); None if they differ within a tree."""
-        starts = self.table.trees.leaf_starts
-        values = self.table.leaves.astype(np.int64).sum(axis=1)
-        ends = [each.reduceat(values, starts) for each in (np.minimum, np.maximum)]
-        alike = int(self.table.pairs.max()) == 1 and (ends[0] == ends[1]).all()
-        return ends[0] if alike and ends[0].min() > 0 else None
-
-    @property
-    def vote(self) -> int:
-        """The value that every leaf adds; 0 if trees differ."""
-        assert self.votes is not None
-        return int(self.votes[0]) if self.votes.min() == self.votes.max() else 0
-
-    @cached_property
     def possible(self) -> bool:
-        """Whether a byte is enough for tests and marks, and a mark for what a leaf adds."""
+        """Whether leaves vote, and a byte is enough for tests and marks."""
         return (
-            self.votes is not None
+            self.table.vote > 0
             and self.right_mark >= _LEAST_SKIP
             and len(self.tests) <= self.mark
             and int(self.table.trees.features.max()) < _BYTE
@@ -120,8 +103,7 @@ class PackedTable:
     @property
     def tree_bytes(self) -> IntArray:
         """Bytes of each tree after its size, (T,)."""
-        sizes: IntArray = np.array(self._measured[1])[self.table.trees.roots]
-        return sizes + (not self.vote)
+        return np.array(self._measured[1])[self.table.trees.roots]
 
     @property
     def n_bytes(self) -> int:
@@ -141,10 +123,8 @@ class PackedTable:
         classes = np.zeros(len(trees.features), np.int64)
         classes[~trees.inner] = self.table.leaves.argmax(axis=1)
         lines = [b"".join(word(int(start)) for start in self.table.bias)]
-        assert self.votes is not None
-        for root, size, vote in zip(trees.roots, self.tree_bytes, self.votes, strict=True):
-            head = word(int(size)) + (b"" if self.vote else bytes([int(vote)]))
-            lines.append(head + self._nodes(int(root), number, classes))
+        for root, size in zip(trees.roots.tolist(), self.tree_bytes.tolist(), strict=True):
+            lines.append(word(size) + self._nodes(root, number, classes))
         return tuple(lines)
 
     def _nodes(self, root: int, number: IntArray, classes: NDArray[np.int64]) -> bytes:

@@ -11,8 +11,8 @@ from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.kernels.listing import Facts, Listing, Passed
 from protonn_edge.kinds.forest import PACKED
 from protonn_edge.kinds.forest.integers import IntegerForest
-from protonn_edge.kinds.forest.walk import ADD, STORE, ForestKernel
 from protonn_edge.kinds.forest.packed import Children, PackedTable
+from protonn_edge.kinds.forest.walk import ADD, STORE, ForestKernel
 
 # Labels that a test passes to the left and to the right: the further, the rarer.
 _LEFT = ("left", "stays", "left_subtree", "far_left")
@@ -33,7 +33,7 @@ class PackedKernel(ForestKernel):
     @cached_property
     def listing(self) -> Listing:
         """The instructions: Z points to the trees, or to a test; X to inputs and scores."""
-        packed, vote = self.packed, self.packed.vote
+        packed, vote = self.packed, self.stage.table.vote
         mark, right_mark = packed.mark, packed.right_mark
         return Listing(
             f"""
@@ -50,7 +50,6 @@ class PackedKernel(ForestKernel):
                 lpm  %B[end], Z+
                 add  %A[end], r30
                 adc  %B[end], r31
-                {"" if vote else "lpm %[left], Z+ ; the value of its votes"}
             node:
                 lpm  %[a], Z+ ; the test, or the mark of a leaf
                 cpi  %[a], {mark}
@@ -105,7 +104,7 @@ class PackedKernel(ForestKernel):
                 subi %[a], {-len(packed.table.bias)} ; the right child is a leaf
             leaf:
                 subi %[a], {mark}
-                {f"ldi %[b], {vote}" if vote else "mov %[b], %[left]"}
+                ldi  %[b], {vote}
                 {ADD}{STORE}
             ended:
                 movw r30, %[end]
