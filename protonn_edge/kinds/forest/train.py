@@ -25,9 +25,12 @@ from protonn_edge.chain.checks import Float64
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.kinds.forest import quantize
+from protonn_edge.kinds.forest.adaboost import AdaBoost
 from protonn_edge.kinds.forest.head import ForestHead
 from protonn_edge.kinds.forest.integers import LEAF, ForestTable, Trees
+from protonn_edge.kinds.forest.packed import PackedTable
 from protonn_edge.kinds.forest.parameters import ENSEMBLES, LEAVES, ForestParameters
+from protonn_edge.kinds.forest.shared_tests import SharedTests
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.learner import Learner
 from protonn_edge.training.mapped_rows import in_memory
@@ -57,6 +60,7 @@ class GrownTrees:
     risks: Float64  # (N,): impurity times the node's share of the points
     bias: Float64  # (L,): initial scores
     boosted: int = 0  # trees per round of boosting; 0 for independent trees
+    packed: bool = False  # whether their size is that of a packed table, if this is possible
 
     @classmethod
     def of(cls, forest: Any, some: NDArray[np.float32]) -> Self:
@@ -112,9 +116,13 @@ class GrownTrees:
     @property
     def n_bytes(self) -> int:
         """Bytes that the trees take on the device."""
-        any_thresholds = np.zeros(int(self.shape.inner.sum()), np.uint8)
+        thresholds = np.floor(self.thresholds[self.shape.inner]) if self.packed else 0
+        of_inner = np.broadcast_to(np.uint8(thresholds), int(self.shape.inner.sum()))
         leaves, bias, _ = quantize.quantized_leaves(self.shape, self.leaves, self.bias)
-        return ForestTable(self.shape, any_thresholds, leaves, bias).n_bytes
+        table = ForestTable(self.shape, of_inner, leaves, bias)
+        if self.packed and (packed := PackedTable(table)).possible:
+            return packed.n_bytes
+        return table.n_bytes
 
     @cached_property
     def _ends(self) -> list[int]:
@@ -309,10 +317,84 @@ class ForestLearner(Learner):
 
     def grown(self, Q: NDArray[np.float32], points: Points) -> tuple[GrownTrees, dict[str, Any]]:
         """Return trees within the budget for bytes Q (n, D), and facts for the model's record."""
-        forest = new_ensemble(self.settings, self.seed)
-        forest.fit(Q, points.y, sample_weight=points.weight)
-        trees, facts = _reduced(GrownTrees.of(forest, Q[:1]), self.settings)
-        return trees, {"trainer": type(forest).__name__, **facts}
+        settings, growth = self.settings, Growth(self.settings, self.seed, Q, points)
+        if settings.shares_tests:
+            growth = growth.with_shared_tests(len(np.unique(points.y)))
+        if settings.ensemble == "adaboost":
+            trees, facts = growth.to_size()
+        else:
+            trees, facts = _reduced(growth.grown(), settings)
+        return trees, {"trainer": CLASSIFIERS[settings.ensemble].__name__, **facts}
+
+
+_FEW_TREES = 5  # that show which tests are used, and the bytes of a leaf
+_LEAF_BYTES = 4  # of a leaf and a test
+# of growing trees to a size: how often at most, to what share of it, and when to stop
+_TRIES, _MARGIN, _CLOSE = 3, 0.98, 1.05
+
+
+@dataclass(frozen=True)
+class Growth:
+    """Grows the trees of an ensemble."""
+
+    settings: ForestClassifier
+    seed: int
+    Q: NDArray[np.float32]  # (n, D): bytes
+    points: Points
+    tests: SharedTests | None = None  # the only ones to use
+
+    def grown(self, n_trees: int | None = None, leaves: int | None = None) -> GrownTrees:
+        """Return trees: as many as set, or fewer, with at most so many leaves each."""
+        more: dict[str, Any] = {} if leaves is None else {"max_leaf_nodes": leaves}
+        if n_trees is not None:
+            more["n_estimators"] = n_trees
+        forest = new_ensemble(self.settings, self.seed, **more)
+        X = self.Q if self.tests is None else self.tests.codes(self.Q)
+        grown = GrownTrees.of(forest.fit(X, self.points.y, sample_weight=self.points.weight), X[:1])
+        if self.tests is None:
+            return grown
+        thresholds = self.tests.thresholds(grown.shape, grown.thresholds)
+        return replace(grown, thresholds=thresholds, packed=True)
+
+    @property
+    def _begun(self) -> tuple[int, int | None]:
+        """The number of trees to grow at first, and of leaves."""
+        n_trees, budget = self.settings.n_trees, self.settings.size_budget
+        guess = None if budget is None else max(2, budget // (n_trees * _LEAF_BYTES))
+        return min(_FEW_TREES, n_trees), guess
+
+    def with_shared_tests(self, n_classes: int) -> Growth:
+        """Return the growth with few tests, those of a few trees."""
+        n_trees, leaves = self._begun
+        few = self.grown(n_trees, leaves)
+        most = min(int(self.settings.tests or 0), 256 - n_classes)
+        tests = SharedTests.of(
+            few.shape, few.thresholds, few.risks, n_features=self.Q.shape[1], most=most
+        )
+        return replace(self, tests=tests)
+
+    def to_size(self) -> tuple[GrownTrees, dict[str, Any]]:
+        """Return trees that vote within the budget, and facts for the model's record."""
+        settings = self.settings
+        n_trees, leaves = self._begun
+        if leaves is None or settings.size_budget is None:
+            return self.grown().voting(), {}
+        budget, fitting_ones = settings.size_budget, dict[int, GrownTrees]()
+        begun = self.grown(n_trees, leaves).voting().n_bytes * settings.n_trees / n_trees
+        share = budget / begun
+        for _ in range(_TRIES):
+            leaves = max(2, int(leaves * share))
+            trees = self.grown(leaves=leaves).voting()
+            share = budget / trees.n_bytes
+            if share >= 1:
+                fitting_ones[leaves] = trees
+            if 1 <= share <= _CLOSE:
+                break
+            share *= _MARGIN
+        if not fitting_ones:
+            raise _too_small(budget, settings.n_trees)
+        most = max(fitting_ones)
+        return fitting_ones[most], {"max_leaf_nodes": most}
 
 
 def _reduced(grown: GrownTrees, settings: ForestClassifier) -> tuple[GrownTrees, dict[str, Any]]:
@@ -380,6 +462,16 @@ class ForestClassifier(ForestParameters, DeviceClassifier):
             "shrinkage",
             "only {ensemble} 'boosting' uses it",
         ),
+        without_effect(
+            lambda case: case.settings.ensemble == "adaboost",
+            "leaves",
+            "{ensemble} is 'adaboost', whose leaves vote",
+        ),
+        without_effect(
+            lambda case: not case.settings.leaves_vote,
+            "tests",
+            "only trees whose leaves vote share tests",
+        ),
     )
 
     @classmethod
@@ -409,22 +501,39 @@ class ForestClassifier(ForestParameters, DeviceClassifier):
         """Whether training makes the scores logits."""
         return self.ensemble == "boosting"
 
+    @property
+    def leaves_vote(self) -> bool:
+        """Whether all leaves vote."""
+        return self.ensemble == "adaboost" or (
+            self.ensemble != "boosting" and self.leaves == "votes"
+        )
+
+    @property
+    def shares_tests(self) -> bool:
+        """Whether trees share few tests."""
+        return self.tests is not None and self.leaves_vote
+
 
 CLASSIFIERS: dict[str, Callable[..., Any]] = {
     "random": RandomForestClassifier,
     "extra": ExtraTreesClassifier,
     "boosting": GradientBoostingClassifier,
+    "adaboost": AdaBoost,
 }
 
 
 def new_ensemble(
-    settings: ForestClassifier, seed: int, kinds: Mapping[str, Callable[..., Any]] = CLASSIFIERS
+    settings: ForestClassifier,
+    seed: int,
+    kinds: Mapping[str, Callable[..., Any]] = CLASSIFIERS,
+    **more: Any,
 ) -> Any:
     """Return scikit-learn's estimator with these settings, of its kinds by name of ensemble."""
     shared = {
         "n_estimators": settings.n_trees,
         "min_samples_leaf": settings.min_samples_leaf,
         "random_state": seed,
+        **more,
     }
     kind, depth = kinds[settings.ensemble], settings.max_depth
     if settings.ensemble == "boosting":
