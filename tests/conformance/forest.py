@@ -10,7 +10,8 @@ from forest_factory import ends_of_range, random_chain, tiny_chain
 from model_factory import random_inputs
 
 from protonn_edge.chain.integer_chain import IntegerChain, named_stages
-from protonn_edge.kinds.forest.integers import LEAF, IntegerForest
+from protonn_edge.kinds.forest.integers import IntegerForest
+from protonn_edge.kinds.forest.table import LEAF
 
 
 def instances() -> Iterator[Instance]:

@@ -8,7 +8,7 @@ from kinds.kind import Kind
 
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.model import Model
-from protonn_edge.kinds.forest.integers import LEAF
+from protonn_edge.kinds.forest.table import LEAF
 from protonn_edge.kinds.forest.train import ForestClassifier
 
 

@@ -16,9 +16,9 @@ import numpy as np
 
 from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.kernels.listing import Listing
-from protonn_edge.kinds.forest.integers import ForestTable
 from protonn_edge.kinds.forest.layout import Line, Reading, TreeLines
 from protonn_edge.kinds.forest.leaves import LeafCode
+from protonn_edge.kinds.forest.table import ForestTable
 
 _MOST_NODES = 8_000  # with more, instructions exceed the flash of any chip
 _LARGEST_BYTE = 255

@@ -15,7 +15,7 @@ from protonn_edge.kinds.forest import IF_ELSE, LEAF_LISTS
 from protonn_edge.kinds.forest.if_else import IfElse, can_be_instructions
 from protonn_edge.kinds.forest.integers import IntegerForest
 from protonn_edge.kinds.forest.leaves import leaf_codes
-from protonn_edge.kinds.forest.packed_kernel import PackedKernel, packed_of
+from protonn_edge.kinds.forest.packed_kernel import PackedKernel
 from protonn_edge.kinds.forest.walk import ForestKernel
 
 
@@ -85,6 +85,6 @@ def kernels(stage: IntegerForest, core: Core) -> tuple[Kernel, ...]:
     able: list[Kernel] = [ForestKernel(stage, core)]
     if core.multiplies:
         able += [IfElseKernel(stage, core, name) for name in if_else_of(stage)]
-    if packed_of(stage).possible:
+    if stage.packed.possible:
         able.append(PackedKernel(stage, core))
     return tuple(able)

@@ -1,7 +1,7 @@
 """Forests in fewer bytes: all trees share a table of tests, and a leaf stands with its parent.
 
 A *test* is a feature and a threshold. The table of tests has two bytes for each. The initial scores
-and the trees follow as in `integers`, with the nodes in preorder::
+and the trees follow as in `table`, with the nodes in preorder::
 
     leaf         its mark
     inner node   its test, and one byte for its children
@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.integer_stage import IntArray
-from protonn_edge.kinds.forest.integers import ForestTable, word
+from protonn_edge.kinds.forest.table import ForestTable, word
 
 _BYTE = 256  # the values of a byte
 _LEAST_SKIP = 16  # the bytes of a subtree that one byte must reach at least
@@ -126,6 +126,11 @@ class PackedTable:
         for root, size in zip(trees.roots.tolist(), self.tree_bytes.tolist(), strict=True):
             lines.append(word(size) + self._nodes(root, number, classes))
         return tuple(lines)
+
+    @property
+    def content(self) -> bytes:
+        """All bytes."""
+        return self.test_bytes + b"".join(self.lines)
 
     def _nodes(self, root: int, number: IntArray, classes: NDArray[np.int64]) -> bytes:
         """Return the bytes of the nodes of a tree."""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 
 from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.kernels.listing import Facts, Listing, Passed
 from protonn_edge.kinds.forest import PACKED
-from protonn_edge.kinds.forest.integers import IntegerForest
 from protonn_edge.kinds.forest.packed import Children, PackedTable
 from protonn_edge.kinds.forest.walk import ADD, STORE, ForestKernel
 
@@ -28,7 +27,7 @@ class PackedKernel(ForestKernel):
     @property
     def packed(self) -> PackedTable:
         """The forest in flash."""
-        return packed_of(self.stage)
+        return self.stage.packed
 
     @cached_property
     def listing(self) -> Listing:
@@ -202,9 +201,3 @@ def _passed(children: Children) -> tuple[str, str]:
     if children.right_leaf:
         return _LEFT[1], _RIGHT[1]
     return (_LEFT[3], _RIGHT[3]) if children.far else (_LEFT[2], _RIGHT[2])
-
-
-@lru_cache(maxsize=8)
-def packed_of(stage: IntegerForest) -> PackedTable:
-    """Return the packed table of a stage, cached because all its plans share it."""
-    return PackedTable(stage.table)

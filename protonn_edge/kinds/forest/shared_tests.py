@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.kinds.forest.integers import Trees
+from protonn_edge.kinds.forest.table import Trees
 
 _BYTES = 256
 

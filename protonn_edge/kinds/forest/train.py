@@ -27,10 +27,10 @@ from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.kinds.forest import quantize
 from protonn_edge.kinds.forest.adaboost import AdaBoost
 from protonn_edge.kinds.forest.head import ForestHead
-from protonn_edge.kinds.forest.integers import LEAF, ForestTable, Trees
 from protonn_edge.kinds.forest.packed import PackedTable
 from protonn_edge.kinds.forest.parameters import ENSEMBLES, LEAVES, ForestParameters
 from protonn_edge.kinds.forest.shared_tests import SharedTests
+from protonn_edge.kinds.forest.table import LEAF, ForestTable, Trees
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.learner import Learner
 from protonn_edge.training.mapped_rows import in_memory
@@ -480,7 +480,9 @@ class ForestClassifier(ForestParameters, DeviceClassifier):
         features = {"clip": FEATURES_SEARCHED["clip"]}
         most = max(2_000, task.parameter_bytes)
         begun = {name: getattr(cls, name) for name in ("min_samples_leaf", "leaves", *features)}
-        starts = (("random", 10), ("extra", 10), ("boosting", 30), ("random", 30))
+        starts = (
+            *(("random", 10), ("adaboost", 20), ("extra", 10), ("boosting", 30), ("random", 30)),
+        )
         return SearchSpec(
             {
                 "ensemble": Among(ENSEMBLES),

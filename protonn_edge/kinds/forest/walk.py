@@ -13,7 +13,8 @@ from protonn_edge.kernels import compiled
 from protonn_edge.kernels.kernel import HeldKernel
 from protonn_edge.kernels.listing import Facts, Listing, Passed
 from protonn_edge.kinds.forest import WALK
-from protonn_edge.kinds.forest.integers import ForestTable, IntegerForest
+from protonn_edge.kinds.forest.integers import IntegerForest
+from protonn_edge.kinds.forest.table import ForestTable
 
 ADD = """
     movw r26, %[scores]
