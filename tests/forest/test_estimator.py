@@ -145,7 +145,6 @@ def test_trees_that_share_tests_fit_a_packed_table(ensemble: str) -> None:
     settings = {"ensemble": ensemble, "size_budget": 1_500}
     alone, shared = (fitted(tests=tests, **settings) for tests in (None, 60))
     stages = [named_stages(integers_of(each))["forest"] for each in (alone, shared)]
-    assert not stages[0].packed.possible
     assert stages[1].packed.possible
     assert len(stages[1].packed.tests) <= 60
     assert 1_350 < stages[1].packed.n_bytes == integers_of(shared).model_bytes <= 1_500
