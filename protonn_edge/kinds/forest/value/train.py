@@ -83,8 +83,8 @@ class ForestRegressor(DeviceRegressor, ForestClassifier):
         for_classes("leaves tests"),
         Refusal(
             lambda case: case.settings.ensemble not in OF_NUMBERS,
-            "{ensemble} '{settings.ensemble}' votes for a class; choose one of "
-            + ", ".join(OF_NUMBERS),
+            "{ensemble} '{settings.ensemble}' votes for classes; choose 'random', 'extra' or "
+            "'boosting'",
         ),
     )
 
