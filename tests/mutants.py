@@ -109,6 +109,7 @@ QUANTIZERS = "tests/quantization tests/policy/rejection/test_thresholds.py"
 # A module has the tests of the longest name that it begins with.
 NEAREST = {
     "avr": ["tests/avr tests/linkage"],
+    "proof": ["tests/equality"],
     "datasets": [
         "tests/corpus",
         "tests/datasets",
@@ -135,6 +136,7 @@ NEAREST = {
         "tests/regression/library/test_raw_values.py",
     ],
     "families": ["tests/pico tests/linkage tests/cli/test_upload.py"],
+    "editing": ["tests/editing"],
     "sensors/sampling": ["tests/recording"],
     "sensors/sensor_projects": ["tests/recording", "tests/live tests/export/test_live_sketch.py"],
     "sensors/windowing": [

@@ -78,6 +78,9 @@ ROOMS = {
         "docs/policy.md docs/rejection.md",
         needed_by=("values", "sets of labels"),
     ),
+    "proof": Room(
+        "protonn_edge/proof protonn_edge/kinds/linear/proof.py tests/equality",
+    ),
     "certificate": Room(
         "protonn_edge/certificate protonn_edge/cli/certify.py protonn_edge/export/certificate.py "
         "protonn_edge/report/sections/certificate.py "
@@ -135,6 +138,11 @@ ROOMS = {
         "tests/recording docs/live.md docs/recording.md docs/sensors.md docs/own-sensor.md",
         "record -o recording.csv",
         "sensors are not installed",
+    ),
+    "editing": Room(
+        "protonn_edge/editing protonn_edge/cli/takes.py tests/editing docs/editing.md",
+        "takes data.csv",
+        "editing is not installed",
     ),
     "float builds": Room(
         "protonn_edge/kinds/protonn/precision templates/c/precision tests/precision",

@@ -23,7 +23,8 @@ from protonn_edge.datasets.naming import check_names
 from protonn_edge.errors import CheckFailed, Interrupted, ProtoNNEdgeError, counted
 from protonn_edge.export.folder import LOGGER
 from protonn_edge.sensors.commands.logger import LOGGER_FOLDER
-from protonn_edge.sensors.commands.sensor_source import Pace, SensorSource, source_options
+from protonn_edge.sensors.commands.sensor_source import source_options
+from protonn_edge.sensors.commands.source import Pace, SensorSource
 from protonn_edge.sensors.recorder import Recorder, RecordingFile
 
 _LISTEN_S = 0.05
@@ -105,6 +106,11 @@ def record_command(
         except KeyboardInterrupt:
             failure = Interrupted(f"stopped; the samples recorded so far are in {output}")
         recorder.end()
+    if file.saved is not None:
+        out.say(
+            f"warning: another program replaced {output} during the recording, without some of its "
+            f"takes; the earlier content of the file is in {file.saved}"
+        )
     _report(out, recorder, output, session, None if source.emulate else url, failure)
 
 
