@@ -59,7 +59,7 @@ def random_chain(
 ) -> IntegerChain:
     """Return integers of random trees.
 
-    Their leaves may add one `vote` each; a feature has so many `levels` of thresholds.
+    Their leaves may add one `vote` each; a feature has `levels` different thresholds.
     """
     rng = np.random.default_rng(seed)
     nodes = random_shape(rng, trees, features, depth, apart=apart)

@@ -344,7 +344,7 @@ class Growth:
     tests: SharedTests | None = None  # the only ones to use
 
     def grown(self, n_trees: int | None = None, leaves: int | None = None) -> GrownTrees:
-        """Return trees: as many as set, or fewer, with at most so many leaves each."""
+        """Return trees: as many as set, or fewer, each of at most `leaves`."""
         more: dict[str, Any] = {} if leaves is None else {"max_leaf_nodes": leaves}
         if n_trees is not None:
             more["n_estimators"] = n_trees
