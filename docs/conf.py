@@ -43,7 +43,7 @@ _BELOW = {
     "own-sensor": ("recording", "editing", "sensors", "audio", "live"),
     "which-model": (
         *(kind for kind in KINDS if Path(__file__).with_name(f"{kind}.md").exists()),
-        *("gradients", "convolution-training"),
+        *("cascades", "gradients", "convolution-training"),
     ),
     "tuning": ("accuracy", "cluster"),
     "tutorial-gesture": ("phone",),

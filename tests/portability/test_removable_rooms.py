@@ -184,6 +184,11 @@ ROOMS = {
         "train data.csv -o forest.npz --classifier forest",
         "'forest' is not one of",
     ),
+    "cascades": Room(
+        "protonn_edge/kinds/cascade templates/c/cascade tests/cascade docs/cascades.md",
+        "train data.csv --calibrate model.npz --then model.npz -o cascade.npz",
+        "cascades are not installed",
+    ),
     "gradients": Room(
         "protonn_edge/features/gradients templates/c/gradients tests/gradients docs/gradients.md",
         "train data.csv -o gradients.npz --image-shape 1x2 --features gradients:1x1",
