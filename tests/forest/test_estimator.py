@@ -16,8 +16,9 @@ from sklearn.ensemble import (
 from protonn_edge.chain.integer_chain import named_stages, own_inputs
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.kinds.forest.adaboost import AdaBoost
+from protonn_edge.kinds.forest.grown import GrownTrees
 from protonn_edge.kinds.forest.parameters import ENSEMBLES
-from protonn_edge.kinds.forest.train import CLASSIFIERS, ForestClassifier, GrownTrees
+from protonn_edge.kinds.forest.train import CLASSIFIERS, ForestClassifier
 from protonn_edge.quantization import quantize
 
 DIGITS = load_digits_dataset()

@@ -61,6 +61,11 @@ class IntegerForest(IntegerStage):
         """The forest in flash, in fewer bytes if this is possible."""
         return PackedTable(self.table)
 
+    @property
+    def packs(self) -> bool:
+        """Whether the packed table is possible, and smaller."""
+        return self.packed.possible and self.packed.n_bytes < self.table.n_bytes
+
     @cached_property
     def output(self) -> Range:
         """The range of each score, for any combination of leaves."""
@@ -81,6 +86,5 @@ class IntegerForest(IntegerStage):
 
     def parameters(self) -> Iterator[NDArray[Any]]:
         """Yield the smaller table."""
-        packed = self.packed
-        smaller = packed.possible and packed.n_bytes < self.table.n_bytes
-        yield np.frombuffer(packed.content if smaller else self.table.content, np.uint8)
+        content = self.packed.content if self.packs else self.table.content
+        yield np.frombuffer(content, np.uint8)

@@ -85,6 +85,6 @@ def kernels(stage: IntegerForest, core: Core) -> tuple[Kernel, ...]:
     able: list[Kernel] = [ForestKernel(stage, core)]
     if core.multiplies:
         able += [IfElseKernel(stage, core, name) for name in if_else_of(stage)]
-    if stage.packed.possible:
+    if stage.packs:
         able.append(PackedKernel(stage, core))
     return tuple(able)

@@ -8,6 +8,7 @@ points to a list of what it adds, and a loop at the end of a tree adds it.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,8 +31,8 @@ _BYTE = 0xFF
 
 
 @dataclass(frozen=True, eq=False)
-class LeafCode:
-    """The instructions of leaves; this one is of leaves that each add to one score."""
+class LeafCode(ABC):
+    """The instructions of leaves."""
 
     table: ForestTable
     moves: ClassVar[bool] = False  # whether leaves change Z
@@ -74,6 +75,31 @@ class LeafCode:
         """The tree of each leaf."""
         return np.searchsorted(self.table.trees.roots, self.nodes, side="right") - 1
 
+    def begin(self) -> Iterator[str]:
+        """Yield the setup of scores."""
+        yield from _address(26)
+        for byte in self.table.bias.astype("<i2").tobytes():
+            if byte:
+                yield f"ldi  r{SCRATCH}, {byte}"
+            yield f"st   X+, r{SCRATCH if byte else 1}"
+
+    @abstractmethod
+    def action(self, leaf: int) -> Iterator[str]:
+        """Yield what a leaf does."""
+
+    def at_end(self, tree: int) -> Iterator[str]:  # noqa: ARG002
+        """Yield what follows the leaves of a tree; nothing."""
+        yield from ()
+
+    def finish(self) -> Iterator[str]:
+        """Yield the instructions after the trees; there are none."""
+        yield from ()
+
+
+@dataclass(frozen=True, eq=False)
+class OneScoreLeaves(LeafCode):
+    """Each leaf adds to one score, at the end of its tree."""
+
     @cached_property
     def classes(self) -> IntArray:
         """The class of each leaf."""
@@ -102,14 +128,6 @@ class LeafCode:
         pairs = zip(*(each.tolist() for each in ends), strict=True)
         return [least if least == most else None for least, most in pairs]
 
-    def begin(self) -> Iterator[str]:
-        """Yield the setup of scores."""
-        yield from _address(26)
-        for byte in self.table.bias.astype("<i2").tobytes():
-            if byte:
-                yield f"ldi  r{SCRATCH}, {byte}"
-            yield f"st   X+, r{SCRATCH if byte else 1}"
-
     def action(self, leaf: int) -> Iterator[str]:
         """Yield what a leaf does."""
         if self.only_class[self.tree_of[leaf]] is None:
@@ -130,13 +148,9 @@ class LeafCode:
             yield from (f"sbrc r{_VALUE}, 7", "dec  r0 ; its sign")
         yield "st   X, r0"
 
-    def finish(self) -> Iterator[str]:
-        """Yield the instructions after the trees; there are none."""
-        yield from ()
-
 
 @dataclass(frozen=True, eq=False)
-class Votes(LeafCode):
+class VotingLeaves(OneScoreLeaves):
     """Registers count the votes for each class."""
 
     @property
@@ -176,7 +190,7 @@ class Votes(LeafCode):
 
 
 @dataclass(frozen=True, eq=False)
-class Sums(LeafCode):
+class SummedLeaves(LeafCode):
     """All scores are in registers, to which a leaf adds what is not 0."""
 
     @property
@@ -211,10 +225,6 @@ class Sums(LeafCode):
             plain, carrying = ("add", "adc") if value > 0 else ("sub", "sbc")
             yield from (f"{plain}  r{low}, r{_VALUE}", f"{carrying}  r{low + 1}, r1")
 
-    def at_end(self, tree: int) -> Iterator[str]:  # noqa: ARG002
-        """Yield nothing."""
-        yield from ()
-
     def finish(self) -> Iterator[str]:
         """Yield the scores."""
         yield from _address(30)
@@ -223,7 +233,7 @@ class Sums(LeafCode):
 
 
 @dataclass(frozen=True, eq=False)
-class Lists(LeafCode):
+class ListedLeaves(LeafCode):
     """A leaf points to a list: how many scores it adds to, and offset and value for each."""
 
     moves: ClassVar[bool] = True
@@ -302,16 +312,16 @@ class Lists(LeafCode):
 
 def leaf_codes(table: ForestTable) -> Iterator[LeafCode]:
     """Yield the ways in which leaves can add, the fastest first."""
-    single, classes = LeafCode(table), len(table.bias)
+    single, classes = OneScoreLeaves(table), len(table.bias)
     if classes > _MOST_CLASSES:
         return
     if int(table.pairs.max()) > 1:
         if classes <= _MOST_SUMMED:
-            yield Sums(table)
-        yield Lists(table)
+            yield SummedLeaves(table)
+        yield ListedLeaves(table)
         return
     few = classes <= _MOST_COUNTED and len(table.trees.roots) <= _MOST_VOTES
-    yield Votes(table) if single.vote and few else single
+    yield VotingLeaves(table) if single.vote and few else single
 
 
 def _address(register: int, ahead: int = 0, of: str = "scores") -> tuple[str, str]:

@@ -11,7 +11,37 @@ from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.kernels.listing import Facts, Listing, Passed
 from protonn_edge.kinds.forest import PACKED
 from protonn_edge.kinds.forest.packed import Children, PackedTable
-from protonn_edge.kinds.forest.walk import ADD, STORE, ForestKernel
+from protonn_edge.kinds.forest.walk import ADD, BEGIN, END_OF_TREE, STORE, ForestKernel
+
+_TEST = """
+    movw %[at], r30
+    movw r30, %[tests]
+    add  r30, %[a]
+    adc  r31, __zero_reg__
+    add  r30, %[a]
+    adc  r31, __zero_reg__
+    lpm  r0, Z+ ; the feature
+    lpm  %[b], Z ; the threshold
+    movw r30, %[at]
+    movw r26, %[values]
+    add  r26, r0
+    adc  r27, __zero_reg__
+    ld   r0, X
+"""
+_RIGHT_SUBTREE = """
+right_subtree:
+    tst  %[a]
+    breq far_right
+    add  r30, %[a] ; passes over the left subtree
+    adc  r31, __zero_reg__
+    rjmp node
+far_right:
+    lpm  %[a], Z+
+    lpm  r0, Z+
+    add  r30, %[a]
+    adc  r31, r0
+    rjmp node
+"""
 
 # Labels that a test passes to the left and to the right: the further, the rarer.
 _LEFT = ("left", "stays", "left_subtree", "far_left")
@@ -36,36 +66,12 @@ class PackedKernel(ForestKernel):
         mark, right_mark = packed.mark, packed.right_mark
         return Listing(
             f"""
-                movw r26, %[scores]
-            start:
-                lpm  %[a], Z+ ; the initial scores
-                st   X+, %[a]
-                lpm  %[a], Z+
-                st   X+, %[a]
-                dec  %[left]
-                brne start
-            tree:
-                lpm  %A[end], Z+ ; where the next tree begins
-                lpm  %B[end], Z+
-                add  %A[end], r30
-                adc  %B[end], r31
+            {BEGIN}
             node:
                 lpm  %[a], Z+ ; the test, or the mark of a leaf
                 cpi  %[a], {mark}
                 brcc leaf
-                movw %[at], r30
-                movw r30, %[tests]
-                add  r30, %[a]
-                adc  r31, __zero_reg__
-                add  r30, %[a]
-                adc  r31, __zero_reg__
-                lpm  r0, Z+ ; the feature
-                lpm  %[b], Z ; the threshold
-                movw r30, %[at]
-                movw r26, %[values]
-                add  r26, r0
-                adc  r27, __zero_reg__
-                ld   r0, X
+                {_TEST}
                 lpm  %[a], Z+ ; the mark of a leaf, or bytes of the left subtree
                 cp   %[b], r0
                 brcs right
@@ -87,28 +93,14 @@ class PackedKernel(ForestKernel):
             not_right:
                 cpi  %[a], {right_mark}
                 brcc other
-            right_subtree:
-                tst  %[a]
-                breq far_right
-                add  r30, %[a] ; passes over the left subtree
-                adc  r31, __zero_reg__
-                rjmp node
-            far_right:
-                lpm  %[a], Z+
-                lpm  r0, Z+
-                add  r30, %[a]
-                adc  r31, r0
-                rjmp node
+            {_RIGHT_SUBTREE}
             other:
                 subi %[a], {-len(packed.table.bias)} ; the right child is a leaf
             leaf:
                 subi %[a], {mark}
                 ldi  %[b], {vote}
                 {ADD}{STORE}
-            ended:
-                movw r30, %[end]
-                sbiw %[trees], 1
-                brne tree
+            {END_OF_TREE}
             """
         )
 

@@ -16,6 +16,27 @@ from protonn_edge.kinds.forest import WALK
 from protonn_edge.kinds.forest.integers import IntegerForest
 from protonn_edge.kinds.forest.table import ForestTable
 
+BEGIN = """
+    movw r26, %[scores]
+start:
+    lpm  %[a], Z+ ; the initial scores
+    st   X+, %[a]
+    lpm  %[a], Z+
+    st   X+, %[a]
+    dec  %[left]
+    brne start
+tree:
+    lpm  %A[end], Z+ ; where the next tree begins
+    lpm  %B[end], Z+
+    add  %A[end], r30
+    adc  %B[end], r31
+"""
+END_OF_TREE = """
+ended:
+    movw r30, %[end]
+    sbiw %[trees], 1
+    brne tree
+"""
 ADD = """
     movw r26, %[scores]
     add  r26, %[a]
@@ -63,19 +84,7 @@ class ForestKernel(HeldKernel):
         skip_upper = "%[b]" if table.skip_bytes == 2 else "__zero_reg__"
         return Listing(
             f"""
-                movw r26, %[scores]
-            start:
-                lpm  %[a], Z+ ; the initial scores
-                st   X+, %[a]
-                lpm  %[a], Z+
-                st   X+, %[a]
-                dec  %[left]
-                brne start
-            tree:
-                lpm  %A[end], Z+ ; where the next tree begins
-                lpm  %B[end], Z+
-                add  %A[end], r30
-                adc  %B[end], r31
+            {BEGIN}
             node:
                 lpm  %[a], Z+ ; the feature, or the mark of a leaf
                 cpi  %[a], {table.first_mark}
@@ -98,10 +107,7 @@ class ForestKernel(HeldKernel):
                 rjmp node
             leaf:
                 {_COUNTED if table.counts else _marked(table)}
-            ended:
-                movw r30, %[end]
-                sbiw %[trees], 1
-                brne tree
+            {END_OF_TREE}
             """
         )
 

@@ -9,16 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import ExtraTreesRegressor, GradientBoostingRegressor, RandomForestRegressor
 
+from protonn_edge.kinds.forest.grown import GrownTrees, fitting, joined_nodes, nodes_of
 from protonn_edge.kinds.forest.parameters import OF_NUMBERS
-from protonn_edge.kinds.forest.train import (
-    ForestClassifier,
-    ForestLearner,
-    GrownTrees,
-    fitting,
-    joined_nodes,
-    new_ensemble,
-    nodes_of,
-)
+from protonn_edge.kinds.forest.train import ForestClassifier, ForestLearner, new_ensemble
 from protonn_edge.policy.value.train import DeviceRegressor, searched_without
 from protonn_edge.training.points import Points
 from protonn_edge.training.refusals import Refusal, for_classes
