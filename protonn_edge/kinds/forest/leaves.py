@@ -88,7 +88,7 @@ class LeafCode(ABC):
         """Yield what a leaf does."""
 
     def at_end(self, tree: int) -> Iterator[str]:  # noqa: ARG002
-        """Yield what follows the leaves of a tree; nothing."""
+        """Yield the instructions after the leaves of a tree; there are none."""
         yield from ()
 
     def finish(self) -> Iterator[str]:
