@@ -139,6 +139,11 @@ ROOMS = {
         "record -o recording.csv",
         "sensors are not installed",
     ),
+    "speech": Room(
+        "protonn_edge/speech tests/speech docs/speech.md",
+        "speak on,off -o words",
+        "speech is not installed",
+    ),
     "editing": Room(
         "protonn_edge/editing protonn_edge/cli/takes.py tests/editing docs/editing.md",
         "takes data.csv",
