@@ -164,7 +164,7 @@ def measure_case(
         **over_seeds(accuracies),
         "held_out": [_accuracy(each, X, y) for each in cascades],
         "shares": [_share(each, dataset) for each in cascades],
-        "adds": [each.head.adds for each in cascades],
+        "adds": [getattr(each.head, "adds", False) for each in cascades],
         "first": over_seeds([integer_accuracy(each, dataset) for each in firsts]),
         "second": over_seeds([integer_accuracy(each, dataset) for each in seconds]),
         "second_cycles": alone,
