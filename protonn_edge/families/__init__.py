@@ -114,7 +114,7 @@ class MachineCode(Protocol):
         """Return the addresses of the labels by which the source marks spans."""
 
     def predictions(self) -> Collection[str]:
-        """Return the functions that each make a prediction, as the source says."""
+        """Return the functions that each make a prediction, as the source states."""
 
     def handlers(self) -> Mapping[int, int]:
         """Return the addresses of interrupt handlers, by the numbers of their vectors."""
@@ -136,7 +136,7 @@ class MachineCode(Protocol):
     ) -> int:
         """Return the most cycles from places, passed so often, or at least and at most, to others.
 
-        `limits` says how often labels are passed at most.
+        `limits` has how often labels are passed at most, by their names.
         """
 
     def stack(self, entry: str | None = None) -> int:

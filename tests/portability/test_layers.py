@@ -165,3 +165,9 @@ def test_an_import_that_runs_upwards_is_found(tmp_path: Path) -> None:
     imports = imports_of(package)
     assert upwards(imports, ["cellar", "roof"]) == {("cellar.jam", "roof.tiles")}
     assert set(circle(imports)) == {"cellar.jam", "roof.tiles"}
+
+
+def test_the_picture_has_every_room() -> None:
+    """The rooms are drawn in docs/house.svg."""
+    drawn = re.findall(r'class="name"[^>]*>(\w+)<', (CHECKOUT / "docs" / "house.svg").read_text())
+    assert sorted(drawn) == sorted(rooms())
