@@ -8,7 +8,7 @@ cost.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -125,6 +125,16 @@ class Kernel(ABC):
     def needed_for(self, name: str) -> str:  # noqa: ARG002
         """Return, in words, which property the stage lacks for a kernel of this name."""
         return "another kind of model"
+
+    @property
+    def zeros(self) -> Mapping[str, int]:
+        """Variables that must be 0 where a prediction does not set them, and their bytes."""
+        return {}
+
+    @property
+    def local_bytes(self) -> int:
+        """SRAM of variables that functions keep to themselves."""
+        return 0
 
     @property
     def pushes_whole(self) -> bool:
