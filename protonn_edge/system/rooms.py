@@ -28,6 +28,7 @@ _PARTS = {
     "reports": ("report", "report"),
     "searches": ("tuning", "tune"),
     "sensors": ("sensors", "record windows monitor --sensor"),
+    "the studio": ("studio", "studio"),
     "teaching": ("teaching", "--teachable --new-classes --teach"),
 }
 
