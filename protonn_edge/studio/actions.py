@@ -53,6 +53,7 @@ ACTIONS: dict[str, str] = {
 and repeated if the field has several values; "--emulate+played" is given with the field "played".
 """
 
+_REPEATED = ("sensor", "played")
 _LONGEST = 200  # characters of a label
 _NEW_NAME = re.compile(r"[^\W_][\w .,()+-]{0,80}")
 Listed = Sequence[str]
@@ -179,7 +180,7 @@ def _filled(word: str, fields: Mapping[str, Any], listed: Listed) -> list[str]:
         if word.endswith("?"):
             return []
         raise InputError(f"the field {place[1]!r} is empty; fill it in")
-    values = value if isinstance(value, list) else [value]
+    values = value if isinstance(value, list) and place[1] in _REPEATED else [value]
     try:
         texts = [FIELDS[place[1]](each, listed) for each in values[:8]]
     except InputError as error:

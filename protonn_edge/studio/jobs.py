@@ -124,7 +124,7 @@ class Jobs:
         return code, _object_in(printed), said
 
     def _heard(self, line: str) -> str:
-        """Tell the progress that a line reports, or return it."""
+        """Pass on the progress that a line reports, or return the line."""
         line = line.strip()
         if line.startswith("{"):
             try:

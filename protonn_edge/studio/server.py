@@ -1,7 +1,7 @@
 """The server of the page: on this computer only, for those who know its token.
 
 Another computer cannot connect, since only 127.0.0.1 is listened to. A page of another site can
-neither read nor order anything: it has no token, which is no cookie and thus never sent by itself;
+neither read nor order anything: it has no token, which is no cookie and thus never sent automatically;
 its Host, Origin and Sec-Fetch-Site differ, too, also after DNS rebinding. Nothing that is sent is
 a path or a word of a command line.
 """
@@ -113,13 +113,13 @@ class _Handler(BaseHTTPRequestHandler):
         except (BrokenPipeError, ConnectionError, TimeoutError):
             self.close_connection = True
         except OSError as error:
-            self._send(400, {"error": f"{error.filename or 'the folder'}: {error.strerror}"})
+            self._send(400, {"error": f"cannot use the folder: {error.strerror}"})
         except Exception as error:  # noqa: BLE001 - one request must not end the page
             summary = shortened(f"{type(error).__name__}: {error}", 200)
             self._send(500, {"error": f"this is a bug in protonn-edge ({summary})"})
 
     def _check_sender(self) -> None:
-        """Refuse whoever is not the page, by what browsers say of a request."""
+        """Refuse anyone who is not the page, by what browsers say of a request."""
         hosts = self.headers.get_all("Host") or []
         if len(hosts) != 1 or hosts[0] not in self.server.hosts:
             raise Refused(403, "this page has another address; use the one that was printed")

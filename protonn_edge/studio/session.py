@@ -44,6 +44,7 @@ class Session:
         self.jobs = Jobs(folder, self.tell)
         self.stream: BoardStream | None = None
         self._tabs: set[queue.Queue[bytes]] = set()
+        self._source: dict[str, Any] = {}  # the fields of the board that is connected
         self._tickets: dict[str, tuple[Path, float]] = {}
         self._takes: tuple[str, EditableRecording] | None = None
 
@@ -151,7 +152,14 @@ class Session:
         source = SensorSource(values["port"] or None, bool(played), tuple(played), Path(project))
         baud = int(values["baud"] or board.baud)
         self.stream = BoardStream(kind, source, board, baud, self.tell)
+        self._source = {**asked, "teach": "yes" if kind == "teach" else ""}
+        if kind != "logger":
+            self._tell_line("monitor", {**self._source, "project": project})
         return {}
+
+    def _tell_line(self, action: str, fields: Mapping[str, Any]) -> None:
+        """Show the command line that does what the thread of the board does."""
+        self.tell(line=line_of(words_of(action, fields, self._names())))
 
     def disconnect(self, _: Mapping[str, Any]) -> dict[str, Any]:
         """Leave the board."""
@@ -173,6 +181,8 @@ class Session:
                 float(seconds) if seconds else None,
                 float(self._checked("pause", asked) or 0),
             )
+            if seconds:
+                self._tell_line("record", {**self._source, **asked, "takes": 1})
         elif what in ("end", "discard"):
             stream.end(discard=what == "discard")
         elif what == "classify":

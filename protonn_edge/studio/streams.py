@@ -90,7 +90,7 @@ class BoardStream:
             raise InputError("no board is connected; connect one first")
         self._orders.put(obey)
 
-    # --- what is told on the way to the board ---
+    # --- reports on the way to the board ---
 
     def say(self, *parts: Any) -> None:
         """Report sentences."""
@@ -146,7 +146,7 @@ class BoardStream:
             self._report(
                 text=f"connected to {'the emulated board' if self._source.emulate else url}",
                 channels=[*described.channels], rate=described.rate, played=played,
-                classes=[], ranges=_ranges(described) if self.kind == "logger" else [],
+                classes=[], units=_units(described),
             )  # fmt: skip
             if self.kind == "logger":
                 self._record(board)
@@ -293,9 +293,11 @@ class BoardStream:
         self.order(obey)
 
 
-def _ranges(described: Any) -> list[list[float]]:
-    """Return the least and the largest value of each channel."""
-    return [[kind.low, kind.high] for kind in described.kinds for _ in kind.channels]
+def _units(described: Any) -> list[int]:
+    """Return, for each channel, the number of the first one with the same unit."""
+    kinds = getattr(described, "kinds", ())  # those of a logger
+    units = [unit for kind in kinds for unit in kind.channel_units]
+    return [units.index(unit) for unit in units]
 
 
 def _thinned(values: NDArray[np.int16], rate: float) -> NDArray[np.int16]:

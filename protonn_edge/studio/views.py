@@ -76,7 +76,7 @@ def scales(recording: EditableRecording) -> list[list[float]]:
 
 
 def thinned(values: NDArray[Any], pairs: int) -> NDArray[Any]:
-    """Return the least and the most of each of so many parts; all values (n,), if there are few."""
+    """Return the least and the most of each of some parts; all values (n,), if there are few."""
     if len(values) <= 2 * pairs:
         return values
     starts = np.linspace(0, len(values), pairs, endpoint=False).astype(np.int64)

@@ -2,6 +2,13 @@
 import { ActionForm } from "/forms.js";
 import { fieldsOf, fill, find, make, number, offer, percent } from "/parts.js";
 
+/** The names of the models, the newest first. */
+const usableModels = ({ models }) =>
+    models
+        .filter(({ error }) => !error)
+        .sort((a, b) => b.at - a.at)
+        .map(({ name }) => name);
+
 export class LiveClasses {
     constructor(wire, recording) {
         Object.assign(this, { wire, recording });
@@ -16,7 +23,7 @@ export class LiveClasses {
     }
 
     offer(state) {
-        const models = state.models.filter(({ error }) => !error).map(({ name }) => name);
+        const models = usableModels(state);
         offer(this.form.elements.model, models, "train a model first");
         this.action.renew();
     }
@@ -80,7 +87,7 @@ export class Building {
     }
 
     offer(state) {
-        const models = state.models.filter(({ error }) => !error).map(({ name }) => name);
+        const models = usableModels(state);
         offer(this.form.elements.model, models, "train a model first");
         this.form.elements.sensor.value ||= this.recording.sensor ?? "";
         this.action.renew();
@@ -175,8 +182,9 @@ export class Report {
     }
 
     offer(state) {
-        const of = (...kinds) => state.files.filter(({ kind }) => kinds.includes(kind)).map(({ name }) => name);
-        offer(this.form.elements.model, of("model"), "train a model first");
+        const of = (...kinds) =>
+            kinds.flatMap((kind) => state.files.filter((file) => file.kind === kind).map(({ name }) => name));
+        offer(this.form.elements.model, usableModels(state), "train a model first");
         offer(this.form.elements.points, of("points", "table", "images"), "train a model first");
         offer(this.form.elements.page, of("page"), "none yet");
         this.action.renew();

@@ -9,7 +9,7 @@ export class ActionForm {
     constructor(form, wire, steps) {
         Object.assign(this, { form, wire, steps });
         const name = find("h2, h3", form.closest("section")).textContent;
-        this.text = make("pre", { "aria-label": `Command: ${name}`, tabindex: 0 });
+        this.text = make("pre", { "aria-label": `Command: ${name}`, tabindex: 0, role: "group" });
         const element = make("div", { class: "listing" }, make("div", {}, "Command"), this.text);
         form.append(element);
         new Listing(element);

@@ -60,9 +60,13 @@ function show(job) {
     const line = `${job.number} ${job.line}`;
     if (told !== line && running) {
         told = line;
-        const log = find("#log");
-        log.textContent = [...log.textContent.split("\n"), job.line].filter(Boolean).slice(-LINES).join("\n");
+        write(job.line);
     }
+}
+
+function write(line) {
+    const log = find("#log");
+    log.textContent = [...log.textContent.split("\n"), line].filter(Boolean).slice(-LINES).join("\n");
 }
 
 wire.on("job", ({ job }) => {
@@ -72,6 +76,7 @@ wire.on("job", ({ job }) => {
         soon();
     }
 });
+wire.on("line", ({ line }) => write(line));
 wire.on("changed", soon);
 wire.on("error", ({ error }) => (find("#error").textContent = error));
 wire.on("warning", ({ warning }) => (find("#error").textContent = warning));

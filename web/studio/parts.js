@@ -26,9 +26,13 @@ function dressed(element, attributes, children) {
 
 const draw = (tag, attributes, ...children) => dressed(document.createElementNS(SVG, tag), attributes, children);
 
-/** Offer names in a select, and keep what is chosen where it still is there. */
+/** Offer names in a select, of which one that was chosen stays; else the first one is taken. */
 export function offer(select, names, none = "") {
-    const chosen = select.value;
+    if (!select.dataset.offered) {
+        select.addEventListener("change", () => (select.dataset.chosen = select.value));
+        select.dataset.offered = "yes";
+    }
+    const chosen = select.dataset.chosen ?? "";
     const all = [...(none && !names.length ? [["", none]] : []), ...names.map((name) => [name, name])];
     const same = all.length === select.options.length && all.every(([value], i) => select.options[i].value === value);
     if (!same) {
@@ -84,7 +88,7 @@ export function fill(table, caption, headings, rows) {
         place ? make("td", {}, content ?? "–") : make("th", { scope: "row" }, content ?? "");
     table.replaceChildren(
         make("caption", {}, caption),
-        make("thead", {}, make("tr", {}, ...headings.map((one) => make("th", { scope: "col" }, one)))),
+        make("thead", {}, make("tr", {}, ...headings.map((one) => (one ? make("th", { scope: "col" }, one) : make("td"))))),
         make("tbody", {}, ...rows.map((row) => make("tr", {}, ...row.map(cell)))),
     );
 }

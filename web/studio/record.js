@@ -1,6 +1,6 @@
 /* The board whose samples are recorded: its logger, the live curve, and takes with a countdown. */
 import { ActionForm } from "/forms.js";
-import { fieldsOf, find, make, offer } from "/parts.js";
+import { fieldsOf, find, make, offer, rangeOf } from "/parts.js";
 
 const SHOWN_S = 5;
 const MOST_POINTS = 4000;
@@ -145,8 +145,9 @@ class LiveCurve {
         this.end();
     }
 
-    begin({ channels, rate, ranges }, playedS) {
-        Object.assign(this, { channels, rate, ranges, playedS });
+    /** @param {number[]} units Of each channel, the first channel with the same unit. */
+    begin({ channels, rate, units }, playedS) {
+        Object.assign(this, { channels, rate, units, playedS });
         this.canvas.hidden = false;
         const swatch = (at) => make("span", { class: `swatch own c${at}` });
         find("#channels").replaceChildren(...channels.map((name, at) => make("li", {}, swatch(at), name)));
@@ -188,13 +189,15 @@ class LiveCurve {
         const pen = canvas.getContext("2d");
         pen.clearRect(0, 0, width, height);
         pen.lineWidth = 1.5 * scale;
+        const own = this.channels.map((_, channel) => rangeOf(rows.map((row) => row[channel])));
         this.channels.forEach((_, channel) => {
-            const [low, high] = this.ranges[channel];
+            const alike = own.filter((_, other) => this.units[other] === this.units[channel]);
+            const [low, high] = rangeOf(alike.flat());
             const swatch = find("#channels").children[channel]?.firstChild;
             pen.strokeStyle = swatch ? getComputedStyle(swatch).backgroundColor : "gray";
             pen.beginPath();
             rows.forEach((row, at) =>
-                pen.lineTo((width * at) / this.most, height * (1 - (row[channel] - low) / (high - low || 1))),
+                pen.lineTo((width * at) / this.most, height * (0.95 - (0.9 * (row[channel] - low)) / (high - low || 1))),
             );
             pen.stroke();
         });

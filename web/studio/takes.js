@@ -39,7 +39,7 @@ export class Takes {
         // The place stays where the keys were, even if its take is gone.
         const [kind, at] = focused?.split(" ") ?? [];
         const places = [focused, `summary ${at}`, `summary ${at - 1}`];
-        const again = kind && places.map((key) => find(`[data-key="${key}"]`, this.list)).find(Boolean);
+        const again = kind && places.map((key) => find(`[data-key="${key}"]:enabled, summary[data-key="${key}"]`, this.list)).find(Boolean);
         (again ?? (kind ? this.select : null))?.focus();
         this.wire.dispatchEvent(new CustomEvent("labels", { detail: this.labels }));
     }
@@ -134,12 +134,15 @@ class TakeCard {
         });
         this.picture.addEventListener("pointermove", (event) => {
             if (from !== null && at(event) !== from) {
-                find("details", this.element).open = true;
                 [this.begin.value, this.end.value] = [from, at(event)].sort((a, b) => a - b);
                 this.#mark();
             }
         });
-        this.picture.addEventListener("pointerup", () => (from = null));
-        this.picture.addEventListener("pointercancel", () => (from = null));
+        for (const end of ["pointerup", "pointercancel"]) {
+            this.picture.addEventListener(end, () => {
+                from = null;
+                find("details", this.element).open = true; // which may widen the curve
+            });
+        }
     }
 }
