@@ -111,7 +111,7 @@ def _played(value: Any, listed: Listed) -> str:
     return f"{_SENSOR(sensor, listed)}={_listed(file, listed)}"
 
 
-_SENSOR = _matching(r"[a-z0-9][\w-]*(\.toml)?", "a sensor")
+_SENSOR = _matching(r"[a-z0-9][\w-]{0,60}(\.toml)?", "a sensor")
 
 FIELDS: Mapping[str, _Check] = {
     "recording": _listed,

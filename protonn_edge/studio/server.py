@@ -1,9 +1,9 @@
 """The server of the page: on this computer only, for those who know its token.
 
-Another computer cannot connect, since only 127.0.0.1 is listened to. A page of another site can
-neither read nor order anything: it has no token, which is no cookie and thus never sent automatically;
-its Host, Origin and Sec-Fetch-Site differ, too, also after DNS rebinding. Nothing that is sent is
-a path or a word of a command line.
+Another computer cannot connect, since the server listens to 127.0.0.1 only. A page of another site
+can neither read nor order anything: it does not have the token, which is no cookie and so is never
+sent automatically; its Host, Origin and Sec-Fetch-Site differ, too, also after DNS rebinding. The
+page sends no path, and no word of a command line.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from urllib.parse import unquote
 
 from protonn_edge.errors import ProtoNNEdgeError, shortened
 from protonn_edge.studio.jobs import Busy
-from protonn_edge.studio.session import DROP_LIMIT_BYTES, ORDERS, QUESTIONS, Changed, Session
+from protonn_edge.studio.workspace import DROP_LIMIT_BYTES, ORDERS, QUESTIONS, Changed, Workspace
 from protonn_edge.system.files import resource
 
 _BODY_LIMIT_BYTES = 1 << 16
@@ -47,12 +47,12 @@ class Refused(Exception):
 
 
 class StudioServer(ThreadingHTTPServer):
-    """Serves the page of a session on a port of this computer; 0 is a free one."""
+    """Serves the page of a workspace on a port of this computer; 0 is a free one."""
 
     daemon_threads = True
 
-    def __init__(self, session: Session, port: int) -> None:
-        self.session = session
+    def __init__(self, workspace: Workspace, port: int) -> None:
+        self.workspace = workspace
         self.token = secrets.token_urlsafe(24)
         self.static = _static_files()
         super().__init__(("127.0.0.1", port), _Handler)
@@ -142,7 +142,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(200, content, kind)
             return
         if self.path.startswith("/shown/"):
-            page = self.server.session.shown(self.path.removeprefix("/shown/"))
+            page = self.server.workspace.tabs.shown(self.path.removeprefix("/shown/"))
             if page is None:
                 raise Refused(404, "this page was shown already; open it from the studio again")
             self._send(200, page, _KINDS[".html"], _SHOWN_POLICY)
@@ -150,7 +150,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._check_token()
         if self.path != "/messages":
             raise Refused(404, "there is no such page")
-        with self.server.session.listening() as tab:
+        with self.server.workspace.tabs.listening() as tab:
             self.close_connection = True
             self._head(200, "application/x-ndjson", None, _POLICY)
             while True:
@@ -171,14 +171,15 @@ class _Handler(BaseHTTPRequestHandler):
             raise Refused(400, "the request is no JSON") from error
         if not isinstance(asked, dict):
             raise Refused(400, "the request is no JSON object")
-        self._send(200, table[name](self.server.session, asked))
+        workspace = self.server.workspace
+        self._send(200, table[name](workspace, workspace.request(asked)))
 
     def _put(self) -> None:
         self._check_token()
         if not self.path.startswith("/drop/"):
             raise Refused(404, "there is no such action")
         name = unquote(self.path.removeprefix("/drop/"))
-        self._send(200, self.server.session.drop(name, self._body(DROP_LIMIT_BYTES)))
+        self._send(200, self.server.workspace.drop(name, self._body(DROP_LIMIT_BYTES)))
 
     def _body(self, limit: int) -> bytes:
         """Return the body; one that is too long is not read."""

@@ -16,7 +16,7 @@ import pytest
 from programs import started
 
 from protonn_edge.studio.server import StudioServer
-from protonn_edge.studio.session import Session
+from protonn_edge.studio.workspace import Workspace
 
 MPU6050 = "# protonn-edge recording 1; sensor: mpu6050; rate: 100 Hz; units: ax ay az 1/8192 g\n"
 
@@ -87,14 +87,14 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
     (folder / "recording.csv").write_text(MPU6050 + "label,session,time,ax,ay,az\n" + "".join(rows))
     (folder / "table.csv").write_text("label,a\nx,1\ny,2\n")
     (tmp_path / "secret.csv").write_text("label,a\nx,1\n")
-    session = Session(folder)
-    server = StudioServer(session, 0)
+    workspace = Workspace(folder)
+    server = StudioServer(workspace, 0)
     thread = threading.Thread(target=server.serve_forever, args=(0.05,))
     thread.start()
     yield Site(server)
     server.shutdown()
     thread.join()
-    session.close()
+    workspace.close()
     server.server_close()
 
 

@@ -170,9 +170,9 @@ def test_a_take_that_has_changed_since_is_not_edited(site: Any) -> None:
 def wait(site: Any) -> dict[str, Any]:
     """Wait until no command runs; return the latest report."""
     deadline = time.monotonic() + 60
-    while not site.server.session.jobs.latest.get("last") and time.monotonic() < deadline:
+    while not site.server.workspace.jobs.latest.get("last") and time.monotonic() < deadline:
         time.sleep(0.05)
-    latest: dict[str, Any] = site.server.session.jobs.latest
+    latest: dict[str, Any] = site.server.workspace.jobs.latest
     return latest
 
 

@@ -97,22 +97,22 @@ def heard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Heard]:
 
 def test_takes_are_recorded_ended_and_discarded(heard: Heard) -> None:
     path = Path("recording.csv")
-    heard.stream.begin(path, "rest", "anna", 0.5, 0.2)
+    heard.stream.takes.begin(path, "rest", "anna", 0.5, 0.2)
     assert heard.wait(lambda told: told.get("taken"))["taken"]["kept"] == 50
     heard.wait(lambda told: "changed" in told)
     editor = TakeEditor(path)
     editor.keep(1, 10, 30)  # the file is free between takes
-    heard.stream.begin(path, "wave", "anna", None, 0.0)
+    heard.stream.takes.begin(path, "wave", "anna", None, 0.0)
     heard.wait(lambda told: (told.get("take") or {}).get("label") == "wave")
     with pytest.raises(InputError, match="another run is writing"):
         editor.delete(1)
-    heard.stream.end()
+    heard.stream.takes.end()
     heard.wait(lambda told: (told.get("taken") or {}).get("label") == "wave")
-    heard.stream.begin(path, "bad", "anna", None, 0.0)
+    heard.stream.takes.begin(path, "bad", "anna", None, 0.0)
     heard.wait(lambda told: (told.get("take") or {}).get("label") == "bad")
-    heard.stream.end(discard=True)
+    heard.stream.takes.end(discard=True)
     heard.wait(lambda told: "taken" in told and told["taken"] is None)
-    heard.stream.end()
+    heard.stream.takes.end()
     heard.wait(lambda told: "no take is being recorded" in told.get("warning", ""))
     found = read_takes(path).takes
     assert [(take.label, take.session) for take in found] == [("rest", "anna"), ("wave", "anna")]
@@ -130,30 +130,28 @@ def test_every_sample_is_told_in_turn(heard: Heard) -> None:
 
 def test_a_file_that_an_editor_replaces_loses_nothing(heard: Heard) -> None:
     path = Path("recording.csv")
-    heard.stream.begin(path, "rest", "anna", None, 0.0)
+    heard.stream.takes.begin(path, "rest", "anna", None, 0.0)
     heard.wait(lambda told: (told.get("take") or {}).get("kept", 0) > 20)
     Path("new").write_bytes(path.read_bytes())
     Path("new").replace(path)
-    kept = heard.stream.told = heard.told[-1]
     heard.wait(lambda told: (told.get("take") or {}).get("kept", 0) > 60)
-    heard.stream.end()
+    heard.stream.takes.end()
     heard.wait(lambda told: told.get("taken"))
     (take,) = read_takes(path).takes
     assert take.n > 60
     assert (np.diff(take.values[:, 0]) == 1).all()
-    assert kept
 
 
 def test_an_unplugged_board_ends_the_take_and_keeps_it(heard: Heard) -> None:
     path = Path("recording.csv")
-    heard.stream.begin(path, "rest", "anna", None, 0.0)
+    heard.stream.takes.begin(path, "rest", "anna", None, 0.0)
     heard.wait(lambda told: (told.get("take") or {}).get("kept", 0) > 20)
     heard.board.ends = LinkError("the line to the board failed; plug it in again")
     heard.wait(lambda told: told.get("stream", {}).get("running") is False)
     assert heard.state() == "the line to the board failed; plug it in again"
     assert read_takes(path).takes[0].n > 20
     with pytest.raises(InputError, match="no board is connected"):
-        heard.stream.end()
+        heard.stream.takes.end()
 
 
 def test_a_silent_board_can_be_left_at_once(heard: Heard) -> None:
@@ -165,6 +163,6 @@ def test_a_silent_board_can_be_left_at_once(heard: Heard) -> None:
 
 
 def test_a_full_disk_is_a_sentence(heard: Heard, monkeypatch: pytest.MonkeyPatch) -> None:
-    heard.stream.begin(Path("missing") / "recording.csv", "rest", "anna", None, 0.0)
+    heard.stream.takes.begin(Path("missing") / "recording.csv", "rest", "anna", None, 0.0)
     heard.wait(lambda told: "cannot write" in told.get("warning", ""))
     assert heard.stream.is_running

@@ -13,7 +13,7 @@ from protonn_edge.cli.command import Output, argument, command, option
 from protonn_edge.cli.options import FOLDER
 from protonn_edge.errors import InputError, cannot_write
 from protonn_edge.studio.server import StudioServer
-from protonn_edge.studio.session import Session
+from protonn_edge.studio.workspace import Workspace
 
 
 @command("studio", examples=("", "gestures"))
@@ -39,9 +39,9 @@ def studio_command(
         os.chdir(folder)  # every name in the page is one in this folder
     except OSError as error:
         raise cannot_write(folder, error) from error
-    session = Session(Path.cwd())
+    workspace = Workspace(Path.cwd())
     try:
-        server = StudioServer(session, port)
+        server = StudioServer(workspace, port)
     except OSError as error:
         raise InputError(
             f"port {port} of this computer is taken ({error.strerror}); give --port 0"
@@ -55,4 +55,4 @@ def studio_command(
         except KeyboardInterrupt:
             out.say("ended")
         finally:
-            session.close()
+            workspace.close()
