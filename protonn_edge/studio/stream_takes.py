@@ -115,14 +115,8 @@ class StreamTakes:
                 self._line.report(classes=[])
                 return
             model, described = load_model(model_file), recorder.description
-            windowing = windowing_for(
-                model,
-                described.sensors,
-                self._line.board,
-                rate=described.rate,
-                hop=hop,
-                votes=votes,
-            )
+            sensors, board, rate = described.sensors, self._line.board, described.rate
+            windowing = windowing_for(model, sensors, board, rate=rate, hop=hop, votes=votes)
             self._line.notice(windowing.notices)
             self._classifier = StreamClassifier(windowing)
             self._line.report(classes=[*model.classes], model=model_file.name)

@@ -22,6 +22,8 @@ from protonn_edge.extensions import brought
 from protonn_edge.sensors.commands.source import SensorSource
 from protonn_edge.sensors.listener import Listener
 from protonn_edge.sensors.recorder import Recorder
+from protonn_edge.studio.board_answers import BoardAnswers
+from protonn_edge.studio.stream_takes import StreamTakes
 
 _Order = Callable[[Any], None]
 
