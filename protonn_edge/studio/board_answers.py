@@ -7,13 +7,13 @@ from typing import Any
 from protonn_edge.errors import CheckFailed
 from protonn_edge.sensors.listener import Listener
 from protonn_edge.sensors.sensor_board import WindowAnswer
-from protonn_edge.studio.stream_takes import Line
+from protonn_edge.studio.stream_takes import BoardLine
 
 
 class BoardAnswers:
     """Follows the answers of a board, and teaches it as ordered."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: BoardLine) -> None:
         self._line, self._tell = line, line.tell
         self._teaches = False
 

@@ -21,7 +21,7 @@ _LISTEN_S = 0.05
 _DRAWN_HZ = 400.0  # samples a second and channel that the page gets; of more, the extremes
 
 
-class Line(Protocol):
+class BoardLine(Protocol):
     """The thread of a board's line; see `BoardStream`."""
 
     board: Board
@@ -43,7 +43,7 @@ class Line(Protocol):
 class StreamTakes:
     """Records takes of a stream as they are ordered, and classifies its windows."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: BoardLine) -> None:
         self._line, self._tell = line, line.tell
         self._file: RecordingFile | None = None
         self._classifier: StreamClassifier | None = None

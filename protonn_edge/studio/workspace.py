@@ -77,14 +77,6 @@ class Workspace:
             self._read = f"{path} {version}", read_takes(path)
         return views.curves(self._read[1], version)
 
-    def figures(self, request: PageRequest) -> dict[str, Any]:
-        """Return the answers of a model to points that it was not trained on."""
-        return views.figures(request.path("model"), request.path("points"))
-
-    def limits(self, request: PageRequest) -> dict[str, Any]:
-        """Return the memory of a board."""
-        return views.board_limits(request.value("board") or "uno")
-
     def lines(self, request: PageRequest) -> dict[str, Any]:
         """Return the command lines of steps, without running them."""
         try:
@@ -204,15 +196,34 @@ _ORDERS: Mapping[Any, Callable[[BoardStream, PageRequest], None]] = {
     "forget": lambda stream, request: stream.answers.teach(request.asked.get("label"), forget=True),
 }
 
+
+def _figures(_: Workspace, request: PageRequest) -> dict[str, Any]:
+    """Return the answers of a model to points that it was not trained on."""
+    return views.figures(request.path("model"), request.path("points"))
+
+
+def _limits(_: Workspace, request: PageRequest) -> dict[str, Any]:
+    """Return the memory of a board."""
+    return views.board_limits(request.value("board") or "uno")
+
+
 Answer = Callable[[Workspace, PageRequest], dict[str, Any]]
 
 QUESTIONS: Mapping[str, Answer] = {
-    name: getattr(Workspace, name) for name in ("state", "takes", "figures", "limits", "lines")
+    "state": Workspace.state,
+    "takes": Workspace.takes,
+    "lines": Workspace.lines,
+    "figures": _figures,
+    "limits": _limits,
 }
 """What the page asks, without any effect."""
 
 ORDERS: Mapping[str, Answer] = {
-    name: getattr(Workspace, name)
-    for name in ("run", "stop", "connect", "disconnect", "order", "show")
+    "run": Workspace.run,
+    "stop": Workspace.stop,
+    "connect": Workspace.connect,
+    "disconnect": Workspace.disconnect,
+    "order": Workspace.order,
+    "show": Workspace.show,
 }
 """What the page orders."""
