@@ -109,6 +109,7 @@ QUANTIZERS = "tests/quantization tests/policy/rejection/test_thresholds.py"
 # A module has the tests of the longest name that it begins with.
 NEAREST = {
     "avr": ["tests/avr tests/linkage"],
+    "proof": ["tests/equality"],
     "datasets": [
         "tests/corpus",
         "tests/datasets",
@@ -127,7 +128,7 @@ NEAREST = {
             "tests/policy/confidence/test_confidence.py tests/codegen/test_stage_names.py "
             "tests/codegen/test_deskew.py tests/codegen/test_reach.py -k 'not emulator and not uno'"
         ),
-        f"{CODEGEN} -k 'sanitizers and columns or hostile or literal or wide or clamped'",
+        f"{CODEGEN} -k 'golden and sanitizers or hostile or literal or wide or clamped'",
     ],
     "codegen/renderer": [f"{CODEGEN} tests/codegen/test_prefix.py -k 'renders or prefix'"],
     "codegen/context": [
@@ -225,6 +226,7 @@ NEAREST |= {
         ("features/average_pooling", "average_pooling", "tests/average_pooling"),
         ("kinds/bonsai", "bonsai_tree", f"tests/bonsai/test_quantizer.py {KINDS}"),
         ("features/convolution", "convolution", "tests/convolution"),
+        ("kinds/cascade", "cascade", "tests/cascade"),
         ("kernels/decision", "decision", "tests/policy/rejection/test_thresholds.py"),
         ("kinds/dense", "dense", f"tests/dense/test_quantizer.py {KINDS}"),
         ("features/deskew", "deskew", "tests/deskew tests/codegen/test_deskew.py"),

@@ -26,6 +26,7 @@ _ORDER = (
         "demo",
         "studio",
         "data",
+        "speak",
         "record",
         "takes",
         "windows",

@@ -78,6 +78,9 @@ ROOMS = {
         "docs/policy.md docs/rejection.md",
         needed_by=("values", "sets of labels"),
     ),
+    "proof": Room(
+        "protonn_edge/proof protonn_edge/kinds/linear/proof.py tests/equality",
+    ),
     "certificate": Room(
         "protonn_edge/certificate protonn_edge/cli/certify.py protonn_edge/export/certificate.py "
         "protonn_edge/report/sections/certificate.py "
@@ -138,6 +141,11 @@ ROOMS = {
         "sensors are not installed",
         needed_by=("studio",),
     ),
+    "speech": Room(
+        "protonn_edge/speech tests/speech docs/speech.md",
+        "speak on,off -o words",
+        "speech is not installed",
+    ),
     "editing": Room(
         "protonn_edge/editing protonn_edge/cli/takes.py tests/editing docs/editing.md",
         "takes data.csv",
@@ -188,6 +196,11 @@ ROOMS = {
         "protonn_edge/kinds/forest templates/c/forest tests/forest docs/forest.md",
         "train data.csv -o forest.npz --classifier forest",
         "'forest' is not one of",
+    ),
+    "cascades": Room(
+        "protonn_edge/kinds/cascade templates/c/cascade tests/cascade docs/cascades.md",
+        "train data.csv --calibrate model.npz --then model.npz -o cascade.npz",
+        "cascades are not installed",
     ),
     "gradients": Room(
         "protonn_edge/features/gradients templates/c/gradients tests/gradients docs/gradients.md",
