@@ -40,11 +40,7 @@ _ELSEWHERE = {
 }
 # The index names the other pages. These are below one of them in the navigation.
 _BELOW = {
-<<<<<<< HEAD
-    "own-sensor": ("studio", "recording", "editing", "sensors", "audio", "live"),
-=======
-    "own-sensor": ("recording", "editing", "sensors", "audio", "speech", "live"),
->>>>>>> main
+    "own-sensor": (*("studio", "recording", "editing", "sensors", "audio", "speech", "live"),),
     "which-model": (
         *(kind for kind in KINDS if Path(__file__).with_name(f"{kind}.md").exists()),
         *("cascades", "gradients", "convolution-training"),
