@@ -40,7 +40,7 @@ _ELSEWHERE = {
 }
 # The index names the other pages. These are below one of them in the navigation.
 _BELOW = {
-    "own-sensor": ("recording", "sensors", "audio", "live"),
+    "own-sensor": ("recording", "editing", "sensors", "audio", "live"),
     "which-model": (
         *(kind for kind in KINDS if Path(__file__).with_name(f"{kind}.md").exists()),
         *("gradients", "convolution-training"),

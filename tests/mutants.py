@@ -135,6 +135,7 @@ NEAREST = {
         "tests/regression/library/test_raw_values.py",
     ],
     "families": ["tests/pico tests/linkage tests/cli/test_upload.py"],
+    "editing": ["tests/editing"],
     "sensors/sampling": ["tests/recording"],
     "sensors/sensor_projects": ["tests/recording", "tests/live tests/export/test_live_sketch.py"],
     "sensors/windowing": [

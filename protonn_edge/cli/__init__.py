@@ -22,7 +22,18 @@ from protonn_edge.system.rooms import missing
 from protonn_edge.system.rounding import fix_rounding
 
 _ORDER = (
-    *("demo", "data", "record", "windows", "train", "tune", "convert", "inspect", "predict"),
+    *(
+        "demo",
+        "data",
+        "record",
+        "takes",
+        "windows",
+        "train",
+        "tune",
+        "convert",
+        "inspect",
+        "predict",
+    ),
     *("build", "upload", "monitor", "export", "verify", "hil", "report", "emulate"),
 )
 """The order of work, in which commands are listed; those that are not named here come last."""

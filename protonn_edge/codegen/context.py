@@ -80,6 +80,8 @@ def program_context(model: IntegerChain, plan: Any) -> dict[str, Any]:
         "plan": plan,
         "hash_bytes": hash_bytes(model.model_sha256),
         "class_names": class_names(model.classes),
+        "input_names": input_names(model),
+        "inputs_are": "FEATURE" if channels_of(model) is None else "CHANNEL",
         "answer_template": "answer.j2" if rule is None else f"policy/{rule}.j2",
         "raw": raw_context(model),
     }
@@ -157,11 +159,25 @@ def class_names(names: tuple[str, ...]) -> tuple[ClassName, ...]:
     )
 
 
+def input_names(model: IntegerChain) -> tuple[ClassName, ...]:
+    """Return the names of a table's columns, or of a sample's channels, made safe for C.
+
+    There are none for the pixels of images, nor where the names only count.
+    """
+    channels, names = channels_of(model), model.feature_names
+    if channels is not None:
+        names = channel_names(names, channels)
+    elif model.features is not None:
+        names = ()
+    made = class_names(names)
+    return () if all(each.constant.isdecimal() for each in made) else made
+
+
 def class_constants(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the name of each class's constant after ``PNN_CLASS_``: all different.
+    """Return the end of each name's constant, as after ``PNN_CLASS_``: all different.
 
     Accents are removed, and characters other than letters and digits become ``_``. If the result is
-    empty or not unique, the number of the class is added.
+    empty or not unique, the number of the name is added.
     """
     plain = [unicodedata.normalize("NFKD", name).encode("ascii", "ignore") for name in names]
     words = [re.sub(r"[^A-Z0-9]+", "_", each.decode().upper()).strip("_") for each in plain]

@@ -178,6 +178,7 @@ def _check_memories(
     model.head.check_eeprom(board)
     if isinstance(plan, WordPlan):
         needed = plan.state_bytes + rendering.SKETCH_SRAM_BYTES
+        needed += 0 if windowing is None else plan.model.n_features
         has = f"{board.name} has"
         check_enough("the model", needed, has, board.sram_bytes, "B of SRAM", "use fewer features")
     if windowing is None or not isinstance(plan, Plan):

@@ -1,7 +1,6 @@
 """The files of an export, as text: the generated C, the self-test, and the tools' own files.
 
-Every kind has the same sources; only the files around them differ. `own_sketch` explains how to use
-the library in a sketch, the next step after a model is measured.
+Every kind has the same sources; only the files around them differ.
 """
 
 from __future__ import annotations
@@ -15,11 +14,17 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from protonn_edge import __version__
-from protonn_edge.boards import Board, board_names
-from protonn_edge.chain.features import Features, signal_of
+from protonn_edge.boards import Board
+from protonn_edge.chain.features import signal_of
 from protonn_edge.chain.head import channels_of
 from protonn_edge.codegen import PREFIX, Plan, check_collisions, render_c, template_environment
-from protonn_edge.codegen.context import Sending, c_comment, class_names, safe_sendings
+from protonn_edge.codegen.context import (
+    Sending,
+    c_comment,
+    class_names,
+    input_names,
+    safe_sendings,
+)
 from protonn_edge.codegen.words import WordPlan
 from protonn_edge.datasets.naming import channel_names
 from protonn_edge.datasets.preparation import Preparation
@@ -28,7 +33,6 @@ from protonn_edge.export.self_test import KnownAnswers
 from protonn_edge.extensions import FirmwarePart, parts_of
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.checks import check
-from protonn_edge.system.shell import command_line
 
 if TYPE_CHECKING:
     from protonn_edge.sensors.windowing import Windowing
@@ -39,7 +43,9 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 _SKETCHES = ("Classify", "Stream", "SelfTest")
 _CLASS_SKETCHES = ("Blink",)
 _LIVE_SKETCH = "Live"
+_WINDOWS_SKETCH = "Windows"  # for any chip and sensor
 _BARE_SELF_TEST = "platformio/main.c.j2"
+_VOTES = 3  # of it
 _ANALOG_PINS = 6  # of an Uno
 _STANDS_FOR = "analogRead() stands in for your sensor"  # in a sketch
 _LISTED_FEATURES = 64
@@ -50,9 +56,6 @@ _SAMPLE_RATE = 100.0  # of sketches, if the model has none
 # SRAM of a sketch in addition to the model and a buffer of features: the core's serial
 # buffers and timers, and the stack; read off linked sketches and the emulator, with room.
 SKETCH_SRAM_BYTES = 450
-
-NAME = "my_model"  # the library's name in the user's own sketch
-_CASES = 4  # that this sketch spells out
 
 _LONGEST = 200
 _VERSION = re.compile(r"(0|[1-9][0-9]{0,5})(\.(0|[1-9][0-9]{0,5})){2}")
@@ -165,6 +168,8 @@ class Library:
         """
         if self.windowing is None:
             return {}
+        if self.windowing.sampling.polled:
+            return {_LIVE_SKETCH: f"sensors/{_LIVE_SKETCH}OnAnyChip.ino.j2"}
         sketches = {_LIVE_SKETCH: f"sensors/{_LIVE_SKETCH}.ino.j2"}
         if self.windowing.sampling.kinds[0].bus != "spi":
             for part in self.parts:
@@ -196,11 +201,15 @@ def _rendered(kind: Kind, library: Library, board: Board) -> dict[str, str]:
     context = _context(kind, library, board)
     sources = render_c(library.model, library.plan, library.prefix)
     files = {_source(kind, name): text for name, text in sources.items()}
-    for name, template in _templates(kind, library).items():
+    templates = _templates(kind, library)
+    if kind != "c" and context["windows"]:
+        sketch = f"examples/{_WINDOWS_SKETCH}"
+        templates[f"{sketch}/{_WINDOWS_SKETCH}.ino"] = f"{sketch}.ino"
+    for name, template in templates.items():
         files[name] = environment.get_template(f"{template}.j2").render(context)
-    if library.windowing is not None and isinstance(library.plan, Plan):
-        windowing = library.windowing
-        ring_samples = windowing.ring_samples(library.plan)
+    if library.windowing is not None:
+        windowing, plan = library.windowing, library.plan
+        ring_samples = windowing.ring_samples(plan) if isinstance(plan, Plan) else 0
         live = context | windowing.context(ring_samples) | {"trained": ()}
         for sketch, template in library.live_sketches.items():
             text = environment.get_template(template).render(live)
@@ -243,12 +252,14 @@ def _templates(kind: Kind, library: Library) -> dict[str, str]:
 def _context(kind: Kind, library: Library, board: Board) -> dict[str, Any]:
     """Return all that `templates/export` needs."""
     model, vectors = library.model, library.vectors
-    window = _window(model.features)
+    window = _window(model)
     drawn = None if model.features is None else model.features.points.drawn_shape
     names = model.policy.labels(model.classes).values()
     longest = max(len(name.encode()) for name in names)
     sent = safe_sendings(model)
     sram_bytes = library.plan.state_bytes + model.n_features + SKETCH_SRAM_BYTES
+    fits = sram_bytes <= board.sram_bytes
+    signal = signal_of(model.features)
     return {
         "tool_version": __version__,
         "library": library,
@@ -259,13 +270,21 @@ def _context(kind: Kind, library: Library, board: Board) -> dict[str, Any]:
         "sizes": ", ".join(f"{size.number} {size.name}" for size in model.sizes),
         "score_width": max(len(str(score)) for score in vectors.scores.ravel().tolist()),
         "name_size": min(longest + 1, _LONGEST_NAME),
-        "buffered": window is None and sram_bytes <= board.sram_bytes,
+        "buffered": window is None and fits,
+        "windows": signal is not None and not signal.triggered and fits,
+        "inputs_are": "FEATURE" if window is None else "CHANNEL",
+        "input_names": input_names(model),
         "jumps_short": library.plan.kernel == "unrolled" and not library.plan.core.call_cycles,
         "pins": model.n_features <= _ANALOG_PINS,
         "pixels": window is None and drawn is not None,
         "window": window,
         "features": _features(model, library.feature_names),
         "sendings": sent,
+        # what the sketch Windows begins with, and Live has from its options
+        "hop": 1 if signal is None else max(1, signal.samples // 2),
+        "votes": _VOTES,
+        "refractory": 0,
+        "period_us": 0 if window is None else window["period_us"],
         **_columns(model, library.preparation, library.feature_names),
         "send": _send(sent),
         "send_lines": _send_lines(sent, library.prefix),
@@ -274,13 +293,13 @@ def _context(kind: Kind, library: Library, board: Board) -> dict[str, Any]:
         "classes": tuple(vectors.classes.tolist()),
         "class_lines": _class_lines(model.classes),
         "other_answers": model.policy.other_answers,
-        "answer_template": _answer_template(model),
+        "answer_template": answer_template(model),
         "live": "" if library.windowing is None else library.windowing.words,
         "avr": isinstance(library.plan, Plan),
     }
 
 
-def _answer_template(model: IntegerChain) -> str:
+def answer_template(model: IntegerChain) -> str:
     """Return the template of what sketches do with an answer: a class, or a rule's number."""
     rule = model.policy.answering
     return "answer.j2" if rule is None else f"policy/{rule}.ino.j2"
@@ -376,10 +395,11 @@ def _which(sent: Sending) -> str:
     return what if what.startswith("channel") else f"feature {what}"
 
 
-def _window(features: Features | None) -> dict[str, Any] | None:
-    signal = signal_of(features)
+def _window(model: IntegerChain) -> dict[str, Any] | None:
+    features, signal = model.features, signal_of(model.features)
     if features is None or signal is None:
         return None
+    named = [each.constant.lower() for each in input_names(model)]
     period_us = round(1e6 / (signal.rate or _SAMPLE_RATE))
     return {
         "samples": signal.samples,
@@ -387,61 +407,7 @@ def _window(features: Features | None) -> dict[str, Any] | None:
         "period_us": max(1, period_us),
         "period": f"{period_us / 1000:g} ms",
         "rate_known": signal.rate is not None,
+        # of a function: no keyword, no macro, and none of the sketch's own names begins like this
+        "parameters": [f"raw_{name}" for name in named or range(signal.channels)],
         "functions": [name for stage in features.stages for name in stage.c_functions],
     }
-
-
-@dataclass(frozen=True)
-class OwnSketch:
-    """How a model gets into a sketch."""
-
-    command: str  # the command that exports the library, in the project's folder
-    code: str  # a whole sketch, which only lacks the sensor
-    feature: str  # feature i, as a part of a sentence
-    raw: str  # its raw value, as another part
-    constants: tuple[tuple[str, str], ...]  # of each class, and the class; none for a number
-
-
-def own_sketch(model: IntegerChain, board: Board) -> OwnSketch:
-    """Return how a model gets into a sketch for a board."""
-    options = ["protonn-edge", "export", "firmware/generated/model.npz", "--arduino", NAME]
-    if board.name != "uno" and board.name in board_names():
-        options += ["--board", board.name]
-    cases = [(f"PNN_CLASS_{each.constant}", each.comment) for each in class_names(model.classes)]
-    constants = [(case[0], name) for case, name in zip(cases, model.classes, strict=True)]
-    others = [(f"PNN_{each.constant}", each.meaning) for each in model.policy.other_answers]
-    cases, constants = [*others, *cases], [*constants, *others]
-    shown = cases[: _CASES + 1] if len(cases) == _CASES + 1 else cases[:_CASES]
-    template = template_environment("export").get_template("sketch.ino.j2")
-    code = template.render(
-        name=NAME,
-        model=model,
-        answer_template=_answer_template(model),
-        cases=[{"constant": constant, "comment": comment} for constant, comment in shown],
-        more=len(cases) - len(shown),
-    )
-    feature, raw = _feature(model.features), _raw(model)
-    listed = tuple(constants) if model.policy.predicts == "class" else ()
-    return OwnSketch(command_line(options), code, feature, raw, listed)
-
-
-def _feature(features: Features | None) -> str:
-    points = None if features is None else features.points
-    # a converted network may have no image
-    if points is None or (not points.is_signal and points.shape[:2] == (1, 1)):
-        return "listed under this number in the library's README"
-    channels = len(points.scale.zero) if points.is_signal else (*points.shape, 1)[2]
-    place = "sample" if points.is_signal else "pixel"
-    whole = "a window" if points.is_signal else "an image, row by row"
-    if channels == 1:
-        return f"{place} i of {whole}"
-    return f"channel i % {channels} of {place} i / {channels} of {whole}"
-
-
-def _raw(model: IntegerChain) -> str:
-    sent = safe_sendings(model)
-    if not sent:
-        return "its value in the unit of the training data, as a whole number"
-    if len({each.factor for each in sent}) == 1:
-        return f"its value in the unit of the training data, times {sent[0].factor}, rounded"
-    return "its value in the unit that the library's README lists, as a whole number"

@@ -2,7 +2,8 @@
 
 The file is a table. Its first line is a comment with the sensor, the rate and the units; a header
 and one row per sample follow. Rows are written as they arrive, so a killed run loses nothing. An
-incomplete last line, which such a run may leave, is removed when the file is opened again.
+incomplete last line, which such a run may leave, is removed when the file is opened again. If an
+editor saves the file meanwhile, the recording continues in the new file.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ import math
 import os
 import re
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +28,7 @@ from protonn_edge.device.protocol import Message, ProtocolError
 from protonn_edge.errors import CheckFailed, InputError, InvalidValue
 from protonn_edge.sensors import sensor_board
 from protonn_edge.sensors.sensor_board import LoggerDescription, SamplesMessage
-from protonn_edge.system.files import AppendedFile
+from protonn_edge.system.files import AppendedFile, write_atomically
 
 _TAIL_BYTES = 1 << 16  # more than a line
 _SESSION_SEAM_S = 1.0
@@ -42,7 +45,15 @@ class RecordingFile(AppendedFile):
 
     The rows belong to a session with a name that begins with a letter. Raises `InputError` if the
     file is not a recording, has other channels or another rate, or is in use.
+
+    Attributes
+    ----------
+    saved : Path, optional
+        A copy of the file from before another program replaced it, if the new one lacks takes of
+        this run: the program had read the file before they were recorded, or has removed them.
     """
+
+    saved: Path | None = None
 
     def __init__(self, path: Path, description: LoggerDescription, session: str) -> None:
         check_names([session], "--session", distinct=False)
@@ -55,19 +66,29 @@ class RecordingFile(AppendedFile):
         self._session = session
         self._head = _head(description)
         self._columns = self._head.count(b",", self._head.index(b"\n")) + 1
-        self._take_begin = 0
         super().__init__(path)
         try:
             last_s = self._repair()
         except BaseException:
             self._file.close()
             raise
+        self._run_begin = self._take_begin = self._file.seek(0, os.SEEK_END)
         seam_s = max(_SESSION_SEAM_S, _SESSION_SEAM_SAMPLES / description.rate)
         # the time at which this run begins: after the end of the previous one, with a gap
         self.begin_s = 0.0 if last_s is None else last_s + seam_s
 
+    def __exit__(self, *problem: Any) -> None:
+        """Close the file; what a program that replaced it has not read is saved before."""
+        try:
+            if self.is_replaced and not isinstance(problem[1], InputError):  # which was raised here
+                self._follow()
+        finally:
+            super().__exit__(*problem)
+
     def begin_take(self) -> None:
         """Remember where a take begins, so that it can be discarded."""
+        if self.is_replaced:
+            self._follow()
         self._take_begin = self._file.seek(0, os.SEEK_END)
 
     def append(self, label: str, times: NDArray[np.float64], values: NDArray[np.int16]) -> None:
@@ -80,7 +101,44 @@ class RecordingFile(AppendedFile):
 
     def discard_take(self) -> None:
         """Remove the rows since `begin_take`."""
+        if self.is_replaced:
+            self._follow()
         self._file.truncate(self._take_begin)
+
+    def _follow(self) -> None:
+        """Continue in the file that replaced this one; nothing of this run gets lost.
+
+        The rows of the current take that the new file does not have are appended to it.
+        """
+        old, begin = self._file, self._take_begin
+        of_run = _read(old, self._run_begin)
+        before, of_take = of_run[: begin - self._run_begin], of_run[begin - self._run_begin :]
+        try:
+            self._file = self._opened()
+            self._repair()
+        except InputError as error:
+            if self._file is not old:
+                self._file.close()
+            self._file = old
+            self._save(old)
+            raise InputError(
+                f"another program replaced {self._path}, and the recording cannot continue there "
+                f"({error}); all samples until then are in {self.saved}"
+            ) from error
+        content = _read(self._file, 0)
+        if before not in content:
+            self._save(old)
+        old.close()
+        known = _common(content, of_take)
+        self._run_begin = self._take_begin = len(content) - known
+        self._write(of_take[known:])
+
+    def _save(self, old: io.FileIO) -> None:
+        """Save the content of the file that was replaced."""
+        names = (f"{self._path.name}.replaced-{number}" for number in count(1))
+        place = next(each for name in names if not (each := self._place.with_name(name)).exists())
+        write_atomically(place, _read(old, 0))
+        self.saved = self._path.with_name(place.name)
 
     def _repair(self) -> float | None:
         """Remove an incomplete line; return the time of the last row, None if there is none."""
@@ -120,6 +178,19 @@ class RecordingFile(AppendedFile):
 
     def _no_row(self) -> InputError:
         return InvalidValue(self._path, "the last row is not a sample", "remove this row")
+
+
+def _read(file: io.FileIO, begin: int) -> bytes:
+    file.seek(begin)
+    return file.readall()
+
+
+def _common(content: bytes, rows: bytes) -> int:
+    """Return how many bytes of the first of these rows are at the end of a file's content."""
+    end = len(rows)
+    while end > 0 and not content.endswith(rows[:end]):
+        end = rows.rfind(b"\n", 0, end - 1) + 1
+    return end
 
 
 def _head(description: LoggerDescription) -> bytes:

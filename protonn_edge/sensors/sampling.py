@@ -20,6 +20,7 @@ from protonn_edge.errors import InputError, InvalidValue, counted, shortened
 from protonn_edge.sensors import SensorKind
 from protonn_edge.sensors.kinds import (
     LARGEST_PRESCALER,
+    MICROPHONE,
     TIMER_ERROR,
     TIMER_STEPS,
     Registers,
@@ -54,6 +55,7 @@ _ADC_HZ = 125_000  # a conversion takes 13 cycles of it
 _FAST_ANALOG_RATE = 4_000.0  # above, conversions take half as long, and are slightly less accurate
 _PRESCALERS = ((1, "_BV(CS10)"), (8, "_BV(CS11)"), (64, "_BV(CS11) | _BV(CS10)"),
                (256, "_BV(CS12)"), (LARGEST_PRESCALER, "_BV(CS12) | _BV(CS10)"))  # fmt: skip
+_POLLED_RATE = 1_000.0
 _TWI_HZ = 400_000
 _BUS_BITS = 9  # of I2C, with the acknowledgement; bytes of SPI take less time
 # Cycles of interrupts, rounded up from measurements on simulated boards.
@@ -79,15 +81,17 @@ class Sampling:
     kinds: tuple[SensorKind, ...]  # analog inputs, or one other sensor
     rate: float  # requested samples per second; `actual_rate` is the timer's
     board: Board
+    polled: bool = False  # whether a sketch for any chip reads them, instead of interrupts
 
     def __post_init__(self) -> None:
         names = self.name
-        check_choice(
-            f"chip of {self.board.name}",
-            self.board.mcu,
-            _CHIPS,
-            "sample sensors with another board, by --board",
-        )
+        if not self.polled:
+            check_choice(
+                f"chip of {self.board.name}",
+                self.board.mcu,
+                _CHIPS,
+                "sample sensors with another board, by --board",
+            )
         check(
             len(self.kinds) > 0 and len(set(self.kinds)) == len(self.kinds),
             "sensors",
@@ -99,6 +103,9 @@ class Sampling:
                 f"{names} cannot be sampled together; name only analog inputs, or only one sensor"
             )
         least, most = _rate_limits(self.kinds[0], len(self.channels), self.board.clock_hz)
+        if self.polled:
+            _check_polled(self.kinds[0], self.board)
+            most = min(most, _POLLED_RATE)
         check_range(
             f"rate of {names} on {self.board.name}, in Hz",
             self.rate,
@@ -108,9 +115,11 @@ class Sampling:
         )
 
     @classmethod
-    def of(cls, kinds: Sequence[SensorKind], rate: float, board: Board) -> Sampling:
+    def of(
+        cls, kinds: Sequence[SensorKind], rate: float, board: Board, *, polled: bool = False
+    ) -> Sampling:
         """Return the sampling of sensors, analog inputs in the order of their pins."""
-        return cls(tuple(sorted(kinds, key=lambda kind: kind.pin or 0)), rate, board)
+        return cls(tuple(sorted(kinds, key=lambda kind: kind.pin or 0)), rate, board, polled)
 
     @property
     def name(self) -> str:
@@ -162,6 +171,8 @@ class Sampling:
     @property
     def actual_rate(self) -> float:
         """Samples per second of the timer."""
+        if self.polled:
+            return 1e6 / round(1e6 / self.rate)  # micros() shows whole ones
         return self.board.clock_hz / self.period_cycles
 
     @property
@@ -208,6 +219,15 @@ class Sampling:
         prescaler = 1 << (self.board.clock_hz // _ADC_HZ).bit_length() - 1
         fast = self.rate * len(self.channels) > _FAST_ANALOG_RATE
         return prescaler // 2 if fast else prescaler
+
+
+def _check_polled(kind: SensorKind, board: Board) -> None:
+    """Raise `InputError` if only interrupts can read a sensor."""
+    if kind.bus == "spi" or kind == MICROPHONE:
+        raise InputError(
+            f"the sketch Live reads {kind.name} by an AVR's interrupts; for {board.name}, omit "
+            "--sensor, and read the sensor with its own library, as in the example Windows"
+        )
 
 
 def _rate_limits(kind: SensorKind, channels: int, clock_hz: int) -> tuple[float, float]:

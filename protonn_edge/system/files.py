@@ -8,6 +8,7 @@ and a run that fails leaves the old files.
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import shutil
 import stat
@@ -114,24 +115,32 @@ class AppendedFile:
     """A file that one run at a time appends to, in a ``with``; `InputError` if it is in use.
 
     Each append is written immediately, so a killed run loses at most part of a line. `flag` is the
-    option that names the file.
+    option that names the file. If another program puts a new file in its place, as editors do when
+    they save, appends would go to the old file, which no name leads to anymore: they are refused.
     """
 
     def __init__(self, path: Path, flag: str = "-o") -> None:
         self._path = path
+        self._place = path.absolute()
         self._flag = flag
+        self._file = self._opened()
+
+    def _opened(self) -> io.FileIO:
         try:
-            self._file = path.open("a+b", buffering=0)
+            file = io.FileIO(self._place, "a+b")
         except OSError as error:
-            raise cannot_write(path, error, f"choose another file with {flag}") from error
-        try:
-            try_lock(self._file.fileno())
-        except InUse as error:
-            self._file.close()
-            raise InputError(
-                f"another run is writing to {path}; wait until it ends, or name another file with "
-                f"{flag}"
+            raise cannot_write(
+                self._path, error, f"choose another file with {self._flag}"
             ) from error
+        try:
+            try_lock(file.fileno())
+        except InUse as error:
+            file.close()
+            raise InputError(
+                f"another run is writing to {self._path}; wait until it ends, or name another file "
+                f"with {self._flag}"
+            ) from error
+        return file
 
     def __enter__(self) -> Self:
         return self
@@ -139,7 +148,24 @@ class AppendedFile:
     def __exit__(self, *_: object) -> None:
         self._file.close()
 
+    @property
+    def is_replaced(self) -> bool:
+        """Whether another program has put a new file in its place, or removed it."""
+        try:
+            return not os.path.samestat(os.fstat(self._file.fileno()), self._place.stat())
+        except OSError:
+            return True
+
+    def _follow(self) -> None:
+        """Act on a new file in its place, before something is appended."""
+        raise InputError(
+            f"another program replaced {self._path} while this run was writing to it; run the "
+            f"command again, or name another file with {self._flag}"
+        )
+
     def _write(self, content: bytes) -> None:
+        if self.is_replaced:
+            self._follow()
         try:
             while content:
                 content = content[self._file.write(content) :]

@@ -14,6 +14,7 @@ _PACKAGE = Path(__file__).parents[1]
 _PARTS = {
     "certificates": ("certificate", "--entry --points --prove --check"),
     "conversion": ("conversion", "convert"),
+    "editing": ("editing", "takes"),
     "float builds": ("kinds.protonn.precision", "--precision"),
     "one-class learning": (
         "kinds.protonn.one_class",

@@ -43,15 +43,11 @@ def test_other_commands_name_export(model_file, name):
     assert f"use 'protonn-edge export --board {name}'" in line
 
 
-def test_a_sensor_s_sketch_is_for_an_avr(tmp_path, model_file):
-    line = refusal(
-        run(
-            *("export", model_file, "--arduino", tmp_path / "library", "--board", "pico"),
-            *("--sensor", "mpu6050", "--rate", 100),
-        ),
-        2,
-    )
-    assert "the sketch Live needs an AVR's timers, and pico has none" in line
+def test_a_sensor_of_single_samples_is_refused(tmp_path, model_file):
+    folder = tmp_path / "library"
+    words = ("export", model_file, "--arduino", folder, "--board", "pico", "--rate", 100)
+    line = refusal(run(*words, "--sensor", "a0"), 2)
+    assert "the sketch Live for pico classifies windows of samples" in line
 
 
 def test_a_board_of_one_s_own_is_described_in_a_file(tmp_path, model_file):

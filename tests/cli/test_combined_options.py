@@ -22,6 +22,8 @@ VALUES = {
     "--rejection": "1%",
     "--trigger": "auto",
     "--points": "99",
+    "--keep": "1:2",
+    "--cut": "1:2",
 }
 Case = tuple[str, tuple[str, ...], str]
 

@@ -136,6 +136,11 @@ ROOMS = {
         "record -o recording.csv",
         "sensors are not installed",
     ),
+    "editing": Room(
+        "protonn_edge/editing protonn_edge/cli/takes.py tests/editing docs/editing.md",
+        "takes data.csv",
+        "editing is not installed",
+    ),
     "float builds": Room(
         "protonn_edge/kinds/protonn/precision templates/c/precision tests/precision",
         "build model.npz -o floats --precision float32",

@@ -21,6 +21,7 @@ from refusals import refused_by, refuses
 
 from protonn_edge.device.protocol import encode_frame
 from protonn_edge.emulator import EmulatedUno
+from protonn_edge.errors import InputError
 from protonn_edge.sensors import PlayedSensor, sensor_kind
 from protonn_edge.sensors.commands.record import act_on, picture
 from protonn_edge.sensors.recorder import Recorder, RecordingFile, SampleStream
@@ -126,6 +127,75 @@ def test_the_file_that_is_played_is_not_written_to(tmp_path: Path) -> None:
         file.append("rest", np.zeros(1), PLAYED[:1])
     words = ["--label", "x", "--seconds", 1, "--emulate", "--sensor", f"mpu6050={path}"]
     refuses(run("record", "-o", path, *words), "sensors.commands.played")
+
+
+# --- another program saves the file ---------------------------------------------------------------
+
+
+def saved_by_an_editor(path: Path, content: bytes) -> None:
+    """Put a new file in the place of a recording, as editors do."""
+    path.with_name("new").write_bytes(content)
+    path.with_name("new").replace(path)
+
+
+def test_takes_after_the_file_was_replaced_are_in_the_new_file(tmp_path: Path) -> None:
+    path = tmp_path / "r.csv"
+    with RecordingFile(path, DESCRIPTION, "s") as file:
+        file.append("rest", np.arange(3.0), PLAYED[:3])
+        file.begin_take()
+        file.append("wave", np.arange(3.0, 5.0), PLAYED[3:5])
+        edited = path.read_bytes().replace(b"rest", b"still")
+        saved_by_an_editor(path, edited)
+        file.append("wave", np.arange(5.0, 6.0), PLAYED[5:6])
+        saved_by_an_editor(path, edited)  # it had not read the last row
+        file.append("wave", np.arange(6.0, 8.0), PLAYED[6:8])
+    labels, _, times, values = rows(path)
+    assert labels == ["still"] * 3 + ["wave"] * 5
+    assert np.array_equal(times, np.arange(8.0))
+    assert np.array_equal(values, PLAYED[:8])
+    # The rows with another label are not those of this run.
+    assert file.saved == path.with_name("r.csv.replaced-1")
+    assert b"\nrest,s,2.0" in file.saved.read_bytes()
+
+
+def test_takes_that_the_new_file_lacks_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "r.csv"
+    with RecordingFile(path, DESCRIPTION, "s") as file:
+        read = path.read_bytes()
+        file.begin_take()
+        file.append("rest", np.arange(3.0), PLAYED[:3])
+        file.begin_take()
+        file.append("wave", np.arange(3.0, 5.0), PLAYED[3:5])
+        whole = path.read_bytes()
+        saved_by_an_editor(path, read)
+    assert file.saved is not None
+    assert file.saved.read_bytes() == whole
+    assert rows(path)[0] == ["wave"] * 2
+
+
+def test_a_file_that_was_removed_is_written_again(tmp_path: Path) -> None:
+    path = tmp_path / "r.csv"
+    with RecordingFile(path, DESCRIPTION, "s") as file:
+        file.begin_take()
+        file.append("rest", np.arange(3.0), PLAYED[:3])
+        path.unlink()
+        file.append("rest", np.arange(3.0, 5.0), PLAYED[3:5])
+        file.discard_take()
+        file.append("wave", np.arange(5.0, 6.0), PLAYED[5:6])
+    assert (rows(path)[0], file.saved) == (["wave"], None)
+
+
+def test_another_file_in_its_place_is_left_alone_and_nothing_is_lost(tmp_path: Path) -> None:
+    path = tmp_path / "r.csv"
+    with RecordingFile(path, DESCRIPTION, "s") as file:
+        file.append("rest", np.arange(3.0), PLAYED[:3])
+        saved_by_an_editor(path, b"label,a\nx,1\n")
+        with pytest.raises(InputError, match="all samples until then are in"):
+            file.append("rest", np.arange(3.0), PLAYED[:3])
+        assert path.read_bytes() == b"label,a\nx,1\n"
+        assert rows(path.with_name("r.csv.replaced-1"))[0] == ["rest"] * 3
+        path.unlink()
+    assert rows(path)[0] == ["rest"] * 3
 
 
 # --- what goes wrong ------------------------------------------------------------------------------

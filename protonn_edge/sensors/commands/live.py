@@ -77,16 +77,18 @@ class LiveOptions:
         """Return the windows of a board's sensor; None without a sensor."""
         if not self.sensors:
             return None
-        if board.proof:
+        signal = signal_of(model.features)
+        if board.proof and (signal is None or signal.triggered):
             raise InputError(
-                f"the sketch Live needs an AVR's timers, and {board.name} has none; omit --sensor, "
-                "and use the example Stream with the library of your sensor"
+                f"the sketch Live for {board.name} classifies windows of samples, but not sounds "
+                "or single samples; omit --sensor, and use the example Stream with the library of "
+                "your sensor"
             )
         kinds = [sensor_kind(name) for name in self.sensors]
         return windowing_of(
             quantize(model),
             model.feature_names,
-            Sampling.of(kinds, self._rate_for(model), board),
+            Sampling.of(kinds, self._rate_for(model), board, polled=bool(board.proof)),
             hop=self.hop,
             votes=self.votes or 1,
             refractory_s=self.refractory or 0.0,

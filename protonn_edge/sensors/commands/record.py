@@ -105,6 +105,11 @@ def record_command(
         except KeyboardInterrupt:
             failure = Interrupted(f"stopped; the samples recorded so far are in {output}")
         recorder.end()
+    if file.saved is not None:
+        out.say(
+            f"warning: another program replaced {output} during the recording, without some of its "
+            f"takes; the earlier content of the file is in {file.saved}"
+        )
     _report(out, recorder, output, session, None if source.emulate else url, failure)
 
 

@@ -19,12 +19,12 @@ from policy.value.numbers import fitted, points
 from protonn_edge.boards import load_board
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import with_rules
-from protonn_edge.export.rendering import NAME, own_sketch
+from protonn_edge.export.own_sketch import NAME, own_sketch
 from protonn_edge.policy.value.rule import IntegerValue, Value
 from protonn_edge.quantization import IntegerChain, quantize
 
 UNO = load_board("uno")
-SKETCHES = {"Classify", "Stream", "SelfTest"}
+SKETCHES = {"Classify", "Stream", "SelfTest", "Windows"}
 
 
 def printed_for(chain: IntegerChain, raw: np.ndarray) -> list[str]:

@@ -1,0 +1,297 @@
+"""Edits of takes, and their undoing. An edit replaces a few bytes, and remembers them.
+
+What edits replaced is in a hidden file beside the recording, an edit a line. It holds the old and
+the new bytes and their place, so that the last edit can be undone also when takes were recorded
+since. If the recording has other bytes there, another program has changed it: nothing is undone.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from protonn_edge.datasets.naming import check_names
+from protonn_edge.editing.takes import (
+    RECORDING_LIMIT_BYTES,
+    EditableRecording,
+    EditableTake,
+    read_takes,
+    with_sizes,
+)
+from protonn_edge.errors import CheckFailed, InputError, InvalidValue, counted
+from protonn_edge.system.files import AppendedFile, read_file, write_atomically
+
+_MOST_EDITS = 100  # that can be undone
+_LIMIT_BYTES = 1 << 28
+_CONTEXT_BYTES = 128
+
+
+@dataclass(frozen=True)
+class Replacement:
+    """Bytes of a file, as Latin-1, and what replaces them; None where there is no file."""
+
+    file: str  # below the folder, or beside the recording
+    at: int
+    old: str | None
+    new: str | None
+
+    @property
+    def undone(self) -> Replacement:
+        """What takes it back."""
+        return Replacement(self.file, self.at, self.new, self.old)
+
+    def applied(self, content: bytes | None) -> bytes | None:
+        """Return a file's content after the replacement; raises `CheckFailed` if it is another."""
+        old = None if self.old is None else self.old.encode("latin-1")
+        if content is None or old is None:
+            if content is not old:
+                raise CheckFailed(f"another program has changed {self.file}; nothing is undone")
+            return (self.new or "").encode("latin-1")
+        if content[self.at : self.at + len(old)] != old:
+            raise CheckFailed(f"another program has changed {self.file}; nothing is undone")
+        if self.new is None:
+            return None
+        return content[: self.at] + self.new.encode("latin-1") + content[self.at + len(old) :]
+
+
+@dataclass(frozen=True)
+class TakeEdit:
+    """An edit, in words, and what it replaces."""
+
+    words: str
+    replaced: tuple[Replacement, ...]
+
+    @classmethod
+    def parse(cls, line: str) -> TakeEdit:
+        """Return the edit of a line; raises `ValueError`, `TypeError` or `KeyError` for others."""
+        record = json.loads(line)
+        return cls(str(record["words"]), tuple(Replacement(**each) for each in record["replaced"]))
+
+
+class RecordedFiles:
+    """The files of a recording: one, or those below a folder; and what edits replace in them."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def place(self, name: str) -> Path:
+        """Return the path of a file."""
+        return self.path / name if self.path.is_dir() else self.path.with_name(name)
+
+    def found(self, name: str) -> bytes | None:
+        """Return the content of a file, None if there is none."""
+        return self.content(name) if self.place(name).is_file() else None
+
+    def content(self, name: str) -> bytes:
+        """Return the content of a file."""
+        return read_file(self.place(name), limit_bytes=RECORDING_LIMIT_BYTES, may_be_empty=True)
+
+    @staticmethod
+    def replacement(file: str, content: bytes, begin: int, end: int, new: bytes) -> Replacement:
+        """Return a replacement with some bytes around it, by which its place is known again."""
+        first, last = max(0, begin - _CONTEXT_BYTES), end + _CONTEXT_BYTES
+        around = content[first:begin], content[end:last]
+        fresh = around[0] + new + around[1]
+        return Replacement(
+            file, first, content[first:last].decode("latin-1"), fresh.decode("latin-1")
+        )
+
+    def pieces(self, take: EditableTake, parts: list[tuple[int, int]]) -> list[Replacement]:
+        """Return what removes parts of a take's samples."""
+        content = self.content(take.file)
+        if not len(take.rows):
+            raise InvalidValue(
+                take.file, "not one row per sample, so it cannot be cut", "use another program"
+            )
+        spans = [(int(take.rows[a]), int(take.rows[b])) for a, b in parts if a < b]
+        if not spans:
+            raise InvalidValue("the part", "the whole take", "give a shorter part")
+        begin, end = spans[0][0], spans[-1][1]
+        inner = [begin, *(place for span in spans for place in span), end]
+        kept = b"".join(content[a:b] for a, b in zip(inner[::2], inner[1::2], strict=True))
+        if take.file.lower().endswith(".wav"):
+            removed = end - begin - len(kept)
+            kept = with_sizes(content[:begin] + kept + content[end:], removed)
+            begin, end = 0, len(content)
+        return [self.replacement(take.file, content, begin, end, kept)]
+
+    def removal(self, recording: EditableRecording, take: EditableTake) -> list[Replacement]:
+        """Return what removes a take."""
+        if not recording.is_folder:
+            return self.pieces(take, [(0, take.n)])
+        return [Replacement(take.file, 0, self.content(take.file).decode("latin-1"), None)]
+
+    def moved(self, take: EditableTake, label: str) -> list[Replacement]:
+        """Return what gives the file of a take the name, or the folder, of another class."""
+        old = Path(take.file)
+        if "/" in label or label.startswith("."):
+            raise InvalidValue("--label", f"{label!r}", "give a name that a folder can have")
+        if len(old.parts) > 1:
+            new = old.parent.with_name(label) / old.name
+        else:
+            new = old.with_name(f"{label}{old.name[len(old.name.split('.', 1)[0]) :]}")
+        number = 2
+        while self.place(new.as_posix()).exists():
+            new = new.with_name(f"{new.name.split('.', 1)[0]}.{number}{old.suffix}")
+            number += 1
+        content = self.content(take.file).decode("latin-1")
+        return [
+            Replacement(new.as_posix(), 0, None, content),
+            Replacement(take.file, 0, content, None),
+        ]
+
+
+class TakeEditor:
+    """Edits the takes of a recording, one edit at a time; `InputError` if it is being recorded."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._files = RecordedFiles(path)
+        self._undo = path.with_name(f".{path.name}.undo")
+
+    def cut(self, number: int, begin: int, end: int) -> str:
+        """Remove the samples from `begin` to before `end` of a take, from 1."""
+        with self._locked() as recording:
+            take = recording.take(number)
+            begin, end = max(0, begin), min(end, take.n)
+            if begin >= end:
+                raise InvalidValue("the cut", "no samples", f"give numbers from 0 to {take.n:,}")
+            words = f"removed {counted(end - begin, 'sample')} of take {number}, {take.label}"
+            if end - begin == take.n:
+                return self._apply(words, self._files.removal(recording, take))
+            return self._apply(words, self._files.pieces(take, [(begin, end)]))
+
+    def keep(self, number: int, begin: int, end: int) -> str:
+        """Remove all samples of a take, but those from `begin` to before `end`."""
+        with self._locked() as recording:
+            take = recording.take(number)
+            begin, end = max(0, begin), min(end, take.n)
+            if begin >= end:
+                raise InvalidValue("the part", "no samples", f"give numbers from 0 to {take.n:,}")
+            words = f"kept {end - begin:,} of {counted(take.n, 'sample')} of take {number}"
+            return self._apply(
+                f"{words}, {take.label}", self._files.pieces(take, [(0, begin), (end, take.n)])
+            )
+
+    def delete(self, number: int) -> str:
+        """Remove a take."""
+        with self._locked() as recording:
+            take = recording.take(number)
+            words = f"deleted take {number}, {take.label}"
+            return self._apply(words, self._files.removal(recording, take))
+
+    def rename(self, number: int, label: str | None = None, session: str | None = None) -> str:
+        """Give a take another class, another session, or both."""
+        given = [each for each in (label, session) if each is not None]
+        check_names(given, "--label and --session", distinct=False)
+        with self._locked() as recording:
+            take = recording.take(number)
+            new = (label or take.label, session or take.session)
+            words = f"take {number} is now {', '.join(filter(None, new))}"
+            if recording.is_folder:
+                if session is not None:
+                    raise InputError(
+                        "the files of a folder have no column of sessions; rename the files, and "
+                        "omit --session"
+                    )
+                return self._apply(words, self._files.moved(take, new[0]))
+            text = io.StringIO()
+            csv.writer(text, lineterminator="").writerow(new)
+            content = self._files.content(take.file)
+            begin, end = int(take.rows[0]), int(take.rows[-1])
+            first = content[begin : int(take.rows[1])]
+            before = len(first) - len(_tail(first, take.values.shape[1]))
+            lines = (
+                content[int(one) + before : int(other)]
+                for one, other in zip(take.rows[:-1], take.rows[1:], strict=True)
+            )
+            prefix = text.getvalue().encode() + b","
+            fresh = b"".join(prefix + line for line in lines)
+            return self._apply(
+                words, [self._files.replacement(take.file, content, begin, end, fresh)]
+            )
+
+    def undo(self) -> str:
+        """Undo the last edit that is not undone yet."""
+        edits = self._edits()
+        with self._locked(reads=False):
+            while edits:
+                edit = edits.pop()
+                try:
+                    self._write([each.undone for each in reversed(edit.replaced)])
+                except CheckFailed:
+                    if not self._never_made(edit):
+                        raise
+                    continue  # the program was stopped before it made this edit
+                self._remember(edits)
+                return f"undone: {edit.words}"
+        self._remember(edits)
+        raise InputError(f"there is no edit of {self.path} to undo; edit a take first")
+
+    @property
+    def undoable(self) -> list[str]:
+        """The edits that can be undone, in words, the last one at the end."""
+        return [each.words for each in self._edits()]
+
+    @contextmanager
+    def _locked(self, *, reads: bool = True) -> Iterator[EditableRecording]:
+        """Yield the recording, which nobody else writes to meanwhile."""
+        if self.path.is_dir():
+            yield read_takes(self.path)
+            return
+        if not self.path.is_file():
+            raise InputError(f"{self.path} does not exist; name a recording, or a folder of takes")
+        with AppendedFile(self.path):
+            yield read_takes(self.path) if reads else EditableRecording(self.path, [], (), None)
+
+    def _apply(self, words: str, replaced: list[Replacement]) -> str:
+        """Make an edit; what it replaces is remembered before."""
+        self._remember([*self._edits(), TakeEdit(words, tuple(replaced))])
+        self._write(replaced)
+        return words
+
+    def _write(self, replaced: list[Replacement]) -> None:
+        contents: dict[str, bytes | None] = {}
+        for each in replaced:
+            before = contents.get(each.file, self._files.found(each.file))
+            contents[each.file] = each.applied(before)
+        for name, content in contents.items():
+            if content is not None:
+                write_atomically(self._files.place(name), content)
+        for name in [name for name, content in contents.items() if content is None]:
+            self._files.place(name).unlink()
+
+    def _never_made(self, edit: TakeEdit) -> bool:
+        """Whether the files are still as they were before an edit."""
+        try:
+            for each in edit.replaced:
+                each.applied(self._files.found(each.file))
+        except CheckFailed:
+            return False
+        return True
+
+    def _edits(self) -> list[TakeEdit]:
+        """Return the edits that can be undone; lines that are damaged are none."""
+        if not self._undo.is_file():
+            return []
+        text = read_file(self._undo, limit_bytes=_LIMIT_BYTES, may_be_empty=True).decode()
+        try:
+            return [TakeEdit.parse(line) for line in text.splitlines()]
+        except (ValueError, TypeError, KeyError):
+            return []
+
+    def _remember(self, edits: list[TakeEdit]) -> None:
+        lines = [json.dumps(asdict(each)) + "\n" for each in edits[-_MOST_EDITS:]]
+        while sum(map(len, lines)) > _LIMIT_BYTES:
+            lines.pop(0)
+        write_atomically(self._undo, "".join(lines))
+
+
+def _tail(line: bytes, channels: int) -> bytes:
+    """Return the part of a row behind its label and session: the time and the values."""
+    return b",".join(line.rsplit(b",", channels + 1)[1:])

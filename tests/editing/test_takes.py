@@ -1,0 +1,284 @@
+"""Takes are cut, relabelled and deleted, undone, and all else keeps its bytes."""
+
+from __future__ import annotations
+
+import threading
+import wave
+from pathlib import Path
+
+import numpy as np
+import pytest
+from command_line import assert_one_sentence, run, run_json, succeed
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from protonn_edge.editing.edits import TakeEditor
+from protonn_edge.editing.takes import read_takes
+from protonn_edge.errors import ProtoNNEdgeError
+from protonn_edge.sensors.recorder import RecordingFile
+from protonn_edge.sensors.sensor_board import LoggerDescription
+
+DESCRIPTION = LoggerDescription(1, 3, 6, 1, 160_000, 16_000_000, bytes(6))
+TAKES = [("rest", 30), ("wave", 20), ('wa"ve, twice', 25), ("rest", 10)]
+
+
+def recorded(folder: Path, takes: list[tuple[str, int]] = TAKES) -> Path:
+    """Write a recording with takes of classes and numbers of samples."""
+    path, rng = folder / "recording.csv", np.random.default_rng(0)
+    for label, n in takes:
+        add(path, label, rng.integers(-9000, 9000, (n, 6)).astype(np.int16))
+    return path
+
+
+def add(path: Path, label: str, values: np.ndarray) -> None:
+    with RecordingFile(path, DESCRIPTION, "anna") as file:
+        file.append(label, file.begin_s + np.arange(len(values)) / 100, values)
+
+
+def lines(path: Path) -> list[bytes]:
+    return path.read_bytes().splitlines(keepends=True)
+
+
+def test_takes_are_found_as_they_were_recorded(tmp_path: Path) -> None:
+    path = recorded(tmp_path)
+    path.write_bytes(path.read_bytes() + b"rest,anna,99.0,1,2")  # of a run that was killed
+    found = read_takes(path)
+    assert [(take.label, take.n, take.session) for take in found.takes] == [
+        (label, n, "anna") for label, n in TAKES
+    ]
+    assert (found.channels, found.rate) == (("ax", "ay", "az", "gx", "gy", "gz"), 100.0)
+    rows = [line.decode().rsplit(",", 6)[1:] for line in lines(path)[2:-1]]
+    assert (
+        np.concatenate([take.values for take in found.takes]).tolist()
+        == np.array(rows, int).tolist()
+    )
+    listed = run_json("takes", path)["takes"]
+    assert listed[2] == {"take": 3, "label": 'wa"ve, twice', "session": "anna", "samples": 25}
+    assert "take 1" in succeed("takes", path).stdout
+
+
+def test_lost_samples_do_not_divide_a_take(tmp_path: Path) -> None:
+    path = recorded(tmp_path, [("rest", 30)])
+    kept = lines(path)
+    path.write_bytes(b"".join(kept[:9] + kept[12:]))
+    assert [take.n for take in read_takes(path).takes] == [27]
+    path.write_bytes(b"".join(kept[:9] + kept[13:]))
+    assert [take.n for take in read_takes(path).takes] == [7, 19]
+
+
+EDITS = [
+    (["--take", 2, "--keep", "5:15"], range(37, 47), range(32, 52)),
+    (["--take", 2, "--cut", "5:"], range(32, 37), range(32, 52)),
+    (["--take", 4, "--cut", ":4"], range(81, 87), range(77, 87)),
+    (["--take", 1, "--cut", "10:12"], [*range(2, 12), *range(14, 32)], range(2, 32)),
+    (["--take", 3, "--delete"], [], range(52, 77)),
+    (["--take", 3, "--cut", "0:99"], [], range(52, 77)),
+]
+
+
+@pytest.mark.parametrize(("words", "kept", "of"), EDITS)
+def test_a_cut_keeps_all_other_bytes_and_is_undone(
+    tmp_path: Path, words: list[object], kept: range, of: range
+) -> None:
+    path = recorded(tmp_path)
+    before = lines(path)
+    succeed("takes", path, *words)
+    middle = [before[at] for at in kept]
+    assert lines(path) == before[: of[0]] + middle + before[of[-1] + 1 :]
+    assert run_json("takes", path, "--undo")["edit"].startswith("undone: ")
+    assert lines(path) == before
+    assert_one_sentence(run("takes", path, "--undo"), "there is no edit of")
+
+
+def test_a_take_gets_another_class_and_session(tmp_path: Path) -> None:
+    path = recorded(tmp_path)
+    before = lines(path)
+    succeed("takes", path, "--take", 3, "--label", "still, or not", "--session", "ben")
+    after = lines(path)
+    assert after[:52] + after[77:] == before[:52] + before[77:]
+    tails = [line.rsplit(b",", 7)[1:] for line in before[52:77]]
+    new = [b'"still, or not",ben,' + b",".join(tail) for tail in tails]
+    assert after[52:77] == new
+    succeed("takes", path, "--undo")
+    assert lines(path) == before
+
+
+def test_an_edit_is_undone_after_more_was_recorded(tmp_path: Path) -> None:
+    path = recorded(tmp_path)
+    before = path.read_bytes()
+    editor = TakeEditor(path)
+    editor.delete(4)
+    editor.rename(1, label="still")
+    add(path, "circle", np.ones((7, 6), np.int16))
+    added = path.read_bytes()[-7 * 20 :]
+    assert editor.undoable == ["deleted take 4, rest", "take 1 is now still, anna"]
+    editor.undo()
+    editor.undo()
+    assert path.read_bytes().startswith(before)
+    assert path.read_bytes().endswith(added)
+    assert len(path.read_bytes().splitlines()) == len(before.splitlines()) + 7
+
+
+def test_nothing_is_undone_where_another_program_wrote(tmp_path: Path) -> None:
+    path = recorded(tmp_path)
+    TakeEditor(path).delete(2)
+    path.write_bytes(path.read_bytes().replace(b"rest", b"quiet"))
+    changed = path.read_bytes()
+    refused = run("takes", path, "--undo")
+    assert_one_sentence(refused, "another program has changed", exit_code=1)
+    assert path.read_bytes() == changed
+
+
+def test_an_edit_that_was_never_made_is_skipped(tmp_path: Path, monkeypatch) -> None:
+    path = recorded(tmp_path)
+    before = path.read_bytes()
+    editor = TakeEditor(path)
+    editor.delete(2)
+    with monkeypatch.context() as patched:  # stopped between the two files
+        patched.setattr(TakeEditor, "_write", lambda *_: None)
+        editor.rename(1, label="still")
+    editor.undo()
+    assert path.read_bytes() == before
+
+
+def test_a_recording_in_use_is_not_edited(tmp_path: Path) -> None:
+    path = recorded(tmp_path)
+    with RecordingFile(path, DESCRIPTION, "anna"):
+        assert_one_sentence(run("takes", path, "--take", 1, "--delete"), "another run is writing")
+    add(path, "rest", np.ones((1, 6), np.int16))
+
+
+def test_edits_of_two_programs_at_once_come_one_after_the_other(tmp_path: Path) -> None:
+    path = recorded(tmp_path, [("rest", 20)] * 9)
+    refused = []
+
+    def cut() -> None:
+        try:
+            TakeEditor(path).cut(1, 0, 1)
+        except ProtoNNEdgeError as error:
+            refused.append(error)
+
+    threads = [threading.Thread(target=cut) for _ in range(8)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert sum(take.n for take in read_takes(path).takes) >= 180 - 8
+    assert [take.label for take in read_takes(path).takes] == ["rest"] * 9
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--take", 9, "--delete"], "9, but"),
+        (["--take", 1, "--cut", "40:50"], "no samples"),
+        (["--take", 1, "--keep", "0:30"], "the whole take"),
+        (["--take", 1, "--label", ""], "--label"),
+        (["--take", 1], "--take works only with"),
+        (["--delete"], "--delete works only with --take"),
+        (["--undo", "--take", 1, "--delete"], "cannot be used together"),
+    ],
+)
+def test_what_cannot_be_edited_is_refused(
+    tmp_path: Path, words: list[object], sentence: str
+) -> None:
+    path = recorded(tmp_path)
+    before = path.read_bytes()
+    assert_one_sentence(run("takes", path, *words), sentence)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("content", [b"label,a\nx,1\n", b"# protonn-edge recording 1\n", b""])
+def test_other_files_are_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "table.csv"
+    path.write_bytes(content)
+    assert run("takes", path).exit_code == 2
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(5, 9)), min_size=2, max_size=4),
+       st.data())  # fmt: skip
+def test_any_edits_are_undone_in_turn(
+    tmp_path_factory: pytest.TempPathFactory, takes: list[tuple[str, int]], data: st.DataObject
+) -> None:
+    path = recorded(tmp_path_factory.mktemp("edits"), takes)
+    editor, states = TakeEditor(path), [path.read_bytes()]
+    for _ in range(data.draw(st.integers(1, 4))):
+        number = data.draw(st.integers(1, len(read_takes(path).takes)))
+        first = data.draw(st.integers(0, 5))
+        kind = data.draw(st.sampled_from(["cut", "keep", "rename"]))
+        try:
+            if kind == "rename":
+                editor.rename(number, label=data.draw(st.sampled_from(["c", "a,b", 'q"'])))
+            else:
+                getattr(editor, kind)(number, first, first + 2)
+        except ProtoNNEdgeError:
+            continue
+        states.append(path.read_bytes())
+        if not read_takes(path).takes:
+            break
+    while len(states) > 1:
+        assert path.read_bytes() == states.pop()
+        editor.undo()
+    assert path.read_bytes() == states[0]
+
+
+# --- folders -------------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=["folders", "names"])
+def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """Return a folder of takes, a folder per class, or a name per class."""
+    root, rng = tmp_path / "takes", np.random.default_rng(0)
+    for label in ("rest", "wave"):
+        for number in (1, 2):
+            name = (
+                f"{label}/{number}.csv" if request.param == "folders" else f"{label}.{number}.csv"
+            )
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            rows = "".join(f"{a},{b}\n" for a, b in rng.integers(0, 900, (20, 2)).tolist())
+            (root / name).write_text("# by hand\nax,ay\n" + rows)
+    return root
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*.csv"))
+    }
+
+
+def test_files_of_a_folder_are_cut_renamed_deleted_and_undone(folder: Path) -> None:
+    before = contents(folder)
+    names = [*before]
+    assert [(take.label, take.n) for take in read_takes(folder).takes] == [
+        ("rest", 20), ("rest", 20), ("wave", 20), ("wave", 20)
+    ]  # fmt: skip
+    succeed("takes", folder, "--take", 2, "--keep", "5:10")
+    rows = before[names[1]].splitlines(keepends=True)
+    assert contents(folder)[names[1]].splitlines(keepends=True) == rows[:2] + rows[7:12]
+    succeed("takes", folder, "--take", 1, "--label", "wave")
+    assert [take.label for take in read_takes(folder).takes] == ["rest", "wave", "wave", "wave"]
+    assert before[names[0]] in contents(folder).values()
+    succeed("takes", folder, "--take", 3, "--delete")
+    assert len(contents(folder)) == 3
+    assert_one_sentence(run("takes", folder, "--take", 1, "--session", "b"), "--session")
+    for _ in range(3):
+        succeed("takes", folder, "--undo")
+    assert contents(folder) == before
+
+
+def test_a_sound_is_cut_and_stays_one(tmp_path: Path) -> None:
+    sounds = np.random.default_rng(0).integers(-9000, 9000, 400).astype("<i2")
+    for name in ("clap.1.wav", "hum.1.wav"):
+        with wave.open(str(tmp_path / name), "wb") as file:
+            file.setparams((1, 2, 8000, 0, "NONE", ""))
+            file.writeframes(sounds.tobytes())
+    before = (tmp_path / "clap.1.wav").read_bytes()
+    succeed("takes", tmp_path, "--take", 1, "--cut", "100:150")
+    with wave.open(str(tmp_path / "clap.1.wav")) as file:
+        left = np.frombuffer(file.readframes(999), "<i2")
+    assert left.tolist() == np.delete(sounds, np.s_[100:150]).tolist()
+    assert (tmp_path / "hum.1.wav").read_bytes() == before
+    succeed("takes", tmp_path, "--undo")
+    assert (tmp_path / "clap.1.wav").read_bytes() == before
