@@ -18,7 +18,10 @@ import numpy as np
 from protonn_edge.avr.cores import BOUND_FLAGS, Core
 from protonn_edge.chain import registry
 from protonn_edge.chain.activity import Activity
+from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.integer_stage import IntegerStage, stage_names
+from protonn_edge.errors import InputError
+from protonn_edge.extensions import parts_of
 from protonn_edge.kernels.compiled import bytes_of
 from protonn_edge.kernels.kernel import Calls, Cost, Feed, Kernel, Step, without_calls
 from protonn_edge.kernels.listing import cycles_of
@@ -250,6 +253,15 @@ class PartialPlan:
         """Whether it needs less of something than another one, and more of nothing else."""
         return self.takes != other.takes and all(
             one <= two for one, two in zip(self.takes, other.takes, strict=True)
+        )
+
+
+def check_parts(model: IntegerChain, core: Core) -> None:
+    """Raise `InputError` if a model has parts beside predictions, for a chip that has none."""
+    for part in parts_of(model):
+        raise InputError(
+            f"{core.chip} cannot have the part '{part.name}' of the model; leave it out, or choose "
+            "another board"
         )
 
 

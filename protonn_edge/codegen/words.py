@@ -14,8 +14,7 @@ from typing import Any, ClassVar
 from protonn_edge.avr.cores import Core
 from protonn_edge.chain.integer_chain import IntegerChain, named_stages
 from protonn_edge.chain.integer_stage import IntegerStage
-from protonn_edge.codegen.plan import ENTRY_BYTES
-from protonn_edge.errors import InputError
+from protonn_edge.codegen.plan import ENTRY_BYTES, check_parts
 from protonn_edge.extensions import parts_of
 from protonn_edge.kernels.kernel import Kernel, Step, kernels_of
 from protonn_edge.kernels.words import Words, words_of
@@ -133,11 +132,7 @@ class WordPlan(FactsRepr):
 
 def plan_for(model: IntegerChain, core: Core) -> WordPlan:
     """Return the plan of a model; `InputError` if it has parts that need an AVR."""
-    for part in parts_of(model):
-        raise InputError(
-            f"{core.chip} cannot have the part '{part.name}' of the model, which needs an AVR; "
-            "leave it out, or choose another board"
-        )
+    check_parts(model, core)
     return WordPlan(model, core)
 
 
