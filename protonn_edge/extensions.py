@@ -92,6 +92,7 @@ class FirmwarePart:
     # sensor, and need pins for buttons
     sketches: ClassVar[Mapping[str, str]] = {}
     live_sketches: ClassVar[Mapping[str, str]] = {}
+    on_any_chip: ClassVar[bool] = False  # or only on AVRs
     receives: ClassVar[bool] = False  # whether a board with a sensor receives requests for it
 
     @property

@@ -257,8 +257,10 @@ class PartialPlan:
 
 
 def check_parts(model: IntegerChain, core: Core) -> None:
-    """Raise `InputError` if a model has parts beside predictions, for a chip that has none."""
+    """Raise `InputError` if a model has parts beside predictions that a chip cannot have."""
     for part in parts_of(model):
+        if part.on_any_chip and core.program:
+            continue
         raise InputError(
             f"{core.chip} cannot have the part '{part.name}' of the model; leave it out, or choose "
             "another board"

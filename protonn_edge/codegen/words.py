@@ -33,6 +33,7 @@ class StageWords:
     n: str
     k: Kernel
     words: Words
+    previous: StageWords | None = None
 
     @property
     def N(self) -> str:  # noqa: N802  (n in capitals)
@@ -76,11 +77,11 @@ class WordPlan(FactsRepr):
     @cached_property
     def stages(self) -> tuple[StageWords, ...]:
         """The stages, with their constants and variables."""
-        named = named_stages(self.model).items()
-        return tuple(
-            StageWords(name, kernels_of(stage, self.core)[0], words_of(stage))
-            for name, stage in named
-        )
+        made: list[StageWords] = []
+        for name, stage in named_stages(self.model).items():
+            kernel, previous = kernels_of(stage, self.core)[0], made[-1] if made else None
+            made.append(StageWords(name, kernel, words_of(stage), previous))
+        return tuple(made)
 
     @property
     def choices(self) -> dict[str, str]:

@@ -23,6 +23,7 @@ class TeachingPart(FirmwarePart):
         name: f"teaching/{name}.ino.j2" for name in ("TeachButtons", "TeachPresses")
     }
     live_sketches: ClassVar[Mapping[str, str]] = {"LiveButtons": "teaching/LiveButtons.ino.j2"}
+    on_any_chip: ClassVar[bool] = True
     receives: ClassVar[bool] = True
 
     teaching: Teaching

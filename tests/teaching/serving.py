@@ -14,6 +14,7 @@ from avr_programs import compile_text
 from generated_programs import write_c
 from programs import started
 
+from protonn_edge.codegen.words import WordPlan
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.teaching import board as teaching
@@ -123,9 +124,9 @@ class Serving:
 
 
 @contextmanager
-def on_host(model: IntegerChain, folder: Path) -> Iterator[Serving]:
-    """Run it on the host, under sanitizers."""
-    write_c(model, folder)
+def on_host(model: IntegerChain, folder: Path, plan: WordPlan | None = None) -> Iterator[Serving]:
+    """Run it on the host, under sanitizers, by default with the plan of an Uno."""
+    write_c(model, folder, plan)
     program = folder / "serving"
     sources = [_SOURCE, folder / "pnn_model.c"]
     command = [*_HOST, *_STRICT, f"-I{folder}", *sources, "-o", program]

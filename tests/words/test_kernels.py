@@ -31,7 +31,11 @@ _OF_AN_AVR = re.compile(
 
 def instances(kind: str) -> list[Instance]:
     """Return the instances that have no parts for an AVR."""
-    return [each for each in instances_of(kind) if not parts_of(each.model)]
+    return [
+        each
+        for each in instances_of(kind)
+        if all(part.on_any_chip for part in parts_of(each.model))
+    ]
 
 
 def plan_of(instance: Instance) -> WordPlan:
@@ -108,6 +112,11 @@ def test_cycles_are_those_of_the_tables() -> None:
 
 
 def test_parts_that_need_an_avr_are_refused() -> None:
-    taught = next(each for each in instances_of("prototypes") if parts_of(each.model))
-    with pytest.raises(InputError, match="an RP2040 cannot have the part 'teaching'"):
-        plan_of(taught)
+    observed = next(
+        each
+        for kind in KINDS
+        for each in instances_of(kind)
+        if not all(part.on_any_chip for part in parts_of(each.model))
+    )
+    with pytest.raises(InputError, match="an RP2040 cannot have the part 'observation'"):
+        plan_of(observed)

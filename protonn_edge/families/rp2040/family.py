@@ -34,7 +34,7 @@ _DEADLINE_S = 120.0
 # What the firmware has in common with that of an AVR.
 _SHARED = (
     *("frame.c", "frame.h", "requests.c", "requests.h", "replies.h", "parts.h"),
-    *("model.h", "prediction.h", "optimize_size.h"),
+    *("model.h", "prediction.h", "optimize_size.h", "teaching.h"),
 )
 
 
@@ -52,7 +52,7 @@ class RP2040(ReadsRP2040Programs, Family):
         return (folder / _ARGUMENTS).is_file()
 
     def check_model(self, model: DeviceModel, board: Board) -> None:
-        kinds = [part.name for part in parts_of(model.chain)]
+        kinds = [part.name for part in parts_of(model.chain) if not part.on_any_chip]
         kinds += ["float builds"] if model.chain.score_tolerance else []
         if kinds:
             raise InputError(
@@ -62,7 +62,8 @@ class RP2040(ReadsRP2040Programs, Family):
 
     def sources(self, board: Board) -> ProjectFiles:
         firmware = resource("firmware")
-        shared = {f"firmware/{name}": (firmware / name).read_bytes() for name in _SHARED}
+        there = [name for name in _SHARED if (firmware / name).is_file()]  # a part may be gone
+        shared = {f"firmware/{name}": (firmware / name).read_bytes() for name in there}
         return {**shared, **files_below(firmware / _CHIP, _OWN)}
 
     def descriptions(self, board: Board) -> dict[str, str]:

@@ -26,6 +26,10 @@ class Voters(ABC):
         """The largest sum of votes for a class, in units of the label vectors."""
 
     @abstractmethod
+    def state_bytes(self, n_inputs: int) -> int:
+        """Return the bytes of variables that they need on a chip that has no EEPROM."""
+
+    @abstractmethod
     def check(self, n_inputs: int, n_outputs: int) -> None:
         """Raise `InputError` if generated code of a stage of these sizes cannot hold them."""
 

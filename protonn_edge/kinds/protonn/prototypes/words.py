@@ -23,5 +23,6 @@ def words(stage: IntegerPrototypes) -> Words:
         (WordBlock(0, 0, labels.shape[1]),),
         pairs,
         other_bytes=stage.n_prototypes * padded + labels.nbytes,
+        own_bytes=0 if stage.voters is None else stage.voters.state_bytes(stage.n_inputs),
         more={"rows": list(zip(points.tolist(), labels.tolist(), strict=True))},
     )

@@ -65,6 +65,11 @@ class NearestExamples(Teaching, Voters):
         """The largest sum of votes for a class, in units of the label vectors."""
         return 2 * self.neighbours * self.vote
 
+    def state_bytes(self, n_inputs: int) -> int:
+        """Return the bytes of the store, a point, first coordinates, nearest ones and counters."""
+        nearest = 4 * (self.neighbours + 2)
+        return self.store(n_inputs).size + n_inputs + self.slots + nearest + 3
+
     def check(self, n_inputs: int, n_outputs: int) -> None:
         """Raise `InputError` if generated code cannot hold these numbers, or taught examples."""
         fits = 1 <= self.vote <= MOST_VOTE
