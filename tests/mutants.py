@@ -109,6 +109,7 @@ QUANTIZERS = "tests/quantization tests/policy/rejection/test_thresholds.py"
 # A module has the tests of the longest name that it begins with.
 NEAREST = {
     "avr": ["tests/avr tests/linkage"],
+    "proof": ["tests/equality"],
     "datasets": [
         "tests/corpus",
         "tests/datasets",

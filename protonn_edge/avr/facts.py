@@ -29,7 +29,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from protonn_edge.avr.bounded import AGAIN
-from protonn_edge.avr.program import MARK, LinkedProgram
+from protonn_edge.avr.names import MARK
+from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.errors import InvalidValue
 
 _LIMITING = ("passed", "whole", "each")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bisect
 import re
 import struct
 from collections.abc import Callable, Iterable, Iterator
@@ -19,6 +18,7 @@ from elftools.elf.sections import Section, SymbolTableSection
 from protonn_edge.avr import instruction_set
 from protonn_edge.avr.cores import CORES, Core
 from protonn_edge.avr.instructions import Decoded, decode
+from protonn_edge.avr.names import MARK, Names, Symbol, Variable
 from protonn_edge.errors import CheckFailed, InputError, InvalidValue
 from protonn_edge.system.files import read_file
 
@@ -61,79 +61,13 @@ class Sections:
 
 
 @dataclass(frozen=True)
-class Symbol:
-    """A name in the code."""
-
-    name: str  # as the linker knows it
-    address: int  # in bytes from the start of flash
-    size: int  # in bytes; 0 if the assembler source does not state it
-
-
-MARK = re.compile(
-    r"(\w+)_(passed|whole|each|given|jump|target|span)\.(\w+)\.(?:([a-z]\w*)\.)?"
-    r"(?:(\d{1,9})u?\.(\d{1,9})u?\.(?:(\d{1,9})\.)?)?\d\w*",
-    re.ASCII,
-)
-"""Names of labels that carry facts; see `protonn_edge.avr.facts`."""
-
-
-class Names:
-    """The symbols of the code, to name addresses."""
-
-    def __init__(self, symbols: Iterable[Symbol]) -> None:
-        # If an address has several names, a sized function's comes last and wins.
-        self._symbols = sorted(symbols, key=lambda each: (each.address, each.size > 0, each.name))
-        self._addresses = [each.address for each in self._symbols]
-
-    def address_of(self, name: str) -> int | None:
-        """Return where a name is."""
-        return next((each.address for each in self._symbols if each.name == name), None)
-
-    def copies_of(self, function: str) -> list[int]:
-        """Return where a function is, and those that the compiler adapted to their callers.
-
-        These are NAME.constprop.0, for example; NAME.part.0 is no copy.
-        """
-        names = ((each.name.partition("."), each.address) for each in self._symbols)
-        return sorted({
-            address
-            for (name, _, suffix), address in names
-            if name and name == function and not suffix.startswith(("part", "cold"))
-        })  # fmt: skip
-
-    def at(self, address: int) -> Symbol | None:
-        """Return the last symbol at or before an address."""
-        after = bisect.bisect_right(self._addresses, address)
-        return self._symbols[after - 1] if after else None
-
-    def name_of(self, address: int) -> str:
-        """Return a name for an address, with the distance from the symbol's start if any."""
-        if address == 0:
-            return "reset"
-        symbol = self.at(address)
-        if symbol is None:
-            return f"0x{address:x}"
-        distance = address - symbol.address
-        return f"{symbol.name}+0x{distance:x}" if distance else symbol.name
-
-    def function_of(self, address: int) -> str:
-        """Return the name of the function that an address is in."""
-        symbol = self.at(address)
-        return symbol.name if symbol else self.name_of(address)
-
-    def ends_with(self, here: Decoded) -> bool:
-        """Return whether a function ends there."""
-        symbol = self.at(here.address)
-        return bool(symbol and symbol.size and here.end == symbol.address + symbol.size)
-
-
-@dataclass(frozen=True)
 class Constants:
     """A section of initial values or of constants."""
 
     section: str  # its name
     names: tuple[str, ...]  # the variables in it; string literals are unnamed
     contents: bytes  # their values; in an object file, without addresses of other things
+    address: int = 0  # in the data space, in a linked program
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,6 +84,7 @@ class LinkedProgram:
     core: Core  # the kind of chip that it was compiled for
     initial_values: tuple[Constants, ...]  # copied from flash to SRAM at the start
     compilers: tuple[str, ...]  # the compilers named in its object files
+    variables: tuple[Variable, ...] = ()  # those with a value at the start
 
     @cached_property
     def names(self) -> Names:
@@ -301,6 +236,7 @@ def _program(path: Path, contents: bytes) -> LinkedProgram:
             core=_core(elf, path),
             initial_values=_constants(elf, _is_in_sram),
             compilers=_compilers(elf),
+            variables=tuple(_variables(elf)),
         )
 
     return _parsed(path, read, contents)
@@ -323,6 +259,7 @@ class _NamedPlace(NamedTuple):
     size: int
     kind: int  # one of STT_*
     section: int  # its index, or one of SHN_*
+    is_global: bool = False
 
 
 def _symbols(elf: ELFFile) -> Iterator[_NamedPlace]:
@@ -332,7 +269,7 @@ def _symbols(elf: ELFFile) -> Iterator[_NamedPlace]:
         names = table.stringtable.data()
         for start, value, size, info, _, section in struct.iter_unpack("<3I2BH", table.data()):
             name = names[start : names.index(0, start)].decode(errors="replace")
-            yield _NamedPlace(name, value, size, info & 15, section)
+            yield _NamedPlace(name, value, size, info & 15, section, info >> 4 != _STB_LOCAL)
 
 
 def _sizes(elf: ELFFile) -> Sections:
@@ -399,8 +336,26 @@ def _code_symbols(elf: ELFFile) -> tuple[Symbol, ...]:
 # Labels of the assembler's own: binutils from 2.43 on keep them in the table, older ones with -L.
 _LOCAL = (".L", "L0\x01")
 _STT_NOTYPE, _STT_OBJECT, _STT_FUNC = range(3)
+_STT_FILE, _STB_LOCAL = 4, 0
 _CODE_TYPES = (_STT_FUNC, _STT_NOTYPE)  # hand-written assembler seldom marks its functions
 _NO_SECTION = 0xFF00  # SHN_LORESERVE, as of constants; undefined symbols have 0
+
+
+def _variables(elf: ELFFile) -> Iterator[Variable]:
+    """Yield the variables in SRAM, but for those that nothing initializes."""
+    held = {
+        index
+        for index, each in enumerate(elf.iter_sections())
+        if _is_allocated(each) and _is_in_sram(each) and not each.name.startswith(".noinit")
+    }
+    source = ""
+    for each in _symbols(elf):  # a file's own symbols are behind its name, all others at the end
+        if each.kind == _STT_FILE:
+            source = _printable(each.name)
+        elif each.is_global:
+            source = ""
+        if each.kind == _STT_OBJECT and each.size and each.section in held:
+            yield Variable(_printable(each.name), each.value - _SRAM_BASE, each.size, source)
 
 
 def _sized_names(elf: ELFFile) -> dict[str, tuple[int, int, bool]]:
@@ -420,7 +375,7 @@ def _constants_of_object(elf: ELFFile) -> tuple[Constants, ...]:
 def _constants(elf: ELFFile, wanted: Callable[[Section], bool]) -> tuple[Constants, ...]:
     """Return the wanted sections that hold values."""
     return tuple(
-        Constants(each.name, _names_in(elf, index), each.data())
+        Constants(each.name, _names_in(elf, index), each.data(), each["sh_addr"] & 0xFFFF)
         for index, each in enumerate(elf.iter_sections())
         if _is_allocated(each)
         and each["sh_type"] == "SHT_PROGBITS"

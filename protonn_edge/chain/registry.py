@@ -27,6 +27,7 @@ and the folder of a stage in
 
 ``kernels``   ``kernels(stage, core)``, the ways to compute it
 ``onnx``      ``formula(x, stage)``, its formula in ONNX, if that can express it
+``proof``     ``forms(stage, inputs, reference)``, its values as sums of tables, if they are that
 """
 
 from __future__ import annotations

@@ -23,11 +23,11 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 import numpy as np
 from rich.console import Console, RenderableType
-from rich.markup import escape
 
 from protonn_edge.cli.additions import added_to, with_added
 from protonn_edge.cli.option_groups import GROUP_OF, GROUPS, group_of, row
 from protonn_edge.cli.paths import check_paths, shown_name
+from protonn_edge.cli.progress import ProgressBar, progress_bar, progress_status
 from protonn_edge.datasets.options import READ_NAMES
 from protonn_edge.errors import InputError, Interrupted, ProtoNNEdgeError, printable, shortened
 from protonn_edge.extensions import brought
@@ -35,8 +35,6 @@ from protonn_edge.system.lazy import sentence_of
 from protonn_edge.system.rooms import missing
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
-
     from protonn_edge.datasets import Notice
 
 _WORD_LIMIT = 300  # characters of a file name in an error
@@ -380,30 +378,13 @@ class Output:
     @contextmanager
     def progress(self, description: str, total: int) -> Iterator[ProgressBar]:
         """Show a progress bar on standard error during a long operation."""
-        from rich.progress import (  # noqa: PLC0415 - few commands have one
-            BarColumn,
-            MofNCompleteColumn,
-            Progress,
-            TextColumn,
-            TimeRemainingColumn,
-        )
-
-        columns = (
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-            TextColumn("{task.fields[note]}", markup=False),
-        )
-        hidden = not self._progress.is_terminal
-        with Progress(*columns, console=self._progress, transient=True, disable=hidden) as progress:
-            task = progress.add_task(description, total=total, note="")
-            yield ProgressBar(progress, task)
+        with progress_bar(self._progress, description, total) as bar:
+            yield bar
 
     @contextmanager
     def status(self, description: str) -> Iterator[None]:
         """Show on standard error which task is running, if it has nothing to count."""
-        with self._progress.status(escape(description)):
+        with progress_status(self._progress, description):
             yield
 
 
@@ -425,25 +406,3 @@ class Unavailable(Command):
         settings = {"ignore_unknown_options": True}
         params = [rest, *OUTPUT.parameters("out")]
         super().__init__(name, settings, refuse, params, help=f"Not available: {sentence}.")
-
-
-class ProgressBar:
-    """One bar, advanced by the operation that it shows."""
-
-    def __init__(self, progress: Progress, task: TaskID) -> None:
-        self._progress = progress
-        self._task = task
-        self.done = 0
-
-    def advance(self) -> None:
-        """Advance by one."""
-        self.done += 1
-        self._progress.update(self._task, completed=self.done)
-
-    def move_to(
-        self, completed: int, note: str, *, description: str | None = None, total: int | None = None
-    ) -> None:
-        """Set the number of things done, optionally a new total, and a note after the bar."""
-        self._progress.update(
-            self._task, completed=completed, note=note, description=description, total=total
-        )

@@ -9,7 +9,6 @@ from protonn_edge.cli.command import Output, option
 from protonn_edge.cli.paths import GivenPath
 from protonn_edge.errors import InputError
 from protonn_edge.families import families, family_of
-from protonn_edge.toolchain.ports import find_port
 
 EMULATOR = option(
     "The emulator of the board; avr8js, under Node.js, emulates only the Uno's chip.  [default: "
@@ -35,12 +34,3 @@ def chosen_emulator(out: Output, name: str | None, board: Board) -> str:
     if remark:
         out.say(remark)
     return found
-
-
-def port_to_hear(out: Output, port: str | None, board: Board) -> str:
-    """Return the given port, else the most likely port of a board, with a notice."""
-    if port is not None:
-        return port
-    detected = find_port(board)
-    out.say(f"listening to {detected.device}: {detected.why}")
-    return detected.device

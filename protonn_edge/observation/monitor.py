@@ -12,7 +12,6 @@ from protonn_edge.boards import Board
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import Output, option
-from protonn_edge.cli.devices import port_to_hear
 from protonn_edge.cli.options import MODEL_PATH
 from protonn_edge.datasets.naming import NO_CLASS_NAME
 from protonn_edge.device.connection import Link
@@ -21,6 +20,7 @@ from protonn_edge.observation.answers import BINS, observed
 from protonn_edge.observation.session import read_health
 from protonn_edge.quantization import quantize
 from protonn_edge.sensors.commands.monitor_additions import MonitorAddition
+from protonn_edge.sensors.commands.source import port_to_hear
 
 _HEALTH = option(
     "Instead of classes, show whether the board's answers since power-on resemble the answers "

@@ -286,15 +286,22 @@ class Recorder(sensor_board.SensorBoard[LoggerDescription, Samples]):
         self._begin_number: int | None = None
         self._last_number = 0
         self._counted = 0
+        self._begin_s = 0.0
 
-    def record_to(self, file: RecordingFile) -> None:
-        """Append takes to a file, once `wait` has returned."""
-        self._file = file
-        self._begin_s = file.begin_s
+    def wait(self) -> None:
+        """Read until the logger is described; `DeviceError` as of `SensorBoard`."""
+        super().wait()
         self._rate = self.description.rate
         self._began = self._host.now()
         self._silence = Deadline(self._host, max(sensor_board.SILENCE_S, 10 / self._rate))
         self._whole_take = Deadline(self._host, math.inf)
+
+    def record_to(self, file: RecordingFile) -> None:
+        """Append takes to a file, once `wait` has returned; their times begin with the next."""
+        self._file = file
+        self._begin_s = file.begin_s
+        self._begin_number = None
+        self._discardable = False
 
     @property
     def measured_rate(self) -> float | None:
@@ -337,15 +344,17 @@ class Recorder(sensor_board.SensorBoard[LoggerDescription, Samples]):
         self.discarded += 1
         return True
 
-    def listen(self, wait_s: float = _READ_S) -> None:
-        """Record the samples received within some time.
+    def listen(self, wait_s: float = _READ_S) -> list[Samples]:
+        """Record the samples received within some time, and return them.
 
         Raises `CheckFailed` after ten seconds without any, ten times a take's time, or if the line
         fails.
         """
+        heard = list[Samples]()
         for samples in self.receive(wait_s):
             self._keep(samples)
             self._silence.renew()
+            heard.append(samples)
         if self._silence.left_s < 0:
             raise CheckFailed(
                 f"the board has sent no samples for {self._silence.seconds:.0f} s (the earlier "
@@ -358,6 +367,7 @@ class Recorder(sensor_board.SensorBoard[LoggerDescription, Samples]):
                 f"the file), although the board reports {self._rate:.4g} samples a second; check "
                 "the sensor's wires, and record the take again"
             )
+        return heard
 
     def _keep(self, samples: Samples) -> None:
         n = len(samples.values)

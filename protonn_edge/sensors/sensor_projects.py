@@ -13,23 +13,26 @@ from pathlib import Path
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import Board
+from protonn_edge.chain.features import signal_of
 from protonn_edge.chain.head import remedies_of
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Limits, Plan, plans, render_c, template_environment
 from protonn_edge.device.protocol import frame_bytes
-from protonn_edge.errors import CheckFailed
+from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.extensions import parts_of
 from protonn_edge.projects.checks import OverBudget, Usage, check_budget
 from protonn_edge.projects.folder import PLAN_FILE, plan_text
-from protonn_edge.sensors import SensorKind
+from protonn_edge.quantization import quantize
+from protonn_edge.sensors import SensorKind, sensor_kind
 from protonn_edge.sensors.response import Response, response_of
 from protonn_edge.sensors.sampling import Sampling, check_baud, least_baud
 from protonn_edge.sensors.sensor_board import SamplesMessage
-from protonn_edge.sensors.windowing import Windowing
+from protonn_edge.sensors.windowing import Windowing, windowing_of
 from protonn_edge.system.files import resource, write_atomically
 from protonn_edge.system.folders import scratch_folder
 from protonn_edge.toolchain.platformio import build_firmware
 
+_RATE_TOLERANCE = 0.01  # of a recording's rate: the clocks of boards and of people differ
 _FRAME_S = 0.05  # of samples in a frame, unless these are too few to detect missing ones
 _LEAST_FRAME_SAMPLES = 4
 _FRAME_VALUE_BYTES = 240  # with the rest of the frame, they fit a COBS block
@@ -87,6 +90,55 @@ class Logger:
 def logger_of(kinds: Sequence[SensorKind], rate: float, board: Board, baud: int = 0) -> Logger:
     """Return the logger of sensors; raises the errors of `Sampling` and `Logger`."""
     return Logger(Sampling.of(kinds, rate, board), baud)
+
+
+def windowing_for(
+    model: Model,
+    sensors: Sequence[str],
+    board: Board,
+    *,
+    rate: float | None = None,
+    hop: int | None = None,
+    votes: int = 1,
+    refractory_s: float = 0.0,
+    unit: str | None = None,
+) -> Windowing:
+    """Return the windows of a board's sensors, given by their names, for a model.
+
+    The rate is by default that of the model's training data. See `windowing_of`.
+    """
+    signal = signal_of(model.features)
+    if board.proof and (signal is None or signal.triggered):
+        raise InputError(
+            f"the sketch Live for {board.name} classifies windows of samples, but not sounds "
+            "or single samples; omit --sensor, and use the example Stream with the library of "
+            "your sensor"
+        )
+    kinds = [sensor_kind(name) for name in sensors]
+    return windowing_of(
+        quantize(model),
+        model.feature_names,
+        Sampling.of(kinds, _rate_for(model, rate), board, polled=bool(board.proof)),
+        hop=hop,
+        votes=votes,
+        refractory_s=refractory_s,
+        instrument=model.instrument,
+        unit=unit,
+    )
+
+
+def _rate_for(model: Model, rate: float | None) -> float:
+    signal = signal_of(model.features)
+    trained = None if signal is None else signal.rate
+    if rate and trained and abs(rate - trained) > _RATE_TOLERANCE * trained:
+        raise InputError(
+            f"--rate is {rate:g}, but the model was trained on data sampled at "
+            f"{trained:g} Hz; omit --rate, or train on data sampled at {rate:g} Hz"
+        )
+    rate = rate or trained
+    if rate is None:
+        raise InputError("the model does not state its sampling rate; give --rate")
+    return rate
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,10 @@ from functools import cache
 from typing import Protocol
 
 from agreement.actions import step
-from agreement.flow import Flow, Frame, Position, flow_from
 from agreement.machine import Machine, State, instruction_of
 from agreement.values import Value
+
+from protonn_edge.avr.order import CallFrame, Flow, Position, flow_from
 
 RETURN = 0x1FFFE
 """Where a function that is called by nobody returns to."""
@@ -100,7 +101,7 @@ class Explorer:
                 return
 
     def _enter(self, state: State) -> None:
-        state.frames.append(Frame(_flow(self.machine.code, state.place, self._jumps)))
+        state.frames.append(CallFrame(_flow(self.machine.code, state.place, self._jumps)))
         state.frames[-1].arrive(-1, state.place)
 
     def learn(self, jump: NewJump) -> None:

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple, Protocol
 
-from agreement.flow import Frame
 from agreement.values import Lanes, Value
 
 from protonn_edge.avr.instructions import Decoded, decode
+from protonn_edge.avr.order import CallFrame
 
 FLAGS = "CZNVSHTI"
 EEPROM = 0x900
@@ -50,7 +50,7 @@ class State:
         self.memory = memory
         self.flags: dict[str, Flag] = {}
         # of the functions under way: how far they are, and where they were called
-        self.frames: list[Frame] = []
+        self.frames: list[CallFrame] = []
         self.calls: list[int] = []
 
     def copy(self, registers: list[Value], memory: Memory) -> State:

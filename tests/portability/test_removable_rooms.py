@@ -78,6 +78,9 @@ ROOMS = {
         "docs/policy.md docs/rejection.md",
         needed_by=("values", "sets of labels"),
     ),
+    "proof": Room(
+        "protonn_edge/proof protonn_edge/kinds/linear/proof.py tests/equality",
+    ),
     "certificate": Room(
         "protonn_edge/certificate protonn_edge/cli/certify.py protonn_edge/export/certificate.py "
         "protonn_edge/report/sections/certificate.py "

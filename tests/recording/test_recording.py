@@ -110,7 +110,7 @@ def test_what_cannot_be_recorded_is_refused(
 
 def test_a_folder_without_a_logger_is_refused(tmp_path: Path) -> None:
     words = ["--label", "x", "--seconds", 1, "--emulate", "--logger", tmp_path]
-    refuses(run("record", "-o", tmp_path / "r.csv", *words), "sensors.commands.sensor_source")
+    refuses(run("record", "-o", tmp_path / "r.csv", *words), "sensors.commands.source")
 
 
 def test_another_file_is_not_appended_to(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_the_file_that_is_played_is_not_written_to(tmp_path: Path) -> None:
     with RecordingFile(path, DESCRIPTION, "s") as file:
         file.append("rest", np.zeros(1), PLAYED[:1])
     words = ["--label", "x", "--seconds", 1, "--emulate", "--sensor", f"mpu6050={path}"]
-    refuses(run("record", "-o", path, *words), "sensors.commands.played")
+    refuses(run("record", "-o", path, *words), "sensors.commands.source")
 
 
 # --- another program saves the file ---------------------------------------------------------------

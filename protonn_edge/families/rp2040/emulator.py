@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from protonn_edge.avr.program import Symbol
+from protonn_edge.avr.names import Symbol
 from protonn_edge.boards import Board
 from protonn_edge.emulator.board import Program, RunningBoard
 from protonn_edge.emulator.image import FlashImage

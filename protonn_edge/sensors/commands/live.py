@@ -10,7 +10,6 @@ from typing import Any
 import click
 
 from protonn_edge.boards import Board
-from protonn_edge.chain.features import signal_of
 from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import Output, option
 from protonn_edge.cli.options import FiniteRange
@@ -20,18 +19,15 @@ from protonn_edge.errors import InputError
 from protonn_edge.evaluation.terminal import budget_facts, fact_table
 from protonn_edge.export.folder import LIVE, check_folder, write_folder
 from protonn_edge.projects.project import try_plan
-from protonn_edge.quantization import DeviceModel, quantize
-from protonn_edge.sensors import MICROPHONE, sensor_kind
+from protonn_edge.quantization import DeviceModel
+from protonn_edge.sensors import MICROPHONE
 from protonn_edge.sensors.commands.logger import LOGGER_FOLDER, write_logger
 from protonn_edge.sensors.kinds import ANALOG_PINS
-from protonn_edge.sensors.sampling import Sampling
-from protonn_edge.sensors.sensor_projects import LiveBuild, build_live
-from protonn_edge.sensors.windowing import VOTES_LIMIT, Windowing, windowing_of
+from protonn_edge.sensors.sensor_projects import LiveBuild, build_live, windowing_for
+from protonn_edge.sensors.windowing import VOTES_LIMIT, Windowing
 from protonn_edge.system.shell import command_line
 from protonn_edge.verification.agreement import PROVEN
 from protonn_edge.verification.tryout import NOT_TRIED
-
-_RATE_TOLERANCE = 0.01  # of a recording's rate: the clocks of boards and of people differ
 
 
 @dataclass(frozen=True)
@@ -77,22 +73,14 @@ class LiveOptions:
         """Return the windows of a board's sensor; None without a sensor."""
         if not self.sensors:
             return None
-        signal = signal_of(model.features)
-        if board.proof and (signal is None or signal.triggered):
-            raise InputError(
-                f"the sketch Live for {board.name} classifies windows of samples, but not sounds "
-                "or single samples; omit --sensor, and use the example Stream with the library of "
-                "your sensor"
-            )
-        kinds = [sensor_kind(name) for name in self.sensors]
-        return windowing_of(
-            quantize(model),
-            model.feature_names,
-            Sampling.of(kinds, self._rate_for(model), board, polled=bool(board.proof)),
+        return windowing_for(
+            model,
+            self.sensors,
+            board,
+            rate=self.rate,
             hop=self.hop,
             votes=self.votes or 1,
             refractory_s=self.refractory or 0.0,
-            instrument=model.instrument,
             unit=self.unit,
         )
 
@@ -119,19 +107,6 @@ class LiveOptions:
         folder = folder or LIVE_FOLDER
         done = _build(out, model, board, folder, self, tries=tries)
         return done, folder, _monitor_line(folder, self.sensors)
-
-    def _rate_for(self, model: Model) -> float:
-        signal = signal_of(model.features)
-        trained = None if signal is None else signal.rate
-        if self.rate and trained and abs(self.rate - trained) > _RATE_TOLERANCE * trained:
-            raise InputError(
-                f"--rate is {self.rate:g}, but the model was trained on data sampled at "
-                f"{trained:g} Hz; omit --rate, or train on data sampled at {self.rate:g} Hz"
-            )
-        rate = self.rate or trained
-        if rate is None:
-            raise InputError("the model does not state its sampling rate; give --rate")
-        return rate
 
 
 def _build(

@@ -27,7 +27,8 @@ from protonn_edge.errors import InputError, counted
 from protonn_edge.export.folder import LIVE
 from protonn_edge.projects.folder import PLAN_FILE, read_plan
 from protonn_edge.sensors.commands.monitor_additions import MonitorAddition
-from protonn_edge.sensors.commands.sensor_source import Pace, SensorSource, source_options
+from protonn_edge.sensors.commands.sensor_source import source_options
+from protonn_edge.sensors.commands.source import Pace, SensorSource
 from protonn_edge.sensors.listener import Listener, NamedAnswer
 from protonn_edge.sensors.sensor_board import LiveDescription, WindowAnswer
 

@@ -23,7 +23,8 @@ from protonn_edge.datasets.naming import check_names
 from protonn_edge.errors import CheckFailed, Interrupted, ProtoNNEdgeError, counted
 from protonn_edge.export.folder import LOGGER
 from protonn_edge.sensors.commands.logger import LOGGER_FOLDER
-from protonn_edge.sensors.commands.sensor_source import Pace, SensorSource, source_options
+from protonn_edge.sensors.commands.sensor_source import source_options
+from protonn_edge.sensors.commands.source import Pace, SensorSource
 from protonn_edge.sensors.recorder import Recorder, RecordingFile
 
 _LISTEN_S = 0.05

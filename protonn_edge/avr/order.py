@@ -25,11 +25,14 @@ class Flow:
         A number of each: lower ones come first, but for the next pass of a loop.
     joins : set of int
         Those that several ways lead to.
+    followers : dict of int to list of int
+        What may come behind each.
     """
 
     loops: dict[int, tuple[int, ...]]
     order: dict[int, int]
     joins: set[int]
+    followers: Edges
 
 
 def flow_from(entry: int, followers: Callable[[int], Iterable[int]]) -> Flow:
@@ -50,6 +53,7 @@ def flow_from(entry: int, followers: Callable[[int], Iterable[int]]) -> Flow:
         loops,
         {place: number for number, place in enumerate(loops)},
         {place for place, ways in into.items() if ways > 1},
+        edges,
     )
 
 
@@ -97,18 +101,23 @@ def _components(edges: Edges, entry: int) -> Iterator[list[int]]:
                 before = work[-1][0]
                 lowest[before] = min(lowest[before], lowest[place])
             if lowest[place] == number[place]:
-                component = []
+                component: list[int] = []
                 while not component or component[-1] != place:
                     component.append(stack.popitem()[0])
                 yield component[::-1]
 
 
 @dataclass
-class Frame:
+class CallFrame:
     """A function under way: its flow, and the number of this pass of each loop."""
 
     flow: Flow
     passes: dict[int, int] = field(default_factory=dict)
+
+    @property
+    def entry(self) -> int:
+        """The function's first place."""
+        return next(iter(self.flow.followers))
 
     def arrive(self, before: int, place: int) -> None:
         """Count the passes of a loop whose head is reached."""
@@ -125,6 +134,6 @@ class Frame:
             parts += [order[head], self.passes[head]]
         return (*parts, order[place])
 
-    def copy(self) -> Frame:
+    def copy(self) -> CallFrame:
         """Return a copy."""
-        return Frame(self.flow, dict(self.passes))
+        return CallFrame(self.flow, dict(self.passes))

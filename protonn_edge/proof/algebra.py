@@ -1,0 +1,295 @@
+"""Bytes and bits of sums: what is computed for each value of a root, and what is compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from protonn_edge.proof.facts import ComparedSums, OrderFacts
+from protonn_edge.proof.forms import (
+    Bit,
+    Byte,
+    Condition,
+    Integers,
+    Order,
+    Root,
+    SumForm,
+    Unproven,
+    Value,
+    bit_of,
+    byte_of,
+    constant,
+    fitting,
+    minus,
+    plus,
+    scaled,
+    single,
+)
+
+_MOST_PAIRS = 1 << 16  # values of two roots together
+_BYTES = 256
+
+
+class Roots:
+    """Roots that a proof makes, and bytes as functions of them."""
+
+    MOST_VALUES = 1 << 23
+    """A root has no more values."""
+    WIDE = 1 << 17
+    """ComparedSums of more values are cut without their lowest byte, if that does not matter."""
+
+    def __init__(self) -> None:
+        self.sums = ComparedSums()
+        self.facts: OrderFacts = ()  # of the state that is being executed
+        self._cuts: dict[Any, Root] = {}
+        self._pairs: dict[tuple[Root, Root], Root] = {}
+        self._reduced: dict[Any, SumForm] = {}
+
+    # ---- roots ----
+
+    def cut(self, form: SumForm, dropped: int = 0) -> tuple[Root, Integers]:
+        """Return a root for a sum, and the sum's value there; without its lowest bytes."""
+        form = self._narrowed(form)
+        shift = 8 * dropped
+        rest = form.constant & (1 << shift) - 1
+        whole = form.constant - rest
+        low, high = (form.low - whole) >> shift, (form.high - whole) >> shift
+        if high - low >= self.MOST_VALUES:
+            raise Unproven(f"a function of {high - low + 1:,} values")
+        key = frozenset(form.tables.items()), rest, low, high, dropped
+        root = self._cuts.get(key)
+        if root is None:
+            of = SumForm(rest, form.tables)
+            root = Root(f"sum{len(self._cuts)}", np.arange(low, high + 1), of, dropped)
+            self._cuts[key] = root
+        return root, root.values + (whole >> shift)
+
+    def _narrowed(self, form: SumForm) -> SumForm:
+        """Return the form with the range that the latest comparisons leave."""
+        high = form.high
+        for fact in self.facts[-4:]:
+            lower, upper = self.sums.forms[fact.lower], self.sums.forms[fact.upper]
+            rest = minus(form, minus(lower, upper))
+            high = min(high, rest.high - fact.strict)
+        return form if high == form.high else SumForm(form.constant, form.tables, (form.low, high))
+
+    def reduced(self, form: SumForm) -> SumForm:
+        """Return a function of a large root as a root of its own, with the values that it takes."""
+        root = form.root
+        if root is None or root.size <= _BYTES:
+            return form
+        key = form.constant, root, form.tables[root]
+        if key not in self._reduced:
+            values = np.unique(form.array())
+            self._reduced[key] = single(Root(f"value{len(self._reduced)}", values, form), values)
+        return self._reduced[key]
+
+    def pair(self, one: Root, other: Root) -> Root:
+        """Return the root of all pairs of values of two roots."""
+        if one.size * other.size > _MOST_PAIRS:
+            raise Unproven("a product of two sums")
+        if (one, other) not in self._pairs:
+            size = one.size * other.size
+            pair = Root(f"{one}*{other}", np.arange(size), factors=(one, other))
+            self._pairs[one, other] = pair
+        return self._pairs[one, other]
+
+    # ---- bytes ----
+
+    def array(self, byte: Byte) -> tuple[Root, Integers]:
+        """Return a byte's root and values; a sum is cut."""
+        form, place = byte.form, byte.place
+        root = form.root
+        if root is not None:
+            return root, byte.array()
+        dropped = int(place > 0 and form.high - form.low > self.WIDE)
+        root, values = self.cut(form, dropped)
+        return root, values >> 8 * (place - dropped) & 255
+
+    def pointwise(
+        self, function: Callable[..., Any], *values: Value | Bit
+    ) -> tuple[Root | None, Any]:
+        """Return a function of bytes, which must have one root: the root and its values there."""
+        root: Root | None = None
+        arrays: list[Any] = []
+        for value in values:
+            if not isinstance(value, int | Byte | Bit):
+                raise Unproven("an undefined value is used")
+            if isinstance(value, int):
+                arrays.append(np.int64(value))
+                continue
+            if isinstance(value, Bit):
+                own, array = value.root, value.mask.astype(np.int64)
+            else:
+                own, array = self.array(value)
+            if root not in (None, own):
+                raise Unproven(f"a function of two values, {root} and {own}")
+            root = own
+            arrays.append(array)
+        return root, function(*arrays)
+
+    def byte(self, function: Callable[..., Any], *values: Value | Bit) -> int | Byte:
+        """Return a function of bytes as a byte."""
+        root, array = self.pointwise(function, *values)
+        return int(array) if root is None else byte_of(single(root, array), 0)
+
+    def bit(self, function: Callable[..., Any], *values: Value | Bit) -> int | Bit:
+        """Return a function of bytes as a bit."""
+        root, array = self.pointwise(function, *values)
+        return int(array) if root is None else bit_of(root, np.asarray(array, bool))
+
+    def number(self, value: Value, *, signed: bool = False) -> SumForm:
+        """Return the form whose value is that of a byte."""
+        low = -128 if signed else 0
+        if not isinstance(value, int | Byte):
+            raise Unproven("an undefined value is used")
+        if isinstance(value, int):
+            return constant((value - low) % _BYTES + low)
+        if value.place == 0 and low <= value.form.low and value.form.high < low + _BYTES:
+            return value.form
+        root, array = self.array(value)
+        return single(root, (array - low) % _BYTES + low)
+
+    def ending(self, value: Value) -> SumForm:
+        """Return a form whose lowest byte is the value."""
+        if isinstance(value, Byte) and value.place == 0:
+            return value.form
+        return self.number(value)
+
+    def product(self, a: SumForm, b: SumForm) -> SumForm:
+        """Return the product of two forms of one root each."""
+        if not a.tables or not b.tables:
+            return scaled(b, a.constant) if not a.tables else scaled(a, b.constant)
+        one, other = a.root, b.root
+        if one is None or other is None:
+            raise Unproven("a product of two sums")
+        if one is other:
+            return single(one, a.array() * b.array())
+        if one.number > other.number:
+            (a, one), (b, other) = (b, other), (a, one)
+        products = a.array()[:, None] * b.array()[None, :]
+        return single(self.pair(one, other), products.ravel())
+
+
+class Algebra(Roots):
+    """Bits: comparisons of sums, and of their bytes."""
+
+    def top_bit(self, value: Value) -> Condition:
+        """Return the sign of a byte."""
+        if isinstance(value, Byte) and value.form.root is None:
+            form = fitting(self._narrowed(value.form), _BYTES << 8 * value.place, signed=True)
+            if form is not None:
+                return self.less(form, constant(0))
+        return self.bit(lambda each: each >> 7, value)
+
+    def zeros(self, values: list[Value]) -> Condition:
+        """Return whether all of some bytes are 0."""
+        values = [_known(each) for each in values]
+        if any(isinstance(each, int) and each for each in values):
+            return 0
+        values = [each for each in values if not isinstance(each, int)]
+        if not values:
+            return 1
+        first = values[0]
+        places = sorted(each.place for each in values if isinstance(each, Byte))
+        if (
+            isinstance(first, Byte)
+            and first.form.root is None
+            and places == list(range(len(values)))
+            and all(isinstance(each, Byte) and each.form.equals(first.form) for each in values)
+        ):
+            limit = 1 << 8 * len(places)
+            if -limit < first.form.low and first.form.high < limit:
+                return self.equal(first.form, constant(0))
+        return self.bit(lambda *each: sum(np.asarray(e) != 0 for e in each) == 0, *values)
+
+    def less(self, x: SumForm, y: SumForm) -> Condition:
+        """Return whether ``x < y``."""
+        return self._compared(x, y, equal=False)
+
+    def equal(self, x: SumForm, y: SumForm) -> Condition:
+        """Return whether ``x = y``."""
+        return self._compared(x, y, equal=True)
+
+    def _compared(self, x: SumForm, y: SumForm, *, equal: bool) -> Condition:
+        difference = minus(x, y)
+        low, high = difference.low, difference.high
+        if low == high or low > 0 or (high < 0) or (low == 0 and not equal):
+            return int(low == 0 == high if equal else high < 0)
+        root = difference.root
+        if root is None and x.tables and y.tables:
+            return Order(x, y, equal=equal)
+        if root is not None:
+            array = difference.array()
+        elif high - low > self.WIDE and not equal:
+            root, array = self.cut(difference, 1)
+        else:
+            root, array = self.cut(difference)
+        if equal:
+            return bit_of(root, array == 0)
+        return bit_of(root, array < 0, difference)
+
+    def carry(self, x: SumForm, y: SumForm, modulus: int, sign: int) -> Condition:
+        """Return the carry of x + y, or the borrow of x - y, of numbers below the modulus."""
+        arrays = self._together(x, y)
+        if arrays is not None:
+            root, a, b = arrays
+            a, b = a % modulus, b % modulus
+            return _bit(root, a < b if sign < 0 else a + b >= modulus)
+        one, other = (fitting(each, modulus, signed=False) for each in (x, y))
+        if one is None or other is None:
+            raise Unproven(f"the carry of {x} and {y}")
+        return (
+            self.less(one, other)
+            if sign < 0
+            else self.less(minus(constant(modulus - 1), other), one)
+        )
+
+    def signed(self, x: SumForm, y: SumForm, modulus: int, sign: int) -> Condition:
+        """Return the sign of the exact sum or difference of two signed numbers."""
+        half, arrays = modulus >> 1, self._together(x, y)
+        if arrays is not None:
+            root, a, b = arrays
+            return _bit(
+                root, (a + half) % modulus - half + sign * ((b + half) % modulus - half) < 0
+            )
+        one, other = (fitting(each, modulus, signed=True) for each in (x, y))
+        if one is None or other is None:
+            raise Unproven(f"the sign of a sum of {x} and {y}")
+        return self.less(one, other) if sign < 0 else self.less(plus(one, other), constant(0))
+
+    def overflow(self, x: SumForm, y: SumForm, modulus: int, sign: int) -> Condition:
+        """Return whether the sum or difference of two signed numbers needs more bits."""
+        half, arrays = modulus >> 1, self._together(x, y)
+        if arrays is not None:
+            root, a, b = arrays
+            total = (a + half) % modulus - half + sign * ((b + half) % modulus - half)
+            return _bit(root, (total < -half) | (total >= half))
+        one, other = (fitting(each, modulus, signed=True) for each in (x, y))
+        if one is not None and other is not None:
+            form = plus(one, other, sign)
+            if form.low >= -half and form.high < half:
+                return 0
+        raise Unproven(f"the overflow of a sum of {x} and {y}")
+
+    def _together(self, x: SumForm, y: SumForm) -> tuple[Root | None, Integers, Integers] | None:
+        """Return the values of two forms over their only root; cut one beside a number."""
+        roots = x.tables.keys() | y.tables.keys()
+        if len(roots) <= 1:
+            return next(iter(roots), None), x.array(), y.array()
+        return None
+
+
+def _known(value: Value) -> Value:
+    """Return a byte as a number, if it is the same for all inputs."""
+    if isinstance(value, Byte):
+        low, high = value.form.low >> 8 * value.place, value.form.high >> 8 * value.place
+        if low == high:
+            return low & 255
+    return value
+
+
+def _bit(root: Root | None, mask: Any) -> int | Bit:
+    return int(mask) if root is None else bit_of(root, mask)

@@ -1,0 +1,275 @@
+"""Prove that ``pnn_predict`` of a linked program computes a model's scores and class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from protonn_edge.avr.instruction_set import KEPT_BY_CALLEE
+from protonn_edge.avr.names import Variable
+from protonn_edge.avr.program import LinkedProgram
+from protonn_edge.chain.integer_chain import IntegerChain
+from protonn_edge.proof.exploration import RETURN, Explorer
+from protonn_edge.proof.facts import OrderFact
+from protonn_edge.proof.forms import (
+    Byte,
+    Root,
+    SumForm,
+    Unproven,
+    Value,
+    byte_of,
+    congruent,
+    minus,
+    same,
+    scaled,
+    variable,
+)
+from protonn_edge.proof.instructions import ACTIONS
+from protonn_edge.proof.machine import FIRST_SRAM, Machine
+from protonn_edge.proof.reference import Reference
+from protonn_edge.proof.state import ChipState
+
+PREFIX = "pnn"
+_MOST_STEPS = 20_000_000
+_KEPT = (*KEPT_BY_CALLEE, 28, 29)
+_ARGUMENT = 24  # the lower register of a pointer that is passed, or of what is returned
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What was proven.
+
+    Attributes
+    ----------
+    steps : int
+        Instructions that were executed.
+    endings : int
+        States behind the last one: paths that did not become one.
+    written : tuple of str
+        The variables that the program changes.
+    """
+
+    steps: int
+    endings: int
+    written: tuple[str, ...]
+
+
+def prove(program: LinkedProgram, model: IntegerChain, prefix: str = PREFIX) -> Proof:
+    """Prove that a program computes the scores and the class of a model, for every input.
+
+    Raises `Unproven` if it does not, or if that is beyond what is provable.
+    """
+    return PredictionProof(program, model, prefix).proof()
+
+
+class PredictionProof:
+    """A call of ``pnn_predict`` with inputs that may be anything."""
+
+    def __init__(
+        self,
+        program: LinkedProgram,
+        model: IntegerChain,
+        prefix: str = PREFIX,
+        most_steps: int = _MOST_STEPS,
+    ) -> None:
+        self.program, self.model, self.prefix = program, model, prefix
+        self.variables = variables_of(program, prefix)
+        self.machine = Machine(program, ACTIONS, initial_bytes(program, self.variables))
+        self.explorer = Explorer(self.machine, most_steps)
+        maximum = model.quantizer.maximum
+        self.inputs = [Root(f"x{i}", np.arange(maximum + 1)) for i in range(model.n_features)]
+
+    def proof(self) -> Proof:
+        """Execute it, and compare all that it leaves behind with the model."""
+        start = self.start()
+        endings = self.explorer.run(start)
+        self.check(start, endings)
+        return Proof(self.explorer.steps, len(endings), self._written(endings))
+
+    def start(self) -> ChipState:
+        """Return the state at the first instruction of the call."""
+        state = ChipState(0)
+        state.registers[1] = 0
+        for number in _KEPT:
+            state.registers[number] = Byte(variable(Root(f"r{number}", np.arange(256))), 0)
+        last = 0x10000 - self.model.n_features
+        pointer, place = self.machine.pointer("inputs", range(FIRST_SRAM, last), argument=True)
+        state.registers[_ARGUMENT : _ARGUMENT + 2] = pointer
+        state.memory = {place + i: Byte(variable(root), 0) for i, root in enumerate(self.inputs)}
+        state.stack, _ = self.machine.pointer("stack", range(FIRST_SRAM, 0x10000), argument=False)
+        self.machine.enter(state, self.entry("predict"), RETURN)
+        return state
+
+    def entry(self, function: str) -> int:
+        """Return where one of the model's functions is."""
+        name = f"{self.prefix}_{function}"
+        address = self.program.names.address_of(name)
+        if address is None:
+            raise Unproven(f"there is no function {name}")
+        return address
+
+    # ---- what is compared ----
+
+    def check(self, start: ChipState, endings: Sequence[ChipState]) -> None:
+        """Refuse endings that differ from the model, or leave anything else behind."""
+        for state in endings:
+            self._check_kept(start, state)
+        inputs = [variable(root) for root in self.inputs]
+        reference = Reference(self.machine.algebra, self.explorer.ways)
+        scores = reference.scores(self.model, inputs)
+        place = self.scores_place(endings[0])
+        for state in endings:
+            self._check_scores(state, place, scores)
+        for state in endings:
+            self._check_class(state, scores)
+
+    def _check_kept(self, start: ChipState, end: ChipState) -> None:
+        for number in (1, *_KEPT):
+            if not same(start.registers[number], end.registers[number]):
+                raise Unproven(f"r{number} is not restored")
+        top, before = self.machine.top(end), self.machine.top(start)
+        if top != before + self.program.core.return_bytes:
+            raise Unproven("the stack pointer is not restored")
+        for place in self.machine.carried:
+            value = end.memory.get(place, self.machine.initial[place])
+            if not same(value, self.machine.initial[place]):
+                name = self._name_of(place)
+                raise Unproven(f"{name} is read before it is written, and changes")
+
+    def scores_place(self, state: ChipState) -> int:
+        """Return the address of the scores: what the function for them returns."""
+        asking = state.copy()
+        asking.masks, asking.facts, asking.frames, asking.calls = {}, (), [], []
+        asking.registers = [None, 0, *[None] * 30]
+        self.machine.enter(asking, self.entry("scores"), RETURN)
+        explorer = Explorer(self.machine, 1_000)
+        (end,) = explorer.run(asking)
+        low, high = end.registers[_ARGUMENT : _ARGUMENT + 2]
+        if not isinstance(low, int) or not isinstance(high, int):
+            raise Unproven("the place of the scores depends on inputs")
+        return low | high << 8
+
+    def _check_scores(self, state: ChipState, place: int, scores: list[SumForm]) -> None:
+        size = self.model.own_stages[-1].output_bits // 8
+        for label, score in enumerate(scores):
+            for k in range(size):
+                found = state.memory.get(place + size * label + k)
+                if not equal_bytes(found, byte_of(score, k)):
+                    raise Unproven(f"byte {k} of score {label} is {found}, not that of {score}")
+
+    def _check_class(self, state: ChipState, scores: list[SumForm]) -> None:
+        found = state.registers[_ARGUMENT]
+        if isinstance(found, int):
+            self._check_first_largest(state, scores, found, None, None)
+        elif isinstance(found, Byte) and found.form.root is not None:
+            root, array = found.form.root, found.array()
+            mask = state.masks.get(root, np.ones(root.size, bool))
+            for label in np.unique(array[mask]):
+                self._check_first_largest(state, scores, int(label), root, mask & (array == label))
+        else:
+            raise Unproven(f"the class is {found}")
+
+    def _check_first_largest(
+        self, state: ChipState, scores: list[SumForm], label: int, root: Root | None, mask: Any
+    ) -> None:
+        if label >= len(scores):
+            raise Unproven(f"the class {label} of {len(scores)}")
+        for other in range(len(scores)):
+            difference = minus(scores[other], scores[label])
+            limit = 0 if other > label else -1  # of equal ones, the first wins
+            if other == label or _at_most(difference, root, mask, limit):
+                continue
+            if any(_at_most(difference, each, own, limit) for each, own in state.masks.items()):
+                continue
+            if not self._ordered(state, scores[other], scores[label], strict=other < label):
+                raise Unproven(f"class {label} may have a lower score than class {other}")
+
+    def _ordered(self, state: ChipState, lower: SumForm, upper: SumForm, *, strict: bool) -> bool:
+        """Whether the comparisons on the way here say which of two scores is less."""
+        sums = self.machine.algebra.sums
+        modulus = 1 << self.model.own_stages[-1].output_bits
+        compared = {number for fact in state.facts for number in fact[:2]}
+        alike = [
+            [n for n in compared if _is_score(sums.forms[n], each, modulus)]
+            for each in (lower, upper)
+        ]
+        return any(
+            sums.holds(state.facts, OrderFact(one, other, strict))
+            for one in alike[0]
+            for other in alike[1]
+        )
+
+    def _written(self, endings: Sequence[ChipState]) -> tuple[str, ...]:
+        places = {place for each in endings for place in each.memory}
+        return tuple(sorted({
+            each.name
+            for each in self.variables
+            if not places.isdisjoint(range(each.address, each.address + each.size))
+        }))  # fmt: skip
+
+    def _name_of(self, place: int) -> str:
+        return next(v.name for v in self.variables if v.address <= place < v.address + v.size)
+
+
+def variables_of(program: LinkedProgram, prefix: str) -> list[Variable]:
+    """Return the variables that the model's file alone can use; all, if none has a file."""
+    own = [each for each in program.variables if each.source == f"{prefix}_model.c"]
+    return own or list(program.variables)
+
+
+def initial_bytes(program: LinkedProgram, variables: Sequence[Variable]) -> dict[int, int]:
+    """Return the bytes of variables as they are when a program starts."""
+    places = {p for each in variables for p in range(each.address, each.address + each.size)}
+    initial = dict.fromkeys(sorted(places), 0)
+    for section in program.initial_values:
+        for place, byte in enumerate(section.contents, section.address):
+            if place in initial:
+                initial[place] = byte
+    return initial
+
+
+def equal_bytes(found: Any, wanted: Value) -> bool:
+    """Whether two bytes are proven equal for every input."""
+    if same(found, wanted):
+        return True
+    if not isinstance(found, Byte):
+        return isinstance(found, int) and _is_always(wanted, found)
+    if not isinstance(wanted, Byte):
+        return isinstance(wanted, int) and _is_always(found, wanted)
+    fits = found.place == wanted.place or (found.place < wanted.place and found.extends)
+    return fits and congruent(found.form, wanted.form, 256 << 8 * wanted.place)
+
+
+def _is_always(byte: Any, number: int) -> bool:
+    low, high = (end >> 8 * byte.place for end in (byte.form.low, byte.form.high))
+    return bool(low == high and low & 255 == number)
+
+
+def _is_score(form: SumForm, score: SumForm, modulus: int) -> bool:
+    """Whether a form that was compared is a score: congruent, within the range of its integer."""
+    half = modulus >> 1
+    fits = all(-half <= each.low and each.high < half for each in (form, score))
+    return fits and congruent(form, score, modulus)
+
+
+def _at_most(difference: SumForm, root: Root | None, mask: Any, limit: int) -> bool:
+    """Whether a difference is at most that, where a root is within a mask."""
+    if difference.high <= limit:
+        return True
+    if root is None:
+        return False
+    if difference.root is root:
+        return bool((difference.array()[mask] <= limit).all())
+    if root.of is None:
+        return False
+    for factor in (-2, -1, 1, 2):  # of the sum that the root stands for
+        rest = minus(difference, scaled(root.of, factor))
+        if not rest.tables:
+            low = root.values[mask] << 8 * root.dropped
+            high = low + (1 << 8 * root.dropped) - 1
+            largest = factor * (high if factor > 0 else low) + rest.constant
+            return bool((largest <= limit).all())
+    return False

@@ -1,0 +1,70 @@
+"""The model's own values as sums of tables: what the proof compares a program with.
+
+A stage is stated by the function ``forms(stage, inputs, reference)`` of the module ``proof`` in its
+folder, which returns the forms of its values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.chain.integer_chain import IntegerChain
+from protonn_edge.chain.registry import module_of_stage
+from protonn_edge.proof.algebra import Algebra
+from protonn_edge.proof.forms import Root, SumForm, Unproven, constant, plus, scaled, single
+
+
+class Reference:
+    """What stages compute their forms with.
+
+    Attributes
+    ----------
+    algebra : Algebra
+        That of the program: equal sums have equal roots.
+    ways : iterator of Root
+        Roots that number the program's paths of several decisions, in their order.
+    """
+
+    def __init__(self, algebra: Algebra, ways: Iterable[Root] = ()) -> None:
+        self.algebra, self.ways = algebra, iter(ways)
+
+    def scores(self, model: IntegerChain, inputs: list[SumForm]) -> list[SumForm]:
+        """Return the scores of a model; `Unproven` if a stage states no forms."""
+        forms = inputs
+        for stage in (*model.feature_stages, *model.own_stages):
+            module = module_of_stage(stage.kind, "proof")
+            if module is None:
+                raise Unproven(f"the stage {stage.kind} states no sums")
+            forms = module.forms(stage, forms, self)
+        return forms
+
+    def products(
+        self, weights: NDArray[Any], bias: NDArray[Any], inputs: list[SumForm]
+    ) -> list[SumForm]:
+        """Return ``bias + W x`` for weights (d, D)."""
+        sums = []
+        for row, start in zip(weights.astype(np.int64), bias, strict=True):
+            total = constant(int(start))
+            for index in np.flatnonzero(row):
+                total = plus(total, scaled(inputs[index], int(row[index])))
+            sums.append(total)
+        return sums
+
+    def function(
+        self, form: SumForm, compute: Callable[[NDArray[np.int64]], NDArray[Any]], dropped: int = 0
+    ) -> SumForm:
+        """Return a function of a value, which the lowest bytes of a wide sum do not change."""
+        if not form.tables:
+            return constant(int(compute(np.array([form.constant]))[0]))
+        if form.root is not None:
+            root, array = form.root, form.array()
+        elif dropped and form.high - form.low > Algebra.WIDE:
+            root, array = self.algebra.cut(form, dropped)
+            array = array << 8 * dropped
+        else:
+            root, array = self.algebra.cut(form)
+        return self.algebra.reduced(single(root, compute(array)))

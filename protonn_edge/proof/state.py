@@ -1,0 +1,232 @@
+"""The state of a chip under proof, and what two paths have in common where they meet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from protonn_edge.avr.order import CallFrame
+from protonn_edge.proof.algebra import Algebra
+from protonn_edge.proof.facts import OrderFacts
+from protonn_edge.proof.forms import (
+    Bit,
+    Byte,
+    Condition,
+    Mask,
+    Root,
+    SumForm,
+    Unproven,
+    Value,
+    byte_of,
+    congruent,
+    constant,
+    minus,
+    plus,
+    restricted,
+    same,
+    single,
+    where,
+)
+
+CARRY, ZERO, NEGATIVE, OVERFLOW, SIGN, HALF, TRANSFER, INTERRUPTS = range(8)
+
+
+class Flag:
+    """A flag that is computed when it is used."""
+
+    def __init__(self, compute: Callable[[], Condition | None]) -> None:
+        self.compute = compute
+        self.known: Condition | None = None
+
+
+class Carry(Flag):
+    """The carry or borrow of sums modulo a power of 256, which higher bytes continue."""
+
+    def __init__(self, algebra: Algebra, x: SumForm, y: SumForm, place: int, sign: int) -> None:
+        super().__init__(lambda: algebra.carry(x, y, 1 << 8 * place, sign))
+        self.x, self.y, self.place, self.sign = x, y, place, sign
+
+
+class Zeros(Flag):
+    """Whether all of some bytes are 0, to which higher bytes add themselves."""
+
+    def __init__(self, algebra: Algebra, values: list[Value]) -> None:
+        super().__init__(lambda: algebra.zeros(values))
+        self.values = values
+
+
+class Status:
+    """The flags as they were when a program saved them."""
+
+    def __init__(self, flags: list[Any]) -> None:
+        self.flags = flags
+
+
+class ChipState:
+    """A chip in front of an instruction, on the inputs within its masks and facts."""
+
+    __slots__ = (
+        "calls", "facts", "flags", "frames", "masks", "memory", "place", "registers", "stack",
+    )  # fmt: skip
+
+    def __init__(self, place: int) -> None:
+        self.place = place
+        self.registers: list[Any] = [None] * 32
+        self.flags: list[Any] = [None] * 8
+        self.memory: dict[int, Any] = {}
+        self.stack: list[Any] = [None, None]  # the bytes of the stack pointer
+        # of the functions under way: how far they are, and where they were called
+        self.frames: list[CallFrame] = []
+        self.calls: list[int] = []
+        # the inputs that lead here: values of roots, and comparisons of sums
+        self.masks: dict[Root, Mask] = {}
+        self.facts: OrderFacts = ()
+
+    def copy(self) -> ChipState:
+        """Return a copy."""
+        other = ChipState(self.place)
+        other.registers, other.flags = [*self.registers], [*self.flags]
+        other.memory, other.stack = dict(self.memory), [*self.stack]
+        other.frames, other.calls = [each.copy() for each in self.frames], [*self.calls]
+        other.masks, other.facts = dict(self.masks), self.facts
+        return other
+
+    def narrow(self, root: Root, mask: Mask) -> None:
+        """Leave only inputs within a mask."""
+        own = self.masks.get(root)
+        self.masks[root] = mask if own is None else own & mask
+
+
+def same_mask(one: Mask | None, other: Mask | None) -> bool:
+    """Whether two states are on the same values of a root."""
+    if one is None or other is None:
+        return one is other
+    return one is other or bool((one == other).all())
+
+
+class Meeting:
+    """The common values of two states that differ in the values of one root."""
+
+    def __init__(self, algebra: Algebra, root: Root, one: Mask, other: Mask) -> None:
+        self._algebra, self._root = algebra, root
+        self._one, self._other = one, other
+
+    def value(self, x: Any, y: Any) -> Any:
+        """Return the value that is x in one state and y in the other, if there is one."""
+        if same(x, y):
+            return x
+        if not isinstance(x, int | Byte) or not isinstance(y, int | Byte):
+            return None
+        x, y = self._over_root(x), self._over_root(y)
+        for one, other, mask in ((x, y, self._other), (y, x, self._one)):
+            if same(one, other) or self._covers(one, other, mask):
+                return one
+        return self._chosen(x, y)
+
+    def _chosen(self, x: int | Byte, y: int | Byte) -> Value:
+        """Return a table with the values of both, if the root is all that they depend on there."""
+        places = {each.place for each in (x, y) if isinstance(each, Byte)}
+        place = max(places, default=0)
+        x, y = (_moved(each, place) for each in (x, y))
+        joined = None
+        if all(
+            (isinstance(v, int) and place == 0) or (isinstance(v, Byte) and v.place == place)
+            for v in (x, y)
+        ):
+            forms = [self._as_root(constant(v) if isinstance(v, int) else v.form) for v in (x, y)]
+            joined = where(self._root, self._one, *forms)
+        if joined is None:
+            place = 0
+            try:
+                forms = [self._algebra.number(each) for each in (x, y)]
+            except Unproven:
+                return None
+            joined = where(self._root, self._one, *forms)
+        return None if joined is None else byte_of(joined, place)
+
+    def flag(self, x: Any, y: Any, bit: Callable[[Any], Any]) -> Any:
+        """Return the flag that is x in one state and y in the other, if it is ever used."""
+        if x is y or x is None or y is None:
+            return x if x is y else None
+
+        def compute() -> Condition | None:
+            masks = []
+            for each in (x, y):
+                value = bit(each)
+                if isinstance(value, Bit) and value.root is self._root:
+                    masks.append(value.mask)
+                elif isinstance(value, int):
+                    masks.append(np.full(self._root.size, bool(value)))
+                else:
+                    return None
+            mask = np.where(self._one, *masks)
+            return int(mask[0]) if mask.all() or not mask.any() else Bit(self._root, mask)
+
+        return Flag(compute)
+
+    def _as_root(self, form: SumForm) -> SumForm:
+        """Return a sum that was cut into the root as a form over that."""
+        of = self._root.of
+        if of is None or self._root.dropped or form.tables != of.tables:
+            return form
+        return single(self._root, self._root.values + (form.constant - of.constant))
+
+    def _over_root(self, value: Any) -> Any:
+        """Return a byte of a sum that was cut without its lowest bytes over the root."""
+        root = self._root
+        of, dropped = root.of, root.dropped
+        if (
+            not isinstance(value, Byte) or of is None or not dropped or value.place < dropped
+            or value.form.tables != of.tables
+        ):  # fmt: skip
+            return value
+        shift = 8 * dropped
+        if value.form.constant & (1 << shift) - 1 != of.constant:
+            return value
+        values = root.values + (value.form.constant >> shift)
+        return byte_of(single(root, values), value.place - dropped)
+
+    def _covers(self, x: Any, y: Any, mask: Mask) -> bool:
+        """Whether x is equal to y where the mask is set."""
+        if not isinstance(x, Byte):
+            return False
+        form = restricted(self._as_root(x.form), self._root, mask)
+        if isinstance(y, int) or same(byte_of(form, x.place), y):
+            return same(byte_of(form, x.place), y)
+        other = restricted(self._as_root(y.form), self._root, mask)
+        if x.place != y.place:
+            together = form.root is not None and form.root is other.root
+            return together and bool(
+                (Byte(form, x.place).array() == Byte(other, y.place).array()).all()
+            )
+        return congruent(form, other, 256 << 8 * x.place)
+
+
+def _moved(value: int | Byte, place: int) -> int | Byte:
+    """Return a byte that repeats a sign as a higher one."""
+    if isinstance(value, Byte) and value.place < place and value.extends:
+        return Byte(value.form, place)
+    return value
+
+
+def over_way(way: Root, values: list[Any]) -> Any:
+    """Return the value that is one of these for each value of a way, if there is one."""
+    first = values[0]
+    if any(each is None or isinstance(each, Status) for each in values):
+        return first if all(each is first for each in values) else None
+    if all(same(each, first) for each in values):
+        return first
+    if all(isinstance(each, int) for each in values):
+        return byte_of(single(way, values), 0)
+    base = next(each for each in values if isinstance(each, Byte))
+    offsets = []
+    for each in values:
+        if isinstance(each, int) or each.place != base.place:
+            return None
+        rest = minus(each.form, base.form)
+        if rest.tables:
+            return None
+        offsets.append(rest.constant)
+    return byte_of(plus(base.form, single(way, offsets)), base.place)

@@ -1,0 +1,46 @@
+"""Linked programs that call a model's ``pnn_predict``."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from conformance.instances import Program
+from generated_programs import write_c
+
+from protonn_edge.avr.program import LinkedProgram, read_program
+from protonn_edge.codegen import Plan
+from protonn_edge.quantization import IntegerChain
+
+_MAIN = """
+#include "pnn_model.h"
+static pnn_input_t features[PNN_FEATURES] __attribute__((section(".noinit")));
+volatile uint8_t answer;
+volatile pnn_score_t total;
+int main(void)
+{
+    answer = pnn_predict(features);
+    for (uint8_t label = 0; label < PNN_CLASSES; ++label) {
+        total += pnn_scores()[label];
+    }
+    return 0;
+}
+"""
+_LARGE = "-Wl,--defsym=__TEXT_REGION_LENGTH__=0x10000"  # more than an Uno has, for many programs
+
+
+def linked(
+    model: IntegerChain, plan: Plan, folder: Path, *flags: str, mcu: str = "atmega328p"
+) -> LinkedProgram:
+    """Return a program of generated C, linked with a `main` that calls it."""
+    write_c(model, folder, plan)
+    (folder / "main.c").write_text(_MAIN)
+    command = ["avr-gcc", f"-mmcu={mcu}", "-std=gnu99", "-w", *(flags or ("-O2",)), _LARGE]
+    command += ["main.c", "pnn_model.c", "-o", "program.elf"]
+    subprocess.run(command, check=True, cwd=folder, timeout=120)
+    return read_program(folder / "program.elf")
+
+
+def linked_program(program: Program, folder: Path, *flags: str) -> LinkedProgram:
+    """Return a program of conformance."""
+    return linked(program.instance.model, program.plan, folder, *flags)

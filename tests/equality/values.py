@@ -1,0 +1,68 @@
+"""What symbolic values are for given inputs, by the plain meaning of forms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from protonn_edge.proof.forms import Bit, Byte, Order, Root, SumForm
+from protonn_edge.proof.machine import Machine
+from protonn_edge.proof.state import ChipState
+
+Inputs = Mapping[Root, int]
+"""The index of each input's value."""
+
+
+def index_of(root: Root, inputs: Inputs) -> int:
+    """Return which of its values a root has."""
+    if root in inputs:
+        return inputs[root]
+    if root.factors:
+        one, other = root.factors
+        return index_of(one, inputs) * other.size + index_of(other, inputs)
+    if root.of is not None:
+        value = value_of(root.of, inputs) >> 8 * root.dropped
+        (index,) = np.flatnonzero(root.values == value)
+        return int(index)
+    (index,) = [k for k, box in enumerate(root.boxes) if is_within(box, inputs)]
+    return index
+
+
+def is_within(masks: Mapping[Root, Any], inputs: Inputs) -> bool:
+    """Whether inputs are within masks."""
+    return all(bool(mask[index_of(root, inputs)]) for root, mask in masks.items())
+
+
+def value_of(form: SumForm, inputs: Inputs) -> int:
+    """Return a form's value."""
+    tables = form.tables.items()
+    return form.constant + sum(int(t.array[index_of(root, inputs)]) for root, t in tables)
+
+
+def byte_of(value: int | Byte, inputs: Inputs) -> int:
+    """Return a byte's value."""
+    if isinstance(value, int):
+        return value
+    return value_of(value.form, inputs) >> 8 * value.place & 255
+
+
+def bit_of(bit: int | Bit | Order, inputs: Inputs) -> int:
+    """Return a bit's value."""
+    if isinstance(bit, int):
+        return bit
+    if isinstance(bit, Bit):
+        return int(bit.mask[index_of(bit.root, inputs)])
+    x, y = (value_of(each, inputs) for each in (bit.x, bit.y))
+    return int(x == y if bit.equal else x < y)
+
+
+def holds(machine: Machine, state: ChipState, inputs: Inputs) -> bool:
+    """Whether a state is what these inputs lead to."""
+    forms = machine.algebra.sums.forms
+    for fact in state.facts:
+        x, y = (value_of(forms[number], inputs) for number in fact[:2])
+        if not (x < y or (x == y and not fact.strict)):
+            return False
+    return is_within(state.masks, inputs)
