@@ -104,8 +104,7 @@ def level(name: str, order: list[str]) -> float:
     part = re.match(r"policy\.\w+\.(\w+)", name)
     if part and part[1] in PARTS_OF_RULES:
         return order.index(PARTS_OF_RULES[part[1]]) + 0.5
-    extension = r"(observation|sensors|teaching|kinds\.\w+\.\w+)"
-    if re.fullmatch(rf"{extension}\.(commands|monitor)(\.\w+)?", name):
+    if re.fullmatch(r"(\w+|kinds\.\w+\.\w+)\.(commands|monitor)(\.\w+)?", name):
         return order.index("cli") + 0.5
     for pattern, of in OF_KINDS.items():
         if room in ("features", "kinds") and re.search(pattern, name):
