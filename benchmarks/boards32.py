@@ -172,8 +172,8 @@ def _dense(data: Dataset, cmsis_nn: Path | None) -> Iterator[tuple[str, Any]]:
 def _emlearn_networks(fitted: MLPClassifier, data: Dataset) -> Iterator[Source]:
     """Yield a network in floats.
 
-    With 0.23.2, code for fixed-point numbers is empty, and code that it calls inline cannot be
-    generated: it writes the name of an activation where a number is needed.
+    With 0.23.2, code for fixed-point numbers is empty, and code that it calls inline is generated
+    only if an activation is a number, which is what it needs there instead of a name.
     """
     EMLEARN.check()
     import emlearn  # type: ignore[import-not-found]  # noqa: PLC0415 - may not be there

@@ -315,7 +315,7 @@ def _core(elf: ELFFile, path: Path) -> Core:
     return core
 
 
-_LINKED = "give the ELF file that avr-gcc linked"
+_LINKED = "give the ELF file that avr-gcc linked, or name the board of another chip with --board"
 _MACHINE = 0x7F  # of e_flags; above is a note of the linker's
 
 

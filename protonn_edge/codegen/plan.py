@@ -18,10 +18,8 @@ import numpy as np
 from protonn_edge.avr.cores import BOUND_FLAGS, Core
 from protonn_edge.chain import registry
 from protonn_edge.chain.activity import Activity
-from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.integer_stage import IntegerStage, stage_names
 from protonn_edge.errors import InputError
-from protonn_edge.extensions import parts_of
 from protonn_edge.kernels.compiled import bytes_of
 from protonn_edge.kernels.kernel import Calls, Cost, Feed, Kernel, Step, without_calls
 from protonn_edge.kernels.listing import cycles_of
@@ -256,13 +254,11 @@ class PartialPlan:
         )
 
 
-def check_parts(model: IntegerChain, core: Core) -> None:
-    """Raise `InputError` if a model has parts beside predictions that a chip cannot have."""
-    for part in parts_of(model):
-        if part.on_any_chip and core.program:
-            continue
+def check_parts(names: Sequence[str], core: Core) -> None:
+    """Raise `InputError` if there are parts, by their names, which a chip cannot have."""
+    for name in names:
         raise InputError(
-            f"{core.chip} cannot have the part '{part.name}' of the model; leave it out, or choose "
+            f"{core.chip} cannot have the part '{name}' of the model; leave it out, or choose "
             "another board"
         )
 

@@ -23,6 +23,7 @@ from protonn_edge.codegen.plan import (
     plan_with,
 )
 from protonn_edge.errors import InputError
+from protonn_edge.extensions import parts_of
 from protonn_edge.kernels.kernel import Kernel, kernels_of
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.checks import check_choice
@@ -119,7 +120,7 @@ def device_plans(
     if program := own_program(model, core):
         return [program.plan_for(model, core)]
     if core in EXPORTED_CORES.values():
-        check_parts(model, core)
+        check_parts([part.name for part in parts_of(model)], core)
     return plans(model, limits, **chosen)
 
 

@@ -133,7 +133,7 @@ class WordPlan(FactsRepr):
 
 def plan_for(model: IntegerChain, core: Core) -> WordPlan:
     """Return the plan of a model; `InputError` if it has parts that need an AVR."""
-    check_parts(model, core)
+    check_parts([part.name for part in parts_of(model) if not part.on_any_chip], core)
     return WordPlan(model, core)
 
 

@@ -129,8 +129,8 @@ def not_as_written(path: Path) -> InputError:
 def nothing_built(folder: Path, option: str = "--project") -> InputError:
     """Return the error for a folder without a built model, which an option names."""
     return InputError(
-        f"no model was built in {folder}; run 'protonn-edge build --board uno model.npz' there, or "
-        f"name the folder of a build with {option}"
+        f"no model was built in {folder}; run 'protonn-edge build' there, or name the folder of a "
+        f"build with {option}"
     )
 
 

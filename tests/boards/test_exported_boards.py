@@ -113,3 +113,13 @@ def test_an_avr_without_firmware_has_no_parts():
     limits = Limits.of(load_export_board("nano-every"))
     with pytest.raises(InputError, match="an ATmega4809 cannot have the part 'teaching'"):
         device_plans(taught.model, limits)
+
+
+def test_an_unknown_board_or_core_is_told_with_all_that_fit(tmp_path, model_file):
+    line = refusal(run("build", model_file, "--board", "pica"))
+    assert "nano, pico, promini8, uno, or give" in line
+    line = refusal(run("export", model_file, "--c", tmp_path / "library", "--board", "pica"))
+    assert all(name in line for name in NAMES)
+    board = tmp_path / "mine.toml"
+    board.write_text('title = "Mine"\ncore = "cortex-m9"\nproof = "firmware"\n')
+    assert "core = 'cortex-m9', expected one of avr25" in refusal(run("inspect", board))

@@ -32,6 +32,7 @@ STRICT = [
     "-Wdouble-promotion",
 ]
 _DEADLINE_S = 300
+_NO_UNWINDING = ["-fno-unwind-tables", "-fno-asynchronous-unwind-tables"]
 _GC = ["-ffunction-sections", "-fdata-sections"]  # as Arduino's tools do
 _FOR_LIBRARIES, _ANSWER_BYTES = 24 << 10, 128  # at most, of a chip's flash
 _SECTION = re.compile(r"^\.(?:text|data) +(\d+)", re.MULTILINE)
@@ -58,7 +59,7 @@ class Chip:
     def compiler(self, name: str = "gcc") -> list[str]:
         """Return the command of its compiler: "gcc" or "clang"."""
         if name == "clang":
-            return [sys.executable, "-m", "ziglang", "cc", *self.clang.split()]
+            return [sys.executable, "-m", "ziglang", "cc", *self.clang.split(), *_NO_UNWINDING]
         return [f"{self.prefix}-gcc", *self.target.split()]
 
 
