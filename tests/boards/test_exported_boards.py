@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import subprocess
+from pathlib import Path
 
 import pytest
 from avr_tools import needs_avr_gcc
 from command_line import refusal, run, run_json, succeed
 from conformance.instances import instances_of
 from kinds.kind import kind_of
-from model_factory import random_model
+from model_factory import random_model, random_window_model, window_features_of
 
 from protonn_edge.boards import board_names, export_board_names, load_export_board
 from protonn_edge.chain.file import save_model
@@ -106,6 +107,17 @@ def test_an_avr_without_firmware_has_the_assembly_of_others(tmp_path, model):
             timeout=60,
         )
     assert "__AVR_HAVE_MUL__" in (folder / "src" / "pnn_model.c").read_text()
+
+
+def test_its_sketch_reads_pins_as_its_arduino_core_can(tmp_path):
+    save_model(random_window_model(window_features_of("mean", 20, 1)), tmp_path / "model.npz")
+    sketch = Path("examples", "Live", "Live.ino")
+    for board, chosen in (("nano-every", False), ("uno-r4", True)):
+        words = ("--arduino", tmp_path / board, "--board", board, "--sensor", "a0", "--rate", 50)
+        succeed("export", tmp_path / "model.npz", *words, "--no-try")
+        text = (tmp_path / board / sketch).read_text()
+        assert "analogRead(A0)" in text
+        assert ("analogReadResolution" in text) == chosen
 
 
 def test_an_avr_without_firmware_has_no_parts():

@@ -7,10 +7,10 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from protonn_edge.avr.cores import Core
 from protonn_edge.avr.instruction_set import KEPT_BY_CALLEE
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.integer_stage import IntArray
+from protonn_edge.cores import Core
 from protonn_edge.kernels import compiled
 from protonn_edge.kernels.kernel import HeldKernel, Kernel
 from protonn_edge.kernels.listing import Facts, Listing, Passed
