@@ -123,19 +123,19 @@ CASES = [
     Cascade(
         "letter26",
         "letter26.npz",
-        first=_forest(10, 6_000),
+        first=_forest(10, 12_000),
         second=("protonn", {"n_projections": 12, "n_prototypes": 260}),
     ),
     Cascade(
         "fsdd",
         "fsdd_mfcc.npz",
-        first=_forest(6, 2_000),
+        first=_forest(15, 5_000),
         second=("protonn", _settings_of("fsdd")),
     ),
     Cascade(
         "har",
         "har_hapt.npz",
-        first=_forest(6, 2_000),
+        first=_forest(15, 5_000),
         second=("protonn", _settings_of("har")),
         groups="subject_train",
     ),
