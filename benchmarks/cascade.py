@@ -194,7 +194,7 @@ def _accuracy(model: Model, X: np.ndarray, y: np.ndarray) -> float:
 
 
 def _cycles_of(model: Model, dataset: Dataset) -> float | None:
-    """Return the mean cycles of a model alone, of the first test points; None if it is too large."""
+    """Return the mean cycles of a model alone for some test points; None if it is too large."""
     some = replace(
         dataset, X_test=np.asarray(dataset.X_test)[:_ALONE], y_test=dataset.y_test[:_ALONE]
     )
