@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
-from protonn_edge.avr.cores import Core
 from protonn_edge.chain.integer_chain import IntegerChain, named_stages
 from protonn_edge.chain.integer_stage import IntegerStage
 from protonn_edge.codegen.plan import ENTRY_BYTES
+from protonn_edge.cores import Core
 from protonn_edge.errors import InputError
 from protonn_edge.extensions import parts_of
 from protonn_edge.kernels.kernel import Kernel, Step, kernels_of

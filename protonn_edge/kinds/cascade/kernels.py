@@ -16,9 +16,9 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.integer_stage import stage_names
+from protonn_edge.cores import Core
 from protonn_edge.kernels import compiled
 from protonn_edge.kernels.kernel import (
     INPUTS_AT_ONCE,
