@@ -102,6 +102,7 @@ def _forest(trees: int, n_bytes: int) -> tuple[str, dict[str, Any]]:
     return "forest", {"n_trees": trees, "size_budget": n_bytes}
 
 
+_AUGMENTED = {"image_shape": (16, 16), "augment": True, "epochs": 40}
 CASES = [
     Cascade(
         "mnist10",
@@ -121,7 +122,7 @@ CASES = [
     Cascade(
         "usps10",
         "usps10_libsvm.npz",
-        first=("protonn", _settings_of("usps10-2kB")),
+        first=("protonn", _settings_of("usps10-small") | _AUGMENTED),
         second=("protonn", _settings_of("usps10-gradients-2kB")),
     ),
     Cascade(
