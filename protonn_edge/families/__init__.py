@@ -7,14 +7,14 @@ A family builds firmware, measures and runs it, and uploads it. Its folder's `FA
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol
 
-from protonn_edge.avr.program import Sections
+from protonn_edge.avr.program import Sections as Sections
 from protonn_edge.boards import DEFAULT_BOARD, Board, load_board
 from protonn_edge.chain.head import Remedies
 from protonn_edge.codegen import DevicePlan
@@ -101,6 +101,48 @@ class BuildsFirmware(ABC):
         return {}
 
 
+class MachineCode(Protocol):
+    """The machine code of a linked program, which is followed along every branch and call.
+
+    Each method raises `CheckFailed` if the code cannot be followed.
+    """
+
+    def entries(self, name: str) -> Collection[int]:
+        """Return the addresses of a function and its copies; `InputError` if there is none."""
+
+    def labels(self) -> Mapping[str, Sequence[int]]:
+        """Return the addresses of the labels by which the source marks spans."""
+
+    def predictions(self) -> Collection[str]:
+        """Return the functions that each make a prediction, as the source states."""
+
+    def handlers(self) -> Mapping[int, int]:
+        """Return the addresses of interrupt handlers, by the numbers of their vectors."""
+
+    def functions(self, entries: Collection[int]) -> Mapping[int, Any]:
+        """Return all functions that run below some addresses, by theirs."""
+
+    def floats(self) -> Sequence[str]:
+        """Return the routines for floating point."""
+
+    def paths(self, entry: str) -> Any:
+        """Return the shortest and the longest path through a function."""
+
+    def longest(
+        self,
+        starts: Mapping[int, int | tuple[int, int]],
+        ends: Collection[int] = (),
+        limits: Mapping[str, int] | None = None,
+    ) -> int:
+        """Return the most cycles from places, passed so often, or at least and at most, to others.
+
+        `limits` has how often labels are passed at most, by their names.
+        """
+
+    def stack(self, entry: str | None = None) -> int:
+        """Return the most bytes of stack below a function, or of the whole program."""
+
+
 class ReadsPrograms(ABC):
     """What differs in linked programs."""
 
@@ -109,6 +151,10 @@ class ReadsPrograms(ABC):
     @abstractmethod
     def read(self, elf: Path) -> LinkedFirmware:
         """Return the program in an ELF file; `InputError` if it has none of this family."""
+
+    def follow(self, _program: Any) -> MachineCode:
+        """Return a program's machine code; `CheckFailed` if that of this family is not followed."""
+        raise CheckFailed("the machine code of such a chip is not followed")
 
     @abstractmethod
     def share(self, elf: Path) -> Sections:

@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from protonn_edge import __version__, codegen, quantization
-from protonn_edge.avr.cores import CORES, EVERY_CORE, WORD_CORES
 from protonn_edge.boards import Board
 from protonn_edge.chain.file import checked_bytes, load_model
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import DevicePlan, render_c, words
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.codegen.renderer import render_parts
+from protonn_edge.cores import CORES, EVERY_CORE, WORD_CORES
 from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.extensions import brought, forms_of
 from protonn_edge.families import ProjectFiles, family_in, family_of
@@ -50,7 +50,7 @@ _MEAN = number(0, 1e15)
 _STAGES = list_of(lambda each: isinstance(each, dict) and _MEAN(each.get("mean")), most=100)
 _READ: dict[str, Check] = {  # the rest is only compared
     "model_sha256": text(64),
-    "core": one_of(*EVERY_CORE, None),
+    "core": one_of(*CORES, *WORD_CORES, None),
     "choices": lambda value: isinstance(value, dict) and all(map(text(80), value.values())),
     "plan": lambda value: isinstance(value, dict) and _STAGES(value.get("stages", [])),
 }

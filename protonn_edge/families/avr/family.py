@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from protonn_edge.avr.cores import CORES
 from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.boards import Board, board_names
 from protonn_edge.codegen import DevicePlan
+from protonn_edge.cores import CORES
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.emulator.programs import EMULATORS, find_program
 from protonn_edge.errors import InvalidValue

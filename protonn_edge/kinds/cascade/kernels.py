@@ -16,9 +16,9 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.integer_stage import stage_names
+from protonn_edge.cores import Core
 from protonn_edge.kernels import compiled
 from protonn_edge.kernels.kernel import (
     INPUTS_AT_ONCE,
@@ -49,6 +49,13 @@ _OWN = (
 
 _LEAST = re.compile(r"(\b(?:PASSED|WHOLE|SHARED)\([^,\n]+, \d+, )\d+")
 """The fact of how often places are passed at least."""
+
+_HELD = re.compile(r"_(?:inputs|image)\[")
+"""An array of a stage that holds all inputs: of the first one, which reads those of the cascade."""
+
+_COMMENT = re.compile(r"/\*.*?\*/")
+_NAME = re.compile(r"(\w+)(?:\[[^]]*\])?[;,]")
+"""A name that a declaration ends with, or one of several."""
 
 Item = TypeVar("Item")
 
@@ -149,6 +156,39 @@ class PartProgram:
         predict = rf"^(PNN_NOINLINE uint8_t {self.n}_predict\()".replace("PNN", bare.upper())
         return re.sub(predict, r"static \1", text, flags=re.MULTILINE)
 
+    def placed(self, text: str) -> Placed:
+        """Return the variables of a stage in C as members of a struct."""
+        before, members, behind, names = list[str](), list[str](), list[str](), list[str]()
+        lines, open_ = list[str](), False
+        for line in text.split("\n"):
+            is_open = open_ or line.startswith("static ")
+            lines.append(line)
+            if is_open and (line.endswith("{") or (open_ and not line.startswith("}"))):
+                open_ = True
+            elif is_open and _HELD.search(line):  # nothing is pushed to it
+                before += lines
+                lines, open_ = [], False
+            elif is_open:
+                members += (each.removeprefix("static ") for each in lines)
+                names += _NAME.findall(_COMMENT.sub("", line.rpartition("}")[2]))
+                lines, open_ = [], False
+            elif not line.startswith(("/*", " *")):  # what describes a variable stays with it
+                (behind if members else before).extend(lines)
+                lines = []
+        (behind if members else before).extend(lines)
+        texts = ("\n".join(each).strip("\n") for each in (before, members, behind))
+        return Placed(next(texts), next(texts), next(texts), names)
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Variables as members of a struct: the lines before and behind it, and their names."""
+
+    before: str
+    members: str
+    behind: str
+    names: Sequence[str]
+
 
 @dataclass(frozen=True, eq=False)
 class PartPlan:
@@ -177,9 +217,15 @@ class PartPlan:
 
     @property
     def state(self) -> int:
-        """SRAM of a whole model, without the inputs that it reads in place."""
+        """SRAM that it needs while it computes, without inputs that it reads in place."""
+        local = sum(kernel.local_bytes for kernel in self.kernels)
+        return sum(cost.state + cost.buffer for cost in self.costs) - local
+
+    @property
+    def apart(self) -> int:
+        """SRAM of a whole model that it shares with none."""
         entry = 0 if self.costs[0].buffer else _ENTRY_BYTES
-        return entry + sum(cost.state + cost.buffer for cost in self.costs)
+        return entry + sum(kernel.local_bytes for kernel in self.kernels)
 
     @property
     def choices(self) -> Iterator[str]:
@@ -260,6 +306,11 @@ class CascadeKernel(Kernel):
         ]
         return tuple(made)
 
+    @property
+    def zeros_bytes(self) -> int:
+        """Bytes that are set to 0 again if both models compute."""
+        return sum(sum(each.zeros.values()) for part in self.kernels for each in part)
+
     @cached_property
     def programs(self) -> tuple[PartProgram, ...]:
         """Both models."""
@@ -295,7 +346,7 @@ class CascadeKernel(Kernel):
             tuple(steps),
             sum(cost.tables for cost in costs),
             sum(cost.code for cost in costs) + self.code_bytes,
-            sum(plan.state for plan in plans) + scores + self.held.state(feed),
+            _state(plans) + scores + self.held.state(feed),
             self.held.buffer(feed),
             self.held.called,
         )
@@ -304,7 +355,7 @@ class CascadeKernel(Kernel):
         """Return the cycles of the margin and of the scores, and of calls."""
         n, width = self.stage.n_outputs, self.stage.output_bits // 8
         searched = compiled.TURN_CYCLES * n * self.programs[0].bits // 8
-        written = compiled.TURN_CYCLES * n * width * (1 + share)
+        written = compiled.TURN_CYCLES * (n * width * (1 + share) + share * self.zeros_bytes)
         return searched + written + compiled.calls(_CALLS * (1 + share), self.core)
 
     def _activities(self, activity: Activity) -> tuple[float, Activity | None, Activity | None]:
@@ -326,10 +377,15 @@ def _parts(stage: IntegerCascade) -> tuple[PartStages, PartStages]:
     return stage.first, stage.second
 
 
+def _state(pair: Sequence[PartPlan]) -> int:
+    """Return the SRAM of two models, of which one computes at a time."""
+    return sum(plan.apart for plan in pair) + max(plan.state for plan in pair)
+
+
 def _pair_takes(pair: tuple[PartPlan, ...]) -> tuple[float, int, int]:
     first, second = (plan.takes for plan in pair)
     cycles = first[0] + _USUAL_SHARE * second[0]
-    return cycles, first[1] + second[1], first[2] + second[2]
+    return cycles, first[1] + second[1], _state(pair)
 
 
 kernels = CascadeKernel.of
