@@ -98,6 +98,7 @@ ROOMS = {
         "data data.csv --html page.html",
         "reports are not installed",
         reports=False,
+        needed_by=("studio",),
     ),
     "searches": Room(
         "protonn_edge/tuning protonn_edge/cli/tune.py protonn_edge/cli/tuning.py "
@@ -138,6 +139,7 @@ ROOMS = {
         "tests/recording docs/live.md docs/recording.md docs/sensors.md docs/own-sensor.md",
         "record -o recording.csv",
         "sensors are not installed",
+        needed_by=("studio",),
     ),
     "speech": Room(
         "protonn_edge/speech tests/speech docs/speech.md",
@@ -148,6 +150,12 @@ ROOMS = {
         "protonn_edge/editing protonn_edge/cli/takes.py tests/editing docs/editing.md",
         "takes data.csv",
         "editing is not installed",
+        needed_by=("studio",),
+    ),
+    "studio": Room(
+        "protonn_edge/studio web/studio tests/studio docs/studio.md",
+        "studio",
+        "the studio is not installed",
     ),
     "float builds": Room(
         "protonn_edge/kinds/protonn/precision templates/c/precision tests/precision",
