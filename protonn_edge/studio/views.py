@@ -12,8 +12,8 @@ from protonn_edge.chain.features import signal_of
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.model import Model, known_image_shape
 from protonn_edge.cli.tables import points_for
-from protonn_edge.datasets import TableOptions
 from protonn_edge.datasets.naming import NO_CLASS, NO_LABEL
+from protonn_edge.datasets.options import options_of_texts
 from protonn_edge.datasets.units import units_of
 from protonn_edge.editing.edits import TakeEditor
 from protonn_edge.editing.takes import EditableRecording
@@ -83,11 +83,16 @@ class _Silent:
         """Leave them out."""
 
 
-def figures(model_file: Path, data: Path) -> dict[str, Any]:
-    """Return a model's answers to the points of a file that training held out, in integers."""
+def figures(model_file: Path, data: Path, read: str = "") -> dict[str, Any]:
+    """Return a model's answers to the points of a file that training held out, in integers.
+
+    `read` is a value of the option --read.
+    """
     model = load_model(model_file)
     quiet: Any = _Silent()
-    points = points_for(model, data, TableOptions(), quiet, labels="optional")
+    points = points_for(
+        model, data, options_of_texts([read] if read else []), quiet, labels="optional"
+    )
     X = points.X
     scores: NDArray[Any]
     if why_floats_alone(model) is None:

@@ -207,7 +207,9 @@ _ORDERS: Mapping[Any, Callable[[BoardStream, PageRequest], None]] = {
 
 def _figures(_: Workspace, request: PageRequest) -> dict[str, Any]:
     """Return the answers of a model to points that it was not trained on."""
-    found: dict[str, Any] = _answers(request.path("model"), request.path("points"))
+    found: dict[str, Any] = _answers(
+        request.path("model"), request.path("points"), request.value("read")
+    )
     return found
 
 
