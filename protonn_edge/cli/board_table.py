@@ -24,6 +24,7 @@ def show_boards(out: Output, names: Sequence[str]) -> None:
 def _facts(board: Board) -> list[str]:
     pins = f"{board.rx_pin}/{board.tx_pin}"
     line = board.serial.upper() if board.serial != "software" else pins
+    line = "UART0" if board.proof == FIRMWARE else line
     used = f"{line}, {board.baud:,} baud"
     if board.proof == COMPILED:
         used = "compiled only"
