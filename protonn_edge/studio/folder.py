@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from protonn_edge.boards import load_board
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.head import title_of
 from protonn_edge.chain.model import Model
@@ -103,6 +104,20 @@ def _model_facts(path: Path, *_: int) -> Mapping[str, Any]:
 
 def _sensor_of(model: Model) -> str:
     return "" if model.instrument is None else model.instrument.sensor or ""
+
+
+def version_of(path: Path) -> str:
+    """Return a text that changes whenever a file, or a file of a folder, does."""
+    stamps = [each.stat() for each in sorted(path.rglob("*")) if each.is_file()]
+    stamps = [path.stat(), *stamps] if path.is_dir() else [path.stat()]
+    return "-".join(f"{s.st_ino:x}.{s.st_mtime_ns:x}.{s.st_size:x}" for s in stamps)[-200:]
+
+
+def board_limits(name: str) -> dict[str, Any]:
+    """Return the memory of a board, for bars."""
+    board = load_board(name)
+    limits = {"flash_bytes": board.flash_bytes, "sram_bytes": board.sram_bytes}
+    return {"name": board.name, "title": board.title, **limits}
 
 
 def next_step(recording: EditableRecording | None) -> str:

@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.boards import load_board
 from protonn_edge.chain.features import signal_of
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.model import Model, known_image_shape
 from protonn_edge.cli.tables import points_for
-from protonn_edge.datasets import TableOptions
 from protonn_edge.datasets.naming import NO_CLASS, NO_LABEL
+from protonn_edge.datasets.options import options_of_texts
 from protonn_edge.datasets.units import units_of
 from protonn_edge.editing.edits import TakeEditor
 from protonn_edge.editing.takes import EditableRecording
@@ -25,13 +24,6 @@ from protonn_edge.studio.folder import next_step
 
 _VALUES, _LEAST, _MOST = 80_000, 40, 300  # of all curves; pairs of the least and most of a curve
 _SHOWN = 12  # points of a cell of the matrix
-
-
-def version_of(path: Path) -> str:
-    """Return a text that changes whenever a file, or a file of a folder, does."""
-    stamps = [each.stat() for each in sorted(path.rglob("*")) if each.is_file()]
-    stamps = [path.stat(), *stamps] if path.is_dir() else [path.stat()]
-    return "-".join(f"{s.st_ino:x}.{s.st_mtime_ns:x}.{s.st_size:x}" for s in stamps)[-200:]
 
 
 def curves(recording: EditableRecording, version: str) -> dict[str, Any]:
@@ -91,11 +83,16 @@ class _Silent:
         """Leave them out."""
 
 
-def figures(model_file: Path, data: Path) -> dict[str, Any]:
-    """Return a model's answers to the points of a file that training held out, in integers."""
+def figures(model_file: Path, data: Path, read: str = "") -> dict[str, Any]:
+    """Return a model's answers to the points of a file that training held out, in integers.
+
+    `read` is a value of the option --read.
+    """
     model = load_model(model_file)
     quiet: Any = _Silent()
-    points = points_for(model, data, TableOptions(), quiet, labels="optional")
+    points = points_for(
+        model, data, options_of_texts([read] if read else []), quiet, labels="optional"
+    )
     X = points.X
     scores: NDArray[Any]
     if why_floats_alone(model) is None:
@@ -163,10 +160,3 @@ def _drawn(model: Model, point: NDArray[Any]) -> dict[str, Any]:
         return {"image": point.tolist(), "width": shape[1]}
     named = zip(model.feature_names or map(str, range(len(point))), point.tolist(), strict=False)
     return {"values": [[name, f"{value:.6g}"] for name, value in list(named)[:12]]}
-
-
-def board_limits(name: str) -> dict[str, Any]:
-    """Return the memory of a board, for bars."""
-    board = load_board(name)
-    limits = {"flash_bytes": board.flash_bytes, "sram_bytes": board.sram_bytes}
-    return {"name": board.name, "title": board.title, **limits}

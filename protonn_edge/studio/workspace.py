@@ -4,22 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from protonn_edge import __version__
 from protonn_edge.boards import board_names, load_board
+from protonn_edge.chain.registry import ESTIMATORS
 from protonn_edge.editing.takes import EditableRecording, read_takes
 from protonn_edge.errors import InputError, InvalidValue, ProtoNNEdgeError, shortened
 from protonn_edge.sensors.commands.source import SensorSource
-from protonn_edge.studio import views
 from protonn_edge.studio.actions import FIELDS, RECORDING, line_of, names_in, words_of
-from protonn_edge.studio.folder import kind_of, listing, model_facts
+from protonn_edge.studio.folder import board_limits, kind_of, listing, model_facts, version_of
 from protonn_edge.studio.jobs import Busy, Jobs
 from protonn_edge.studio.request import PageRequest
-from protonn_edge.studio.streams import BoardStream
 from protonn_edge.studio.tabs import Tabs
 from protonn_edge.system.files import write_atomically
-from protonn_edge.training.base import CLASSIFIERS
+from protonn_edge.system.lazy import later
+
+if TYPE_CHECKING:
+    from protonn_edge.studio.streams import BoardStream
+
+# The page is shown before what it may never need is imported.
+_open_stream = later("protonn_edge.studio.streams", "BoardStream")
+_curves = later("protonn_edge.studio.views", "curves")
+_answers = later("protonn_edge.studio.views", "figures")
 
 DROP_LIMIT_BYTES = 1 << 26
 _DROPPED = (".csv", ".tsv", ".wav", ".npz", ".svm", ".toml")
@@ -64,7 +71,7 @@ class Workspace:
             "models": [model_facts(self.folder / name) for name in models],
             "built": [{"sha256": sha256, **used} for sha256, used in self.jobs.built.items()],
             "boards": [*board_names()],
-            "classifiers": [*CLASSIFIERS, "best"],
+            "classifiers": [*ESTIMATORS, "best"],
             "job": self.jobs.latest,
             "stream": {} if self.stream is None else self.stream.state,
         }
@@ -72,10 +79,11 @@ class Workspace:
     def takes(self, request: PageRequest) -> dict[str, Any]:
         """Return the curves of a recording, which is read once as long as it does not change."""
         path = request.path("recording")
-        version = views.version_of(path)
+        version = version_of(path)
         if self._read is None or self._read[0] != f"{path} {version}":
             self._read = f"{path} {version}", read_takes(path)
-        return views.curves(self._read[1], version)
+        shown: dict[str, Any] = _curves(self._read[1], version)
+        return shown
 
     def lines(self, request: PageRequest) -> dict[str, Any]:
         """Return the command lines of steps, without running them."""
@@ -91,7 +99,7 @@ class Workspace:
         steps = request.steps
         if "version" in request.asked:
             path = request.path("recording")
-            if views.version_of(path) != request.asked["version"]:
+            if version_of(path) != request.asked["version"]:
                 raise Changed(f"{path.name} has changed since it was shown; look at it again")
         if any(_needs_line(*step) for step in steps) and not self.jobs.is_running:
             self._leave_board()
@@ -118,7 +126,7 @@ class Workspace:
         port = request.value("port") or None
         self._leave_board()
         source = SensorSource(port, bool(played), tuple(played), Path(project))
-        self.stream = BoardStream(kind, source, board, baud, self.tabs.tell)
+        self.stream = _open_stream(kind, source, board, baud, self.tabs.tell)
         self._source = {**request.asked, "teach": "yes" if kind == "teach" else ""}
         if kind != "logger":
             self._show_line("monitor", {**self._source, "project": project})
@@ -199,12 +207,15 @@ _ORDERS: Mapping[Any, Callable[[BoardStream, PageRequest], None]] = {
 
 def _figures(_: Workspace, request: PageRequest) -> dict[str, Any]:
     """Return the answers of a model to points that it was not trained on."""
-    return views.figures(request.path("model"), request.path("points"))
+    found: dict[str, Any] = _answers(
+        request.path("model"), request.path("points"), request.value("read")
+    )
+    return found
 
 
 def _limits(_: Workspace, request: PageRequest) -> dict[str, Any]:
     """Return the memory of a board."""
-    return views.board_limits(request.value("board") or "uno")
+    return board_limits(request.value("board") or "uno")
 
 
 Answer = Callable[[Workspace, PageRequest], dict[str, Any]]

@@ -127,7 +127,7 @@ ROOMS = {
     ),
     "teaching": Room(
         "protonn_edge/teaching protonn_edge/kinds/protonn/teaching templates/teaching "
-        "firmware/teaching.h tests/teaching docs/teaching.md",
+        "firmware/teaching.h tests/teaching tests/pico/test_teaching.py docs/teaching.md",
         "train data.csv -o taught.npz --classifier protonn --teachable 5",
         "teaching is not installed",
         kind="protonn",

@@ -152,9 +152,9 @@ export class Models {
             return [model.name, model.error];
         }
         const points = this.training.points;
-        const key = `${model.name} ${model.at} ${points}`;
+        const key = `${model.name} ${model.at} ${points} ${this.training.read}`;
         if (points && !this.known.has(key)) {
-            this.known.set(key, await this.wire.ask("figures", { model: model.name, points, quiet: true }));
+            this.known.set(key, await this.wire.ask("figures", { model: model.name, points, read: this.training.read }, true));
         }
         const found = this.known.get(key);
         const interval = found?.quality?.accuracy_interval.map(percent).join(" to ");
@@ -169,8 +169,8 @@ export class Models {
 }
 
 export class Report {
-    constructor(wire, recording) {
-        Object.assign(this, { wire, recording });
+    constructor(wire, recording, training) {
+        Object.assign(this, { wire, recording, training });
         this.form = find("#reporting");
         this.action = new ActionForm(this.form, wire, () => this.#steps());
         this.action.press("open", () => this.#open());
@@ -192,7 +192,8 @@ export class Report {
 
     #steps() {
         const { model, points } = fieldsOf(this.form);
-        const common = { points, project: "measured", results: "results.csv" };
+        const read = points === this.training.points ? this.training.read : undefined;
+        const common = { points, read, project: "measured", results: "results.csv" };
         const { port, emulated, board } = this.recording.source();
         const upload = emulated ? [] : [["upload", { ...common, port }]];
         return [

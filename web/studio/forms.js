@@ -24,7 +24,7 @@ export class ActionForm {
     renew() {
         clearTimeout(this.timer);
         this.timer = setTimeout(async () => {
-            const answer = await this.wire.ask("lines", { steps: this.steps() });
+            const answer = await this.wire.ask("lines", { steps: this.steps() }, true);
             const lines = answer?.lines.length ? answer.lines : [`# ${answer?.missing ?? ""}`];
             this.text.textContent = lines.join("\n");
         }, CALM_MS);

@@ -14,12 +14,12 @@ const wire = new Wire();
 const takes = new Takes(wire);
 const recording = new Recording(wire);
 const training = new Training(wire);
-const stages = [recording, training, new LiveClasses(wire, recording), new Building(wire, recording), new Report(wire, recording)];
+const stages = [recording, training, new LiveClasses(wire, recording), new Building(wire, recording), new Report(wire, recording, training)];
 const models = new Models(wire, training);
 new Listing(find("#terminal .listing"));
 
 async function renew() {
-    const state = await wire.ask("state");
+    const state = await wire.ask("state", {}, true);
     if (!state) {
         return;
     }

@@ -19,7 +19,7 @@ export class Takes {
 
     async show() {
         const name = this.select.value;
-        const shown = name ? await this.wire.ask("takes", { recording: name }) : null;
+        const shown = name ? await this.wire.ask("takes", { recording: name }, true) : null;
         if (name && !shown) {
             return;
         }

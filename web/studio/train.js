@@ -14,7 +14,7 @@ export class Training {
         this.action = new ActionForm(this.form, wire, () => this.steps());
         this.form.elements.data.addEventListener("input", () => this.#data());
         this.form.elements.classifier.addEventListener("input", () => this.#classifier());
-        this.action.press("look", () => wire.run([["data", { data: this.points }]]));
+        this.action.press("look", () => wire.run([["data", { data: this.points, read: this.read }]]));
         wire.on("job", ({ job }) => {
             if (job.action === "train" && (job.state === "done" || job.state === "stopped") && job.record) {
                 this.show(this.#model, this.points);
@@ -48,8 +48,14 @@ export class Training {
         return this.kind === "windows" ? "windows.npz" : data.value;
     }
 
+    /** How the file of points is read. */
+    get read() {
+        const { column, size } = fieldsOf(this.form);
+        return size ? `size=${size}` : column ? `label=${column}` : undefined;
+    }
+
     #data() {
-        for (const kind of ["windows", "images"]) {
+        for (const kind of ["windows", "images", "points"]) {
             this.form.querySelectorAll(`.${kind}`).forEach((one) => (one.hidden = this.kind !== kind));
         }
         this.form.elements.features.value = FEATURES[this.kind];
@@ -64,13 +70,10 @@ export class Training {
     }
 
     steps() {
-        const { data, window, stride, test, size, features, ...more } = fieldsOf(this.form);
-        const train = { points: this.points, model: this.#model, ...more };
+        const { data, window, stride, test, size, column, features, ...more } = fieldsOf(this.form);
+        const train = { points: this.points, model: this.#model, read: this.read, ...more };
         if (data && features && more.classifier !== "best") {
             train.features = features;
-        }
-        if (size) {
-            train.read = `size=${size}`;
         }
         if (this.kind !== "windows") {
             return [["train", train]];
@@ -79,7 +82,7 @@ export class Training {
     }
 
     async show(model, points) {
-        const found = await this.wire.ask("figures", { model, points });
+        const found = await this.wire.ask("figures", { model, points, read: this.read });
         find("#figures").hidden = !found;
         if (!found) {
             return;

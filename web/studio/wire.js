@@ -21,9 +21,9 @@ export class Wire extends EventTarget {
         return { authorization: `Bearer ${sessionStorage.getItem(KEY) ?? ""}` };
     }
 
-    /** Ask something without an effect; returns null if there is no answer. */
-    ask(name, fields = {}) {
-        return this.#send(`/ask/${name}`, fields);
+    /** Ask something without an effect; returns null if there is no answer, `quiet` or with a sentence. */
+    ask(name, fields = {}, quiet = false) {
+        return this.#send(`/ask/${name}`, fields, quiet);
     }
 
     /** Order something; returns null if it was refused, with a sentence that everyone sees. */
@@ -40,11 +40,11 @@ export class Wire extends EventTarget {
         return this.#fetch(`/drop/${encodeURIComponent(file.name)}`, { method: "PUT", body: file });
     }
 
-    #send(path, fields) {
-        return this.#fetch(path, { method: "POST", body: JSON.stringify(fields) });
+    #send(path, fields, quiet) {
+        return this.#fetch(path, { method: "POST", body: JSON.stringify(fields) }, quiet);
     }
 
-    async #fetch(path, request) {
+    async #fetch(path, request, quiet = false) {
         let answer = { error: "the studio does not run anymore; start it again with: protonn-edge studio" };
         try {
             const response = await fetch(path, { ...request, headers: this.#headers });
@@ -53,7 +53,9 @@ export class Wire extends EventTarget {
                 this.#hear({ changed: true });
             }
         } catch {}
-        this.#hear({ error: answer.error ?? "" });
+        if (!quiet) {
+            this.#hear({ error: answer.error ?? "" });
+        }
         return answer.error ? null : answer;
     }
 
