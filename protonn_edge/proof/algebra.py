@@ -275,11 +275,17 @@ class Algebra(Roots):
         raise Unproven(f"the overflow of a sum of {x} and {y}")
 
     def _together(self, x: SumForm, y: SumForm) -> tuple[Root | None, Integers, Integers] | None:
-        """Return the values of two forms over their only root; cut one beside a number."""
-        roots = x.tables.keys() | y.tables.keys()
-        if len(roots) <= 1:
-            return next(iter(roots), None), x.array(), y.array()
-        return None
+        """Return the values of two forms over one root; a sum is cut beside a number, or itself."""
+        if len(x.tables.keys() | y.tables.keys()) <= 1:
+            return x.root or y.root, x.array(), y.array()
+        if x.tables and y.tables and x.tables != y.tables:
+            return None
+        if x.high - x.low + y.high - y.low > self.WIDE:  # better compared as a whole, if it fits
+            return None
+        root, array = self.cut(x if x.tables else y)
+        if x.tables and y.tables:
+            return root, array, array + (y.constant - x.constant)
+        return (root, array, y.array()) if x.tables else (root, x.array(), array)
 
 
 def _known(value: Value) -> Value:

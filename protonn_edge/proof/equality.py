@@ -191,9 +191,9 @@ class PredictionProof:
         """Whether the comparisons on the way here say which of two scores is less."""
         sums = self.machine.algebra.sums
         modulus = 1 << self.model.own_stages[-1].output_bits
-        compared = {number for fact in state.facts for number in fact[:2]}
+        numbers = [*range(len(sums.forms)), *(sums.number(each) for each in (lower, upper))]
         alike = [
-            [n for n in compared if _is_score(sums.forms[n], each, modulus)]
+            [n for n in dict.fromkeys(numbers) if _is_score(sums.forms[n], each, modulus)]
             for each in (lower, upper)
         ]
         return any(

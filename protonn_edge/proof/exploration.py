@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from protonn_edge.avr.order import CallFrame, Flow, Position, flow_from
 from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.proof.forms import Bit, Byte, Root, Unproven, same
 from protonn_edge.proof.machine import OFFSETS, Fork, Machine
-from protonn_edge.proof.state import ChipState, Meeting, over_way, same_mask
+from protonn_edge.proof.state import ChipState, Meeting, over_way, same_mask, words_over_way
 
 RETURN = 0x1FFFE
 """Where a function that is called by nobody returns to."""
@@ -268,7 +269,8 @@ class Explorer:
         if not _cover_everything(boxes):
             return None
         way = Root(f"way{len(self.ways)}", np.arange(len(states)), boxes=boxes)
-        state = _merged(states, live, self.machine, lambda values: over_way(way, values))
+        pair = partial(words_over_way, self.machine.algebra, way)
+        state = _merged(states, live, self.machine, partial(over_way, way), pair)
         if state is not None:
             state.masks, state.flags = {}, [None] * 8
             self.ways.append(way)
@@ -309,8 +311,13 @@ def _shared(one: ChipState, other: ChipState) -> int:
     return facts + sum(same_mask(mask, other.masks.get(root)) for root, mask in one.masks.items())
 
 
-def _merged(states: list[ChipState], live: Live, machine: Machine, choose: Any) -> ChipState | None:
-    """Return a state with what a function makes of values; None if one is lost that matters."""
+def _merged(
+    states: list[ChipState], live: Live, machine: Machine, choose: Any, pair: Any = None
+) -> ChipState | None:
+    """Return a state with the common values of some; None if one is lost that matters.
+
+    `choose` makes them of values, and `pair`, if it can, of the values of two bytes.
+    """
     first = states[0]
     registers: list[Any] = []
     for number in range(32):
@@ -320,15 +327,21 @@ def _merged(states: list[ChipState], live: Live, machine: Machine, choose: Any) 
             return None
         registers.append(value)
     memory: dict[int, Any] = {}
-    for place in {place for each in states for place in each.memory}:
+    for place in sorted({place for each in states for place in each.memory}):
         values = [each.memory.get(place) for each in states]
-        value = values[0]
-        if any(each is not value for each in values):
-            values = [machine.before(each, place) for each in states]
-            value = choose(values)
-            if value is None and None not in values and place < OFFSETS:
-                return None
-        memory[place] = value
+        if place in memory:
+            continue
+        if all(each is values[0] for each in values):
+            memory[place] = values[0]
+            continue
+        values = [machine.before(each, place) for each in states]
+        two = pair and pair(values, [machine.before(each, place + 1) for each in states])
+        if two:
+            memory[place], memory[place + 1] = two
+            continue
+        memory[place] = choose(values)
+        if memory[place] is None and None not in values and place < OFFSETS:
+            return None
     state = first.copy()
     state.registers, state.memory = registers, memory
     return state

@@ -97,7 +97,11 @@ class Machine:
         action, here = known
         state.place = here.end
         self.algebra.facts = state.facts
-        return action(self, state, here.operands, here)
+        try:
+            return action(self, state, here.operands, here)
+        except Unproven as reason:
+            where = self.program.names.name_of(here.address)
+            raise Unproven(f"{reason} ({here.name} at 0x{here.address:x}, {where})") from None
 
     def place(self, low: Value, high: Value, offset: int = 0) -> int | tuple[Root, Any]:
         """Return an address: a number, or a root and the addresses over it."""

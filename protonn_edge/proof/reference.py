@@ -54,6 +54,14 @@ class Reference:
             sums.append(total)
         return sums
 
+    def affine(
+        self, compute: Callable[[NDArray[np.uint8]], NDArray[Any]], inputs: list[SumForm]
+    ) -> list[SumForm]:
+        """Return sums that are affine functions of bytes, (n, inputs) to (n, ...)."""
+        units = np.eye(len(inputs) + 1, len(inputs), dtype=np.uint8)
+        values = compute(units).reshape(len(units), -1).astype(np.int64)
+        return self.products((values[:-1] - values[-1]).T, values[-1], inputs)
+
     def function(
         self, form: SumForm, compute: Callable[[NDArray[np.int64]], NDArray[Any]], dropped: int = 0
     ) -> SumForm:

@@ -24,8 +24,10 @@ from protonn_edge.proof.forms import (
     constant,
     minus,
     plus,
+    recentred,
     restricted,
     same,
+    scaled,
     single,
     where,
 )
@@ -230,3 +232,33 @@ def over_way(way: Root, values: list[Any]) -> Any:
             return None
         offsets.append(rest.constant)
     return byte_of(plus(base.form, single(way, offsets)), base.place)
+
+
+def words_over_way(
+    algebra: Algebra, way: Root, lows: list[Any], highs: list[Any]
+) -> tuple[Value, Value] | None:
+    """Return the bytes of a number that is one of these for each value of a way, if possible."""
+    words = [_word(algebra, *each) for each in zip(lows, highs, strict=True)]
+    base, offsets = words[0], []
+    for each in words:
+        if base is None or each is None:
+            return None
+        offsets.append(each.constant - base.constant)
+        if not congruent(each, plus(base, constant(offsets[-1])), 1 << 16):
+            return None
+    assert base is not None
+    joined = plus(base, single(way, offsets))
+    return byte_of(joined, 0), byte_of(joined, 1)
+
+
+def _word(algebra: Algebra, low: Any, high: Any) -> SumForm | None:
+    """Return a form with these two bytes."""
+    if not isinstance(low, int | Byte) or not isinstance(high, int | Byte):
+        return None
+    if isinstance(low, Byte) and isinstance(high, Byte) and (low.place, high.place) == (0, 1):
+        return high.form if congruent(low.form, high.form, 256) else None
+    try:
+        forms = algebra.number(low), algebra.number(high)
+    except Unproven:
+        return None
+    return recentred(plus(forms[0], scaled(forms[1], 256)), 1 << 16)
