@@ -55,7 +55,7 @@ class Arithmetic:
             bit = flag.known
             if bit is None:
                 bit = flag.compute()
-                if not self.algebra.facts:
+                if not self.algebra.facts and not self.algebra.masks:
                     flag.known = bit
             flag = bit
         if flag is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from protonn_edge.avr.instruction_set import KEPT_BY_CALLEE
 from protonn_edge.avr.names import Variable
 from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.chain.integer_chain import IntegerChain
+from protonn_edge.chain.integer_stage import IntegerStage
+from protonn_edge.chain.registry import module_of_stage
 from protonn_edge.proof.exploration import RETURN, Explorer
 from protonn_edge.proof.facts import OrderFact
 from protonn_edge.proof.forms import (
@@ -85,9 +87,23 @@ class PredictionProof:
     def proof(self) -> Proof:
         """Execute it, and compare all that it leaves behind with the model."""
         start = self.start()
-        endings = self.explorer.run(start)
-        self.check(start, endings)
+        endings, scores = self._executed(start)
+        self._check(start, endings, scores)
         return Proof(self.explorer.steps, len(endings), self._written(endings))
+
+    def _executed(self, start: ChipState) -> tuple[list[ChipState], list[SumForm]]:
+        """Return the endings of the call, and the model's scores."""
+        *before, last = (*self.model.feature_stages, *self.model.own_stages)
+        module = module_of_stage(last.kind, "proof")
+        if hasattr(module, "executed"):  # it has a loop whose data decide what is done
+            return cast(Any, module).executed(last, self, start, self.reference(before))
+        endings = self.explorer.run(start)
+        return endings, self.reference([*before, last])
+
+    def reference(self, stages: Sequence[IntegerStage]) -> list[SumForm]:
+        """Return the values of stages for the inputs, after the program was executed."""
+        inputs = [variable(root) for root in self.inputs]
+        return Reference(self.machine.algebra, self.explorer.ways).values(stages, inputs)
 
     def start(self) -> ChipState:
         """Return the state at the first instruction of the call."""
@@ -96,10 +112,10 @@ class PredictionProof:
         for number in _KEPT:
             state.registers[number] = Byte(variable(Root(f"r{number}", np.arange(256))), 0)
         last = 0x10000 - self.model.n_features
-        pointer, place = self.machine.pointer("inputs", range(FIRST_SRAM, last), argument=True)
-        state.registers[_ARGUMENT : _ARGUMENT + 2] = pointer
+        pointer, place = self.machine.pointer("inputs", np.arange(FIRST_SRAM, last))
+        state.registers[_ARGUMENT : _ARGUMENT + 2] = (byte_of(variable(pointer), k) for k in (0, 1))
         state.memory = {place + i: Byte(variable(root), 0) for i, root in enumerate(self.inputs)}
-        state.stack, _ = self.machine.pointer("stack", range(FIRST_SRAM, 0x10000), argument=False)
+        state.stack = self.machine.stack()
         self.machine.enter(state, self.entry("predict"), RETURN)
         return state
 
@@ -111,15 +127,22 @@ class PredictionProof:
             raise Unproven(f"there is no function {name}")
         return address
 
+    def mark(self, name: str) -> int:
+        """Return the first place with a label of this name."""
+        marks = (each for each in self.program.marks if f".{name}." in each.name)
+        address = min((each.address for each in marks), default=None)
+        if address is None:
+            raise Unproven(f"there is no label {name}")
+        return address
+
     # ---- what is compared ----
 
-    def check(self, start: ChipState, endings: Sequence[ChipState]) -> None:
+    def _check(self, start: ChipState, endings: Sequence[ChipState], scores: list[SumForm]) -> None:
         """Refuse endings that differ from the model, or leave anything else behind."""
+        if not endings:
+            raise Unproven("no path returns")
         for state in endings:
             self._check_kept(start, state)
-        inputs = [variable(root) for root in self.inputs]
-        reference = Reference(self.machine.algebra, self.explorer.ways)
-        scores = reference.scores(self.model, inputs)
         place = self.scores_place(endings[0])
         for state in endings:
             self._check_scores(state, place, scores)

@@ -7,6 +7,7 @@ the same pass of the same loops, and go on as one state if nothing that still ma
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -17,7 +18,7 @@ from protonn_edge.avr import instruction_set
 from protonn_edge.avr.liveness import AT_RETURN, Live, Liveness
 from protonn_edge.avr.order import CallFrame, Flow, Position, flow_from
 from protonn_edge.avr.program import LinkedProgram
-from protonn_edge.proof.forms import Bit, Byte, Root, Unproven, same
+from protonn_edge.proof.forms import Bit, Byte, Impossible, Root, Unproven, same
 from protonn_edge.proof.machine import OFFSETS, Fork, Machine
 from protonn_edge.proof.state import ChipState, Meeting, over_way, same_mask, words_over_way
 
@@ -86,8 +87,9 @@ class Explorer:
                 raise Unproven(f"{len(states):,} different states in one place")
             alone = not waiting and len(states) == 1
             for state in states:
-                for each in self._advance(state, alone=alone):
-                    waiting.setdefault(_position(each), []).append(each)
+                with suppress(Impossible):
+                    for each in self._advance(state, alone=alone):
+                        waiting.setdefault(_position(each), []).append(each)
         return []
 
     def _advance(self, state: ChipState, *, alone: bool) -> Iterator[ChipState]:

@@ -15,8 +15,7 @@ from equality.values import value_of
 
 from protonn_edge.chain.registry import module_of_stage
 from protonn_edge.proof.equality import PredictionProof, prove
-from protonn_edge.proof.forms import Unproven, variable
-from protonn_edge.proof.reference import Reference
+from protonn_edge.proof.forms import Unproven
 
 EXAMPLES = [("linear", 2), ("linear", 9), ("linear", 10)]
 """A kind of conformance and the number of a program: small ones."""
@@ -47,8 +46,7 @@ def test_a_program_is_proven_and_its_forms_are_the_scores(
     model = program.instance.model
     prediction = PredictionProof(linked_program(program, tmp_path), model)
     assert prediction.proof().steps > 50
-    reference = Reference(prediction.machine.algebra, prediction.explorer.ways)
-    scores = reference.scores(model, [variable(each) for each in prediction.inputs])
+    scores = prediction.reference((*model.feature_stages, *model.own_stages))
     points = program.instance.points[:2]
     for point, expected in zip(points, model.scores(points), strict=True):
         inputs = dict(zip(prediction.inputs, point.tolist(), strict=True))

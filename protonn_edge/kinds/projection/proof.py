@@ -1,0 +1,27 @@
+"""Coordinates as functions of sums of tables."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from protonn_edge.kinds.projection.integers import (
+    COORDINATE_MAXIMUM,
+    COORDINATE_MINIMUM,
+    IntegerProjection,
+)
+from protonn_edge.proof.forms import SumForm
+from protonn_edge.proof.reference import Reference
+
+
+def forms(stage: IntegerProjection, inputs: list[SumForm], reference: Reference) -> list[SumForm]:
+    """Return the coordinates of bytes."""
+    dropped = (stage.accumulator_bits - 16) // 8
+
+    def coordinates(sums: np.ndarray, k: int) -> np.ndarray:
+        unlimited = stage.requantized(sums[:, None])[:, k]
+        return np.clip(unlimited, COORDINATE_MINIMUM, COORDINATE_MAXIMUM)
+
+    return [
+        reference.function(each, lambda sums, k=k: coordinates(sums, k), dropped)
+        for k, each in enumerate(reference.products(stage.weights, stage.bias, inputs))
+    ]
