@@ -191,10 +191,10 @@ class Algebra(Roots):
     def top_bit(self, value: Value) -> Condition:
         """Return the sign of a byte."""
         if isinstance(value, Byte) and value.form.root is None:
-            form, modulus = value.form, _BYTES << 8 * value.place
-            form = fitting(form, modulus, self.bounds(form), signed=True)
-            if form is not None:
-                return self.less(form, constant(0))
+            modulus, bounds = _BYTES << 8 * value.place, self.bounds(value.form)
+            fitted = fitting(value.form, modulus, bounds, signed=True)
+            if fitted is not None:
+                return self.less(fitted, constant(0))
         return self.bit(lambda each: each >> 7, value)
 
     def zeros(self, values: list[Value]) -> Condition:

@@ -96,7 +96,9 @@ class PredictionProof:
         *before, last = (*self.model.feature_stages, *self.model.own_stages)
         module = module_of_stage(last.kind, "proof")
         if hasattr(module, "executed"):  # it has a loop whose data decide what is done
-            return cast(Any, module).executed(last, self, start, self.reference(before))
+            run: Any = cast(Any, module).executed
+            endings, scores = run(last, self, start, lambda: self.reference(before))
+            return endings, scores
         endings = self.explorer.run(start)
         return endings, self.reference([*before, last])
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from protonn_edge.kinds.forest.integers import IntegerForest
-from protonn_edge.proof.forms import Root, SumForm, Unproven, constant, plus, single
+from protonn_edge.proof.forms import SumForm, Unproven, constant, plus, single
 from protonn_edge.proof.reference import Reference
 
 
@@ -49,14 +49,14 @@ class _Tree:
     def _input(self, node: int) -> SumForm:
         return self._inputs[int(self._trees.features[node])]
 
-    def _left(self, node: int, box: Mapping[Root | None, Any]) -> bool | None:
+    def _left(self, node: int, box: Mapping[Any, Any]) -> bool | None:
         """Return whether values within a box go left; None if some do and some do not."""
         form = self._input(node)
         left = np.atleast_1d(form.array() <= self._limits[node])
         left = left[box[form.root]] if form.root in box else left
         return bool(left[0]) if left.all() == left.any() else None
 
-    def leaf(self, box: Mapping[Root | None, Any]) -> int:
+    def leaf(self, box: Mapping[Any, Any]) -> int:
         """Return the leaf that values within a box reach."""
         node = self._place
         while self._trees.inner[node]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from protonn_edge.kinds.projection.integers import (
@@ -9,7 +11,7 @@ from protonn_edge.kinds.projection.integers import (
     COORDINATE_MINIMUM,
     IntegerProjection,
 )
-from protonn_edge.proof.forms import SumForm
+from protonn_edge.proof.forms import Integers, SumForm
 from protonn_edge.proof.reference import Reference
 
 
@@ -17,11 +19,11 @@ def forms(stage: IntegerProjection, inputs: list[SumForm], reference: Reference)
     """Return the coordinates of bytes."""
     dropped = (stage.accumulator_bits - 16) // 8
 
-    def coordinates(sums: np.ndarray, k: int) -> np.ndarray:
+    def coordinates(k: int, sums: Integers) -> Integers:
         unlimited = stage.requantized(sums[:, None])[:, k]
         return np.clip(unlimited, COORDINATE_MINIMUM, COORDINATE_MAXIMUM)
 
     return [
-        reference.function(each, lambda sums, k=k: coordinates(sums, k), dropped)
+        reference.function(each, partial(coordinates, k), dropped)
         for k, each in enumerate(reference.products(stage.weights, stage.bias, inputs))
     ]

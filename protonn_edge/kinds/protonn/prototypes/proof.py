@@ -8,6 +8,7 @@ added to the scores, whatever is in it; and the decision is right for any scores
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,10 @@ _ENTRY = 3  # bytes of an entry: an RBF, and the address of labels
 
 
 def executed(
-    stage: IntegerPrototypes, proof: PredictionProof, start: ChipState, inputs: list[SumForm]
+    stage: IntegerPrototypes,
+    proof: PredictionProof,
+    start: ChipState,
+    inputs: Callable[[], list[SumForm]],
 ) -> tuple[list[ChipState], list[SumForm]]:
     """Return the endings of a prediction, and its scores, which may be any numbers."""
     if stage.voters is not None:
@@ -44,7 +48,7 @@ def executed(
     if stage.gives_nearest:
         raise Unproven("the largest RBF is an answer, too")
     loop = _Loop(stage, proof, start)
-    loop.check_coordinates(inputs)
+    loop.check_coordinates(inputs())
     for number in range(stage.n_prototypes):
         loop.check_prototype(number)
     for count in range(1, loop.places + 1):
@@ -72,7 +76,7 @@ class _Loop:
         self.explorer.stops = frozenset({self.head, self.some, self.done})
         self.first = self.explorer.stopped[0]
         low, high = self.first.registers[_ROW : _ROW + 2]
-        self.rows = low | high << 8  # the first prototype, which the program finds by itself
+        self.rows = low | high << 8  # the first prototype, which the program has in its code
         self._check_start()
         first, machine = self.first, self.machine
         self.coordinates = [machine.read(first, self.point + k) for k in range(stage.n_inputs)]
@@ -173,7 +177,7 @@ class _Loop:
         for fact in state.facts:
             difference = minus(sums.forms[fact.lower], sums.forms[fact.upper])
             told |= minus(distance, difference).high - fact.strict < 0
-        mask = state.masks.get(distance.root)
+        mask = state.masks.get(distance.root) if distance.root else None
         if not told and (mask is None or (distance.array()[mask] >= 0).any()):
             raise Unproven("a prototype is listed without all of its coordinates")
         for byte, value in zip(self.coordinates, stage.prototypes[:, number], strict=True):
