@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.avr.cores import UNO_CORE
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
+from protonn_edge.cores import UNO_CORE
 from protonn_edge.features.convolution.integers import IntegerConvolution
 from protonn_edge.features.convolution.kernels import ConvolutionKernel
 from protonn_edge.features.convolution.making import layered

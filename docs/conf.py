@@ -40,10 +40,10 @@ _ELSEWHERE = {
 }
 # The index names the other pages. These are below one of them in the navigation.
 _BELOW = {
-    "own-sensor": ("recording", "editing", "sensors", "audio", "live"),
+    "own-sensor": ("recording", "editing", "sensors", "audio", "speech", "live"),
     "which-model": (
         *(kind for kind in KINDS if Path(__file__).with_name(f"{kind}.md").exists()),
-        *("gradients", "convolution-training"),
+        *("cascades", "gradients", "convolution-training"),
     ),
     "tuning": ("accuracy", "cluster"),
     "tutorial-gesture": ("phone",),

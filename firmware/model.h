@@ -4,7 +4,7 @@
 
 #if defined(__has_include)
 #if !__has_include("generated/pnn_model.h")
-#error "No model yet: run `protonn-edge build --board uno model.npz`"
+#error "No model yet: run `protonn-edge build model.npz`"
 #endif
 #endif
 #include "generated/pnn_model.h"

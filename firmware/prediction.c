@@ -76,15 +76,7 @@ void prediction_push(uint8_t feature)
         return;
     }
     features_missing--;
-#if PNN_INPUT_MAXIMUM < 255
-    if (feature > PNN_INPUT_MAXIMUM) {
-        out_of_range = true;
-        feature = 0; /* sums are proven not to overflow only for features up to the maximum */
-    }
-#endif
-    if (feature == PNN_INPUT_MAXIMUM) {
-        saturations++;
-    }
+    feature = checked_feature(feature, &out_of_range, &saturations);
     chunk[chunk_count++] = feature;
 #if !PREDICTION_HOLDS_FEATURES
     if (chunk_count == PNN_CHUNK_FEATURES || features_missing == 0) {

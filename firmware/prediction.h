@@ -13,6 +13,24 @@
 #define PREDICTION_HOLDS_FEATURES (PNN_CHUNK_FEATURES >= PNN_FEATURES)
 #endif
 
+/* Return a feature, or 0 for one that is too large; note that, and features at the maximum. */
+static inline pnn_input_t checked_feature(uint8_t feature, bool *out_of_range,
+                                          uint32_t *saturations)
+{
+#if PNN_INPUT_MAXIMUM < 255
+    if (feature > PNN_INPUT_MAXIMUM) {
+        *out_of_range = true;
+        feature = 0; /* sums are proven not to overflow only for features up to the maximum */
+    }
+#else
+    (void)out_of_range;
+#endif
+    if (feature == PNN_INPUT_MAXIMUM) {
+        ++*saturations;
+    }
+    return feature;
+}
+
 /* Start a prediction; an earlier one is discarded, finished or not. */
 void prediction_begin(void);
 

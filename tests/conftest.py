@@ -13,6 +13,7 @@ import pytest
 from arduino_ide import build_core
 from hypothesis import settings
 from kept_programs import KeptPrograms
+from kept_templates import with_kept_templates
 from programs import kill_heirs
 from replayed_builds import ReplayedBuilds
 from schedule import (
@@ -22,7 +23,7 @@ from schedule import (
     pytest_xdist_make_scheduler,
 )
 
-from protonn_edge.codegen import host
+from protonn_edge.codegen import host, renderer
 from protonn_edge.system.rounding import fix_rounding
 from protonn_edge.toolchain import platformio
 
@@ -67,6 +68,9 @@ if "PROTONN_EDGE_REPLAYED_BUILDS" not in os.environ:
     # Whatever happened, nothing that tests have started outlives them.
     atexit.register(kill_heirs, "PROTONN_EDGE_REPLAYED_BUILDS")
 _BUILDS = Path(os.environ["PROTONN_EDGE_REPLAYED_BUILDS"])
+
+# From here on: some templates are rendered when tests are collected.
+renderer._environment = with_kept_templates(_BUILDS / "templates", renderer._environment)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -29,6 +29,8 @@ from markdown_it import MarkdownIt
 PAGES = [CHECKOUT / "README.md", CHECKOUT / "CONTRIBUTING.md", *(CHECKOUT / "docs").glob("**/*.md")]
 MARKS = ("needs", "package", "data", "exit", "until", "adds", "numbers", "file", "excerpt")
 
+# Only blocks are of interest, and reading what is in a line takes most of the time.
+_READER = MarkdownIt("commonmark").enable("table").disable("inline")
 _SESSION = "one Python session"
 _CONTINUES = re.compile(r"\bcontinu(?:es?|ing)\b|\bappend\b", re.IGNORECASE)
 _MARK = re.compile(r"<!--\s*(\w[\w -]*):\s*(.*?)\s*-->", re.DOTALL)
@@ -73,7 +75,7 @@ def blocks_of(path: Path) -> list[Block]:
 def page_marks(path: Path) -> dict[str, str]:
     """Return what the comments of a page say that stand above no block."""
     marks = {}
-    for token in MarkdownIt("commonmark").parse(path.read_text("utf-8")):
+    for token in _READER.parse(path.read_text("utf-8")):
         if token.type == "html_block":
             marks.update(dict(_MARK.findall(token.content)))
     return marks
@@ -82,7 +84,7 @@ def page_marks(path: Path) -> dict[str, str]:
 def _blocks(page: str, text: str) -> Iterator[Block]:
     above: dict[str, str] = {}
     paragraph = ""
-    for token in MarkdownIt("commonmark").enable("table").parse(text):
+    for token in _READER.parse(text):
         if token.type == "html_block":
             above.update(dict(_MARK.findall(token.content)))
             continue

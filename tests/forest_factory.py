@@ -11,7 +11,8 @@ from model_factory import parts_for, random_points
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.model import Model
-from protonn_edge.kinds.forest.integers import LEAF, IntegerForest
+from protonn_edge.kinds.forest.integers import IntegerForest
+from protonn_edge.kinds.forest.table import LEAF
 
 
 def random_shape(
@@ -54,8 +55,12 @@ def random_chain(
     share: float = 0.3,
     vote: int = 0,
     apart: bool = False,
+    levels: int = 255,
 ) -> IntegerChain:
-    """Return integers of random trees, whose leaves may add one `vote` each."""
+    """Return integers of random trees.
+
+    Their leaves may add one `vote` each; a feature has `levels` different thresholds.
+    """
     rng = np.random.default_rng(seed)
     nodes = random_shape(rng, trees, features, depth, apart=apart)
     inner = int((nodes != LEAF).sum())
@@ -65,7 +70,7 @@ def random_chain(
     return forest_chain(
         inputs=InputQuantizer(np.zeros(features), np.full(features, 1 / 255), 255),
         nodes=nodes,
-        thresholds=rng.integers(0, 255, inner).astype(np.uint8),
+        thresholds=(rng.integers(0, levels, inner) * (255 // levels)).astype(np.uint8),
         leaves=leaves.astype(np.int8),
         bias=rng.integers(-300, 300, classes),
         score_scale=1 / 1000,

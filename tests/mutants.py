@@ -224,6 +224,7 @@ NEAREST |= {
         ("features/average_pooling", "average_pooling", "tests/average_pooling"),
         ("kinds/bonsai", "bonsai_tree", f"tests/bonsai/test_quantizer.py {KINDS}"),
         ("features/convolution", "convolution", "tests/convolution"),
+        ("kinds/cascade", "cascade", "tests/cascade"),
         ("kernels/decision", "decision", "tests/policy/rejection/test_thresholds.py"),
         ("kinds/dense", "dense", f"tests/dense/test_quantizer.py {KINDS}"),
         ("features/deskew", "deskew", "tests/deskew tests/codegen/test_deskew.py"),

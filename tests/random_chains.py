@@ -21,13 +21,13 @@ from random_shapes import (
     random_points,
 )
 
-from protonn_edge.avr.cores import UNO_CORE
 from protonn_edge.chain.features import Features
 from protonn_edge.chain.policy import IntegerPolicy, Units, with_rules
 from protonn_edge.chain.registry import REGRESSORS
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.plan import plan_with
 from protonn_edge.codegen.planner import Limits, feedings
+from protonn_edge.cores import UNO_CORE
 from protonn_edge.errors import InputError
 from protonn_edge.features.convolution.integers import IntegerConvolution
 from protonn_edge.features.convolution.making import layered

@@ -13,7 +13,6 @@ import numpy as np
 from chains import numbers_of, protonn_chain, replace
 from plans import of_weights_for, plan_with
 
-from protonn_edge.avr.cores import UNO_CORE
 from protonn_edge.chain.features import Features
 from protonn_edge.chain.head import channels_of
 from protonn_edge.chain.input_quantizer import InputQuantizer
@@ -21,6 +20,7 @@ from protonn_edge.chain.integer_chain import named_stages, own_inputs
 from protonn_edge.chain.policy import with_rules
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.planner import Limits
+from protonn_edge.cores import UNO_CORE
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.gradients.making import gradient_features

@@ -1,16 +1,17 @@
 """PlatformIO's builds again, without PlatformIO.
 
 `pio run` takes a second before it compiles anything, and hundreds of tests build firmware. So it
-runs once for each platformio.ini, environment and set of sources, verbosely; later builds run the
-commands that it printed. Objects are kept by what they are made of. A build whose commands fail
-is left to PlatformIO, so what it says is its own. ``tests/toolchain`` has the proof that both make
-the same bytes, and runs nothing but PlatformIO otherwise.
+runs once for all projects with the same settings of a build, environment and names of sources,
+verbosely; later builds run the commands that it printed. Objects are kept by what they are made of.
+A build whose commands fail is left to PlatformIO, so what it says is its own. ``tests/toolchain``
+has the proof that both make the same bytes, and runs nothing but PlatformIO otherwise.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shlex
 import shutil
 import subprocess
@@ -27,6 +28,8 @@ RunWithin = Callable[..., Done]
 _COMPILERS = ("avr-", "gcc ", "g++ ", "cc ")
 _SOURCES = (".c", ".h", ".cpp", ".S")
 _SOURCE_FOLDERS = ("firmware", "src", "include", "lib")
+# Lines and parts of lines in platformio.ini that no compiler is told of.
+_NOT_OF_BUILDS = re.compile(r"^(?:;.*|(?:monitor|upload)_\w+ *=.*)\n|[ \t]+;.*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -100,7 +103,10 @@ class ReplayedBuilds:
         """Return where a compiled file is kept, for each that a step makes; a link keeps none."""
         if not step["of"]:
             return {}
-        key = _key_of_files(folder, step["of"], json.dumps(step["command"]))
+        source = folder / step["of"][0]
+        is_known = _digest(source.read_bytes()) == step["source"]
+        of = step["of"] if is_known else _sources_in(folder)  # it may include others
+        key = _key_of_files(folder, of, json.dumps(step["command"]))
         made = [folder / name for name in step["made"]]
         return {path: self.kept / f"{key}{path.suffix}" for path in made}
 
@@ -122,7 +128,9 @@ def _step(command: list[str], folder: Path, environment: Mapping[str, str]) -> d
         made.append(notes)
     asking = [*command[:place], *command[place + 2 :], "-MM"]
     of = _run(asking, folder, environment).stdout.replace("\\\n", " ").partition(":")[2].split()
-    return {"command": command, "made": [path.as_posix() for path in made], "of": of}
+    source = _digest((folder / of[0]).read_bytes())
+    made_of = {"of": of, "source": source}
+    return {"command": command, "made": [path.as_posix() for path in made], **made_of}
 
 
 def _run(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> Done:
@@ -133,21 +141,29 @@ def _run(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -
 
 def _key_of_project(folder: Path, board: str, environment: Mapping[str, str]) -> str:
     """Return what tells projects apart whose commands may differ."""
-    settings = sorted([folder / "platformio.ini", *folder.glob("boards/*.json")])
-    sources = sorted(
-        path.relative_to(folder).as_posix()
-        for name in _SOURCE_FOLDERS
-        for path in (folder / name).rglob("*")
-        if path.suffix in _SOURCES
-    )
+    settings = _NOT_OF_BUILDS.sub("", (folder / "platformio.ini").read_text("utf-8"))
+    descriptions = [path.relative_to(folder).as_posix() for path in folder.glob("boards/*.json")]
     settings_of_pio = {
         name: value
         for name, value in environment.items()
         if name.startswith("PLATFORMIO_") and not name.endswith("_DIR")
     }
     compiler = shutil.which("avr-gcc", path=environment.get("PATH"))
-    told = json.dumps([board, sources, compiler, sorted(settings_of_pio.items())])
-    return _key_of_files(folder, [path.relative_to(folder).as_posix() for path in settings], told)
+    told = [board, settings, _sources_in(folder), compiler, sorted(settings_of_pio.items())]
+    return _key_of_files(folder, sorted(descriptions), json.dumps(told))
+
+
+def _sources_in(folder: Path) -> list[str]:
+    return sorted(
+        path.relative_to(folder).as_posix()
+        for name in _SOURCE_FOLDERS
+        for path in (folder / name).rglob("*")
+        if path.suffix in _SOURCES
+    )
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def _key_of_files(folder: Path, names: Iterable[str], told: str) -> str:

@@ -71,15 +71,18 @@ def run(copy: str, folder: str, commands: list[list[str]], kept: str) -> dict[st
 
 
 def kept_builds(kept: Path) -> None:
-    """Let PlatformIO and the compiler run once for all copies, as for all other tests."""
+    """Let PlatformIO, the compiler and Jinja run once for all copies, as for all other tests."""
     from kept_programs import KeptPrograms  # noqa: PLC0415
+    from kept_templates import with_kept_templates  # noqa: PLC0415
     from replayed_builds import ReplayedBuilds  # noqa: PLC0415
 
-    from protonn_edge.codegen import host  # noqa: PLC0415
+    from protonn_edge.codegen import host, renderer  # noqa: PLC0415
     from protonn_edge.toolchain import platformio  # noqa: PLC0415
 
     platformio.run_within = ReplayedBuilds(kept, platformio.run_within)
     host.build_host_executable = KeptPrograms(kept, host.build_host_executable)
+    of_rooms = kept / "templates of rooms"  # whose tracebacks name files of a copy
+    renderer._environment = with_kept_templates(of_rooms, renderer._environment)
 
 
 def serve(whole: Path) -> None:

@@ -16,9 +16,9 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import Section, SymbolTableSection
 
 from protonn_edge.avr import instruction_set
-from protonn_edge.avr.cores import CORES, Core
 from protonn_edge.avr.instructions import Decoded, decode
 from protonn_edge.avr.names import MARK, Names, Symbol, Variable
+from protonn_edge.cores import CORES, Core
 from protonn_edge.errors import CheckFailed, InputError, InvalidValue
 from protonn_edge.system.files import read_file
 
@@ -315,7 +315,7 @@ def _core(elf: ELFFile, path: Path) -> Core:
     return core
 
 
-_LINKED = "give the ELF file that avr-gcc linked"
+_LINKED = "give the ELF file that avr-gcc linked, or name the board of another chip with --board"
 _MACHINE = 0x7F  # of e_flags; above is a note of the linker's
 
 

@@ -7,11 +7,11 @@ only `load_export_board` returns these.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from protonn_edge.avr.cores import EVERY_CORE, WORD_CORES, Core
+from protonn_edge.cores import EVERY_CORE, WORD_CORES, Core
 from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.system.described import FILE_LIMIT_BYTES, TITLE, Key, Shelf, matches, whole_number
 from protonn_edge.system.schema import list_of, number, whole
@@ -25,6 +25,7 @@ _SHELF = Shelf(
     "for another chip, 'export' the model without --board: its C runs on any chip",
 )
 _EXPORTED = Shelf("board", f"{__name__}.exported", _PAGE, _SHELF.otherwise)
+DEFAULT_BOARD = "uno"
 FIRMWARE = "firmware"
 PROOFS = (FIRMWARE, "emulated", "compiled")
 
@@ -42,7 +43,7 @@ class Board:
     mcu : str
         The chip's name for avr-gcc and simavr.
     core : str
-        The chip's architecture as its compiler calls it (`avr.cores`).
+        The chip's architecture as its compiler calls it (`protonn_edge.cores`).
     clock_hz : int
         CPU clock in hertz.
     flash_bytes, sram_bytes : int
@@ -156,7 +157,7 @@ def load_board(name: str) -> Board:
         If there is no such board, or the file does not describe one; the sentence names the key.
         Also if there is no firmware for the board's chip.
     """
-    board = load_export_board(name)
+    board = _load(name, firmware_board_names)
     if board.proof not in ("", FIRMWARE):
         raise InputError(
             f"there is no firmware for {board.name} ({board.mcu}) yet; use 'protonn-edge export "
@@ -167,8 +168,12 @@ def load_board(name: str) -> Board:
 
 def load_export_board(name: str) -> Board:
     """Return a board as `load_board` does, even if there is no firmware for its chip."""
+    return _load(name, export_board_names)
+
+
+def _load(name: str, names: Callable[[], list[str]]) -> Board:
     shelf = _EXPORTED if name in _EXPORTED.names() else _SHELF
-    name, facts, source = shelf.read(name)
+    name, facts, source = shelf.read(name, names())
     return Board(name=name, environment=name, **read_facts(facts, source))
 
 
@@ -243,7 +248,9 @@ _WORD_KEYS = {
 
 def read_facts(facts: Mapping[str, Any], source: str) -> dict[str, Any]:
     """Return the arguments of a `Board` for a file's keys; `InputError` names one that is wrong."""
-    words = facts.get("core") in [*WORD_CORES]
+    core = {key: each for key, each in facts.items() if key == "core"}
+    _SHELF.check(core, {"core": _KEYS["core"]}, ["core"], source)  # the others depend on it
+    words = facts.get("core") in WORD_CORES
     keys = _WORD_KEYS if words else _KEYS
     _SHELF.check(facts, keys, [key for key in keys if hasattr(Board, key)], source)
     if words:

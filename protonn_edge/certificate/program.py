@@ -8,17 +8,13 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from protonn_edge.avr.facts import predictions_of
-from protonn_edge.avr.flow import functions_from, interrupt_handlers
-from protonn_edge.avr.paths import Paths, no_function, paths_through
-from protonn_edge.avr.program import LinkedProgram, float_routines, read_program
-from protonn_edge.avr.stack import stack_of, worst_case_stack
 from protonn_edge.boards import Board
 from protonn_edge.certificate import claims
 from protonn_edge.certificate.claims import Certificate, Claim, Settings
 from protonn_edge.errors import CheckFailed, InvalidValue
+from protonn_edge.families import MachineCode, family_of
 
 _ALLOCATION = re.compile(r"malloc|calloc|realloc|free|_Zn[wa]\w*|_Zd[la]\w*|alloca")
 _READ = "the sections of the ELF file"
@@ -30,35 +26,37 @@ def certify_program(elf: Path, board: Board, settings: Settings) -> Certificate:
 
     Raises `InputError` if it is not for the board's chip, and `CheckFailed` if a claim is false.
     """
-    program = read_program(elf)
+    family = family_of(board)
+    program: Any = family.read(elf)
     if board.core != program.core.name:
         raise InvalidValue(
             elf,
             f"compiled for {program.core.chip}, not for the chip of {board.name}",
             "name the board with --board",
         )
-    made = tuple(program_claims(program, settings.entry))
+    made = tuple(program_claims(program, family.follow(program), settings.entry))
     hashes = {claims.FIRMWARE: image_sha256(program)}
     return Certificate(subject_of("program", program), settings, hashes, made)
 
 
-def subject_of(kind: str, program: LinkedProgram) -> dict[str, str]:
+def subject_of(kind: str, program: Any) -> dict[str, str]:
     """Return a certificate's description of the certified program."""
     return {"kind": kind, "core": program.core.name, "compilers": "; ".join(program.compilers)}
 
 
-def image_sha256(program: LinkedProgram) -> str:
+def image_sha256(program: Any) -> str:
     """Return the hash of the bytes that go into flash."""
     return hashlib.sha256(program.code).hexdigest()
 
 
 def program_claims(
-    program: LinkedProgram,
+    program: Any,
+    code: MachineCode,
     entry: str,
     *,
     own_sources: bool = False,
     whole_program: bool = True,
-    prediction: Callable[[], Paths] | None = None,
+    prediction: Callable[[], Any] | None = None,
 ) -> Iterator[Claim]:
     """Yield the claims about a linked program: its memory, and the behaviour of `entry`.
 
@@ -68,17 +66,17 @@ def program_claims(
     are only about `entry`.
     """
     if whole_program:
-        yield from _memory(program, own_sources)
-    yield from _behaviour(program, entry, own_sources)
+        yield from _memory(program, code, own_sources)
+    yield from _behaviour(program, code, entry, own_sources)
     what = entry if prediction is None else "a prediction"
-    paths = prediction or partial(paths_through, program, entry)
+    paths = prediction or partial(code.paths, entry)
     given = [] if own_sources or not program.marks else ["the labels in the source are correct"]
-    if prediction is None and program.marks and entry not in predictions_of(program):
+    if prediction is None and program.marks and entry not in code.predictions():
         given.append(f"each call of {entry} works on a single prediction (counting abandoned ones)")
     yield from _cycles(what, paths, given, own_sources=own_sources)
 
 
-def _memory(program: LinkedProgram, own_sources: bool) -> Iterator[Claim]:
+def _memory(program: Any, code: MachineCode, own_sources: bool) -> Iterator[Claim]:
     """Yield claims about the memory of the whole program."""
     sections = program.sections
     flash, sram = sections.flash_bytes, sections.sram_bytes
@@ -86,23 +84,23 @@ def _memory(program: LinkedProgram, own_sources: bool) -> Iterator[Claim]:
     yield Claim(
         "sram", f"the program's variables take {sram:,} B of SRAM", claims.PROVEN, _READ, sram
     )
-    yield _whole_stack(program, own_sources)
+    yield _whole_stack(program, code, own_sources)
 
 
-def _whole_stack(program: LinkedProgram, own_sources: bool) -> Claim:
+def _whole_stack(program: Any, code: MachineCode, own_sources: bool) -> Claim:
     try:
-        report = worst_case_stack(program)
-        all_code = _Reached.of(program, [0, *interrupt_handlers(program).values()])
+        most = code.stack()
+        all_code = _Reached.of(program, code, [0, *code.handlers().values()])
     except CheckFailed as failure:
         sentence = "the stack of the whole program has a bound"
         return Claim("stack", sentence, claims.NOT_CHECKED, str(failure))
     given = "" if own_sources else all_code.given
-    sentence = f"the stack never takes more than {report.bytes:,} B, interrupts included{given}"
-    return Claim("stack", sentence, claims.PROVEN, _FOLLOWED, report.bytes)
+    sentence = f"the stack never takes more than {most:,} B, interrupts included{given}"
+    return Claim("stack", sentence, claims.PROVEN, _FOLLOWED, most)
 
 
 def _cycles(
-    what: str, find: Callable[[], Paths], given: list[str], *, own_sources: bool
+    what: str, find: Callable[[], Any], given: list[str], *, own_sources: bool
 ) -> Iterator[Claim]:
     try:
         paths = find()
@@ -128,17 +126,14 @@ def _listed(conditions: Sequence[str]) -> str:
     return f", if {', '.join(first)} and {last}"
 
 
-def _behaviour(program: LinkedProgram, entry: str, own_sources: bool) -> Iterator[Claim]:
+def _behaviour(program: Any, code: MachineCode, entry: str, own_sources: bool) -> Iterator[Claim]:
     """Yield claims about things that no function reached from `entry` does."""
-    copies = program.names.copies_of(entry)
-    if not copies:
-        raise no_function(program, entry)
-    reached = _Reached.of(program, copies)
+    reached = _Reached.of(program, code, code.entries(entry))
     given = "" if own_sources else reached.given
     for name, what, routines in (
         ("no-recursion", "is recursive or called through a pointer", set()),
         ("no-allocation", "allocates memory", set(filter(_ALLOCATION.fullmatch, reached.names))),
-        ("no-floats", "uses floating point", reached.names & set(float_routines(program))),
+        ("no-floats", "uses floating point", reached.names & set(code.floats())),
     ):
         if routines:
             called = ", ".join(sorted(routines)[:3])
@@ -146,7 +141,7 @@ def _behaviour(program: LinkedProgram, entry: str, own_sources: bool) -> Iterato
         sentence = f"no function called by {entry} {what}{given}"
         yield Claim(name, sentence, claims.PROVEN, _FOLLOWED)
     try:
-        size = stack_of(program, entry)
+        size = code.stack(entry)
     except CheckFailed as failure:
         sentence = f"the stack of {entry} has a bound"
         yield Claim("stack-entry", sentence, claims.NOT_CHECKED, str(failure))
@@ -162,16 +157,16 @@ class _Reached(NamedTuple):
     given: str  # the assumption about the tables of its jumps, as a part of a sentence
 
     @classmethod
-    def of(cls, program: LinkedProgram, entries: Collection[int]) -> _Reached:
+    def of(cls, program: Any, code: MachineCode, entries: Collection[int]) -> _Reached:
         """Follow all calls; raises `CheckFailed` if one is recursive or through a pointer."""
-        functions = functions_from(program, entries)
+        functions = code.functions(entries)
         try:
             TopologicalSorter({at: each.calls for at, each in functions.items()}).prepare()
         except CycleError as error:
             name = program.names.name_of(error.args[1][0])
             raise CheckFailed(f"{name} calls itself; write it as a loop") from error
-        code = frozenset[int]().union(*(each.addresses for each in functions.values()))
-        names = {each.name.partition(".")[0] for each in program.symbols if each.address in code}
+        places = frozenset[int]().union(*(each.addresses for each in functions.values()))
+        names = {each.name.partition(".")[0] for each in program.symbols if each.address in places}
         tables = any(each.switches for each in functions.values())
         given = ", if each jump table leads only into its own function"
         return cls(names, given if tables else "")

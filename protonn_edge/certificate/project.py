@@ -6,11 +6,11 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.avr.program import LinkedProgram, read_program
 from protonn_edge.boards import Board
 from protonn_edge.certificate import claims
 from protonn_edge.certificate.claims import Certificate, Claim, Settings
@@ -21,7 +21,7 @@ from protonn_edge.codegen import Plan, render_c
 from protonn_edge.codegen.host import host_program
 from protonn_edge.device import ReferenceAnswers, Result
 from protonn_edge.errors import CheckFailed, InvalidValue
-from protonn_edge.families import family_of
+from protonn_edge.families import family_of, read_program
 from protonn_edge.projects.folder import Project, exclusive
 from protonn_edge.projects.project import BuildOptions, Trial, trial_build
 from protonn_edge.quantization import DeviceModel, IntegerChain
@@ -58,7 +58,7 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
         Q = trial_points(device_model, settings.points)
         with trial_build(device_model, board, folder, BuildOptions(plan=plan)) as trial:
             program, linked = trial.program, project.linked(board)
-            if linked is not None and read_program(linked).code != program.code:
+            if linked is not None and read_program(linked, board).code != program.code:
                 raise CheckFailed(
                     f"{linked} differs from what its sources compile to; build the project again"
                 )
@@ -80,7 +80,7 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
 
 
 def firmware_claims(
-    program: LinkedProgram,
+    program: Any,
     plan: Plan,
     board: Board,
     entry: str = Settings.entry,
@@ -93,11 +93,13 @@ def firmware_claims(
     which other commands print. If features are pushed as they arrive, nothing calls the usual
     entry: `main` is followed.
     """
+    family = family_of(board)
+    code = family.follow(program)
     if entry != Settings.entry:
-        return program_claims(program, entry, own_sources=own_sources)
-    paths = partial(family_of(board).paths, program, plan, board)
+        return program_claims(program, code, entry, own_sources=own_sources)
+    paths = partial(family.paths, program, plan, board)
     followed = entry if plan.buffered else "main"
-    return program_claims(program, followed, own_sources=own_sources, prediction=paths)
+    return program_claims(program, code, followed, own_sources=own_sources, prediction=paths)
 
 
 def arithmetic_claims(reference: IntegerChain) -> Iterator[Claim]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,3 +68,23 @@ class Activity:
             if stage.reports_nonzero_inputs and name in self.stages:
                 return self.stages[name][0]
         return None
+
+
+def activity_sums(
+    stages: Sequence[IntegerStage], n_before: int, values: NDArray[Any]
+) -> tuple[Shares, dict[str, tuple[Shares, ...]]]:
+    """Return what an activity sums up over inputs (n, features) of a chain of stages.
+
+    These are the numbers of inputs that are not 0 of the stage behind `n_before` others, and what
+    each stage reports, by its name.
+    """
+    inputs, reported = np.zeros(stages[n_before].n_inputs), dict[str, tuple[Shares, ...]]()
+    names = stage_names(stage.kind for stage in stages)
+    for place, (name, stage) in enumerate(zip(names, stages, strict=True)):
+        if place == n_before:
+            inputs = (values != 0).sum(axis=0).astype(np.float64)
+        if activity := stage.activity(values):
+            reported[name] = activity
+        if stage is not stages[-1]:
+            values = stage.run(values)
+    return inputs, reported

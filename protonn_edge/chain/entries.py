@@ -15,7 +15,8 @@ class Kind(NamedTuple):
     name: str  # in files and on the command line
     prefix: str  # how the names of its classes begin
     place: int  # in lists of kinds; the first one is the default
-    training: str = "train"  # the module of its estimator, in the folder
+    # the module of its estimator, in the folder; "" if its models are made of others
+    training: str = "train"
     # whether the kind has its own models, and not only an estimator that trains another kind's
     has_models: bool = True
     plans: tuple[str, ...] = ()  # the kernels after which its plans are named, if there are any

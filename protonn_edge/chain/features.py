@@ -15,6 +15,7 @@ from protonn_edge.chain.integer_stage import IntegerStage, run_through
 from protonn_edge.chain.point_format import PointFormat
 from protonn_edge.chain.registry import TITLES
 from protonn_edge.chain.signals import Signal
+from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.errors import InputError
 
 _VALUES_AT_ONCE = 2**20  # raw values whose features are computed at once
@@ -25,6 +26,7 @@ class Features:
     """What computes the inputs of a classifier from raw points: a chain of stages, from bytes.
 
     The last stage may need the classifier's inputs; before these are known, its values are floats.
+    Without stages, the inputs are the bytes of raw points.
 
     Raises `InputError` if the stages do not fit together.
     """
@@ -45,8 +47,6 @@ class Features:
         sources: tuple[PointFormat | IntegerStage, ...] = (self.points, *self.stages)
         for before, stage in reversed([*zip(sources, self.stages, strict=False)]):
             linked = (stage.among(before, linked), *linked)
-        if not linked:
-            raise InputError("the features have no stages; give at least one")
         set_checked(self, "stages", linked)
 
     def __eq__(self, other: object) -> bool:
@@ -57,7 +57,13 @@ class Features:
     @property
     def n_outputs(self) -> int:
         """Number of features, the D inputs of the classifier."""
-        return self.stages[-1].n_outputs
+        return self.stages[-1].n_outputs if self.stages else self.points.n_features
+
+    def ranged(self, statistics: InputStatistics) -> InputStatistics:
+        """Return the statistics of its values, with the ranges that these need."""
+        if self.stages:
+            return self.stages[-1].ranged(statistics)
+        return statistics.of_whole_numbers(self.points.scale.maximum)
 
     @property
     def title(self) -> str:
@@ -80,7 +86,7 @@ class Features:
 
     def feeding(self, inputs: InputQuantizer) -> tuple[IntegerStage, ...]:
         """Return the stages that compute the inputs of a classifier; `inputs` converts features."""
-        return (*self.stages[:-1], self.stages[-1].feeding(inputs))
+        return (*self.stages[:-1], *(stage.feeding(inputs) for stage in self.stages[-1:]))
 
 
 def signal_of(features: Features | None) -> Signal | None:

@@ -14,6 +14,7 @@ Raising the format version
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -195,7 +196,8 @@ def _model_of(arrays: Arrays) -> Model:
 def _head_in(arrays: Arrays) -> Head:
     """Return the classifier of a model file."""
     base: type = Head
-    head: Head = stored.from_arrays(base, arrays, _HEAD, {Head: _head_class})
+    families: dict[type, Callable[[str], type]] = {Head: _head_class, IntegerStage: stage_class}
+    head: Head = stored.from_arrays(base, arrays, _HEAD, families)
     return head
 
 

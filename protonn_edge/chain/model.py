@@ -318,7 +318,7 @@ def _check_features(model: Model) -> None:
         f"{model.n_inputs:,}",
         "train the model again",
     )
-    set_checked(model, "inputs", features.stages[-1].ranged(model.inputs))
+    set_checked(model, "inputs", features.ranged(model.inputs))
 
 
 def _check_raw_exponents(model: Model) -> None:

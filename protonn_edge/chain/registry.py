@@ -94,7 +94,11 @@ FEATURE_REQUESTS = Imported({request: request for _, request in _REQUESTS})
 """The requests for features; `training.requests` has them with their type."""
 
 ESTIMATORS = Imported(
-    {name: _place(name, kind.training, "Classifier") for name, kind in KINDS.items()}
+    {
+        name: _place(name, kind.training, "Classifier")
+        for name, kind in KINDS.items()
+        if kind.training
+    }
 )
 """The estimators; `training.base` has them with their type."""
 
@@ -107,7 +111,7 @@ REGRESSORS = Imported(
 )
 """The estimators that predict a number, of the kinds that can."""
 
-PARAMETERS = Imported({name: _place(name, "parameters", "Parameters") for name in KINDS})
+PARAMETERS = Imported({name: _place(name, "parameters", "Parameters") for name in ESTIMATORS})
 """The parameters of the estimators, which are imported at once."""
 
 _STAGE_FOLDERS = {
@@ -144,6 +148,7 @@ EXPORTS: Mapping[str, str] = (
     | {
         f"{kind.prefix}Classifier": f"protonn_edge.{folder}.{kind.training}"
         for kind, folder in _IN_ORDER
+        if kind.training
     }
     | {
         f"{KINDS[name].prefix}Regressor": f"protonn_edge.{_FOLDER_OF[name]}.value.train"

@@ -25,6 +25,7 @@ _ORDER = (
     *(
         "demo",
         "data",
+        "speak",
         "record",
         "takes",
         "windows",

@@ -35,6 +35,7 @@ from protonn_edge.projects.folder import check_folder
 from protonn_edge.projects.project import Build, BuildOptions, build
 from protonn_edge.quantization import load_device_model
 from protonn_edge.system.shell import command_line
+from protonn_edge.verification.tryout import NOT_TRIED, Tried
 
 
 @command(
@@ -107,7 +108,9 @@ def build_command(
         done, output = live.write_logger(out, board_name, output, as_sketch=False)
         out.finish(done | _uploaded(out, output, board, uploads, port))
         return
-    source = load_device_model(model_file, [name for each in added for name in each.extensions])
+    names = [name for each in added for name in each.extensions]
+    family_of(board).check_extensions(names, board)
+    source = load_device_model(model_file, names)
     if live is not None and live.is_given:
         _check_sensors(board)
         done, output, line = live.build(out, source, board, output, tries=tries)
@@ -138,7 +141,7 @@ def build_command(
     except OverBudget as failure:
         out.finish(record | asdict(failure.usage), failure)
     record |= _shown(out, built, board, facts)
-    line = _hil_line(output, board_name, data)
+    line = _hil_line(output, board_name, data) if _is_emulated(built.tried, board) else ""
     out.finish(record | _uploaded(out, output, board, uploads, port, line))
 
 
@@ -197,6 +200,17 @@ def _hil_line(folder: Path, board_name: str, data: Path | None) -> str:
     words += ["--emulate", *options.board_words(board_name)]
     points = str(data) if data is not None else there("test.csv", "DATA")
     return command_line(["protonn-edge", "hil", points, *words])
+
+
+def _is_emulated(tried: Tried, board: Board) -> bool:
+    """Return whether a board can be emulated here, by the trial or, without one, by its chip."""
+    if tried != NOT_TRIED:
+        return not tried.left_out
+    try:
+        family_of(board).find_emulator(None, board)
+    except InputError:
+        return False
+    return True
 
 
 def _check_sensors(board: Board) -> None:

@@ -22,14 +22,15 @@ from protonn_edge.evaluation.terminal import fact_table
 from protonn_edge.extensions import brought
 from protonn_edge.quantization import quantize
 
-_USED = {"data", "output", "calibrate", "read", "rejection", "rejection_by", "as_json"}
-"""The parameters of `train` that have an effect."""
+_USED = {"data", "output", "calibrate", "read", "as_json"}
+"""The parameters of `train` that have an effect, beside those of rules and extensions."""
 
 
 def calibrate(given: TrainOptions, model_file: Path, out: Output) -> None:
     """Adapt a model to the points of DATA, and write it."""
+    used = _USED.union(*(vars(each) for each in given.added if each.calibrates))
     for param in click.get_current_context().command.params:
-        if param.name not in _USED and was_given(str(param.name)):
+        if param.name not in used and was_given(str(param.name)):
             raise InputError(f"{param.opts[0]} has no effect with --calibrate; omit it")
     data, output = given.data, given.output
     model, steps = load_model(model_file), given.steps()
@@ -38,10 +39,11 @@ def calibrate(given: TrainOptions, model_file: Path, out: Output) -> None:
             f"{model_file} predicts no classes, but --calibrate adapts the answers of classifiers; "
             "train the model again"
         )
-    X = points_for(model, data, given.table, out, labels="ignorable", one_part=True).X
+    points = points_for(model, data, given.table, out, labels="ignorable", one_part=True)
+    X = points.X
     record: dict[str, Any] = {"n": len(X)}
     for step in steps:
-        model = step.applied(model, X)
+        model = step.applied(model, X, points.y)
         record |= step.to_json()
     integers = quantize(model)
     Q = integers.quantize(X)

@@ -97,6 +97,8 @@ def emulate_command(
             eeprom=eeprom,
             emulator=chosen_emulator(out, emulator, board),
         )
+        if buttons and not emulated.has_buttons:
+            raise InputError(f"the emulated {board.name} does not support --buttons; leave it out")
         with emulated, _linked(port if isinstance(port, Path) else None, emulated.url) as url:
             reader = "answers:     protonn-edge monitor"
             if not sensors:

@@ -25,10 +25,11 @@ from protonn_edge.cli.options import (
 from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.cli.trying import refused_wrong_answers, say_tried
 from protonn_edge.codegen import PREFIX, check_prefix
+from protonn_edge.codegen.words import check_parts
 from protonn_edge.datasets import TableOptions
 from protonn_edge.evaluation.terminal import fact_table
 from protonn_edge.export import Imprint, Kind, check_folder, export
-from protonn_edge.quantization import load_device_model
+from protonn_edge.quantization import DeviceModel, load_device_model
 
 if TYPE_CHECKING:
     from protonn_edge.cli.meter import MeterOptions
@@ -119,7 +120,7 @@ def export_command(
     check_prefix(prefix)
     imprint = Imprint(**library)
     board = load_export_board(board_name)
-    exported = load_device_model(model_file, [name for each in added for name in each.extensions])
+    exported = _loaded(model_file, added, board)
     model, points = exported.floats, None
     if data is not None:
         points = points_for(model, data, table, out, measured=False).X
@@ -153,6 +154,13 @@ def export_command(
     made = {"kind": kind, "name": done.name, "folder": str(folder), "files": list(done.files)}
     ended = {"plan": done.plan.to_json(), "tried": done.tried.to_json()}
     out.finish({**made, **written, **ended})
+
+
+def _loaded(path: Path, added: Sequence[FirmwareAddition], board: Board) -> DeviceModel:
+    names = [name for each in added for name in each.extensions]
+    if board.cpu.program:
+        check_parts(names, board.cpu)
+    return load_device_model(path, names)
 
 
 def _next(kind: Kind, files: Sequence[str]) -> str:

@@ -13,9 +13,9 @@ from protonn_edge.chain.model import Model, why_clamped
 from protonn_edge.cli.command import OUTPUT, Output, command, option
 from protonn_edge.cli.devices import EMULATOR, chosen_emulator
 from protonn_edge.cli.options import (
-    BOARD,
     POINTS,
     PROJECT,
+    PROJECT_BOARD,
     FiniteRange,
     Qualified,
     board_words,
@@ -31,6 +31,7 @@ from protonn_edge.errors import Interrupted, counted
 from protonn_edge.evaluation import terminal
 from protonn_edge.evaluation.measurement import Measurement, measure
 from protonn_edge.export.folder import check_project
+from protonn_edge.families import board_of
 from protonn_edge.projects.folder import Project
 from protonn_edge.system.shell import command_line
 from protonn_edge.verification.agreement import Agreement, PossibleCycles, disagreement, outcome
@@ -54,7 +55,7 @@ def hil_command(
         "Run the firmware on the emulated board; the default without --port.", is_flag=True
     ),
     emulator: str | None = EMULATOR,
-    board_name: str = BOARD,
+    board_name: str | None = PROJECT_BOARD,
     folder: Path = PROJECT,
     output: Path | None = option(
         "The results file, with one CSV line per point; the file of a stopped run is not "
@@ -94,7 +95,8 @@ def hil_command(
         raise click.UsageError("the same --port is given twice; name each board once")
     if output is not None and not resume:
         check_finished(output)
-    board, project = load_board(board_name), Project(folder)
+    board = board_of([folder]) if board_name is None else load_board(board_name)
+    project, board_name = Project(folder), board_name or board.name
     instrument = instrument_of(meter[0], meter[1].get("volts"))
     check_project(folder)
     if watts is not None:

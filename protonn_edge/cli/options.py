@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import click
 from click.shell_completion import CompletionItem
 
-from protonn_edge.boards import POWER_WATTS, export_board_names, firmware_board_names
+from protonn_edge.boards import DEFAULT_BOARD, POWER_WATTS, export_board_names, firmware_board_names
 from protonn_edge.cli.command import Declared, argument, option, together
 from protonn_edge.cli.paths import LABELLED, MODEL, GivenPath, InputFile, NameOrPath, OutputFile
 from protonn_edge.errors import shortened
@@ -208,17 +208,20 @@ PROJECT = option(
 MODEL_OUTPUT = option("The model file (.npz).", OutputFile(), required=True)
 
 
-def _board_option(names: Sequence[str]) -> Any:
+def _board_option(names: Sequence[str], *, of_project: bool = False) -> Any:
     return option(
-        "A board's name, or your own .toml file.",
+        "A board's name, or your own .toml file.  [default: the project's, or uno]"
+        if of_project
+        else "A board's name, or your own .toml file.",
         BoardType(names),
         flag="--board",
         metavar=f"[{'|'.join(names)}|FILE.toml]",
-        shown="uno",
+        shown=None if of_project else DEFAULT_BOARD,
     )
 
 
 BOARD = _board_option(firmware_board_names())
+PROJECT_BOARD = _board_option(firmware_board_names(), of_project=True)
 ANY_BOARD = _board_option(export_board_names())
 PORT = option(
     "The board's serial port, such as /dev/ttyACM0 or COM3.  [default: detected by its USB "

@@ -16,11 +16,11 @@ from protonn_edge.chain.file import load_model
 from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import OUTPUT, Command, Output, argument, command, option
 from protonn_edge.cli.options import (
-    BOARD,
     FOLDER,
     MODEL_PATH,
     PATH,
     POINTS_PATH,
+    PROJECT_BOARD,
     FiniteRange,
     Qualified,
     power_draw,
@@ -33,6 +33,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.evaluation.terminal import class_parts, fact_table, quality_facts
 from protonn_edge.export.folder import check_project
 from protonn_edge.extensions import brought
+from protonn_edge.families import board_of
 from protonn_edge.projects.folder import Project
 from protonn_edge.report import content
 from protonn_edge.report.evidence import Evidence, evidence_facts
@@ -76,7 +77,7 @@ def report_command(
         flag="--project",
         multiple=True,
     ),
-    board_name: str = BOARD,
+    board_name: str | None = PROJECT_BOARD,
     image_shape: tuple[int, int] | None = option(
         "Show points as images of this size, such as 16x16.  [default: the model's image size]",
         shape(IMAGE_SHAPE.names, IMAGE_SHAPE.what),
@@ -121,14 +122,15 @@ def report_command(
     Project folders are read, but nothing in them is executed. If a folder lacks the compiled
     firmware, the firmware is compiled in a temporary folder, from the package's own sources.
     """
-    board = load_board(board_name)
-    if watts is not None:
-        board = replace(board, power_watts=watts)
+    board = None if board_name is None else load_board(board_name)
     readers = [_reader_of(path) for path in measured]
     for path in results:
         if not path.is_file():
             raise InputError(f"{path} is not a file; name a results file that 'hil -o' wrote")
     projects = _projects(folders, results)
+    board = board or board_of(project.folder for project in projects)
+    if watts is not None:
+        board = replace(board, power_watts=watts)
     reported_models = _models(models, projects)
     points, rows, values, data_name = None, list[int](), None, ""
     if data is not None:

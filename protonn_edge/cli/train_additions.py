@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from protonn_edge.cli.additions import AddedOptions
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 class TrainAddition(AddedOptions):
     """The options of a rule for training, or of an extension."""
+
+    calibrates: ClassVar[bool] = False  # whether they have an effect with --calibrate
 
     def completed(self, target: Target) -> Target:
         """Return the target of a training, as the options change it."""
@@ -25,6 +27,6 @@ class TrainAddition(AddedOptions):
         """Return what the options ask for, by default what the target does; None for nothing.
 
         A step has a `flag`; `prepare`, `check` and `after` for a training, `applied` for a trained
-        model, and `to_json`.
+        model with points and their classes, and `to_json`.
         """
         return None

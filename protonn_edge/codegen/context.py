@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from protonn_edge import __version__
-from protonn_edge.avr.cores import BOUND_FLAGS
 from protonn_edge.chain.head import channels_of
 from protonn_edge.chain.raw_inputs import (
     RAW_SHIFT,
@@ -24,6 +23,7 @@ from protonn_edge.chain.raw_inputs import (
     unit_words,
 )
 from protonn_edge.codegen.plan import Plan
+from protonn_edge.cores import BOUND_FLAGS
 from protonn_edge.datasets.naming import channel_names
 from protonn_edge.extensions import parts_of
 from protonn_edge.kernels.kernel import Kernel

@@ -9,7 +9,6 @@ from importlib import import_module
 from itertools import product
 from typing import Any
 
-from protonn_edge.avr.cores import UNO_CORE, Core
 from protonn_edge.boards import Board
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.integer_chain import named_stages
@@ -21,6 +20,7 @@ from protonn_edge.codegen.plan import (
     of_each_stage,
     plan_with,
 )
+from protonn_edge.cores import UNO_CORE, Core
 from protonn_edge.errors import InputError
 from protonn_edge.kernels.kernel import Kernel, kernels_of
 from protonn_edge.quantization import IntegerChain

@@ -85,6 +85,7 @@ class RunningBoard:
     _debug_options: ClassVar[tuple[str, ...]] = ()
     has_bootloader = False
     resets_on_opening = True  # its line
+    has_buttons = True
 
     def __init__(
         self, board: Board, program: Program, options: Sequence[str], image: FlashImage, link: str

@@ -12,7 +12,7 @@ from rich.console import RenderableType
 from rich.table import Column, Table
 from rich.text import Text
 
-from protonn_edge.avr.cores import BOUND_FLAGS
+from protonn_edge.cores import BOUND_FLAGS
 from protonn_edge.datasets.naming import answer_names
 from protonn_edge.evaluation.accuracy import (
     ClassFigures,

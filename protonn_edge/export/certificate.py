@@ -7,7 +7,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from protonn_edge.avr.program import LinkedProgram, read_program
 from protonn_edge.boards import Board
 from protonn_edge.certificate import claims
 from protonn_edge.certificate.claims import Certificate, Claim, Settings
@@ -17,6 +16,7 @@ from protonn_edge.codegen import template_environment
 from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.export.folder import EXPORT, check_folder, written_in
 from protonn_edge.export.self_test import link_as_sketch, try_on_board
+from protonn_edge.families import family_of, read_program
 from protonn_edge.system.folders import scratch_folder
 from protonn_edge.verification.tryout import NOT_TRIED, Tried
 
@@ -71,11 +71,12 @@ def _sources(names: Iterable[str], prefix: str) -> list[str]:
 
 def _claims(
     sources: Mapping[str, str], prefix: str, board: Board, tried: Tried, *, prove: bool
-) -> tuple[LinkedProgram, tuple[Claim, ...]]:
+) -> tuple[Any, tuple[Claim, ...]]:
     """Return a program that calls the library's `predict`, and the claims about it."""
     main = template_environment("export", prefix).get_template("certified.c.j2").render()
     with scratch_folder() as folder:
-        program = read_program(link_as_sketch({**sources, "main.c": main}, board, folder))
+        program = read_program(link_as_sketch({**sources, "main.c": main}, board, folder), board)
+    code = family_of(board).follow(program)
     sentence = "the self-test computes the scores of the integer model"
     if tried.left_out:
         answers = Claim("self-test", sentence, claims.NOT_CHECKED, tried.left_out)
@@ -84,6 +85,6 @@ def _claims(
         answers = Claim("self-test", sentence, claims.MEASURED, by, points=tried.n)
     return program, (
         memory_safety(sources, asked=prove, prefix=prefix),
-        *program_claims(program, f"{prefix}_predict", whole_program=False),
+        *program_claims(program, code, f"{prefix}_predict", whole_program=False),
         answers,
     )

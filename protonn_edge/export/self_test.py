@@ -21,10 +21,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from protonn_edge.avr.program import read_program
 from protonn_edge.boards import Board
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import InputError
+from protonn_edge.families import read_program
 from protonn_edge.quantization import DeviceModel, IntegerChain
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.folders import scratch_folder
@@ -141,7 +141,7 @@ def try_on_board(files: Mapping[str, str], main: str, board: Board) -> Tried:
             elf = link_as_sketch({**files, _MAIN: main}, board, folder)
         except InputError as error:
             return Tried(left_out=str(error))
-        sizes = read_program(elf).sections
+        sizes = read_program(elf, board).sections
         sram_bytes = sizes.sram_bytes + _STACK_BYTES
         if sizes.flash_bytes > board.flash_bytes or sram_bytes > board.sram_bytes:
             return Tried(left_out=f"the self-test does not fit {board.name}")

@@ -7,15 +7,15 @@ A family builds firmware, measures and runs it, and uploads it. Its folder's `FA
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol
 
-from protonn_edge.avr.program import Sections
-from protonn_edge.boards import Board
+from protonn_edge.avr.program import Sections as Sections
+from protonn_edge.boards import DEFAULT_BOARD, Board, load_board
 from protonn_edge.chain.head import Remedies
 from protonn_edge.codegen import DevicePlan
 from protonn_edge.emulator.board import RunningBoard
@@ -61,6 +61,12 @@ class BuildsFirmware(ABC):
     def wrote(self, folder: Path) -> bool:
         """Return whether a folder has a project for such a chip."""
 
+    def check_board(self, board: Board) -> None:
+        """Raise `InputError` if there is no such board with a chip of this family."""
+
+    def check_extensions(self, names: Sequence[str], board: Board) -> None:
+        """Raise `InputError` if the firmware of such a chip cannot have these extensions."""
+
     def check_model(self, model: DeviceModel, board: Board) -> None:
         """Raise `InputError` if the firmware of such a chip cannot have this model."""
 
@@ -74,6 +80,10 @@ class BuildsFirmware(ABC):
 
     def check_folder(self, folder: Path, board: Board) -> None:
         """Raise `InputError` if a project for this board cannot be put into a folder."""
+
+    @abstractmethod
+    def board_name(self, folder: Path) -> str | None:
+        """Return the package's name for the board of a project; None if it is someone's own."""
 
     @abstractmethod
     def product(self, board: Board) -> Path:
@@ -91,6 +101,48 @@ class BuildsFirmware(ABC):
         return {}
 
 
+class MachineCode(Protocol):
+    """The machine code of a linked program, which is followed along every branch and call.
+
+    Each method raises `CheckFailed` if the code cannot be followed.
+    """
+
+    def entries(self, name: str) -> Collection[int]:
+        """Return the addresses of a function and its copies; `InputError` if there is none."""
+
+    def labels(self) -> Mapping[str, Sequence[int]]:
+        """Return the addresses of the labels by which the source marks spans."""
+
+    def predictions(self) -> Collection[str]:
+        """Return the functions that each make a prediction, as the source states."""
+
+    def handlers(self) -> Mapping[int, int]:
+        """Return the addresses of interrupt handlers, by the numbers of their vectors."""
+
+    def functions(self, entries: Collection[int]) -> Mapping[int, Any]:
+        """Return all functions that run below some addresses, by theirs."""
+
+    def floats(self) -> Sequence[str]:
+        """Return the routines for floating point."""
+
+    def paths(self, entry: str) -> Any:
+        """Return the shortest and the longest path through a function."""
+
+    def longest(
+        self,
+        starts: Mapping[int, int | tuple[int, int]],
+        ends: Collection[int] = (),
+        limits: Mapping[str, int] | None = None,
+    ) -> int:
+        """Return the most cycles from places, passed so often, or at least and at most, to others.
+
+        `limits` has how often labels are passed at most, by their names.
+        """
+
+    def stack(self, entry: str | None = None) -> int:
+        """Return the most bytes of stack below a function, or of the whole program."""
+
+
 class ReadsPrograms(ABC):
     """What differs in linked programs."""
 
@@ -99,6 +151,10 @@ class ReadsPrograms(ABC):
     @abstractmethod
     def read(self, elf: Path) -> LinkedFirmware:
         """Return the program in an ELF file; `InputError` if it has none of this family."""
+
+    def follow(self, _program: Any) -> MachineCode:
+        """Return a program's machine code; `CheckFailed` if that of this family is not followed."""
+        raise CheckFailed("the machine code of such a chip is not followed")
 
     @abstractmethod
     def share(self, elf: Path) -> Sections:
@@ -198,6 +254,7 @@ def family_of(board: Board) -> Family:
     """Return the family of a board's chip; `InputError` if there is no firmware for it."""
     for family in families():
         if family.has(board):
+            family.check_board(board)
             return family
     raise InputError(
         f"there is no firmware for {board.name} ({board.mcu}); use 'protonn-edge export', whose "
@@ -208,6 +265,18 @@ def family_of(board: Board) -> Family:
 def family_in(folder: Path) -> Family | None:
     """Return the family that a project in a folder is for; None if there is no project."""
     return next((each for each in families() if each.wrote(folder)), None)
+
+
+def board_of(folders: Iterable[Path]) -> Board:
+    """Return the board of the first of some folders with a project, as far as it is known.
+
+    For anyone's own boards, and without a project, it is an Uno.
+    """
+    for folder in folders:
+        family = family_in(folder)
+        if family is not None:
+            return load_board(family.board_name(folder) or DEFAULT_BOARD)
+    return load_board(DEFAULT_BOARD)
 
 
 @cache

@@ -8,14 +8,14 @@ cost.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.integer_stage import IntegerStage
 from protonn_edge.chain.registry import STAGES
+from protonn_edge.cores import Core
 from protonn_edge.kernels import compiled
 from protonn_edge.kernels.listing import Facts, Listing, Passed
 
@@ -125,6 +125,16 @@ class Kernel(ABC):
     def needed_for(self, name: str) -> str:  # noqa: ARG002
         """Return, in words, which property the stage lacks for a kernel of this name."""
         return "another kind of model"
+
+    @property
+    def zeros(self) -> Mapping[str, int]:
+        """Variables that must be 0 where a prediction does not set them, and their bytes."""
+        return {}
+
+    @property
+    def local_bytes(self) -> int:
+        """SRAM of variables that functions keep to themselves."""
+        return 0
 
     @property
     def pushes_whole(self) -> bool:

@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from protonn_edge import __version__, codegen, quantization
-from protonn_edge.avr.cores import CORES, EVERY_CORE, WORD_CORES
 from protonn_edge.boards import Board
 from protonn_edge.chain.file import checked_bytes, load_model
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import DevicePlan, render_c, words
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.codegen.renderer import render_parts
+from protonn_edge.cores import CORES, EVERY_CORE, WORD_CORES
 from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.extensions import brought, forms_of
 from protonn_edge.families import ProjectFiles, family_in, family_of
@@ -129,8 +129,8 @@ def not_as_written(path: Path) -> InputError:
 def nothing_built(folder: Path, option: str = "--project") -> InputError:
     """Return the error for a folder without a built model, which an option names."""
     return InputError(
-        f"no model was built in {folder}; run 'protonn-edge build --board uno model.npz' there, or "
-        f"name the folder of a build with {option}"
+        f"no model was built in {folder}; run 'protonn-edge build' there, or name the folder of a "
+        f"build with {option}"
     )
 
 

@@ -8,14 +8,14 @@ shares to mean cycles.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.activity import Activity
+from protonn_edge.chain.activity import Activity, activity_sums
 from protonn_edge.chain.integer_chain import IntegerChain, scores_in_two_steps
-from protonn_edge.chain.integer_stage import MOST_CLASSES, stage_names
+from protonn_edge.chain.integer_stage import MOST_CLASSES
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.registry import quantizer_of
 from protonn_edge.errors import InputError, InvalidValue
@@ -83,18 +83,13 @@ def measure_activity(model: IntegerChain, Q: NDArray[np.uint8]) -> Activity:
     inputs = np.zeros(model.n_inputs)
     sums: dict[str, list[NDArray[np.float64]]] = {}
     stages = (*model.feature_stages, *model.own_stages)
-    names = stage_names(stage.kind for stage in stages)
     for start in range(0, n, _MEASURED_AT_ONCE):
-        values: NDArray[Any] = Q[start : start + _MEASURED_AT_ONCE]
-        for name, stage in zip(names, stages, strict=True):
-            if stage is model.own_stages[0]:
-                inputs += (values != 0).sum(axis=0)
-            activity = stage.activity(values)
-            if activity:
-                before = sums.get(name, [np.zeros(len(each)) for each in activity])
-                sums[name] = [a + b for a, b in zip(before, activity, strict=True)]
-            if stage is not model.own_stages[-1]:
-                values = stage.run(values)
+        part = Q[start : start + _MEASURED_AT_ONCE]
+        nonzero, reported = activity_sums(stages, len(model.feature_stages), part)
+        inputs += nonzero
+        for name, activity in reported.items():
+            before = sums.get(name, [np.zeros(len(each)) for each in activity])
+            sums[name] = [a + b for a, b in zip(before, activity, strict=True)]
     return Activity(
         inputs / n, {name: tuple(each / n for each in activity) for name, activity in sums.items()}
     )

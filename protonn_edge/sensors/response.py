@@ -11,11 +11,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from protonn_edge.avr.facts import span_labels
-from protonn_edge.avr.flow import interrupt_handlers
-from protonn_edge.avr.paths import Times, longest_part
-from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.errors import CheckFailed
+from protonn_edge.families import MachineCode
 from protonn_edge.projects.load import Load
 from protonn_edge.sensors.windowing import Windowing
 
@@ -34,15 +31,15 @@ class Response(Load):
     cycles: int  # from when a window's last sample is kept until its class is known
 
 
-def response_of(program: LinkedProgram, windowing: Windowing) -> Response:
+def response_of(code: MachineCode, windowing: Windowing) -> Response:
     """Return the bound for linked live firmware; raises `CheckFailed` if there is none."""
-    interrupts = _interrupt_cycles(program, windowing)
+    interrupts = _interrupt_cycles(code, windowing)
     idle, each, last = (
-        _turn_cycles(program, windowing, taken=taken, finished=finished)
+        _turn_cycles(code, windowing, taken=taken, finished=finished)
         for taken, finished in ((0, 0), (1, 0), (1, 1))
     )
     hop, period = windowing.hop, windowing.sampling.period_cycles
-    whole = _turn_cycles(program, windowing, taken=max(hop, windowing.window), finished=1)
+    whole = _turn_cycles(code, windowing, taken=max(hop, windowing.window), finished=1)
     if windowing.overlapping:  # all is computed when a window is complete
         each, hop, period = last, 1, hop * period
     sending, longest = math.ceil(windowing.sending_cycles), 0
@@ -56,12 +53,12 @@ def response_of(program: LinkedProgram, windowing: Windowing) -> Response:
     return Response(max(whole, last), last, sample, interrupts, longest)
 
 
-def _turn_cycles(program: LinkedProgram, windowing: Windowing, *, taken: int, finished: int) -> int:
+def _turn_cycles(code: MachineCode, windowing: Windowing, *, taken: int, finished: int) -> int:
     """Return the most cycles of turns of the loop with this number of samples, at most one each.
 
     This number of windows end then, and the last one's class ends the last turn.
     """
-    labels, limits = span_labels(program), {"taken": taken, "finished": finished}
+    labels, limits = code.labels(), {"taken": taken, "finished": finished}
     if not windowing.overlapping:
         features = min(taken, windowing.window) * len(windowing.used)
         limits |= dict.fromkeys(_EACH_FEATURE, features)
@@ -69,11 +66,11 @@ def _turn_cycles(program: LinkedProgram, windowing: Windowing, *, taken: int, fi
     if any(len(labels.get(name, ())) != 1 for name in ("turn", "awake")):
         raise CheckFailed("the firmware has no labels for its main loop; build it again")
     turns = max(1, taken)
-    starts = {labels["turn"][0]: Times(turns, turns), labels["awake"][0]: Times(1, 1)}
-    return longest_part(program, starts, ends, limits).cycles + turns * _WAKING_CYCLES
+    starts = {labels["turn"][0]: turns, labels["awake"][0]: 1}
+    return code.longest(starts, ends, limits) + turns * _WAKING_CYCLES
 
 
-def _interrupt_cycles(program: LinkedProgram, windowing: Windowing) -> int:
+def _interrupt_cycles(code: MachineCode, windowing: Windowing) -> int:
     """Return the most cycles of all interrupts of a sample."""
     sampling = windowing.sampling
     chip, entry_cycles = sampling.chip, _ENTRY_CYCLES + sampling.board.cpu.call_cycles // 2
@@ -84,14 +81,14 @@ def _interrupt_cycles(program: LinkedProgram, windowing: Windowing) -> int:
             + _STARTS_AND_ADDRESSES
         }
     times = {chip.timer: 1, chip.received: 0, **read}
-    handlers = interrupt_handlers(program)
+    handlers = code.handlers()
     if handlers.keys() - times.keys():
         raise CheckFailed(
             "the firmware has an interrupt handler that sampling does not need; build the firmware "
             "again"
         )
-    starts = {address: Times(0, times[number]) for number, address in handlers.items()}
-    return longest_part(program, starts).cycles + entry_cycles * sum(times.values())
+    starts = {address: (0, times[number]) for number, address in handlers.items()}
+    return code.longest(starts) + entry_cycles * sum(times.values())
 
 
 def _busy(demand: float, interrupts: int, period: int) -> float:

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from protonn_edge.avr.program import read_program
 from protonn_edge.boards import Board
 from protonn_edge.chain.features import signal_of
 from protonn_edge.chain.head import remedies_of
@@ -20,6 +19,7 @@ from protonn_edge.codegen import Limits, Plan, plans, render_c, template_environ
 from protonn_edge.device.protocol import frame_bytes
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.extensions import parts_of
+from protonn_edge.families import family_of, read_program
 from protonn_edge.projects.checks import OverBudget, Usage, check_budget
 from protonn_edge.projects.folder import PLAN_FILE, plan_text
 from protonn_edge.quantization import quantize
@@ -230,9 +230,9 @@ def _linked(
     with scratch_folder() as scratch:
         for name, text in files.items():
             write_atomically(Path(scratch, name), text)
-        program = read_program(build_firmware(scratch, board.environment))
+        program = read_program(build_firmware(scratch, board.environment), board)
         usage = check_budget(program, board, remedies_of(model))
         try:
-            return usage, response_of(program, windowing)
+            return usage, response_of(family_of(board).follow(program), windowing)
         except CheckFailed:  # a stage without facts
             return usage, None

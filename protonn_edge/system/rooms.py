@@ -12,6 +12,7 @@ _PACKAGE = Path(__file__).parents[1]
 
 # By the name of a part: its folder or module, and the options and commands that it brings.
 _PARTS = {
+    "cascades": ("kinds.cascade", "--then --pass-on"),
     "certificates": ("certificate", "--entry --points --prove --check"),
     "conversion": ("conversion", "convert"),
     "editing": ("editing", "takes"),
@@ -28,6 +29,7 @@ _PARTS = {
     "reports": ("report", "report"),
     "searches": ("tuning", "tune"),
     "sensors": ("sensors", "record windows monitor --sensor"),
+    "speech": ("speech", "speak"),
     "teaching": ("teaching", "--teachable --new-classes --teach"),
 }
 

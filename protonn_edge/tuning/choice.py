@@ -13,12 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from protonn_edge.avr.program import Sections
 from protonn_edge.boards import Board
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.evaluation.fidelity import Fidelity
-from protonn_edge.families import family_of
+from protonn_edge.families import Sections, family_of
 from protonn_edge.projects.checks import Usage
 from protonn_edge.projects.project import BuildOptions, trial_build
 from protonn_edge.quantization import quantize

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.boards import Board, board_names
+from protonn_edge.boards import Board, firmware_board_names
 from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.chain.nearness import NearestStage
 from protonn_edge.codegen import DevicePlan
@@ -107,7 +107,7 @@ def try_firmware(
             with open_session(emulated.url, reference, board):
                 pass
         except CheckFailed as error:
-            if not unchanged or board.name not in board_names():
+            if not unchanged or board.name not in firmware_board_names():
                 return Tried(left_out=f"{_reason(error)} on {name}")
             raise _stopped(name, emulated, error) from error
         try:

@@ -59,12 +59,13 @@ def _functions_of(kind: str) -> Iterator[Function]:
         for match in _FUNCTION.finditer(_files(program)["pnn_model.c"]):
             if _ASSEMBLY in match[2]:
                 stage = _stage_of(program, match[1])
-                yield Function(program, number, stage, match[1], match[0])
+                if stage:  # the stages in a cascade have programs of their own
+                    yield Function(program, number, stage, match[1], match[0])
 
 
 def _stage_of(program: Program, name: str) -> str:
     names = named_stages(program.instance.model)
-    return max((each for each in names if name.startswith(f"{each}_")), key=len)
+    return max((each for each in names if name.startswith(f"{each}_")), key=len, default="")
 
 
 @cache

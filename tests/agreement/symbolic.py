@@ -10,6 +10,7 @@ from agreement.machine import State
 from agreement.values import Terms, Value, term, truth, z3, zero_of
 
 _MOST_ADDRESSES = 600
+_MOST_EXAMPLES = 4
 # The solver's unit of effort, some microseconds: the same on every machine, unlike time.
 _QUESTION_EFFORT = 10_000_000
 
@@ -27,13 +28,22 @@ class Knowledge:
         self.solver.add(*assumed)
         self.assumed = assumed
         self.questions = 0
+        self._examples: list[Any] = []
 
     def can_be(self, *conditions: Any) -> bool:
-        """Return whether all conditions can hold at once."""
+        """Return whether all conditions can hold at once.
+
+        A path that is known to be possible has an example, which decides one of the two ways on.
+        """
         self.questions += 1
+        both = z3.And(*conditions)
+        if any(z3.is_true(each.eval(both, True)) for each in reversed(self._examples)):
+            return True
         self.solver.push()
         self.solver.add(*conditions)
         answer = self.solver.check()
+        if answer == z3.sat:
+            self._examples = [*self._examples[1 - _MOST_EXAMPLES :], self.solver.model()]
         self.solver.pop()
         if answer == z3.unknown:
             raise GaveUp("the solver gives up on a branch")

@@ -67,3 +67,13 @@ def test_the_self_test_that_is_named_exists(tmp_path, model_file):
     assert "and run examples/SelfTest;" in done.stdout
     assert (folder / "examples" / "SelfTest" / "SelfTest.ino").is_file()
     assert not (folder / "examples" / "BareSelfTest").exists()
+
+
+def test_an_unknown_board_or_core_is_told_with_all_that_fit(tmp_path, model_file):
+    line = refusal(run("build", model_file, "--board", "pica"))
+    assert "nano, pico, promini8, uno, or give" in line
+    line = refusal(run("export", model_file, "--c", tmp_path / "library", "--board", "pica"))
+    assert all(name in line for name in NAMES)
+    board = tmp_path / "mine.toml"
+    board.write_text('title = "Mine"\ncore = "cortex-m9"\nproof = "firmware"\n')
+    assert "core = 'cortex-m9', expected one of avr25" in refusal(run("inspect", board))

@@ -15,6 +15,7 @@ from protonn_edge.boards import load_board
 from protonn_edge.codegen import make_plan
 from protonn_edge.codegen.planner import Limits
 from protonn_edge.emulator import EmulatedBoard
+from protonn_edge.families.avr.code import AVRCode
 from protonn_edge.quantization import quantize
 from protonn_edge.sensors import PlayedSensor, sensor_kind
 from protonn_edge.sensors.listener import AnswerStream
@@ -102,7 +103,7 @@ def test_windows_are_classified_within_the_bound(tmp_path: Path, name: str) -> N
     for file, text in live_files(windows, make_plan(windows.model, Limits.of(on))).items():
         write_atomically(tmp_path / file, text.replace("-Wall -Wextra", "-Wall -Wextra -Werror"))
     elf = build_firmware(tmp_path, on.environment)
-    assert 0 < response_of(read_program(elf), windows).cycles < 20 * on.clock_hz / 200
+    assert 0 < response_of(AVRCode(read_program(elf)), windows).cycles < 20 * on.clock_hz / 200
     rows, answers, heard = noise(70, 3, 0, 255), [], AnswerStream()
     played = PlayedSensor(kind, rows, 200.0)
     with EmulatedBoard(elf, board=on, sensors=[played]) as board:

@@ -184,7 +184,7 @@ def test_a_program_of_which_a_claim_is_false_gets_no_certificate(
 
 def test_a_program_without_the_entry_is_refused(tmp_path: Path) -> None:
     elf = compile_text("int main(void) { for (;;) {} }", tmp_path / "sketch.elf", "-Os")
-    refuses(run("verify", elf, "-o", tmp_path / "certificate.json"), "certificate.program")
+    refuses(run("verify", elf, "-o", tmp_path / "certificate.json"), "families.avr.code")
 
 
 @pytest.mark.parametrize(

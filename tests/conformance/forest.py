@@ -10,7 +10,8 @@ from forest_factory import ends_of_range, random_chain, tiny_chain
 from model_factory import random_inputs
 
 from protonn_edge.chain.integer_chain import IntegerChain, named_stages
-from protonn_edge.kinds.forest.integers import LEAF, IntegerForest
+from protonn_edge.kinds.forest.integers import IntegerForest
+from protonn_edge.kinds.forest.table import LEAF
 
 
 def instances() -> Iterator[Instance]:
@@ -21,6 +22,10 @@ def instances() -> Iterator[Instance]:
     yield _instance("votes", random_chain(6, trees=20, features=60, vote=127, classes=9))
     many = random_chain(7, trees=9, features=254, vote=1, classes=4)
     yield _instance("votes, and features like marks", many)
+    shared = {"features": 60, "levels": 3, "classes": 9}
+    yield _instance("votes, shared tests", random_chain(10, trees=20, vote=127, **shared))
+    far = random_chain(11, trees=4, depth=9, vote=30, **shared)
+    yield _instance("votes, shared tests, long subtrees", far)
     yield _instance("many inputs", random_chain(2, features=400, depth=6, share=0, classes=2))
     yield _instance("long subtrees", random_chain(3, trees=5, depth=8, features=40))
     wide = random_chain(4, trees=4, depth=6, features=300, classes=12, share=1.0)

@@ -64,7 +64,7 @@ def test_no_function_is_called_through_a_pointer(build):
 
 def test_without_a_model_the_compiler_names_the_command_that_makes_one(firmware_copy):
     words = compile_main(firmware_copy(with_model=False))
-    assert "No model yet: run `protonn-edge build --board uno model.npz`" in words
+    assert "No model yet: run `protonn-edge build model.npz`" in words
 
 
 @pytest.mark.parametrize("version", [0, 2])

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.ensemble import (
     ExtraTreesClassifier,
     GradientBoostingClassifier,
@@ -14,7 +15,10 @@ from sklearn.ensemble import (
 
 from protonn_edge.chain.integer_chain import named_stages, own_inputs
 from protonn_edge.datasets import load_digits_dataset
-from protonn_edge.kinds.forest.train import CLASSIFIERS, ForestClassifier, GrownTrees
+from protonn_edge.kinds.forest.adaboost import AdaBoost
+from protonn_edge.kinds.forest.grown import GrownTrees
+from protonn_edge.kinds.forest.parameters import ENSEMBLES
+from protonn_edge.kinds.forest.train import CLASSIFIERS, ForestClassifier
 from protonn_edge.quantization import quantize
 
 DIGITS = load_digits_dataset()
@@ -123,7 +127,7 @@ def test_pruning_is_scikit_learns_own(alpha: float) -> None:
     np.testing.assert_allclose(pruned.values, expected.values)
 
 
-@pytest.mark.parametrize("ensemble", ["random", "extra", "boosting"])
+@pytest.mark.parametrize("ensemble", ENSEMBLES)
 def test_a_budget_is_kept_and_used(ensemble: str) -> None:
     whole = fitted(ensemble=ensemble)
     budget = integers_of(whole).model_bytes // 2
@@ -132,7 +136,40 @@ def test_a_budget_is_kept_and_used(ensemble: str) -> None:
     shares = [each.score(DIGITS.X_test, DIGITS.y_test) for each in (whole, small)]
     assert shares[1] > shares[0] - 0.05
     record = small.to_model().record
-    assert record["rounds"] < 10 if ensemble == "boosting" else 0 < record["ccp_alpha"] < 0.1
+    limits = {"boosting": ("rounds", 10), "adaboost": ("max_leaf_nodes", 200)}
+    name, most = limits.get(ensemble, ("ccp_alpha", 0.1))
+    assert 0 < record[name] < most
+
+
+@pytest.mark.parametrize("ensemble", ["random", "adaboost"])
+def test_trees_that_share_tests_fit_a_packed_table(ensemble: str) -> None:
+    settings = {"ensemble": ensemble, "size_budget": 1_500}
+    alone, shared = (fitted(tests=tests, **settings) for tests in (None, 60))
+    stages = [named_stages(integers_of(each))["forest"] for each in (alone, shared)]
+    assert stages[1].packed.possible
+    assert len(stages[1].packed.tests) <= 60
+    assert 1_350 < stages[1].packed.n_bytes == integers_of(shared).model_bytes <= 1_500
+    assert len(stages[1].leaves) > 1.4 * len(stages[0].leaves)
+    assert shared.score(DIGITS.X_test, DIGITS.y_test) > 0.85
+
+
+def test_adaboost_needs_fewer_leaves() -> None:
+    random, adaboost = (fitted(ensemble=each, size_budget=1_000) for each in ("random", "adaboost"))
+    shares = [each.score(DIGITS.X_test, DIGITS.y_test) for each in (random, adaboost)]
+    assert shares[1] > shares[0]
+
+
+def test_trees_of_adaboost_mend_mistakes() -> None:
+    """Points on which a tree is wrong get the weight of the SAMME algorithm for the next one."""
+    X, y = DIGITS.X_train[SOME].astype(np.float32), DIGITS.y_train[SOME]
+    boosted = AdaBoost(n_estimators=2, random_state=5, max_leaf_nodes=20)
+    first, second = boosted.fit(X, y).estimators_
+    wrong = first.predict(X) != y
+    error = wrong.mean()
+    weights = np.where(wrong, ((1 - error) / error * 9) ** 0.3, 1.0)
+    again = clone(second).fit(X, y, sample_weight=weights / weights.sum())
+    assert (again.predict(X) == second.predict(X)).all()
+    assert second.random_state != first.random_state
 
 
 def test_the_normalization_has_no_influence() -> None:

@@ -13,13 +13,14 @@ from refusals import refused_by
 from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.features.average_pooling.making import average_pooling
-from protonn_edge.kinds.forest.integers import LEAF, IntegerForest, Trees
+from protonn_edge.kinds.forest.integers import IntegerForest
 from protonn_edge.kinds.forest.quantize import (
     byte_inputs,
     device_bytes,
     quantized_leaves,
     with_whole_steps,
 )
+from protonn_edge.kinds.forest.table import LEAF, Trees
 from protonn_edge.quantization import quantize
 
 
@@ -101,7 +102,7 @@ def test_what_no_counter_holds_is_refused() -> None:
         bias=np.zeros(2, np.int64),
         n_features=1,
     )
-    with refused_by("kinds.forest.integers"):
+    with refused_by("kinds.forest.table"):
         stage.table.content  # noqa: B018
 
 

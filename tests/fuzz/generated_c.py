@@ -23,10 +23,10 @@ from model_factory import (
 )
 from random_integer_models import random_bytes, random_integer_model
 
-from protonn_edge.avr.cores import CORES
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import every_plan
 from protonn_edge.codegen.host import host_program
+from protonn_edge.cores import CORES
 from protonn_edge.device import ReferenceAnswers
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.making import average_pooling

@@ -8,7 +8,7 @@ from kinds.kind import Kind
 
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.model import Model
-from protonn_edge.kinds.forest.integers import LEAF
+from protonn_edge.kinds.forest.table import LEAF
 from protonn_edge.kinds.forest.train import ForestClassifier
 
 
@@ -43,7 +43,8 @@ def _drawn(rng: np.random.Generator, n: int, classes: int, _: int) -> IntegerCha
         depth=int(rng.integers(1, 7)),
         classes=classes,
         share=float(rng.choice([0.0, 0.3, 1.0])),
-        vote=int(rng.choice([0, 0, 1, 127])),
+        vote=int(rng.choice([0, 0, 1, 4, 127])),
+        levels=int(rng.choice([255, 15, 3, 1])),
     )
 
 

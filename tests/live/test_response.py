@@ -17,6 +17,7 @@ from protonn_edge.avr.program import read_program
 from protonn_edge.boards import load_board
 from protonn_edge.codegen import make_plan
 from protonn_edge.emulator import EmulatedUno
+from protonn_edge.families.avr.code import AVRCode
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.sensors import PlayedSensor, sensor_kind
@@ -119,7 +120,9 @@ def test_a_class_is_there_as_soon_as_its_bound_says(
     tmp_path: Path, sensor: str, rate: float, window: int, more: dict[str, int]
 ) -> None:
     windows = windowing(sensor, rate, window, **more)
-    bound = response_of(read_program(firmware(windows, tmp_path / "plain", marks=False)), windows)
+    bound = response_of(
+        AVRCode(read_program(firmware(windows, tmp_path / "plain", marks=False))), windows
+    )
     taken = measured(firmware(windows, tmp_path / "marked", marks=True), windows)
     assert len(taken) >= _ANSWERS // 2
     assert max(taken) <= bound.cycles

@@ -28,6 +28,7 @@ from protonn_edge.datasets.onset import onsets_of
 from protonn_edge.datasets.units import unit_of
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.families.avr.code import AVRCode
 from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.policy.confidence.rule import Confidence, Sharpness
@@ -242,7 +243,7 @@ def test_sound_is_classified_once_from_where_it_begins_and_no_sample_is_lost(
     windows = windows_of(HEARING, 8000.0, "microphone", **more)
     elf = compiled(tmp_path, live_files(windows, make_plan(windows.model)))
     # a sample needs the logarithm of at most one energy, and not those of its clip
-    assert response_of(read_program(elf), windows).sample_cycles < 2_000
+    assert response_of(AVRCode(read_program(elf)), windows).sample_cycles < 2_000
     played = sounds(500, 90, 250)
     answers = answers_of(elf, played, 8000.0, 6, MICROPHONE)
     firsts = [answer.first for answer in answers]

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from model_factory import random_inputs, tiny_integer_model, tiny_packed_model
 from plans import plan_with
 
-from protonn_edge.avr.cores import CORES, UNO_CORE, Core
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.chain.matvec import packed
 from protonn_edge.codegen.host import host_program
+from protonn_edge.cores import CORES, UNO_CORE, Core
 from protonn_edge.kernels.kernel import kernels_of
 from protonn_edge.kernels.matvec.kernels import Matvec
 from protonn_edge.kernels.matvec.loops import blocks_of

@@ -8,10 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command_line import refusal, run, run_json, succeed
+from model_factory import random_model
 from sklearn.datasets import load_digits
 
 from protonn_edge import boards
 from protonn_edge.boards import load_board
+from protonn_edge.chain.file import save_model
 from protonn_edge.families import family_of
 from protonn_edge.families.rp2040 import upload
 
@@ -109,7 +111,8 @@ def test_projects_of_two_families_do_not_share_a_folder(digits, tmp_path):
     assert "a project for another chip than that of pico" in refusal(done)
     done = run("build", digits / "model.npz", "-o", digits / "project")
     assert "a project for another chip than that of uno" in refusal(done)
-    done = run("hil", digits / "test.csv", "--project", digits / "project", "--emulate")
+    words = ("hil", digits / "test.csv", "--project", digits / "project", "--emulate")
+    done = run(*words, "--board", "uno")
     assert "built for an RP2040, whose code does not run on uno" in refusal(done)
 
 
@@ -121,18 +124,28 @@ def test_projects_of_two_families_do_not_share_a_folder(digits, tmp_path):
         ("build MODEL --sensor mpu6050 --rate 100", "there is no firmware for pico that reads a"),
         ("verify PROJECT", "there is no certificate for pico"),
         ("verify MODEL TEST --emulator simavr", "simavr does not emulate pico; choose rp2040py"),
-        ("emulate ELF --bootloader", "the emulated pico does not support bootloader"),
+        ("build IRIS --observe", "the firmware of pico does not support observation yet"),
+        ("export IRIS --c out --observe", "an RP2040 cannot have the part 'observation'"),
+        ("emulate ELF --bootloader", "the emulated pico does not support --bootloader"),
+        ("emulate ELF --port x --wire-speed", "support a file for --port, --wire-speed; leave"),
+        (
+            "hil TEST",
+            "run 'protonn-edge build' there, or name the folder of a build",
+        ),
     ],
 )
 def test_what_a_pico_cannot_do_yet_is_refused(digits, words, sentence, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     places = {
         "MODEL": digits / "model.npz",
+        "IRIS": tmp_path / "iris.npz",  # which was not calibrated
         "TEST": digits / "test.csv",
         "PROJECT": digits / "project",
         "ELF": digits / "model.npz",
     }
     command, *rest = (places.get(word, word) for word in words.split())
+    if "IRIS" in words:
+        save_model(random_model(), places["IRIS"])
     assert sentence in refusal(run(command, *rest, "--board", "pico"))
 
 
@@ -175,6 +188,50 @@ def test_a_board_of_ones_own_is_uploaded_as_it_was_built(digits, tmp_path):
     assert built != (digits / "project" / "firmware.uf2").read_bytes()
     refused = run("upload", project, "--port", tmp_path, "--environment", "uno")
     assert "--environment" in refusal(refused)
+
+
+def test_a_project_keeps_only_what_is_read_of_its_build(digits):
+    family_of(load_board("pico")).compile(digits / "project", load_board("pico"))
+    builds = digits / "project" / ".build"
+    assert (builds / ".gitignore").read_text() == "*\n"
+    kept = sorted(path.name for path in (builds / "pico").iterdir())
+    assert kept == ["firmware.elf", "firmware.elf-pnn_model.o"]
+
+
+def test_an_elf_of_another_chip_leads_to_its_board(digits):
+    elf = family_of(load_board("pico")).compile(digits / "project", load_board("pico"))
+    assert "or name the board of another chip with --board" in refusal(run("emulate", elf))
+    done = run("emulate", elf, "--board", "pico", "--buttons")
+    assert "the emulated pico does not support --buttons" in refusal(done)
+
+
+def test_the_board_of_a_project_is_read_from_it(digits, tmp_path):
+    results = digits / "project" / "results.csv"
+    done = run_json("hil", digits / "test.csv", "--project", digits / "project", "-o", results)
+    assert done["board"] == "pico"
+    succeed("report", results, "--project", digits / "project", "-o", tmp_path / "report.html")
+    assert "Raspberry Pi Pico" in (tmp_path / "report.html").read_text()
+    results.unlink()
+
+
+def test_a_board_that_the_emulator_cannot_be_is_not_advised_to_be_emulated(digits, tmp_path):
+    board = slower(tmp_path, "100_000_000")
+    for words in ((), ("--no-try",)):
+        done = succeed(
+            "build", "--board", board, digits / "model.npz", "-o", tmp_path / "slow", *words
+        )
+        assert "--emulate" not in done.output
+
+
+@pytest.mark.parametrize("key", ["core", "sram_bytes", "flash_bytes"])
+def test_an_rp2040_that_does_not_exist_is_refused(digits, tmp_path, key):
+    board = slower(tmp_path, "100_000_000")
+    values = {"core": '"cortex-m4"', "sram_bytes": "270_337", "flash_bytes": "16_777_217"}
+    lines = board.read_text().splitlines()
+    changed = [f"{key} = {values[key]}" if line.startswith(key) else line for line in lines]
+    board.write_text("\n".join(changed))
+    refused = run("build", "--board", board, digits / "model.npz", "-o", tmp_path / "project")
+    assert f"{key} of slow" in refusal(refused)
 
 
 @pytest.mark.parametrize("clock", ["62_000_000", "134_000_000", "100_500_000"])

@@ -104,8 +104,7 @@ def level(name: str, order: list[str]) -> float:
     part = re.match(r"policy\.\w+\.(\w+)", name)
     if part and part[1] in PARTS_OF_RULES:
         return order.index(PARTS_OF_RULES[part[1]]) + 0.5
-    extension = r"(observation|sensors|teaching|kinds\.\w+\.\w+)"
-    if re.fullmatch(rf"{extension}\.(commands|monitor)(\.\w+)?", name):
+    if re.fullmatch(r"(\w+|kinds\.\w+\.\w+)\.(commands|monitor)(\.\w+)?", name):
         return order.index("cli") + 0.5
     for pattern, of in OF_KINDS.items():
         if room in ("features", "kinds") and re.search(pattern, name):
@@ -142,7 +141,7 @@ def test_no_imports_run_in_circles() -> None:
 
 def test_the_analysis_of_linked_programs_can_be_used_alone() -> None:
     used = {what.partition(".")[0] for who, what in imports_of(PACKAGE) if who.startswith("avr.")}
-    assert used <= {"avr", "errors", "system"}
+    assert used <= {"avr", "cores", "errors", "system"}
 
 
 def test_only_what_gathers_the_data_of_a_report_builds_firmware() -> None:
@@ -166,3 +165,9 @@ def test_an_import_that_runs_upwards_is_found(tmp_path: Path) -> None:
     imports = imports_of(package)
     assert upwards(imports, ["cellar", "roof"]) == {("cellar.jam", "roof.tiles")}
     assert set(circle(imports)) == {"cellar.jam", "roof.tiles"}
+
+
+def test_the_picture_has_every_room() -> None:
+    """The rooms are drawn in docs/house.svg."""
+    drawn = re.findall(r'class="name"[^>]*>(\w+)<', (CHECKOUT / "docs" / "house.svg").read_text())
+    assert sorted(drawn) == sorted(rooms())

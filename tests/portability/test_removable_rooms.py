@@ -143,6 +143,11 @@ ROOMS = {
         "record -o recording.csv",
         "sensors are not installed",
     ),
+    "speech": Room(
+        "protonn_edge/speech tests/speech docs/speech.md",
+        "speak on,off -o words",
+        "speech is not installed",
+    ),
     "editing": Room(
         "protonn_edge/editing protonn_edge/cli/takes.py tests/editing docs/editing.md",
         "takes data.csv",
@@ -187,6 +192,11 @@ ROOMS = {
         "protonn_edge/kinds/forest templates/c/forest tests/forest docs/forest.md",
         "train data.csv -o forest.npz --classifier forest",
         "'forest' is not one of",
+    ),
+    "cascades": Room(
+        "protonn_edge/kinds/cascade templates/c/cascade tests/cascade docs/cascades.md",
+        "train data.csv --calibrate model.npz --then model.npz -o cascade.npz",
+        "cascades are not installed",
     ),
     "gradients": Room(
         "protonn_edge/features/gradients templates/c/gradients tests/gradients docs/gradients.md",

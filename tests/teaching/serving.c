@@ -76,6 +76,7 @@ static void write_store(uint16_t place, uint8_t value)
 #else
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static uint8_t store[PNN_STORE_BYTES];
 static uint32_t writes_left = 0xffffffffu;
@@ -92,12 +93,17 @@ void pnn_store_write(uint16_t place, uint8_t value)
 
 static uint8_t receive(void)
 {
-    fflush(stdout);
-    const int byte = getchar();
-    if (byte == EOF) {
-        exit(0);
+    static uint8_t received[512];
+    static ssize_t next, count;
+    if (next == count) {
+        fflush(stdout);
+        next = 0;
+        count = read(STDIN_FILENO, received, sizeof received);
+        if (count <= 0) {
+            exit(0);
+        }
     }
-    return (uint8_t)byte;
+    return received[next++];
 }
 
 static void send(uint8_t byte) { putchar(byte); }

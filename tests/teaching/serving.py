@@ -97,8 +97,11 @@ class Serving:
 
     @store.setter
     def store(self, content: bytes) -> None:
+        if self.uno is None:
+            self.ask("W", content, answer=len(content) + 1)
+            return
         self._to.write(b"W")
-        for byte in content:
+        for byte in content:  # a UART keeps no more
             self._to.write(bytes([byte]))
             self._to.flush()
             assert self._from.read(1)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -34,10 +36,13 @@ def files_of(project: Path) -> dict[str, bytes]:
 
 @pytest.fixture(scope="module")
 def projects(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """Projects of two models."""
+    """Projects of two models, whose settings differ in what no compiler is told of."""
     folders = tuple(tmp_path_factory.mktemp(f"project_{seed}") for seed in range(2))
     for seed, folder in enumerate(folders):
         build(random_model(seed), load_board("uno"), folder)
+    settings = folders[1] / "platformio.ini"
+    text = settings.read_text("utf-8").replace("board = uno\n", "board = uno  ; the other one\n")
+    settings.write_text(f"; Another project.\n{text}monitor_speed = 9600\n", "utf-8")
     return folders[0], folders[1]
 
 
@@ -79,6 +84,37 @@ def test_a_build_that_fails_is_left_to_platformio(
     source.write_text(source.read_text("utf-8") + "\nint broken = ;\n", "utf-8")
     with refused_by("toolchain.platformio", kind=CheckFailed):
         build_firmware(project)
+
+
+def test_what_another_source_includes_is_part_of_its_object(tmp_path: Path) -> None:
+    line = "avr-gcc -o main.o -c src/main.c"
+
+    def compiled(
+        _: float, command: Sequence[str], *, folder: Path, **rest: object
+    ) -> subprocess.CompletedProcess[str]:
+        subprocess.run(line.split(), cwd=folder, check=True)
+        return subprocess.CompletedProcess(command, 0, line, "")
+
+    def built(source: str, header: str) -> bytes:
+        folder = tmp_path / str(len(list(tmp_path.iterdir())))
+        (folder / "src").mkdir(parents=True)
+        (folder / "platformio.ini").touch()
+        (folder / "src" / "main.c").write_text(source)
+        (folder / "src" / "main.h").write_text(header)
+        command = ["python", "-m", "platformio", "run", "--environment", "uno"]
+        replayed(60, command, name="PlatformIO", folder=folder, environment=os.environ)
+        return (folder / "main.o").read_bytes()
+
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    replayed = ReplayedBuilds(kept, compiled)
+    including = '#include "main.h"\nint x = ANSWER;\n'
+    objects = [
+        built("int x = 0;\n", ""),
+        *(built(including, f"#define ANSWER {n}\n") for n in "12"),
+    ]
+    assert len({*objects}) == 3
+    assert len([*kept.glob("*.json")]) == 1
 
 
 def test_a_program_is_compiled_again_if_anything_that_it_is_made_of_differs(tmp_path: Path) -> None:

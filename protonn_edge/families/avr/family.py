@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from protonn_edge.avr.cores import CORES
 from protonn_edge.avr.program import LinkedProgram
-from protonn_edge.boards import Board
+from protonn_edge.boards import Board, board_names
 from protonn_edge.codegen import DevicePlan
+from protonn_edge.cores import CORES
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.emulator.programs import EMULATORS, find_program
 from protonn_edge.errors import InvalidValue
@@ -22,9 +22,6 @@ from protonn_edge.families.sources import files_below
 from protonn_edge.system import files
 from protonn_edge.system.files import resource
 from protonn_edge.toolchain.platformio import build_firmware, description_file, environment_section
-
-if TYPE_CHECKING:
-    pass
 
 _SETTINGS = "platformio.ini"
 _SETTINGS_LIMIT_BYTES = 1 << 20
@@ -68,6 +65,9 @@ class AVR(ReadsAVRPrograms, Family):
         files.check_file(settings, limit_bytes=_SETTINGS_LIMIT_BYTES, may_be_empty=True)
         if section not in settings.read_text("utf-8", errors="replace"):
             raise InvalidValue(settings, f"no {section}", f"add this section, or {_ELSEWHERE}")
+
+    def board_name(self, folder: Path) -> str | None:
+        return next((name for name in environments(folder)[:1] if name in board_names()), None)
 
     def product(self, board: Board) -> Path:
         return Path(".pio", "build", board.environment, "firmware.elf")

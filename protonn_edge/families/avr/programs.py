@@ -13,6 +13,7 @@ from protonn_edge.codegen import DevicePlan, Plan
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.families import ReadsPrograms, Stack
 from protonn_edge.families.avr.checks import check_feature_cycles, check_program
+from protonn_edge.families.avr.code import AVRCode
 from protonn_edge.families.avr.paths import prediction_paths
 
 if TYPE_CHECKING:
@@ -26,6 +27,9 @@ class ReadsAVRPrograms(ReadsPrograms):
 
     def read(self, elf: Path) -> LinkedProgram:
         return read_program(elf)
+
+    def follow(self, program: LinkedProgram) -> AVRCode:
+        return AVRCode(program)
 
     def share(self, elf: Path) -> Sections:
         return read_share(elf, min(elf.parent.rglob("pnn_model*.o")))

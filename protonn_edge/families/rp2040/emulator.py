@@ -17,6 +17,15 @@ from protonn_edge.system.lazy import require
 
 RP2040PY = "rp2040py"
 _CLOCK_HZ = 125_000_000
+_OPTIONS = {
+    "bootloader": "--bootloader",
+    "link": "a file for --port",
+    "wire_speed": "--wire-speed",
+    "sensors": "--sensor",
+    "eeprom": "--eeprom",
+}
+"""What it cannot have, as the command line calls it."""
+
 _MODULE = "protonn_edge.families.rp2040.emulated"
 
 
@@ -40,6 +49,7 @@ class EmulatedRP2040(RunningBoard):
     """
 
     resets_on_opening = False
+    has_buttons = False
 
     def __init__(
         self,
@@ -51,7 +61,7 @@ class EmulatedRP2040(RunningBoard):
     ) -> None:
         impossible = [name for name, value in more.items() if value and value != "tcp"]
         if elf is None or impossible:
-            named = ", ".join(name.replace("_", " ") for name in impossible) or "empty flash"
+            named = ", ".join(map(_OPTIONS.__getitem__, impossible)) or "--bootloader"
             raise InputError(f"the emulated {board.name} does not support {named}; leave it out")
         assert emulator in (None, RP2040PY), emulator
         check_emulated(board)

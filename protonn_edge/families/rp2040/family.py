@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,21 +14,25 @@ from protonn_edge.extensions import parts_of
 from protonn_edge.families import Family, LinkedFirmware, ProjectFiles
 from protonn_edge.families.rp2040.emulator import RP2040PY, EmulatedRP2040, check_emulated
 from protonn_edge.families.rp2040.flash import uf2
-from protonn_edge.families.rp2040.programs import ReadsRP2040Programs
+from protonn_edge.families.rp2040.programs import MODEL_OBJECT, ReadsRP2040Programs
 from protonn_edge.families.rp2040.upload import DriveUpload, find_drive
 from protonn_edge.families.sources import files_below
 from protonn_edge.quantization import DeviceModel
-from protonn_edge.system.checks import check
+from protonn_edge.system.checks import check, check_range
 from protonn_edge.system.files import resource
 from protonn_edge.toolchain.process import relevant_lines, run_within
 
 _CHIP = "rp2040"
+_PICO = "pico"
 _COMPILER = "arm-none-eabi-gcc"
 _PACKAGES = "the Debian packages gcc-arm-none-eabi and libnewlib-arm-none-eabi"
 _OWN = f"firmware/{_CHIP}"
 _ARGUMENTS = f"{_OWN}/arguments"  # of the compiler
 _BOARD = "firmware/generated/board"  # its arguments that the board decides
+_CORE = "cortex-m0plus"
 _CLOCKS_MHZ = (63, 133)  # that the firmware can set up
+_SRAM_BYTES = 270_336
+_FLASH_BYTES = 16 << 20  # that the chip can address
 _UF2 = "firmware.uf2"
 _BUILDS = ".build"
 _DEADLINE_S = 120.0
@@ -51,14 +56,24 @@ class RP2040(ReadsRP2040Programs, Family):
     def wrote(self, folder: Path) -> bool:
         return (folder / _ARGUMENTS).is_file()
 
-    def check_model(self, model: DeviceModel, board: Board) -> None:
-        kinds = [part.name for part in parts_of(model.chain) if not part.on_any_chip]
-        kinds += ["float builds"] if model.chain.score_tolerance else []
-        if kinds:
+    def check_board(self, board: Board) -> None:
+        low, high = (mhz * 1_000_000 for mhz in _CLOCKS_MHZ)
+        whole = low <= board.clock_hz <= high and board.clock_hz % 1_000_000 == 0
+        check(board.core == _CORE, f"core of {board.name}", board.core, _CORE)
+        check(whole, f"clock_hz of {board.name}", board.clock_hz, f"whole MHz, {low:,} to {high:,}")
+        for key, most in (("sram_bytes", _SRAM_BYTES), ("flash_bytes", _FLASH_BYTES)):
+            check_range(f"{key} of {board.name}", getattr(board, key), 1_024, most)
+
+    def check_extensions(self, names: Sequence[str], board: Board) -> None:
+        if names:
             raise InputError(
-                f"the firmware of {board.name} does not support {', '.join(kinds)} yet; choose an "
+                f"the firmware of {board.name} does not support {', '.join(names)} yet; choose an "
                 "AVR with --board, or a model without it"
             )
+
+    def check_model(self, model: DeviceModel, board: Board) -> None:
+        kinds = [part.name for part in parts_of(model.chain) if not part.on_any_chip]
+        self.check_extensions(kinds + ["float builds"] * bool(model.chain.score_tolerance), board)
 
     def sources(self, board: Board) -> ProjectFiles:
         firmware = resource("firmware")
@@ -67,10 +82,15 @@ class RP2040(ReadsRP2040Programs, Family):
         return {**shared, **files_below(firmware / _CHIP, _OWN)}
 
     def descriptions(self, board: Board) -> dict[str, str]:
-        low, high = (mhz * 1_000_000 for mhz in _CLOCKS_MHZ)
-        whole = low <= board.clock_hz <= high and board.clock_hz % 1_000_000 == 0
-        check(whole, "clock_hz", board.clock_hz, f"whole MHz, {low:,} to {high:,}")
         return {_BOARD: f"-DF_CPU={board.clock_hz}u -DBAUD={board.baud}u\n"}
+
+    def board_name(self, folder: Path) -> str | None:
+        pico = load_board(_PICO)
+        try:
+            made = (folder / _BOARD).read_text("utf-8")
+        except (OSError, ValueError):
+            return None
+        return pico.name if made == self.descriptions(pico)[_BOARD] else None
 
     def product(self, board: Board) -> Path:
         return Path(_BUILDS, board.environment, "firmware.elf")
@@ -85,7 +105,9 @@ class RP2040(ReadsRP2040Programs, Family):
                 f"run 'protonn-edge build --board {board.name} model.npz' there first",
             )
         product = self.product(board)
-        (folder / product.parent).mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(folder / product.parent, ignore_errors=True)
+        (folder / product.parent).mkdir(parents=True)
+        (folder / _BUILDS / ".gitignore").write_text("*\n", encoding="utf-8")
         places = ("firmware", _OWN, "firmware/generated")
         sources = [
             path.relative_to(folder).as_posix()
@@ -98,6 +120,9 @@ class RP2040(ReadsRP2040Programs, Family):
         done = run_within(_DEADLINE_S, command, name=_COMPILER, folder=folder, environment=english)
         if done.returncode != 0:
             raise CheckFailed(f"{_COMPILER} failed: {relevant_lines(done.stderr)}")
+        for path in (folder / product.parent).iterdir():  # of -save-temps, for read_share
+            if path.name != product.name and not path.name.endswith(MODEL_OBJECT):
+                path.unlink()
         return folder / product
 
     def more_products(self, program: LinkedFirmware) -> ProjectFiles:
@@ -116,9 +141,7 @@ class RP2040(ReadsRP2040Programs, Family):
     def upload(self, folder: Path, port: str | None, environment: str | None) -> DriveUpload:
         if environment is not None:
             raise InputError("--environment is for PlatformIO's projects; omit it")
-        board = load_board(
-            "pico"
-        )  # any with this chip: the project has the clock and the baud rate
+        board = load_board(_PICO)  # or any: the project has the clock and the baud rate
         drive, why = find_drive(port)
         return DriveUpload(
             board.environment,

@@ -14,6 +14,9 @@ from protonn_edge.families.rp2040.program import (
     read_share,
 )
 
+MODEL_OBJECT = "-pnn_model.o"
+"""The end of the name of the model's object file, which is beside the program."""
+
 
 class ReadsRP2040Programs(ReadsPrograms):
     """Linked programs for an RP2040."""
@@ -22,7 +25,7 @@ class ReadsRP2040Programs(ReadsPrograms):
         return read_program(elf)
 
     def share(self, elf: Path) -> Sections:
-        return read_share(elf, min(elf.parent.glob("*-pnn_model.o")))
+        return read_share(elf, min(elf.parent.glob(f"*{MODEL_OBJECT}")))
 
     def stack(self, program: LinkedFirmware, board: Board) -> Stack:
         """Return the memory that is reserved for the stack; a device reports how much it used."""

@@ -8,8 +8,8 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
+from protonn_edge.cores import Core
 from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
 from protonn_edge.features.average_pooling.loops import WHOLE_AREA_PIXELS, AreaLoops
 from protonn_edge.kernels import compiled

@@ -15,9 +15,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.checks import Float64
+from protonn_edge.cores import Core
 from protonn_edge.features.convolution import window
 from protonn_edge.features.convolution.integers import SHIFTS, IntegerConvolution
 from protonn_edge.features.images.image_rows import ImageRows

@@ -88,6 +88,11 @@ class DeskewKernel(Kernel):
         return most_moved_rows(image) * image.columns.pixels
 
     @property
+    def local_bytes(self) -> int:
+        """A row that is shifted too far to be read in place."""
+        return self.stage.image.columns.pixels
+
+    @property
     def listings(self) -> tuple[Listing, ...]:
         """The sums of a row."""
         return (_SUM_ROW,)
@@ -106,7 +111,7 @@ class DeskewKernel(Kernel):
         return self._in_one_step(
             summed + around + held.copied(feed),
             0,
-            state=held.state(feed) + image.columns.pixels,
+            state=held.state(feed) + self.local_bytes,
             buffer=held.buffer(feed),
             called=held.called,
         )

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
+from protonn_edge.cores import Core
 from protonn_edge.features.gradients import loop
 from protonn_edge.features.gradients.integers import LEVELS, IntegerGradients
 from protonn_edge.kernels import compiled
@@ -116,7 +116,17 @@ class GradientsKernel(Kernel):
         streaming = 0
         if self.name == "streamed":
             streaming = 1 + 2 * cells.is_cropped
-        return streaming + 7 + 3 * (cells.columns.pixels + 2) + loop.SUM_BYTES * cells.n_outputs
+        return streaming + 7 + self._line_bytes + loop.SUM_BYTES * cells.n_outputs
+
+    @property
+    def _line_bytes(self) -> int:
+        """SRAM of three rows with a pixel more at either end."""
+        return 3 * (self.stage.cells.columns.pixels + 2)
+
+    @property
+    def zeros(self) -> dict[str, int]:
+        """Nothing is written to the ends of rows, and to the row of zeros."""
+        return {"lines": self._line_bytes}
 
     @property
     def runs(self) -> dict[str, tuple[int, ...]]:

@@ -9,11 +9,11 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.avr.cores import Core
 from protonn_edge.avr.instruction_set import KEPT_BY_CALLEE
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.matvec import NIBBLE_MAXIMUM, IntegerMatvec
 from protonn_edge.chain.matvec import packed as packed_weights
+from protonn_edge.cores import Core
 from protonn_edge.kernels import compiled
 from protonn_edge.kernels import kernel as base
 from protonn_edge.kernels.listing import Facts, Listing, Passed

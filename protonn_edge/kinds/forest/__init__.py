@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from protonn_edge.chain.entries import Kind
 
-WALK, IF_ELSE = PLANS = ("walk", "if-else")
+WALK, IF_ELSE, LEAF_LISTS, PACKED = PLANS = ("walk", "if-else", "leaf-lists", "packed")
 
 KINDS = (Kind("forest", "Forest", 3, plans=PLANS),)
 STAGES = {"forest": ""}

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from protonn_edge.chain.activity import Sizes
 from protonn_edge.chain.checks import Float64, checked_matrix, checked_vector, set_checked
 from protonn_edge.chain.head import Head, Remedies, Size, member
-from protonn_edge.kinds.forest.integers import LEAF, Trees, sum_of_leaves
+from protonn_edge.kinds.forest.table import LEAF, Trees, sum_of_leaves
 from protonn_edge.system.checks import check, check_kind, check_range
 
 

@@ -2,15 +2,12 @@
 
 The smaller of two subtrees comes first, so that few branches are far. Leaves share code: a branch
 goes to the nearest place in its tree with the same action.
-
-If leaves vote for few classes, a register counts the votes of each class. Otherwise leaves load
-value and class into registers, and the end of a tree adds to the score.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -19,95 +16,48 @@ import numpy as np
 
 from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.kernels.listing import Listing
-from protonn_edge.kinds.forest.integers import ForestTable
-from protonn_edge.kinds.forest.layout import SCRATCH, Line, Reading, TreeLines
+from protonn_edge.kinds.forest.layout import Line, Reading, TreeLines
+from protonn_edge.kinds.forest.leaves import LeafCode
+from protonn_edge.kinds.forest.table import ForestTable
 
-_CLASS, _VALUE = 23, 25  # registers
-_FIRST_COUNT = 2
-# limits of classes, and of votes for one, that registers can count
-_MOST_COUNTED, _MOST_VOTES = 12, 255
-_MOST_CLASSES = 128
 _MOST_NODES = 8_000  # with more, instructions exceed the flash of any chip
 _LARGEST_BYTE = 255
 _KEPT = {1, 28, 29, 30, 31}  # registers that the code restores, and Z
 
 
 def can_be_instructions(table: ForestTable) -> bool:
-    """Return whether the trees can be instructions, because each leaf adds to only one score."""
+    """Return whether the tests can be instructions."""
     return (
-        int(table.pairs.max()) == 1
-        and len(table.bias) <= _MOST_CLASSES
-        and len(table.thresholds) <= _MOST_NODES
+        len(table.thresholds) <= _MOST_NODES
         and int(table.thresholds.max(initial=0)) < _LARGEST_BYTE
     )
 
 
+class Written(NamedTuple):
+    """The instructions, the label of each node, and the child to which each node branches."""
+
+    listing: Listing
+    places: dict[int, str]
+    jumps: dict[int, int]
+
+
 @dataclass(frozen=True, eq=False)
-class Nodes:
-    """The action of each node of a forest."""
+class IfElse:
+    """The instructions of a forest; Z initially points to its inputs."""
 
-    table: ForestTable
+    leaves: LeafCode
 
-    @cached_property
-    def classes(self) -> IntArray:
-        """The class of each leaf."""
-        classes: IntArray = np.abs(self.table.leaves.astype(np.int64)).argmax(axis=1)
-        return classes
-
-    @cached_property
-    def values(self) -> IntArray:
-        """The value that each leaf adds to the score of its class."""
-        leaves = self.table.leaves.astype(np.int64)
-        return leaves[np.arange(len(leaves)), self.classes]
+    @property
+    def table(self) -> ForestTable:
+        """The forest."""
+        return self.leaves.table
 
     @cached_property
-    def vote(self) -> int:
-        """The value that every leaf adds; 0 if they differ."""
-        values = self.values
-        return int(values[0]) if values.min() == values.max() > 0 else 0
-
-    @cached_property
-    def counts(self) -> bool:
-        """Whether registers count votes."""
-        few = len(self.table.bias) <= _MOST_COUNTED and len(self.table.trees.roots) <= _MOST_VOTES
-        return self.vote > 0 and few
-
-    @cached_property
-    def only_class(self) -> list[int | None]:
-        """The class of each tree with leaves of one class but different values."""
-        if self.vote:
-            return [None] * len(self.table.trees.roots)
-        starts = self.table.trees.leaf_starts
-        ends = (each.reduceat(self.classes, starts) for each in (np.minimum, np.maximum))
-        pairs = zip(*(each.tolist() for each in ends), strict=True)
-        return [least if least == most else None for least, most in pairs]
-
-    @cached_property
-    def leaves(self) -> IntArray:
-        """The node of each leaf."""
-        return np.flatnonzero(~self.table.trees.inner)
-
-    @cached_property
-    def tree_of(self) -> IntArray:
-        """The tree of each leaf."""
-        return np.searchsorted(self.table.trees.roots, self.leaves, side="right") - 1
-
-    @cached_property
-    def does(self) -> list[str]:
-        """The action of the leaf of a node, (N,); none at inner nodes."""
-        does = [""] * len(self.table.trees.features)
-        leaves = zip(self.leaves, self.tree_of, self.classes, self.values, strict=True)
-        for node, tree, label, value in leaves:
-            does[node] = "\n".join(self._leaf(int(label), int(value), self.only_class[tree]))
-        return does
-
-    def _leaf(self, label: int, value: int, only: int | None) -> Iterator[str]:
-        if self.counts:
-            yield f"inc  r{_FIRST_COUNT + label}"
-        if not self.counts and only is None:
-            yield f"ldi  r{_CLASS}, {2 * label}"
-        if not self.counts and not self.vote:
-            yield f"ldi  r{_VALUE}, {value & _LARGEST_BYTE}"
+    def reading(self) -> Reading:
+        """The places where inputs are read."""
+        trees, leaves = self.table.trees, self.leaves
+        asked = trees.features[trees.inner]
+        return Reading.of(asked, leaves.kept, leaves.pairs, moves=leaves.moves)
 
     @cached_property
     def limits(self) -> list[int]:
@@ -123,35 +73,13 @@ class Nodes:
             sizes[node] = 1 + sizes[node + 1] + sizes[right[node]]
         return sizes
 
-
-class Written(NamedTuple):
-    """The instructions, the label of each node, and the child to which each node branches."""
-
-    listing: Listing
-    places: dict[int, str]
-    jumps: dict[int, int]
-
-
-@dataclass(frozen=True, eq=False)
-class IfElse:
-    """The instructions of a forest; Z initially points to its inputs."""
-
-    table: ForestTable
-
     @cached_property
-    def nodes(self) -> Nodes:
-        """The actions of its nodes."""
-        return Nodes(self.table)
-
-    @cached_property
-    def reading(self) -> Reading:
-        """The places where inputs are read."""
-        trees = self.table.trees
-        kept, pairs = [*range(16, _CLASS)], [*range(14, 1, -2)]
-        if self.nodes.counts:
-            kept = [*range(16, SCRATCH), _VALUE, 26, 27]
-            pairs = [0, *range(14, _FIRST_COUNT + len(self.table.bias) - 1, -2)]
-        return Reading.of(trees.features[trees.inner], kept, pairs)
+    def does(self) -> list[str]:
+        """The action of the leaf of a node, (N,); none at inner nodes."""
+        does = [""] * len(self.table.trees.features)
+        for number, node in enumerate(self.leaves.nodes.tolist()):
+            does[node] = "\n".join(self.leaves.action(number))
+        return does
 
     @cached_property
     def around_cycles(self) -> int:
@@ -162,15 +90,16 @@ class IfElse:
     @cached_property
     def leaf_cycles(self) -> IntArray:
         """Cycles of a tree for each leaf that may be reached, (leaves,)."""
-        trees, nodes, places = self.table.trees, self.nodes, self.written.places
+        trees, leaves, places = self.table.trees, self.leaves, self.written.places
         left, right = np.zeros((2, len(trees.features)), np.int64)
         for node in np.flatnonzero(trees.inner).tolist():
             left[node], right[node] = self._questions(node)
         ends = [
-            self._way(places[leaf], f"tree_{tree + 1}")
-            for leaf, tree in zip(nodes.leaves.tolist(), nodes.tree_of.tolist(), strict=True)
+            self._way(places[leaf], f"tree_{tree + 1}", leaves.usual(tree))
+            for leaf, tree in zip(leaves.nodes.tolist(), leaves.tree_of.tolist(), strict=True)
         ]
-        return np.asarray(trees.down(left, right)[nodes.leaves] + np.array(ends, np.int64))
+        ways = trees.down(left, right)[leaves.nodes] + np.array(ends, np.int64)
+        return np.asarray(ways + leaves.more_cycles(self.written.listing))
 
     def _questions(self, node: int) -> tuple[int, int]:
         """Return the cycles to go left and to go right from an inner node."""
@@ -184,10 +113,10 @@ class IfElse:
 
         return (way(1), way(0)) if there == left else (way(0), way(1))
 
-    def _way(self, start: str, end: str) -> int:
+    def _way(self, start: str, end: str, odds: Mapping[str, float] | None = None) -> int:
         """Return the cycles from one label to another, possibly at the same place."""
         listing, places = self.written.listing, self.written.listing.places
-        return 0 if places[start] == places[end] else listing.path(start, [end], {})
+        return 0 if places[start] == places[end] else listing.path(start, [end], odds or {})
 
     @cached_property
     def registers(self) -> tuple[str, ...]:
@@ -208,7 +137,7 @@ class IfElse:
             jumps |= jumps_of_tree
             places |= {line.node: line.target or line.label for line in of_tree if line.node >= 0}
             lines += [line.source() for line in of_tree]
-            lines += self._add(tree)
+            lines += self.leaves.at_end(tree)
         return Written(Listing("\n".join([*lines, *self._end()])), places, jumps)
 
     def _begin(self) -> Iterator[str]:
@@ -216,47 +145,30 @@ class IfElse:
         yield "start:"
         if self.reading.fixed is not None:
             yield from ("push r28", "push r29")
-        if self.nodes.counts:
-            yield from (f"clr  r{_FIRST_COUNT + label}" for label in range(len(self.table.bias)))
-        else:
-            yield from _address(26)
-            for byte in self.table.bias.astype("<i2").tobytes():
-                if byte:
-                    yield f"ldi  r{SCRATCH}, {byte}"
-                yield f"st   X+, r{SCRATCH if byte else 1}"
+        yield from self.leaves.begin()
         yield from self.reading.set_up()
 
     def _end(self) -> Iterator[str]:
         """Yield the instructions after the trees."""
         yield f"tree_{len(self.table.trees.roots)}:"
-        if self.nodes.counts:
-            yield from _address(30)
-            yield f"ldi  r{SCRATCH}, {self.nodes.vote}"
-            for label, start in enumerate(self.table.bias.tolist()):
-                yield f"mul  r{_FIRST_COUNT + label}, r{SCRATCH}"
-                if start:
-                    low, high = start.to_bytes(2, "little", signed=True)
-                    yield from (f"ldi  r26, {low}", f"ldi  r27, {high}")
-                    yield from ("add  r0, r26", "adc  r1, r27")
-                yield from ("st   Z+, r0", "st   Z+, r1")
-            yield "clr  r1"
+        yield from self.leaves.finish()
         if self.reading.fixed is not None:
             yield from ("pop  r29", "pop  r28")
         yield "end:"
 
     def _tree(self, tree: int) -> tuple[list[Line], dict[int, int]]:
         """Return the lines of a tree, and the child to which each inner node branches."""
-        trees, nodes, jumps = self.table.trees, self.nodes, dict[int, int]()
+        trees, jumps = self.table.trees, dict[int, int]()
         lines, waiting = TreeLines(tree), [(int(trees.roots[tree]), self.reading.at_root)]
         while waiting:
             node, held = waiting.pop()
             if not trees.inner[node]:
-                lines.leaf(node, nodes.does[node], last=not waiting)
+                lines.leaf(node, self.does[node], last=not waiting)
                 continue
             loading, register, held = self.reading.load(int(trees.features[node]), held)
-            lines.ask(node, [*loading, f"cpi  r{register}, {nodes.limits[node]}"])
+            lines.ask(node, [*loading, f"cpi  r{register}, {self.limits[node]}"])
             there, following = self._order(node, lines)
-            lines.branch("brcs" if there == node + 1 else "brcc", there, nodes.does[there])
+            lines.branch("brcs" if there == node + 1 else "brcc", there, self.does[there])
             jumps[node] = there
             if trees.inner[there]:
                 waiting.append((there, held))
@@ -265,33 +177,12 @@ class IfElse:
 
     def _order(self, node: int, lines: TreeLines) -> tuple[int, int]:
         """Return the child to which a node branches, and the one that follows it."""
-        trees, sizes = self.table.trees, self.nodes.sizes
+        trees, sizes = self.table.trees, self.sizes
         left, right = node + 1, int(trees.right[node])
         if trees.inner[left] and trees.inner[right]:
             there = max(left, right, key=lambda child: sizes[child])
         elif trees.inner[left] or trees.inner[right]:
             there = left if trees.inner[right] else right
         else:
-            there = right if lines.is_near(self.nodes.does[right]) else left
+            there = right if lines.is_near(self.does[right]) else left
         return there, left if there == right else right
-
-    def _add(self, tree: int) -> Iterator[str]:
-        """Yield the addition to a score at the end of a tree, unless registers count votes."""
-        if self.nodes.counts:
-            return
-        only = self.nodes.only_class[tree]
-        yield from _address(26, 2 * (only or 0))
-        if only is None:
-            yield from (f"add  r26, r{_CLASS}", "adc  r27, r1")
-        if self.nodes.vote:
-            yield f"ldi  r{_VALUE}, {self.nodes.vote}"
-        yield from ("ld   r0, X", f"add  r0, r{_VALUE}", "st   X+, r0", "ld   r0, X", "adc  r0, r1")
-        if self.nodes.values.min() < 0:
-            yield from (f"sbrc r{_VALUE}, 7", "dec  r0 ; its sign")
-        yield "st   X, r0"
-
-
-def _address(register: int, ahead: int = 0) -> tuple[str, str]:
-    """Return code that points two registers to the scores, or `ahead` bytes further."""
-    place = f"%[scores]+{ahead}"
-    return f"ldi  r{register}, lo8({place})", f"ldi  r{register + 1}, hi8({place})"

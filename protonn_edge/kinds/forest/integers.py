@@ -1,230 +1,18 @@
-"""Forests in integers: bytes are compared with bytes, and leaves add to the scores.
-
-Trees are defined only by their nodes in preorder: an inner node is followed by its left and then
-its right subtree, and a tree ends with the leaf that completes it. So nodes need no pointers, which
-could be invalid.
-
-A forest in flash is read from front to back, except for jumps to right subtrees. The initial scores
-come first, two bytes each in little-endian order. For each tree, the size of its nodes in two bytes
-and the nodes in preorder follow::
-
-    inner node   feature, threshold, bytes of its left subtree
-    leaf         its mark, and the values that it adds to scores
-
-A feature has one byte, or two in big-endian order if one could be mistaken for a mark. The size of
-a subtree has one byte, or two in little-endian order if any is larger than 255.
-
-If each leaf adds to one score, its mark, one of the last L values of a byte, is the class, and its
-value follows unless all leaves have the same one. If some leaf adds to several scores, every mark
-is 255, followed by the number of scores and, for each, class and value.
-"""
+"""Forests in integers: bytes are compared with bytes, and leaves add to the scores."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range, check_bits
-from protonn_edge.system.checks import check, check_range
-
-LEAF = -1
-
-
-@dataclass(frozen=True, eq=False)
-class Trees:
-    """Binary trees in which a point goes left if a feature is at most a threshold."""
-
-    features: IntArray  # (N,): in preorder: the feature that an inner node tests, `LEAF` at leaves
-
-    @cached_property
-    def _walked(self) -> tuple[IntArray, IntArray]:
-        """The right child of each node, or the node itself at leaves; and the roots of trees."""
-        right, roots = np.arange(len(self.features)), [0]
-        waiting: list[int] = []  # inner nodes whose right subtree is still to come
-        for place, feature in enumerate(self.features.tolist()):
-            if feature != LEAF:
-                waiting.append(place)
-            elif waiting:
-                right[waiting.pop()] = place + 1
-            else:
-                roots.append(place + 1)
-        whole = not waiting and roots.pop() == len(self.features)
-        check(whole, "nodes", f"{len(waiting):,} without a right subtree", "complete trees")
-        return right, np.array(roots, np.int64)
-
-    @property
-    def right(self) -> IntArray:
-        """The right child of each inner node, (N,); the left one is the next node."""
-        return self._walked[0]
-
-    @property
-    def roots(self) -> IntArray:
-        """The roots of the trees, (T,)."""
-        return self._walked[1]
-
-    @cached_property
-    def inner(self) -> NDArray[np.bool_]:
-        """Which nodes test a feature, (N,)."""
-        inner: NDArray[np.bool_] = self.features != LEAF
-        return inner
-
-    @property
-    def leaf_starts(self) -> IntArray:
-        """The number of the first leaf of each tree, (T,)."""
-        before: IntArray = np.cumsum(~self.inner) - ~self.inner
-        return before[self.roots]
-
-    def at_nodes(self, of_inner: NDArray[Any]) -> NDArray[np.float64]:
-        """Return values of inner nodes as values of all nodes, (N,), 0 at leaves."""
-        every = np.zeros(len(self.features))
-        every[self.inner] = of_inner
-        return every
-
-    def leaves_of(self, x: NDArray[Any], thresholds: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the leaves (n, T) that points x (n, D) reach, numbered across all trees.
-
-        A point goes left if its feature is at most the node's threshold.
-        """
-        limits, rows = self.at_nodes(thresholds), np.arange(len(x))[:, None]
-        inner, at = self.inner, np.tile(self.roots, (len(x), 1))
-        while inner[at].any():
-            left = x[rows, self.features[at]] <= limits[at]
-            at = np.where(inner[at], np.where(left, at + 1, self.right[at]), at)
-        leaves: NDArray[np.int64] = np.cumsum(~inner) - 1
-        return leaves[at]
-
-    def down(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> IntArray:
-        """Return the sums (N,) of each direction's terms on the way from the root to each node."""
-        sums = np.zeros(len(self.features), np.int64)
-        for place in np.flatnonzero(self.inner).tolist():
-            sums[place + 1] = sums[place] + left[place]
-            sums[self.right[place]] = sums[place] + right[place]
-        return sums
-
-
-def sum_of_leaves(
-    leaves: NDArray[np.int64], values: NDArray[Any], start: NDArray[Any]
-) -> NDArray[Any]:
-    """Return ``start`` (L,) plus the values (leaves, L) of the leaves (n, T) of points."""
-    total = np.repeat(start[None], len(leaves), axis=0)
-    for of_tree in leaves.T:
-        total = total + values[of_tree]
-    return total
-
-
-MOST_FEATURES = 255 << 8
-_BYTE, _WORD = 0xFF, 0xFFFF  # the largest numbers of one byte, and of two
-
-
-@dataclass(frozen=True, eq=False)
-class ForestTable:
-    """The bytes of a forest, and their sizes; see the module's docstring."""
-
-    trees: Trees
-    # as in `IntegerForest`
-    thresholds: NDArray[np.uint8]
-    leaves: NDArray[np.int8]
-    bias: IntArray
-
-    @property
-    def feature_bytes(self) -> int:
-        """Bytes of a feature."""
-        return 1 if int(self.trees.features.max()) < self.first_mark else 2
-
-    @property
-    def first_mark(self) -> int:
-        """The smallest mark of a leaf, which stands where a feature or its upper byte would."""
-        return _BYTE if self.counts else _BYTE + 1 - len(self.bias)
-
-    @cached_property
-    def pairs(self) -> IntArray:
-        """The number of scores that each leaf adds to, at least one."""
-        pairs: IntArray = np.maximum(1, np.count_nonzero(self.leaves, axis=1))
-        return pairs
-
-    @cached_property
-    def counts(self) -> bool:
-        """Whether leaves store the number of scores that they add to."""
-        last = int(self.trees.features.max()) >> 8
-        return int(self.pairs.max()) > 1 or last > _BYTE - len(self.bias)
-
-    @cached_property
-    def vote(self) -> int:
-        """The value that every leaf adds to the score of its mark; 0 if they differ."""
-        values = self.leaves[self.leaves != 0]
-        alike = len(values) == len(self.leaves) and values.min() == values.max() > 0
-        return int(values[0]) if alike and not self.counts else 0
-
-    @cached_property
-    def skip_bytes(self) -> int:
-        """Bytes of the size of a left subtree."""
-        return 1 if int(self._subtrees(1).max(initial=0)) <= _BYTE else 2
-
-    def _starts(self, skip_bytes: int) -> IntArray:
-        """Return the offsets (N + 1,) of the nodes, followed by the end of the last one."""
-        inner = self.trees.inner
-        sizes = np.full(len(inner), self.feature_bytes + 1 + skip_bytes)
-        sizes[~inner] = 2 + 2 * self.pairs if self.counts else 1 + (not self.vote)
-        return np.concatenate([[0], np.cumsum(sizes)])
-
-    def _subtrees(self, skip_bytes: int) -> IntArray:
-        """Return the bytes of the left subtrees of inner nodes."""
-        starts, inner = self._starts(skip_bytes), np.flatnonzero(self.trees.inner)
-        return starts[self.trees.right[inner]] - starts[inner + 1]
-
-    @cached_property
-    def tree_bytes(self) -> IntArray:
-        """Bytes of the nodes of each tree, (T,)."""
-        starts = self._starts(self.skip_bytes)
-        return np.diff(np.append(starts[self.trees.roots], starts[-1]))
-
-    @property
-    def n_bytes(self) -> int:
-        """The size in bytes."""
-        return 2 * len(self.bias) + 2 * len(self.tree_bytes) + int(self.tree_bytes.sum())
-
-    @cached_property
-    def content(self) -> bytes:
-        """The bytes; `InputError` if trees are too large or too many."""
-        for what, most in (
-            ("trees", len(self.tree_bytes)),
-            ("bytes in its largest tree", int(self.tree_bytes.max())),
-        ):
-            check_range(what, most, 0, _WORD)
-        sizes = iter(self.tree_bytes.tolist())
-        roots = set(self.trees.roots.tolist())
-        inner = zip(self.thresholds.tolist(), self._subtrees(self.skip_bytes).tolist(), strict=True)
-        leaves = iter(self.leaves)
-        made = [_word(int(start)) for start in self.bias]
-        for place, feature in enumerate(self.trees.features.tolist()):
-            if place in roots:
-                made.append(_word(next(sizes)))
-            if feature < 0:
-                made.append(self._leaf(next(leaves)))
-            else:
-                threshold, skip = next(inner)
-                made.append(feature.to_bytes(self.feature_bytes, "big") + bytes([threshold]))
-                made.append(skip.to_bytes(self.skip_bytes, "little"))
-        return b"".join(made)
-
-    def _leaf(self, values: NDArray[np.int8]) -> bytes:
-        every = enumerate(values.tolist())
-        pairs = [(label, value & 0xFF) for label, value in every if value] or [(0, 0)]
-        if self.counts:
-            return bytes([self.first_mark, len(pairs), *chain.from_iterable(pairs)])
-        label, value = pairs[0]
-        return bytes([self.first_mark + label, *([] if self.vote else [value])])
-
-
-def _word(number: int) -> bytes:
-    return (number & _WORD).to_bytes(2, "little")
-
+from protonn_edge.kinds.forest.packed import PackedTable
+from protonn_edge.kinds.forest.table import ForestTable, Trees, sum_of_leaves
 
 SCORE_BITS = 16
 
@@ -269,6 +57,16 @@ class IntegerForest(IntegerStage):
         return ForestTable(self.trees, self.thresholds, self.leaves, self.bias)
 
     @cached_property
+    def packed(self) -> PackedTable:
+        """The forest in flash, in fewer bytes if this is possible."""
+        return PackedTable(self.table)
+
+    @property
+    def packs(self) -> bool:
+        """Whether the packed table is possible, and smaller."""
+        return self.packed.possible and self.packed.n_bytes < self.table.n_bytes
+
+    @cached_property
     def output(self) -> Range:
         """The range of each score, for any combination of leaves."""
         starts, values = self.trees.leaf_starts, self.leaves.astype(np.int64)
@@ -287,5 +85,6 @@ class IntegerForest(IntegerStage):
         return (np.bincount(ends.ravel(), minlength=len(self.leaves)).astype(np.float64),)
 
     def parameters(self) -> Iterator[NDArray[Any]]:
-        """Yield the table."""
-        yield np.frombuffer(self.table.content, np.uint8)
+        """Yield the smaller table."""
+        content = self.packed.content if self.packs else self.table.content
+        yield np.frombuffer(content, np.uint8)

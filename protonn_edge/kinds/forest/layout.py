@@ -35,12 +35,16 @@ class Reading:
     fixed: int | None  # the first input that Y reaches; None if Y is not needed
     windows: tuple[int, ...]  # the first input at each address of Z
     pairs: dict[int, int]  # the lower registers of pairs with addresses for Z
+    moves: bool  # whether leaves change Z
 
     @classmethod
-    def of(cls, asked: IntArray, upper: Sequence[int], lower: Sequence[int]) -> Reading:
+    def of(
+        cls, asked: IntArray, upper: Sequence[int], lower: Sequence[int], *, moves: bool = False
+    ) -> Reading:
         """Choose the places for `asked`, the feature of each inner node.
 
-        `upper` are registers for inputs, `lower` the lower registers of pairs for addresses.
+        `upper` are registers for inputs, `lower` the lower registers of pairs for addresses, and
+        `moves` whether leaves change Z.
         """
         features, counts = np.unique(asked, return_counts=True)
         uses = dict(zip(features.tolist(), counts.tolist(), strict=True))
@@ -52,13 +56,18 @@ class Reading:
         beyond = [each for each in left if fixed is None or not 0 <= each - fixed < REACH]
         windows = tuple(_cover(beyond))
         by_use = sorted(windows, key=lambda first: -_within(uses, beyond, first))
-        pairs = {} if len(windows) == 1 else dict(zip(by_use, lower, strict=False))
-        return cls(pinned, fixed, windows, pairs)
+        pairs = {} if len(windows) == 1 and not moves else dict(zip(by_use, lower, strict=False))
+        return cls(pinned, fixed, windows, pairs, moves)
 
     @property
     def at_root(self) -> Held:
         """The state at the beginning of a tree."""
-        return Held(window=self.windows[0] if len(self.windows) == 1 else None)
+        return Held(window=self.windows[0] if self._stays else None)
+
+    @property
+    def _stays(self) -> bool:
+        """Whether Z has the same address in all trees."""
+        return len(self.windows) == 1 and not self.moves
 
     def set_up(self) -> list[str]:
         """Return the instructions that set pointers and registers; Z points to the inputs."""
@@ -73,7 +82,7 @@ class Reading:
                 lines += _moved(feature - at)
                 at = feature
             lines.append(f"ldd  r{kept}, Z+{feature - at}")
-        if len(self.windows) == 1:
+        if self._stays:
             lines += _moved(self.windows[0] - at)
         return lines
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from protonn_edge.training import parameters as declared
 
-ENSEMBLES = ("random", "extra", "boosting")
+OF_NUMBERS = ("random", "extra", "boosting")
+ENSEMBLES = (*OF_NUMBERS, "adaboost")
 LEAVES = ("votes", "shares")
 
 
@@ -16,9 +17,10 @@ class ForestParameters(declared.SharedParameters):
 
     Parameters
     ----------
-    ensemble : {"random", "extra", "boosting"}, default="random"
+    ensemble : {"random", "extra", "boosting", "adaboost"}, default="random"
         scikit-learn's `RandomForestClassifier`, `ExtraTreesClassifier` or
-        `GradientBoostingClassifier`.
+        `GradientBoostingClassifier`; or AdaBoost, trees that vote, each grown on points weighted by
+        the mistakes of those before it.
     n_trees : int, default=10
         Number of trees. For boosting, number of rounds; a round has one tree per class, or one tree
         for two classes.
@@ -31,17 +33,21 @@ class ForestParameters(declared.SharedParameters):
     leaves : {"votes", "shares"}, default="votes"
         The values of the leaves of a random forest or extra trees: a vote for the most frequent
         class, which takes one byte, or the share of each class, as in scikit-learn.
+    tests : int, default=None
+        Maximum number of different tests in all trees, a test being a feature with a threshold, so
+        that a test takes one byte; None means no limit. Only for leaves that vote.
     size_budget : int, default=16000
         Maximum size of the trees on the device, in bytes; None means no limit. Random forests and
         extra trees are pruned by minimal cost-complexity pruning with the smallest sufficient
-        ``ccp_alpha``; boosting ends with the last round that fits.
+        ``ccp_alpha``; boosting ends with the last round that fits; the other trees are grown with
+        as many leaves as fit.
     """
 
     normalization: str = "none"
     ensemble: str = declared.parameter(
         "random",
         declared.Choices(ENSEMBLES),
-        help="Random forest, extra trees or gradient boosting.",
+        help="Random forest, extra trees, gradient boosting or AdaBoost.",
         option="--ensemble",
     )
     n_trees: int = declared.parameter(
@@ -63,5 +69,11 @@ class ForestParameters(declared.SharedParameters):
         "votes",
         declared.Choices(LEAVES),
         help="What each leaf adds to the scores; does not apply to boosting.",
+    )
+    tests: int | None = declared.parameter(
+        None,
+        declared.Number(int, 8, 254),
+        None,
+        help="Most tests, each a feature with a threshold, that the trees share.",
     )
     size_budget: int | None = declared.SIZE_BUDGET(16_000)

@@ -23,7 +23,8 @@ from protonn_edge.chain.integer_stage import IntArray, run_through
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.kinds.forest.head import ForestHead
-from protonn_edge.kinds.forest.integers import MOST_FEATURES, SCORE_BITS, IntegerForest, Trees
+from protonn_edge.kinds.forest.integers import SCORE_BITS, IntegerForest
+from protonn_edge.kinds.forest.table import MOST_FEATURES, Trees
 from protonn_edge.system.checks import check_range
 
 _ROWS_AT_ONCE = 512

@@ -8,7 +8,8 @@ from itertools import pairwise
 import numpy as np
 
 from protonn_edge.kernels.words import Words
-from protonn_edge.kinds.forest.integers import LEAF, IntegerForest
+from protonn_edge.kinds.forest.integers import IntegerForest
+from protonn_edge.kinds.forest.table import LEAF
 
 _NODE_BYTES = 6  # of instructions, about
 _INDENT = 16  # levels; deeper lines begin where these end

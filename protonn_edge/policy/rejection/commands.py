@@ -31,6 +31,8 @@ class RejectionOptions(TrainAddition):
     NEEDS: ClassVar[Mapping[str, str]] = {"--rejection-by": "--rejection --one-class"}
     APART: ClassVar[Mapping[str, str]] = {"--rejection": f"--classifier={BEST}"}
 
+    calibrates: ClassVar[bool] = True
+
     rejection: float | None = option(
         'Answer "unknown" to inputs unlike any class, and to about this share of all others, such '
         "as 1%.",

@@ -72,7 +72,7 @@ class ThresholdChoice:
         model = learner.model_
         out.say(fact_table(model.policy.facts(model.head)))
 
-    def applied(self, model: Model, X: NDArray[Any]) -> Model:
+    def applied(self, model: Model, X: NDArray[Any], y: NDArray[Any]) -> Model:  # noqa: ARG002
         """Return the model with thresholds from points X (n, features) of its classes."""
         return with_rejection(model, statistics_of(model, X), self.rate, self.by)
 

@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 from policy.value.numbers import points
 
-from protonn_edge.kinds.forest.parameters import ENSEMBLES
+from protonn_edge.errors import InputError
+from protonn_edge.kinds.forest.parameters import OF_NUMBERS
 from protonn_edge.kinds.forest.value import train as training
 from protonn_edge.kinds.forest.value.train import ForestRegressor
 from protonn_edge.policy.value.rule import Value
 from protonn_edge.quantization import quantize
 from protonn_edge.training.searched import SearchTask
 
-every_ensemble = pytest.mark.parametrize("ensemble", ENSEMBLES)
+every_ensemble = pytest.mark.parametrize("ensemble", OF_NUMBERS)
 
 
 @every_ensemble
@@ -61,3 +62,10 @@ def test_a_search_leaves_out_what_leaves_hold() -> None:
     for start in spec.starts:
         assert "leaves" not in start
         ForestRegressor(**start)
+
+
+def test_votes_for_classes_are_refused() -> None:
+    X, y = points()
+    for settings in ({"ensemble": "adaboost"}, {"tests": 60}):
+        with pytest.raises(InputError):
+            ForestRegressor(random_state=0, **settings).fit(X, y)

@@ -15,7 +15,7 @@ from protonn_edge.conversion.affine import Float64
 from protonn_edge.conversion.search import Candidate, ModelSearch
 from protonn_edge.kinds.forest.convert.boosters import histogram_rule
 from protonn_edge.kinds.forest.convert.trees import TreeRule, checked_tree
-from protonn_edge.kinds.forest.train import GrownTrees, joined_nodes, nodes_of, preorder
+from protonn_edge.kinds.forest.grown import GrownTrees, joined_nodes, nodes_of, preorder
 from protonn_edge.policy.value.convert import NumberRule, as_numbers, scale_of
 from protonn_edge.system.checks import check
 

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import ExtraTreesRegressor, GradientBoostingRegressor, RandomForestRegressor
 
-from protonn_edge.kinds.forest.train import (
-    ForestClassifier,
-    ForestLearner,
-    GrownTrees,
-    fitting,
-    joined_nodes,
-    new_ensemble,
-    nodes_of,
-)
+from protonn_edge.kinds.forest.grown import GrownTrees, fitting, joined_nodes, nodes_of
+from protonn_edge.kinds.forest.parameters import OF_NUMBERS
+from protonn_edge.kinds.forest.train import ForestClassifier, ForestLearner, new_ensemble
 from protonn_edge.policy.value.train import DeviceRegressor, searched_without
 from protonn_edge.training.points import Points
 from protonn_edge.training.refusals import Refusal, for_classes
-from protonn_edge.training.searched import SearchSpec, SearchTask
+from protonn_edge.training.searched import Among, SearchSpec, SearchTask
 
 _REGRESSORS = {
     "random": RandomForestRegressor,
@@ -78,12 +72,23 @@ class ForestRegressor(DeviceRegressor, ForestClassifier):
     """
 
     learner = ForestValueLearner
-    refusals: ClassVar[tuple[Refusal, ...]] = (for_classes("leaves"),)
+    refusals: ClassVar[tuple[Refusal, ...]] = (
+        for_classes("leaves tests"),
+        Refusal(
+            lambda case: case.settings.ensemble not in OF_NUMBERS,
+            "{ensemble} '{settings.ensemble}' votes for classes; choose 'random', 'extra' or "
+            "'boosting'",
+        ),
+    )
 
     @classmethod
     def searched(cls, task: SearchTask) -> SearchSpec:
-        """Return the search space: that of classifiers, apart from the values of leaves."""
-        return searched_without(super().searched(task), "leaves")
+        """Return the search space: that of classifiers, without what only votes have."""
+        spec = searched_without(super().searched(task), "leaves")
+        starts = tuple(start for start in spec.starts if start["ensemble"] in OF_NUMBERS)
+        return replace(
+            spec, parameters={**spec.parameters, "ensemble": Among(OF_NUMBERS)}, starts=starts
+        )
 
     @property
     def scores_are_logits(self) -> bool:

@@ -1,0 +1,132 @@
+"""A cascade in integers: one stage that consists of the stages of two models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.chain.activity import Activity, activity_sums
+from protonn_edge.chain.integer_stage import (
+    IntArray,
+    IntegerStage,
+    Range,
+    check_bits,
+    check_holds,
+    run_through,
+)
+from protonn_edge.kinds.cascade.head import margins
+from protonn_edge.system.checks import check, check_range
+
+MOST_FACTOR = 255
+_MOST_MARGIN = (1 << 32) - 1
+
+Vectors = tuple[NDArray[np.float64], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class PartStages:
+    """The stages of one of the two models, from its inputs to its scores."""
+
+    stages: tuple[IntegerStage, ...]
+    n_before: int = field(repr=False)  # stages that compute features
+    # on training points, for the choice of kernels
+    usual: Activity | None = field(default=None, repr=False)
+
+    @property
+    def output(self) -> Range:
+        """The range of its scores."""
+        return self.stages[-1].output
+
+    def sums(self, x: NDArray[Any]) -> Vectors:
+        """Return what its activity sums up over inputs (n, D); zeros of the sizes if n is 0."""
+        some = x if len(x) else np.zeros((1, *x.shape[1:]), x.dtype)
+        inputs, reported = activity_sums(self.stages, self.n_before, some)
+        every = (inputs, *(vector for vectors in reported.values() for vector in vectors))
+        return every if len(x) else tuple(np.zeros_like(vector) for vector in every)
+
+    def activity_of(self, shares: Vectors) -> Activity:
+        """Return the activity with these shares, in the order of `sums`."""
+        empty = np.zeros((1, self.stages[0].n_inputs), np.uint8)
+        _, reported = activity_sums(self.stages, self.n_before, empty)
+        inputs, *others = shares
+        left = iter(others)
+        own = {name: tuple(next(left) for _ in each) for name, each in reported.items()}
+        return Activity(inputs, own)
+
+
+@dataclass(frozen=True, eq=False)
+class IntegerCascade(IntegerStage):
+    """Maps bytes to the scores of the first model, or of the second where the first is not sure.
+
+    With s and t the scores of the two models, and m the difference of the two largest s::
+
+        score_l = first_factor s_l                        if m >= margin
+        score_l = second_factor t_l                       otherwise
+        score_l = first_factor s_l + second_factor t_l    otherwise, if it adds
+    """
+
+    kind: ClassVar[str] = "cascade"
+
+    first: PartStages
+    second: PartStages
+    margin: int
+    first_factor: int
+    second_factor: int
+    adds: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse models that do not fit together, and scores that could overflow."""
+        one, other = self.first, self.second
+        for name, here, there in (
+            ("inputs", one.stages[0].n_inputs, other.stages[0].n_inputs),
+            ("scores", len(one.output.low), len(other.output.low)),
+        ):
+            check(here == there, f"the second model's {name}", f"{there:,}", f"{here:,}")
+        check_holds(len(one.output.low) > 1, "a cascade of one class", "at least two classes")
+        check_range("the cascade's margin", self.margin, 0, _MOST_MARGIN)
+        for factor in (self.first_factor, self.second_factor):
+            check_range("a cascade's factor", factor, 1, MOST_FACTOR)
+        check_bits("scores of a cascade", self.output, 32)
+
+    @property
+    def n_inputs(self) -> int:
+        """D."""
+        return self.first.stages[0].n_inputs
+
+    @cached_property
+    def output(self) -> Range:
+        """The range of each score."""
+        s, t = self.first.output, self.second.output
+        low, high = self.first_factor * s.low, self.first_factor * s.high
+        other_low, other_high = self.second_factor * t.low, self.second_factor * t.high
+        if self.adds:
+            other_low, other_high = other_low + low, other_high + high
+        return Range(np.minimum(low, other_low), np.maximum(high, other_high))
+
+    def run(self, x: NDArray[Any]) -> IntArray:
+        """Return the scores (n, L) of bytes (n, D)."""
+        s = run_through(self.first.stages, x).astype(np.int64)
+        unsure = margins(s) < self.margin
+        scores: IntArray = self.first_factor * s
+        if unsure.any():
+            t = run_through(self.second.stages, x[unsure]).astype(np.int64)
+            others = self.second_factor * t
+            scores[unsure] = scores[unsure] + others if self.adds else others
+        return scores
+
+    def activity(self, x: NDArray[Any]) -> Vectors:
+        """Return how many points are passed on, then what each model sums up over its points."""
+        unsure = margins(run_through(self.first.stages, x).astype(np.int64)) < self.margin
+        passed_on = np.array([np.count_nonzero(unsure)], np.float64)
+        return (passed_on, *self.first.sums(x), *self.second.sums(x[unsure]))
+
+    def parameters(self) -> Iterator[NDArray[Any]]:
+        """Yield the learned arrays of both models."""
+        for part in (self.first, self.second):
+            for stage in part.stages:
+                yield from stage.parameters()

@@ -1,0 +1,77 @@
+"""The options of `train` that join two models to a cascade; imports little, so help is fast."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from protonn_edge.cli.command import option
+from protonn_edge.cli.options import MODEL_PATH, SHARE
+from protonn_edge.cli.train_additions import TrainAddition
+from protonn_edge.errors import InputError
+from protonn_edge.system.lazy import later
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from protonn_edge.chain.model import Model
+    from protonn_edge.training.targets import Target
+
+_load_model = later("protonn_edge.chain.file", "load_model")
+_joined = later("protonn_edge.kinds.cascade.train", "joined")
+
+_TITLE = "Training"
+
+
+@dataclass(frozen=True)
+class CascadeOptions(TrainAddition):
+    """The options as they were given."""
+
+    NEEDS: ClassVar[Mapping[str, str]] = {"--then": "--calibrate", "--pass-on": "--then"}
+    APART: ClassVar[Mapping[str, str]] = {"--then": "--rejection"}
+    calibrates: ClassVar[bool] = True
+
+    then: Path | None = option(
+        "With --calibrate: join both models; this one answers where the two best scores of the "
+        "first are near (docs/cascades.md).",
+        MODEL_PATH,
+        metavar="MODEL",
+        group=_TITLE,
+    )
+    pass_on: float | None = option(
+        "The share of points that the second model answers.  [default: the smallest that is as "
+        "accurate as the best]",
+        SHARE,
+        group=_TITLE,
+    )
+
+    def step(self, target: Target | None) -> Joining | None:  # noqa: ARG002
+        """Return what the options ask for, or None."""
+        return None if self.then is None else Joining(self.then, self.pass_on)
+
+
+@dataclass(frozen=True)
+class Joining:
+    """The joining of a model with a second one."""
+
+    flag: ClassVar[str] = "--then"
+    needs_classes: ClassVar[bool] = True
+
+    second: Path
+    share: float | None
+
+    def applied(self, model: Model, X: NDArray[Any], y: NDArray[np.int64]) -> Model:
+        """Return the cascade, with a margin chosen on points X (n, features) of classes y (n,)."""
+        if (y < 0).any():
+            raise InputError(
+                "--then needs the classes of all points in DATA; give new points with labels"
+            )
+        cascade: Model = _joined(model, _load_model(self.second), X, y, share=self.share)
+        return cascade
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what the JSON object of `train --calibrate` has of it."""
+        return {}

@@ -1,0 +1,241 @@
+"""Join two trained models to a cascade: the margin is chosen on points that neither has learned.
+
+The smallest share of points is passed on with which the answers are not significantly worse than
+with the best share: of the points about which the two shares differ, at most one standard error
+more are lost than gained. Whether scores are added is decided in the same way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.chain import stored
+from protonn_edge.chain.checks import Float64
+from protonn_edge.chain.features import Features
+from protonn_edge.chain.input_quantizer import InputQuantizer
+from protonn_edge.chain.integer_chain import IntegerChain
+from protonn_edge.chain.model import Model
+from protonn_edge.chain.policy import FloatPolicy, rule_modules, with_rules
+from protonn_edge.chain.statistics import InputStatistics, Normalizer
+from protonn_edge.errors import InputError, InvalidValue
+from protonn_edge.kinds.cascade.head import CascadeHead, CascadePart, margins
+from protonn_edge.kinds.cascade.quantize import quantized_parts
+from protonn_edge.quantization import measure_activity, quantize
+from protonn_edge.system.checks import check
+from protonn_edge.training.calibration import fitted_sharpness, with_accuracy_floor
+
+_LEAST_POINTS = 20
+_MOST_SHARES = 200  # that are compared
+_ROWS_AT_ONCE = 500
+
+
+def joined(
+    first: Model,
+    second: Model,
+    X: NDArray[Any],
+    y: NDArray[np.int64],
+    *,
+    share: float | None = None,
+) -> Model:
+    """Return the cascade of two models, with a margin chosen on points.
+
+    Parameters
+    ----------
+    first : Model
+        A small model of classes, which answers most points.
+    second : Model
+        A larger model of the same data, which answers where the two best scores of the first are
+        near.
+    X : ndarray of shape (n, features)
+        Raw points that neither model has learned.
+    y : ndarray of shape (n,)
+        Their classes.
+    share : float, optional
+        The share of the points that is passed on; by default, it is chosen.
+
+    Returns
+    -------
+    Model
+        The cascade, with its activity on the points, and probabilities that are fitted to them.
+
+    Raises
+    ------
+    InputError
+        If the models do not belong together, or there are too few points.
+    """
+    _check(first, second)
+    check(len(y) >= _LEAST_POINTS, "the points", f"{len(y):,} points", f"at least {_LEAST_POINTS}")
+    model = _with_parts(first, second)
+    points = _Scored.of(model, X, y)
+    cascade = points.chosen(share)
+    model = _fitted(replace(model, head=cascade), X, y)
+    chain = quantize(model)
+    model = replace(model, activity=measure_activity(chain, chain.quantize(X)))
+    return with_accuracy_floor(model, X, y)
+
+
+def _check(first: Model, second: Model) -> None:
+    """Refuse models that do not belong together."""
+    again = "join two models of the same data"
+    for name, one, other in (
+        ("classes", first.classes, second.classes),
+        ("features", first.n_features, second.n_features),
+        ("names of features", first.feature_names, second.feature_names),
+    ):
+        if one != other:
+            raise InvalidValue(f"the second model's {name}", "not those of the first", again)
+    for name, each in (("first", first), ("second", second)):
+        check(each.policy.predicts == "class", f"the {name} model", each.policy.predicts, "classes")
+
+
+def _with_parts(first: Model, second: Model) -> Model:
+    """Return a cascade that passes no points on."""
+    one, other = CascadePart.of(first), CascadePart.of(second)
+    base, features, inputs = first, first.features, first.inputs
+    if first.features is not None and first.features == second.features:
+        one, other = (replace(part, features=None) for part in (one, other))
+    elif first.features is not None or second.features is not None:
+        base = second if first.features is None else first
+        features, inputs = _of_bytes(first, second)
+        given = features.points.quantizer
+        one, other = (
+            part if part.features is not None else part.in_bytes(given) for part in (one, other)
+        )
+    head = CascadeHead(one, other, 0.0, 1.0)
+    zeros = np.zeros(head.n_inputs)
+    return replace(
+        base,
+        head=head,
+        normalizer=Normalizer("none", zeros, zeros + 1),
+        inputs=inputs,
+        features=features,
+        clipped=False,
+        activity=None,
+        policy=FloatPolicy(),
+        expected=None,
+        record=_record(first, second),
+    )
+
+
+def _of_bytes(first: Model, second: Model) -> tuple[Features, InputStatistics]:
+    """Return what makes bytes of raw points for both models."""
+    formats = [each.features.points for each in (first, second) if each.features is not None]
+    if not all(stored.same(formats[0], each) for each in formats):
+        raise InputError(
+            "the two models read points in different forms; train both with the same --window or "
+            "--image-shape, and the same kind of features"
+        )
+    features = Features(formats[0], ())
+    zeros = np.zeros(features.n_outputs)
+    return features, features.ranged(InputStatistics(zeros, zeros, zeros, zeros, zeros))
+
+
+def _record(first: Model, second: Model) -> dict[str, Any]:
+    """Return the record: the first model's, and what is known of the second's training."""
+    known = {"settings": dict(second.record.get("settings", {}))}
+    return {**first.record, "second": known | {"kind": second.head.kind}}
+
+
+@dataclass(frozen=True, eq=False)
+class _Scored:
+    """The scores of both models for points of known classes."""
+
+    model: Model
+    first: NDArray[np.int64]  # (n, L)
+    second: NDArray[np.int64]
+    units: tuple[float, float]  # what a score of 1 stands for
+    y: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, model: Model, X: NDArray[Any], y: NDArray[np.int64]) -> _Scored:
+        """Return the scores of raw points (n, features)."""
+        inputs, first, second = quantized_parts(model)
+        scores = [_scores(model, inputs, chain, X) for chain in (first, second)]
+        return cls(model, scores[0], scores[1], (first.score_scale, second.score_scale), y)
+
+    def chosen(self, share: float | None) -> CascadeHead:
+        """Return the cascade with the margin for a share of the points, or for the best one."""
+        factors = [
+            fitted_sharpness(scores.astype(np.float64) * unit, self.y, certain=False)
+            for scores, unit in zip((self.first, self.second), self.units, strict=True)
+        ]
+        scale = factors[1] / factors[0]
+        both = self.first * self.units[0] + self.second * self.units[1] * scale
+        leads = margins(self.first)
+        replaced = self._limit(leads, self.second.argmax(axis=1), share)
+        added = self._limit(leads, both.argmax(axis=1), share)
+        adds = _better(added[1], replaced[1])
+        limit = added[0] if adds else replaced[0]
+        margin = max(0.0, (limit - 0.5) * self.units[0])  # not on a score
+        head = self.model.head
+        assert isinstance(head, CascadeHead)
+        return replace(head, margin=margin, scale=scale, adds=adds)
+
+    def _limit(
+        self, leads: NDArray[np.int64], others: NDArray[np.int64], share: float | None
+    ) -> tuple[int, NDArray[np.bool_]]:
+        """Return the integer margin, and which points are then right."""
+        own, passed = self.first.argmax(axis=1) == self.y, others == self.y
+
+        def right(limit: int) -> NDArray[np.bool_]:
+            answers: NDArray[np.bool_] = np.where(leads < limit, passed, own)
+            return answers
+
+        limits = np.unique(np.quantile(leads, np.linspace(0, 1, _MOST_SHARES), method="higher"))
+        candidates = [0, *(limits.astype(int) + 1).tolist()]
+        if share is not None:
+            asked = float(share)
+            limit = min(candidates, key=lambda each: abs(float(np.mean(leads < each)) - asked))
+            return limit, right(limit)
+        counts = [int(right(limit).sum()) for limit in candidates]
+        best = right(candidates[int(np.argmax(counts))])
+        limit = next(each for each in candidates if not _better(best, right(each)))
+        return limit, right(limit)
+
+
+def _better(one: NDArray[np.bool_], other: NDArray[np.bool_]) -> bool:
+    """Return whether one is right at more points than another, by over a standard error."""
+    gained, lost = int((one & ~other).sum()), int((other & ~one).sum())
+    return bool(gained - lost > np.sqrt(gained + lost))
+
+
+def _scores(
+    model: Model, inputs: InputQuantizer, chain: IntegerChain, X: NDArray[Any]
+) -> NDArray[np.int64]:
+    """Return the scores (n, L) of one of the models for raw points."""
+    found = []
+    for start in range(0, len(X), _ROWS_AT_ONCE):
+        rows = X[start : start + _ROWS_AT_ONCE]
+        if model.features is not None:
+            stages, given = model.features.feeding(inputs), model.features.points.quantizer
+            values = given.quantize(rows)
+            for stage in stages:
+                values = stage.run(values)
+        else:
+            values = inputs.quantize(rows)
+        found.append(chain.scores(values))
+    return np.concatenate(found)
+
+
+@dataclass(frozen=True, eq=False)
+class _Untrained:
+    """What the rules that every training fits read of a classifier."""
+
+    model_: Model
+    scores_are_logits: ClassVar[bool] = False
+
+    @property
+    def classes_(self) -> tuple[str, ...]:
+        return self.model_.classes
+
+
+def _fitted(model: Model, X: Float64, y: NDArray[np.int64]) -> Model:
+    """Return the model with the rules that every training fits."""
+    fitting = (getattr(module, "fitted", None) for module in rule_modules("train"))
+    rules = (fitted(_Untrained(model), X, y) for fitted in fitting if fitted)
+    complete: Model = with_rules(model, *(rule for rule in rules if rule is not None))
+    return complete

@@ -1,0 +1,330 @@
+"""What leaves do in trees that are instructions: they add values to scores.
+
+If leaves vote for few classes, a register counts the votes of each class. If each leaf adds to one
+score, it loads value and class into registers, and the end of a tree adds to the score. If leaves
+add to several of few scores, all scores are in registers. Otherwise, or in less flash, a leaf
+points to a list of what it adds, and a loop at the end of a tree adds it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from protonn_edge.chain.integer_stage import IntArray
+from protonn_edge.kernels.listing import Facts, Listing, Passed
+from protonn_edge.kinds.forest.layout import SCRATCH
+from protonn_edge.kinds.forest.table import ForestTable
+
+_CLASS, _VALUE = 23, 25  # registers
+_FIRST = 2  # the first register of counts, sums or the address of scores
+# limits of classes, and of votes for one, that registers can count
+_MOST_COUNTED, _MOST_VOTES = 12, 255
+_MOST_SUMMED = 10  # sums of two registers
+_MOST_CLASSES = 128
+_BYTE = 0xFF
+
+
+@dataclass(frozen=True, eq=False)
+class LeafCode(ABC):
+    """The instructions of leaves."""
+
+    table: ForestTable
+    moves: ClassVar[bool] = False  # whether leaves change Z
+
+    @property
+    def kept(self) -> Sequence[int]:
+        """The registers for inputs."""
+        return range(16, _CLASS)
+
+    @property
+    def pairs(self) -> Sequence[int]:
+        """The lower registers of pairs for addresses of inputs."""
+        return range(14, 1, -2)
+
+    @cached_property
+    def content(self) -> bytes:
+        """The lists in flash; none."""
+        return b""
+
+    @property
+    def facts(self) -> Facts:
+        """How often loops are passed; there are none."""
+        return {}
+
+    def usual(self, tree: int) -> Mapping[str, float]:  # noqa: ARG002
+        """Return the odds of branches at the end of a tree; there are none."""
+        return {}
+
+    def more_cycles(self, listing: Listing) -> IntArray:  # noqa: ARG002
+        """Return the cycles of loops beyond their first pass, (leaves,)."""
+        return np.zeros(len(self.nodes), np.int64)
+
+    @cached_property
+    def nodes(self) -> IntArray:
+        """The node of each leaf."""
+        return np.flatnonzero(~self.table.trees.inner)
+
+    @cached_property
+    def tree_of(self) -> IntArray:
+        """The tree of each leaf."""
+        return np.searchsorted(self.table.trees.roots, self.nodes, side="right") - 1
+
+    def begin(self) -> Iterator[str]:
+        """Yield the setup of scores."""
+        yield from _address(26)
+        for byte in self.table.bias.astype("<i2").tobytes():
+            if byte:
+                yield f"ldi  r{SCRATCH}, {byte}"
+            yield f"st   X+, r{SCRATCH if byte else 1}"
+
+    @abstractmethod
+    def action(self, leaf: int) -> Iterator[str]:
+        """Yield what a leaf does."""
+
+    def at_end(self, tree: int) -> Iterator[str]:  # noqa: ARG002
+        """Yield the instructions after the leaves of a tree; there are none."""
+        yield from ()
+
+    def finish(self) -> Iterator[str]:
+        """Yield the instructions after the trees; there are none."""
+        yield from ()
+
+
+@dataclass(frozen=True, eq=False)
+class OneScoreLeaves(LeafCode):
+    """Each leaf adds to one score, at the end of its tree."""
+
+    @cached_property
+    def classes(self) -> IntArray:
+        """The class of each leaf."""
+        classes: IntArray = np.abs(self.table.leaves.astype(np.int64)).argmax(axis=1)
+        return classes
+
+    @cached_property
+    def values(self) -> IntArray:
+        """The value that each leaf adds to the score of its class."""
+        leaves = self.table.leaves.astype(np.int64)
+        return leaves[np.arange(len(leaves)), self.classes]
+
+    @cached_property
+    def vote(self) -> int:
+        """The value that every leaf adds; 0 if they differ."""
+        values = self.values
+        return int(values[0]) if values.min() == values.max() > 0 else 0
+
+    @cached_property
+    def only_class(self) -> list[int | None]:
+        """The class of each tree with leaves of one class but different values."""
+        if self.vote:
+            return [None] * len(self.table.trees.roots)
+        starts = self.table.trees.leaf_starts
+        ends = (each.reduceat(self.classes, starts) for each in (np.minimum, np.maximum))
+        pairs = zip(*(each.tolist() for each in ends), strict=True)
+        return [least if least == most else None for least, most in pairs]
+
+    def action(self, leaf: int) -> Iterator[str]:
+        """Yield what a leaf does."""
+        if self.only_class[self.tree_of[leaf]] is None:
+            yield f"ldi  r{_CLASS}, {2 * self.classes[leaf]}"
+        if not self.vote:
+            yield f"ldi  r{_VALUE}, {self.values[leaf] & _BYTE}"
+
+    def at_end(self, tree: int) -> Iterator[str]:
+        """Yield the addition to a score at the end of a tree."""
+        only = self.only_class[tree]
+        yield from _address(26, 2 * (only or 0))
+        if only is None:
+            yield from (f"add  r26, r{_CLASS}", "adc  r27, r1")
+        if self.vote:
+            yield f"ldi  r{_VALUE}, {self.vote}"
+        yield from ("ld   r0, X", f"add  r0, r{_VALUE}", "st   X+, r0", "ld   r0, X", "adc  r0, r1")
+        if self.values.min() < 0:
+            yield from (f"sbrc r{_VALUE}, 7", "dec  r0 ; its sign")
+        yield "st   X, r0"
+
+
+@dataclass(frozen=True, eq=False)
+class VotingLeaves(OneScoreLeaves):
+    """Registers count the votes for each class."""
+
+    @property
+    def kept(self) -> Sequence[int]:
+        """The registers for inputs."""
+        return [*range(16, SCRATCH), _VALUE, 26, 27]
+
+    @property
+    def pairs(self) -> Sequence[int]:
+        """The lower registers of pairs for addresses of inputs."""
+        return [0, *range(14, _FIRST + len(self.table.bias) - 1, -2)]
+
+    def begin(self) -> Iterator[str]:
+        """Yield the setup of counts."""
+        yield from (f"clr  r{_FIRST + label}" for label in range(len(self.table.bias)))
+
+    def action(self, leaf: int) -> Iterator[str]:
+        """Yield the count of a vote."""
+        yield f"inc  r{_FIRST + self.classes[leaf]}"
+
+    def at_end(self, tree: int) -> Iterator[str]:  # noqa: ARG002
+        """Yield nothing."""
+        yield from ()
+
+    def finish(self) -> Iterator[str]:
+        """Yield the scores of the counts."""
+        yield from _address(30)
+        yield f"ldi  r{SCRATCH}, {self.vote}"
+        for label, start in enumerate(self.table.bias.tolist()):
+            yield f"mul  r{_FIRST + label}, r{SCRATCH}"
+            if start:
+                low, high = start.to_bytes(2, "little", signed=True)
+                yield from (f"ldi  r26, {low}", f"ldi  r27, {high}")
+                yield from ("add  r0, r26", "adc  r1, r27")
+            yield from ("st   Z+, r0", "st   Z+, r1")
+        yield "clr  r1"
+
+
+@dataclass(frozen=True, eq=False)
+class SummedLeaves(LeafCode):
+    """All scores are in registers, to which a leaf adds what is not 0."""
+
+    @property
+    def kept(self) -> Sequence[int]:
+        """The registers for inputs."""
+        first = max(16, _FIRST + 2 * len(self.table.bias))
+        return [*range(first, SCRATCH), 26, 27]
+
+    @property
+    def pairs(self) -> Sequence[int]:
+        """The lower registers of pairs for addresses of inputs."""
+        return range(14, _FIRST + 2 * len(self.table.bias) - 1, -2)
+
+    def begin(self) -> Iterator[str]:
+        """Yield the initial scores."""
+        for place, byte in enumerate(self.table.bias.astype("<i2").tobytes(), _FIRST):
+            if byte:
+                yield from (f"ldi  r{SCRATCH}, {byte}", f"mov  r{place}, r{SCRATCH}")
+            else:
+                yield f"clr  r{place}"
+
+    def action(self, leaf: int) -> Iterator[str]:
+        """Yield the additions of a leaf, equal values one after the other."""
+        values, loaded = self.table.leaves[leaf].astype(int).tolist(), 0
+        if not any(values):
+            yield "mov  r0, r0 ; adds nothing: leaves are told apart by what they do"
+        for label in sorted(np.flatnonzero(values), key=lambda label: abs(values[label])):
+            value, low = values[label], _FIRST + 2 * label
+            if abs(value) != loaded:
+                loaded = abs(value)
+                yield f"ldi  r{_VALUE}, {loaded}"
+            plain, carrying = ("add", "adc") if value > 0 else ("sub", "sbc")
+            yield from (f"{plain}  r{low}, r{_VALUE}", f"{carrying}  r{low + 1}, r1")
+
+    def finish(self) -> Iterator[str]:
+        """Yield the scores."""
+        yield from _address(30)
+        sums = range(_FIRST, _FIRST + 2 * len(self.table.bias))
+        yield from (f"st   Z+, r{place}" for place in sums)
+
+
+@dataclass(frozen=True, eq=False)
+class ListedLeaves(LeafCode):
+    """A leaf points to a list: how many scores it adds to, and offset and value for each."""
+
+    moves: ClassVar[bool] = True
+
+    @property
+    def pairs(self) -> Sequence[int]:
+        """The lower registers of pairs for addresses of inputs."""
+        return range(14, _FIRST, -2)
+
+    @cached_property
+    def _offsets(self) -> dict[bytes, int]:
+        """The place of each list in flash, which equal leaves share."""
+        offsets, end = dict[bytes, int](), 0
+        for leaf in range(len(self.nodes)):
+            each = self._list(leaf)
+            if each not in offsets:
+                offsets[each], end = end, end + len(each)
+        return offsets
+
+    def _list(self, leaf: int) -> bytes:
+        values = self.table.leaves[leaf].astype(int).tolist()
+        labels = np.flatnonzero(values).tolist() or [0]
+        pairs = (bytes([2 * label, values[label] & _BYTE]) for label in labels)
+        return bytes([len(labels)]) + b"".join(pairs)
+
+    @cached_property
+    def content(self) -> bytes:
+        """The lists in flash."""
+        return b"".join(self._offsets)
+
+    def begin(self) -> Iterator[str]:
+        """Yield the setup of scores, and of their address."""
+        yield from super().begin()
+        yield from (*_address(SCRATCH), f"movw r{_FIRST}, r{SCRATCH}")
+
+    def action(self, leaf: int) -> Iterator[str]:
+        """Yield the address of the list."""
+        yield from _address(30, self._offsets[self._list(leaf)], of="leaves")
+
+    def at_end(self, tree: int) -> Iterator[str]:
+        """Yield the loop that adds a list."""
+        yield from (f"lpm  r{_CLASS}, Z+", f"pair_{tree}:", f"lpm  r{_VALUE}, Z+")
+        yield from (f"lpm  r{SCRATCH}, Z+", f"movw r26, r{_FIRST}")
+        yield from (f"add  r26, r{_VALUE}", "adc  r27, r1")
+        yield from ("ld   r0, X", f"add  r0, r{SCRATCH}", "st   X+, r0")
+        if self._signed:
+            yield from ("ld   r0, X", "adc  r0, r1")
+            yield from (f"sbrc r{SCRATCH}, 7", "dec  r0 ; its sign", "st   X, r0")
+        else:
+            yield from (f"brcc added_{tree}", "ld   r0, X", "inc  r0", "st   X, r0")
+            yield f"added_{tree}:"
+        yield from (f"dec  r{_CLASS}", f"brne pair_{tree}")
+
+    @property
+    def _signed(self) -> bool:
+        return int(self.table.leaves.min()) < 0
+
+    @property
+    def facts(self) -> Facts:
+        """How many scores the leaves of each tree add to."""
+        starts = self.table.trees.leaf_starts
+        most, least = (each.reduceat(self.table.pairs, starts) for each in (np.maximum, np.minimum))
+        ends = enumerate(zip(most.tolist(), least.tolist(), strict=True))
+        return {f"pair_{tree}": Passed(*of_tree) for tree, of_tree in ends}
+
+    def usual(self, tree: int) -> Mapping[str, float]:
+        """Return the odds of branches at the end of a tree: sums rarely carry."""
+        return {f"added_{tree}": 1, f"r{SCRATCH}, 7": 1}
+
+    def more_cycles(self, listing: Listing) -> IntArray:
+        """Return the cycles of loops beyond their first pass, (leaves,)."""
+        odds = {"pair_0": 1, **self.usual(0)}
+        turn = listing.path("pair_0", ["pair_0"], odds)
+        return np.asarray((self.table.pairs - 1) * turn)
+
+
+def leaf_codes(table: ForestTable) -> Iterator[LeafCode]:
+    """Yield the ways in which leaves can add, the fastest first."""
+    single, classes = OneScoreLeaves(table), len(table.bias)
+    if classes > _MOST_CLASSES:
+        return
+    if int(table.pairs.max()) > 1:
+        if classes <= _MOST_SUMMED:
+            yield SummedLeaves(table)
+        yield ListedLeaves(table)
+        return
+    few = classes <= _MOST_COUNTED and len(table.trees.roots) <= _MOST_VOTES
+    yield VotingLeaves(table) if single.vote and few else single
+
+
+def _address(register: int, ahead: int = 0, of: str = "scores") -> tuple[str, str]:
+    """Return code that points two registers to scores or lists, or `ahead` bytes further."""
+    place = f"%[{of}]+{ahead}"
+    return f"ldi  r{register}, lo8({place})", f"ldi  r{register + 1}, hi8({place})"

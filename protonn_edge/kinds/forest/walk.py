@@ -1,0 +1,193 @@
+"""The kernel of a forest that walks through its table, with all inputs in SRAM."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from protonn_edge.chain.activity import Activity
+from protonn_edge.chain.integer_stage import IntArray
+from protonn_edge.kernels import compiled
+from protonn_edge.kernels.kernel import HeldKernel
+from protonn_edge.kernels.listing import Facts, Listing, Passed
+from protonn_edge.kinds.forest import WALK
+from protonn_edge.kinds.forest.integers import IntegerForest
+from protonn_edge.kinds.forest.table import ForestTable
+
+BEGIN = """
+    movw r26, %[scores]
+start:
+    lpm  %[a], Z+ ; the initial scores
+    st   X+, %[a]
+    lpm  %[a], Z+
+    st   X+, %[a]
+    dec  %[left]
+    brne start
+tree:
+    lpm  %A[end], Z+ ; where the next tree begins
+    lpm  %B[end], Z+
+    add  %A[end], r30
+    adc  %B[end], r31
+"""
+END_OF_TREE = """
+ended:
+    movw r30, %[end]
+    sbiw %[trees], 1
+    brne tree
+"""
+ADD = """
+    movw r26, %[scores]
+    add  r26, %[a]
+    adc  r27, __zero_reg__
+    add  r26, %[a]
+    adc  r27, __zero_reg__
+    ld   r0, X
+    add  r0, %[b]
+    st   X+, r0
+    ld   r0, X
+    adc  r0, __zero_reg__
+"""
+_SIGN = """
+    sbrc %[b], 7
+    dec  r0 ; its sign
+"""
+STORE = """
+    st   X, r0
+"""
+_COUNTED = f"""
+    lpm  %[left], Z+
+    pair:
+    lpm  %[a], Z+ ; the class
+    lpm  %[b], Z+ ; the value to add to its score
+    {ADD}{_SIGN}{STORE}
+    dec  %[left]
+    brne pair
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class ForestKernel(HeldKernel):
+    """Walks through a table."""
+
+    stage: IntegerForest
+    name: str = WALK
+
+    @cached_property
+    def listing(self) -> Listing:
+        """The instructions: Z points to the table, X to inputs and scores."""
+        table = self.stage.table
+        lower, upper = ("%[b]", "%[a]") if table.feature_bytes == 2 else ("%[a]", "__zero_reg__")
+        more_feature = "lpm %[b], Z+ ; its lower byte" if table.feature_bytes == 2 else ""
+        more_skip = "lpm %[b], Z+" if table.skip_bytes == 2 else ""
+        skip_upper = "%[b]" if table.skip_bytes == 2 else "__zero_reg__"
+        return Listing(
+            f"""
+            {BEGIN}
+            node:
+                lpm  %[a], Z+ ; the feature, or the mark of a leaf
+                cpi  %[a], {table.first_mark}
+                brcc leaf
+                {more_feature}
+                movw r26, %[values]
+                add  r26, {lower}
+                adc  r27, {upper}
+                ld   %[a], X
+                lpm  %[b], Z+ ; the threshold
+                cp   %[b], %[a]
+                brcs right
+                adiw r30, {table.skip_bytes}
+                rjmp node
+            right:
+                lpm  %[a], Z+ ; passes over the left subtree
+                {more_skip}
+                add  r30, %[a]
+                adc  r31, {skip_upper}
+                rjmp node
+            leaf:
+                {_COUNTED if table.counts else _marked(table)}
+            {END_OF_TREE}
+            """
+        )
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        """The registers that instructions change; none for a walk."""
+        return ()
+
+    def _way(self, begin: str, end: str, **odds: int) -> int:
+        """Return the cycles from a label to another."""
+        return round(self.listing.mean(begin, [end], {"%[b], 7": 1, **odds}))
+
+    @cached_property
+    def leaf_cycles(self) -> IntArray:
+        """Cycles of a tree for each leaf that may be reached, (leaves,)."""
+        way, trees, table = self._way, self.stage.trees, self.stage.table
+        every = np.ones(len(trees.features), np.int64)
+        left, right = (way("node", "node", leaf=0, right=taken) * every for taken in (0, 1))
+        tree = way("tree", "node") + way("node", "leaf", leaf=1) + way("ended", "tree", tree=1)
+        tree += way("leaf", "pair") - 1 if table.counts else 0
+        pair = way("pair", "pair", pair=1) if table.counts else way("leaf", "ended")
+        return tree + trees.down(left, right)[~trees.inner] + pair * table.pairs
+
+    @property
+    def facts(self) -> Facts:
+        """The passes of labels, with the longest path to a leaf in each tree."""
+        trees, table, scores = self.stage.trees, self.stage.table, self.stage.n_outputs
+        every = np.ones(len(trees.features), np.int64)
+        left, right = (self._way("node", "node", leaf=0, right=taken) for taken in (0, 1))
+        pair = self._way("pair", "pair", pair=1) if table.counts else 0
+        leaves = left + trees.down(left * every, right * every)[~trees.inner] + pair * table.pairs
+        ends = (each.reduceat(leaves, trees.leaf_starts) for each in (np.maximum, np.minimum))
+        most, least = (int(each.sum()) for each in ends)
+        weights = {"node": left, "right": right - left, "pair": pair}
+        roots = trees.roots.size
+        return {"start": Passed(scores, scores), "tree": Passed(roots, roots)} | {
+            label: Passed(most, least, name="way", weight=weight)
+            for label, weight in weights.items()
+            if weight
+        }
+
+    @property
+    def cycles_once(self) -> float:
+        """Cycles of the assembly outside trees, and of its call."""
+        # X is set already; the last branches of two loops are not taken.
+        around = self._way("start", "start", start=1) * self.stage.n_outputs + 1 - 2
+        return around + compiled.calls(1, self.core)
+
+    @property
+    def listings(self) -> tuple[Listing, ...]:
+        """The instructions."""
+        return (self.listing,)
+
+    @property
+    def table_bytes(self) -> int:
+        """Flash of the trees."""
+        return self.stage.table.n_bytes
+
+    def assembly(self, activity: Activity) -> float:
+        """Return the mean cycles of all trees, and of the code around them.
+
+        If the activity is unknown, all leaves of a tree are reached as often.
+        """
+        starts, leaves = self.stage.trees.leaf_starts, self.leaf_cycles
+        (shares,) = activity.stages.get(self.stage.kind, (np.ones(len(leaves)),))
+        # In a file of unknown origin, shares need not add up to 1 per tree.
+        every = np.add.reduceat(shares, starts)
+        means = np.add.reduceat(shares * leaves, starts) / np.maximum(every, 1e-300)
+        return self.cycles_once + float(means.sum())
+
+    @property
+    def lines(self) -> tuple[bytes, ...]:
+        """The bytes of the initial scores, and of each tree."""
+        content = self.stage.table.content
+        sizes = [2 * self.stage.n_outputs, *(2 + self.stage.table.tree_bytes).tolist()]
+        ends = np.cumsum(sizes).tolist()
+        return tuple(content[end - size : end] for size, end in zip(sizes, ends, strict=True))
+
+
+def _marked(table: ForestTable) -> str:
+    """Return the instructions that add to the score of a leaf's mark."""
+    value = f"ldi %[b], {table.vote}" if table.vote else "lpm %[b], Z+"
+    return f"subi %[a], {table.first_mark}\n{value}\n{ADD}{'' if table.vote else _SIGN}{STORE}"

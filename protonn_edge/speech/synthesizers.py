@@ -1,0 +1,171 @@
+"""Programs that speak text: those that are installed, and the voices that each of them has.
+
+A program is started for each word, and never part of this package. It reads the word from a file,
+so no word is taken for an option, and writes a WAV file.
+"""
+
+from __future__ import annotations
+
+import shutil
+import wave
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.system.folders import scratch_folder
+from protonn_edge.toolchain.process import run_within
+
+_DEADLINE_S = 30.0
+_LEAST_SAMPLES = 800
+
+
+class Manner(NamedTuple):
+    """How a voice speaks, in relation to its usual manner."""
+
+    pitch: float = 1.0
+    speed: float = 1.0
+
+
+class Sound(NamedTuple):
+    """Samples of one channel, (n,), and their number a second."""
+
+    samples: NDArray[np.float64]
+    rate: float
+
+
+class Synthesizer(ABC):
+    """A program that speaks text."""
+
+    program: ClassVar[str]
+    package: ClassVar[str]  # of Debian
+    effort: ClassVar[int] = 1  # the time that a word takes, in relation to the others
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether the program is there."""
+        return shutil.which(self.program) is not None
+
+    @abstractmethod
+    def voices(self, language: str) -> Sequence[str]:
+        """Return the voices for a language such as ``en``, or for a dialect such as ``en-gb``."""
+
+    @abstractmethod
+    def command(self, text: Path, sound: Path, voice: str, manner: Manner) -> list[str]:
+        """Return the words that make the program speak a file of text into a WAV file."""
+
+    def say(self, text: str, voice: str, manner: Manner) -> Sound | None:
+        """Return a text as this voice speaks it, or None if it is silent.
+
+        Raises `CheckFailed` if the program fails, or takes too long.
+        """
+        with scratch_folder() as folder:
+            source, target = folder / "text", folder / "sound.wav"
+            source.write_text(text + "\n", "utf-8")
+            self._run(self.command(source, target, voice, manner))
+            return _read(target)
+
+    def _run(self, command: list[str]) -> str:
+        done = run_within(_DEADLINE_S, command, name=self.program)
+        if done.returncode != 0:
+            said = done.stderr.strip().splitlines()[-1:] or ["no reason"]
+            raise CheckFailed(f"{self.program} failed ({said[0]}); install it again")
+        return done.stdout
+
+
+class _ESpeak(Synthesizer):
+    program, package = "espeak-ng", "espeak-ng"
+    _PITCH, _SPEED = 50, 160  # its scale from 0 to 99; words a minute
+    _EFFECTS = ("robo", "uni", "demonic", "whisper", "storm", "croak", "tweaky", "announcer")
+
+    def voices(self, language: str) -> Sequence[str]:
+        dialects = [
+            row[1]
+            for row in self._table(language)
+            if row[1].startswith(language) and not row[4].startswith("mb/")
+        ]
+        speakers = [row[4].removeprefix("!v/") for row in self._table("variant")]
+        human = [each for each in speakers if not self._is_effect(each)]
+        return [f"{dialect}+{speaker}" for dialect in sorted({*dialects}) for speaker in human]
+
+    def command(self, text: Path, sound: Path, voice: str, manner: Manner) -> list[str]:
+        pitch = min(99, round(self._PITCH * manner.pitch**2))
+        speed = str(round(self._SPEED * manner.speed))
+        settings = ["-v", voice, "-p", str(pitch), "-s", speed]
+        return [self.program, *settings, "-w", str(sound), "-f", str(text)]
+
+    def _table(self, language: str) -> list[list[str]]:
+        listed = self._run([self.program, f"--voices={language}"]).splitlines()[1:]
+        return [row for row in map(str.split, listed) if len(row) > 4]
+
+    def _is_effect(self, speaker: str) -> bool:
+        return any(effect in speaker.lower() for effect in self._EFFECTS)
+
+
+class _Flite(Synthesizer):
+    program, package = "flite", "flite"
+    effort = 2
+    _HERTZ: ClassVar = {"slt": 175, "rms": 100, "awb": 125, "kal": 105, "kal16": 105}
+
+    def voices(self, language: str) -> Sequence[str]:
+        if not "en-us".startswith(language):
+            return ()
+        present = self._run([self.program, "-lv"]).partition(":")[2].split()
+        return [each for each in present if each in self._HERTZ]
+
+    def command(self, text: Path, sound: Path, voice: str, manner: Manner) -> list[str]:
+        settings = {
+            "duration_stretch": 1 / manner.speed,
+            "int_f0_target_mean": self._HERTZ[voice] * manner.pitch,
+        }
+        given = [word for name, value in settings.items() for word in ("--setf", f"{name}={value}")]
+        return [self.program, "-voice", voice, *given, "-f", str(text), "-o", str(sound)]
+
+
+class _Festival(Synthesizer):
+    program, package = "text2wave", "festival"
+    effort = 10
+    _ENGLISH = ("kal_diphone", "ked_diphone", "cmu_us_slt_arctic_hts")
+    _FOLDERS = ("/usr/share/festival/voices", "/usr/local/share/festival/voices")
+
+    def voices(self, language: str) -> Sequence[str]:
+        if not "en-us".startswith(language):
+            return ()
+        present = {path.name for each in self._FOLDERS for path in Path(each).glob("*/*")}
+        return [each for each in self._ENGLISH if each in present]
+
+    def command(self, text: Path, sound: Path, voice: str, manner: Manner) -> list[str]:
+        stretch = f"(Parameter.set 'Duration_Stretch {1 / manner.speed:.3f})"
+        chosen = ["-eval", f"(voice_{voice})", "-eval", stretch]
+        return [self.program, *chosen, "-o", str(sound), str(text)]
+
+
+SYNTHESIZERS: tuple[Synthesizer, ...] = (_ESpeak(), _Flite(), _Festival())
+
+
+def installed() -> list[Synthesizer]:
+    """Return the synthesizers on this computer; `InputError` if there is none."""
+    found = [each for each in SYNTHESIZERS if each.is_installed]
+    if not found:
+        known = " or ".join(each.package for each in SYNTHESIZERS)
+        raise InputError(f"no synthesizer of speech was found; install {known}")
+    return found
+
+
+def _read(path: Path) -> Sound | None:
+    """Return what a program wrote; some state a wrong length, because they write as they speak."""
+    try:
+        with wave.open(str(path), "rb") as sound:
+            rate, width, channels = sound.getframerate(), sound.getsampwidth(), sound.getnchannels()
+            content = sound.readframes(sound.getnframes())
+    except (OSError, EOFError, wave.Error):
+        return None
+    if (width, channels) != (2, 1) or rate <= 0:
+        return None
+    samples = np.frombuffer(content[: len(content) // 2 * 2], "<i2").astype(np.float64)
+    silent = len(samples) < _LEAST_SAMPLES or np.abs(samples).max() < 300
+    return None if silent else Sound(samples, float(rate))
