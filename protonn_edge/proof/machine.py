@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.avr.instructions import Decoded
 from protonn_edge.avr.program import LinkedProgram
+from protonn_edge.errors import CheckFailed
 from protonn_edge.proof.algebra import Algebra
 from protonn_edge.proof.arithmetic import Arithmetic
 from protonn_edge.proof.forms import (
@@ -74,6 +75,7 @@ class Machine:
         self.carried: set[int] = set()
         self._pointers: dict[Summand, tuple[Root, int]] = {}
         self._writable: dict[int, range] = {}
+        self.flash_read: set[int] = set()  # places of tables
         self._decoded: dict[int, tuple[Action, Decoded]] = {}
 
     def pointer(
@@ -96,11 +98,19 @@ class Machine:
         root, _ = self.pointer("stack", np.arange(FIRST_SRAM, 0x10000), range(-_BASE, 1))
         return [byte_of(variable(root), k) for k in range(2)]
 
+    @property
+    def executed(self) -> set[int]:
+        """Where it has executed instructions."""
+        return set(self._decoded)
+
     def step(self, state: ChipState) -> Fork | None:
         """Execute an instruction; return the ways on if inputs decide between two."""
         known = self._decoded.get(state.place)
         if known is None:
-            here = self.program.reached(state.place)
+            try:
+                here = self.program.reached(state.place)
+            except CheckFailed as failure:
+                raise Unproven(str(failure)) from None
             if here.name not in self._actions:
                 raise Unproven(f"the instruction {here.name}")
             known = self._decoded[state.place] = self._actions[here.name], here
