@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.errors import CheckFailed
-from protonn_edge.proof.equality import PREFIX, PredictionProof
+from protonn_edge.proof.equality import PREFIX, PredictionProof, prove
 from protonn_edge.proof.forms import Unproven
+
+__all__ = ["Counterexample", "Unproven", "answer", "counterexample", "prove"]
 
 _CLASS = 24  # the register of a returned byte
 

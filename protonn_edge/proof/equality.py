@@ -161,7 +161,8 @@ class PredictionProof:
         for place in self.machine.carried:
             value = end.memory.get(place, self.machine.initial[place])
             if not same(value, self.machine.initial[place]):
-                name = self._name_of(place)
+                inside = (v for v in self.variables if v.address <= place < v.address + v.size)
+                name = next(inside).name
                 raise Unproven(f"{name} is read before it is written, and changes")
 
     def scores_place(self, state: ChipState) -> int:
@@ -234,9 +235,6 @@ class PredictionProof:
             for each in self.variables
             if not places.isdisjoint(range(each.address, each.address + each.size))
         }))  # fmt: skip
-
-    def _name_of(self, place: int) -> str:
-        return next(v.name for v in self.variables if v.address <= place < v.address + v.size)
 
 
 def variables_of(program: LinkedProgram, prefix: str) -> list[Variable]:

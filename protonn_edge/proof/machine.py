@@ -59,6 +59,10 @@ class Machine:
         Bytes of the model's variables before the call: all that may be written.
     carried : set of int
         Those that are read before they are written.
+    executed : dict of int to tuple
+        The instructions that were executed, by their places.
+    flash_read : set of int
+        Places of tables in flash that were read.
     """
 
     def __init__(
@@ -76,7 +80,7 @@ class Machine:
         self._pointers: dict[Summand, tuple[Root, int]] = {}
         self._writable: dict[int, range] = {}
         self.flash_read: set[int] = set()  # places of tables
-        self._decoded: dict[int, tuple[Action, Decoded]] = {}
+        self.executed: dict[int, tuple[Action, Decoded]] = {}
 
     def pointer(
         self, name: str, values: NDArray[np.int64], writable: range = _NOWHERE
@@ -98,14 +102,9 @@ class Machine:
         root, _ = self.pointer("stack", np.arange(FIRST_SRAM, 0x10000), range(-_BASE, 1))
         return [byte_of(variable(root), k) for k in range(2)]
 
-    @property
-    def executed(self) -> set[int]:
-        """Where it has executed instructions."""
-        return set(self._decoded)
-
     def step(self, state: ChipState) -> Fork | None:
         """Execute an instruction; return the ways on if inputs decide between two."""
-        known = self._decoded.get(state.place)
+        known = self.executed.get(state.place)
         if known is None:
             try:
                 here = self.program.reached(state.place)
@@ -113,7 +112,7 @@ class Machine:
                 raise Unproven(str(failure)) from None
             if here.name not in self._actions:
                 raise Unproven(f"the instruction {here.name}")
-            known = self._decoded[state.place] = self._actions[here.name], here
+            known = self.executed[state.place] = self._actions[here.name], here
         action, here = known
         state.place = here.end
         self.algebra.facts, self.algebra.masks = state.facts, state.masks

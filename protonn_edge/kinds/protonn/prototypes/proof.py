@@ -47,7 +47,7 @@ def executed(
         raise Unproven("taught examples vote")
     if stage.gives_nearest:
         raise Unproven("the largest RBF is an answer, too")
-    loop = _Loop(stage, proof, start)
+    loop = _Invariant(stage, proof, start)
     loop.check_coordinates(inputs())
     for number in range(stage.n_prototypes):
         loop.check_prototype(number)
@@ -119,6 +119,54 @@ class _Loop:
         if any(self.first.memory.get(each) != 0 for each in places):
             raise Unproven("the scores do not begin with 0")
 
+    def _check_kept(self, state: ChipState) -> None:
+        done = state.place == self.done
+        for number in self.untouched if done else range(32):
+            value = self.first.registers[number]
+            if value is not None and not same(state.registers[number], value):
+                raise Unproven(f"r{number} is not kept in the loop over prototypes")
+
+    def _any_scores(self, state: ChipState) -> list[SumForm]:
+        """Let scores be any numbers, and return these."""
+        size, scores = self.scores.size // self.stage.n_outputs, []
+        for label in range(self.stage.n_outputs):
+            total = constant(0)
+            for k in range(size):
+                signed = 128 * (k == size - 1)
+                root = Root(f"score{label}.{k}", np.arange(256) - signed)
+                total = plus(total, scaled(variable(root), 1 << 8 * k))
+            for k in range(size):
+                state.memory[self.scores.address + size * label + k] = byte_of(total, k)
+            scores.append(total)
+        return scores
+
+    def endings(self) -> tuple[list[ChipState], list[SumForm]]:
+        """Return the endings of the decision, for any scores."""
+        state = self.first.copy()
+        state.place, scores = self.done, self._any_scores(state)
+        for number in set(range(32)).difference(self.untouched):
+            state.registers[number] = None
+        self.explorer.stops, self.machine.algebra.orders_sums = frozenset(), False
+        return self.explorer.go_on([state]), scores
+
+    def _ends(self, state: ChipState) -> list[ChipState]:
+        """Return the states at the next places of the loop."""
+        self.explorer.stopped, self.machine.algebra.orders_sums = [], True
+        state.masks, state.facts, state.flags = {}, (), [None] * 8
+        if self.explorer.go_on([state]):
+            raise Unproven("a part of the loop returns")
+        return self.explorer.stopped
+
+    def _check_pair(self, state: ChipState, pair: int, wanted: int | SumForm) -> None:
+        form = constant(wanted) if isinstance(wanted, int) else wanted
+        for k in range(2):
+            if not equal_bytes(state.registers[pair + k], byte_of(form, k)):
+                raise Unproven(f"r{pair + k} differs from the loop's")
+
+
+class _Invariant(_Loop):
+    """What holds in front of each prototype, and what keeps it so."""
+
     def check_coordinates(self, wanted: list[SumForm]) -> None:
         """Refuse coordinates that are not as far from all prototypes as the model's."""
         limit = self.stage.distance_limit
@@ -131,8 +179,6 @@ class _Loop:
                 squares = [np.minimum((value - each) ** 2, limit) for each in (own, expected)]
                 if (squares[0] != squares[1]).any():
                     raise Unproven(f"coordinate {k} differs from the model's")
-
-    # ---- one prototype ----
 
     def check_prototype(self, number: int) -> None:
         """Refuse a prototype that is not listed if and only if it is near."""
@@ -238,15 +284,6 @@ class _Loop:
         if not fits:
             raise Unproven("votes are added at another time")
 
-    def _check_kept(self, state: ChipState) -> None:
-        done = state.place == self.done
-        for number in self.untouched if done else range(32):
-            value = self.first.registers[number]
-            if value is not None and not same(state.registers[number], value):
-                raise Unproven(f"r{number} is not kept in the loop over prototypes")
-
-    # ---- votes ----
-
     def check_votes(self, count: int) -> None:
         """Refuse votes that are not those of the list, whatever is in it."""
         stage, state = self.stage, self.first.copy()
@@ -276,20 +313,6 @@ class _Loop:
             if (mask & is_last).any() if each.place == self.head else (mask & ~is_last).any():
                 raise Unproven("the loop over prototypes ends elsewhere")
 
-    def _any_scores(self, state: ChipState) -> list[SumForm]:
-        """Let scores be any numbers, and return these."""
-        size, scores = self.scores.size // self.stage.n_outputs, []
-        for label in range(self.stage.n_outputs):
-            total = constant(0)
-            for k in range(size):
-                signed = 128 * (k == size - 1)
-                root = Root(f"score{label}.{k}", np.arange(256) - signed)
-                total = plus(total, scaled(variable(root), 1 << 8 * k))
-            for k in range(size):
-                state.memory[self.scores.address + size * label + k] = byte_of(total, k)
-            scores.append(total)
-        return scores
-
     def _check_sums(self, state: ChipState, sums: list[SumForm]) -> None:
         size = self.scores.size // self.stage.n_outputs
         for label, total in enumerate(sums):
@@ -297,31 +320,6 @@ class _Loop:
                 place = self.scores.address + size * label + k
                 if not equal_bytes(state.memory[place], byte_of(total, k)):
                     raise Unproven(f"the votes for class {label} differ from the model's")
-
-    def endings(self) -> tuple[list[ChipState], list[SumForm]]:
-        """Return the endings of the decision, for any scores."""
-        state = self.first.copy()
-        state.place, scores = self.done, self._any_scores(state)
-        for number in set(range(32)).difference(self.untouched):
-            state.registers[number] = None
-        self.explorer.stops, self.machine.algebra.orders_sums = frozenset(), False
-        return self.explorer.go_on([state]), scores
-
-    # ---- parts ----
-
-    def _ends(self, state: ChipState) -> list[ChipState]:
-        """Return the states at the next places of the loop."""
-        self.explorer.stopped, self.machine.algebra.orders_sums = [], True
-        state.masks, state.facts, state.flags = {}, (), [None] * 8
-        if self.explorer.go_on([state]):
-            raise Unproven("a part of the loop returns")
-        return self.explorer.stopped
-
-    def _check_pair(self, state: ChipState, pair: int, wanted: int | SumForm) -> None:
-        form = constant(wanted) if isinstance(wanted, int) else wanted
-        for k in range(2):
-            if not equal_bytes(state.registers[pair + k], byte_of(form, k)):
-                raise Unproven(f"r{pair + k} differs from the loop's")
 
 
 def _expanded(byte: Any, *, signed: bool = True, whole: SumForm | None = None) -> Any:
