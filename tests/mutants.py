@@ -128,7 +128,7 @@ NEAREST = {
             "tests/policy/confidence/test_confidence.py tests/codegen/test_stage_names.py "
             "tests/codegen/test_deskew.py tests/codegen/test_reach.py -k 'not emulator and not uno'"
         ),
-        f"{CODEGEN} -k 'sanitizers and columns or hostile or literal or wide or clamped'",
+        f"{CODEGEN} -k 'golden and sanitizers or hostile or literal or wide or clamped'",
     ],
     "codegen/renderer": [f"{CODEGEN} tests/codegen/test_prefix.py -k 'renders or prefix'"],
     "codegen/context": [

@@ -31,21 +31,17 @@ from protonn_edge.kernels.matvec.kernels import KERNELS, KernelName
 from protonn_edge.quantization import IntegerChain, quantize
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize(
     "model", [tiny_integer_model(), tiny_pooling_model(), tiny_gradients_model()]
 )
-def test_golden_model_gives_the_reference_scores_under_sanitizers(
-    model: IntegerChain, kernel: KernelName
-) -> None:
-    model = of_weights_for(kernel, model)
-    with host_program(model, plan_with(model, kernel), sanitize=True) as program:
+def test_golden_model_gives_the_reference_scores_under_sanitizers(model: IntegerChain) -> None:
+    with host_program(model, sanitize=True) as program:
         assert_equal_to_reference(program, model, random_inputs(0, 200, model))
 
 
 @pytest.mark.parametrize(
     ("features", "projections", "prototypes", "classes"),
-    [(1, 1, 1, 2), (256, 10, 40, 10), (40, 21, 300, 26), (1500, 3, 5, 2), (16, 255, 3, 255)],
+    [(1, 1, 1, 2), (40, 21, 300, 26), (1500, 3, 5, 2), (16, 255, 3, 255)],
 )
 def test_extreme_sizes_give_the_reference_scores_under_sanitizers(
     features: int, projections: int, prototypes: int, classes: int
@@ -59,37 +55,16 @@ def test_extreme_sizes_give_the_reference_scores_under_sanitizers(
         assert_equal_to_reference(program, model, random_inputs(1, 50, model))
 
 
-@given(
-    seed=st.integers(0, 10_000),
-    features=st.integers(1, 60),
-    projections=st.integers(1, 25),
-    gamma_numerator=st.sampled_from([0.3, 2.5, 6.0]),
-)
-@settings(max_examples=7, deadline=None)
-def test_random_models_give_the_reference_scores(
-    seed: int, features: int, projections: int, gamma_numerator: float
-) -> None:
-    model = quantize(
-        random_model(
-            seed, features=features, projections=projections, gamma_numerator=gamma_numerator
-        )
-    )
-    with host_program(model) as program:
-        assert_equal_to_reference(program, model, random_inputs(seed, 60, model))
-
-
+# Besides those of `conformance`.
 POOLINGS = [
     average_pooling((28, 28), (28, 28), (16, 16)),
     average_pooling((28, 28), (24, 24), (12, 12)),
-    average_pooling((9, 11), (7, 8), (7, 3)),
     average_pooling((16, 16), (16, 16), (1, 1)),
-    average_pooling((1, 140), (1, 140), (1, 35)),
     average_pooling((3, 300), (2, 280), (1, 200)),
     average_pooling((50, 1), (50, 1), (35, 1)),
     average_pooling((28, 28), (24, 24), (12, 12), deskew=True),
     average_pooling((9, 11), (7, 8), (7, 3), deskew=True),
     average_pooling((32, 32), (32, 32), (16, 16), deskew=True),
-    average_pooling((32, 5), (30, 4), (10, 2), deskew=True),
 ]
 
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
-from avr_tools import needs_avr_gcc, needs_emulated_avr
+from avr_tools import needs_emulated_avr
 from chains import replace
 from generated_programs import (
     assert_equal_to_reference,
-    compile_with,
 )
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -25,7 +22,6 @@ from model_factory import (
 from plans import of_weights_for, plan_with
 from refusals import refused_by
 
-from protonn_edge.avr.program import read_program
 from protonn_edge.boards import load_board
 from protonn_edge.chain.features import Features
 from protonn_edge.codegen import make_plan, render_c
@@ -49,8 +45,10 @@ def assert_host_c_equals_reference(
         assert_equal_to_reference(program, model, Q)
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize(("window", "channels"), [(119, 6), (256, 1), (16, 32)])
+@pytest.mark.parametrize(
+    ("window", "channels", "kernel"),
+    [(119, 6, "columns"), (256, 1, "columns"), *((16, 32, kernel) for kernel in KERNELS)],
+)
 def test_every_feature_gives_the_reference_scores_under_sanitizers(
     window: int, channels: int, kernel: KernelName
 ) -> None:
@@ -111,7 +109,6 @@ def test_any_window_features_give_the_reference_scores(
         (EVERY, 119, 6, None),
         ("mean,deviation,min,max,crossings,bands:6", 256, 3, None),
         ("bands:8", 256, 1, None),
-        ("crossings:0", 200, 1, None),
         ("mean,deviation", 5, 2, 420),
     ],
 )
@@ -155,15 +152,6 @@ def test_other_chips_make_the_reference_features(name: str, text: str) -> None:
     assert (agreement.mismatches, agreement.lost) == (0, 0), agreement.first
     assert trial.plan.estimated == (name == "attiny85")
     assert trial.possible.outside(results) == []
-
-
-@needs_avr_gcc
-@pytest.mark.parametrize("text", [EVERY, "bands:7", *KINDS])
-def test_variables_take_the_bytes_that_the_plan_says(text: str, tmp_path: Path) -> None:
-    model = quantize(random_window_model(window_features_of(text, 128, 3)))
-    program = '#include "pnn_model.h"\nint main(void) { return 0; }\n'
-    sections = read_program(compile_with(model, program, tmp_path)).sections
-    assert sections.sram_bytes == make_plan(model).state_bytes
 
 
 def test_a_plan_keeps_no_samples() -> None:
