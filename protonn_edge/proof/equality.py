@@ -14,6 +14,7 @@ from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.integer_stage import IntegerStage
 from protonn_edge.chain.registry import module_of_stage
+from protonn_edge.errors import CheckFailed
 from protonn_edge.proof.exploration import RETURN, Explorer
 from protonn_edge.proof.facts import OrderFact
 from protonn_edge.proof.forms import (
@@ -87,7 +88,10 @@ class PredictionProof:
     def proof(self) -> Proof:
         """Execute it, and compare all that it leaves behind with the model."""
         start = self.start()
-        endings, scores = self._executed(start)
+        try:
+            endings, scores = self._executed(start)
+        except CheckFailed as failure:  # code leads where there is none
+            raise Unproven(str(failure)) from failure
         self._check(start, endings, scores)
         return Proof(self.explorer.steps, len(endings), self._written(endings))
 
