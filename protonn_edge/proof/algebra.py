@@ -26,6 +26,7 @@ from protonn_edge.proof.forms import (
     fitting,
     minus,
     plus,
+    same,
     scaled,
     single,
 )
@@ -72,6 +73,10 @@ class Roots:
             self._cuts[key] = root
         return root, root.values + (whole >> shift)
 
+    def forget(self) -> None:
+        """Compute for all inputs, not those of one state."""
+        self.facts, self.masks = (), {}
+
     def bounds(self, form: SumForm) -> tuple[int, int]:
         """Return bounds of a form, with the range that the latest comparisons leave.
 
@@ -81,6 +86,12 @@ class Roots:
         for root in self.masks.keys() & form.tables.keys():
             table, inside = form.tables[root], form.tables[root].array[self.masks[root]]
             low, high = low - table.low + int(inside.min()), high - table.high + int(inside.max())
+        for root, mask in self.masks.items():
+            of = None if root.dropped else root.of
+            if of is not None and of.tables.keys() & form.tables.keys():
+                rest, inside = minus(form, of), root.values[mask]
+                low = max(low, rest.low + int(inside.min()))
+                high = min(high, rest.high + int(inside.max()))
         for fact in self.facts[-4:]:
             lower, upper = self.sums.forms[fact.lower], self.sums.forms[fact.upper]
             rest = minus(form, minus(lower, upper))
@@ -216,7 +227,27 @@ class Algebra(Roots):
             limit = 1 << 8 * len(places)
             if -limit < first.form.low and first.form.high < limit:
                 return self.equal(first.form, constant(0))
-        return self.bit(lambda *each: sum(np.asarray(e) != 0 for e in each) == 0, *values)
+        try:
+            return self.bit(lambda *each: sum(np.asarray(e) != 0 for e in each) == 0, *values)
+        except Unproven:
+            return self.equal(self._total(values), constant(0))
+
+    def _total(self, values: list[Value]) -> SumForm:
+        """Return a sum of some bytes, none of them negative, or of numbers that they are parts of.
+
+        It is 0 if and only if all of them are.
+        """
+        total, left = constant(0), [*values]
+        for each in values:
+            if not isinstance(each, Byte) or each.place != 1 or not each.form.low >= 0:
+                continue
+            lowest = next((v for v in left if same(v, Byte(each.form, 0))), None)
+            if lowest is not None and each.form.high < 1 << 16:
+                total = plus(total, each.form)
+                left = [v for v in left if v is not lowest and v is not each]
+        for each in left:
+            total = plus(total, self.number(each))
+        return total
 
     def less(self, x: SumForm, y: SumForm) -> Condition:
         """Return whether ``x < y``."""

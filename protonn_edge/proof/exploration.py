@@ -82,6 +82,7 @@ class Explorer:
             if states[0].place == RETURN:
                 if waiting:
                     raise Unproven("some paths do not return")
+                self.machine.algebra.forget()
                 return states
             if len(states) > MOST_STATES:
                 raise Unproven(f"{len(states):,} different states in one place")
@@ -90,6 +91,7 @@ class Explorer:
                 with suppress(Impossible):
                     for each in self._advance(state, alone=alone):
                         waiting.setdefault(_position(each), []).append(each)
+        self.machine.algebra.forget()
         return []
 
     def _advance(self, state: ChipState, *, alone: bool) -> Iterator[ChipState]:
@@ -191,6 +193,7 @@ class Explorer:
 
     def _joined(self, states: list[ChipState]) -> list[ChipState]:
         """Join what can be joined, states that parted last first."""
+        self.machine.algebra.forget()
         live = AT_RETURN if states[0].place == RETURN else self._live(states[0])
         groups: dict[Any, list[ChipState]] = {}
         for state in states:
@@ -253,7 +256,7 @@ class Explorer:
         mask, rest = one.masks.get(root, full), other.masks.get(root, full)
         if (mask & rest).any():
             raise Unproven("paths overlap")
-        meeting = Meeting(algebra, root, mask, rest)
+        meeting = Meeting(algebra, root, one, other)
         state = _merged([one, other], live, self.machine, lambda values: meeting.value(*values))
         if state is not None:
             bit = self.machine.arithmetic.bit

@@ -55,8 +55,18 @@ class Zeros(Flag):
     """Whether all of some bytes are 0, to which higher bytes add themselves."""
 
     def __init__(self, algebra: Algebra, values: list[Value]) -> None:
-        super().__init__(lambda: algebra.zeros(values))
+        parts = [part for each in values for part in getattr(each, "parts", [each])]
+        super().__init__(lambda: algebra.zeros(parts))
         self.values = values
+
+
+class Combined:
+    """Bytes of several roots that are joined by OR: of use only to know whether all are 0."""
+
+    def __init__(self, *values: Any) -> None:
+        self.parts: list[Value] = []
+        for each in values:
+            self.parts += each.parts if isinstance(each, Combined) else [each]
 
 
 class Status:
@@ -111,9 +121,10 @@ def same_mask(one: Mask | None, other: Mask | None) -> bool:
 class Meeting:
     """The common values of two states that differ in the values of one root."""
 
-    def __init__(self, algebra: Algebra, root: Root, one: Mask, other: Mask) -> None:
-        self._algebra, self._root = algebra, root
-        self._one, self._other = one, other
+    def __init__(self, algebra: Algebra, root: Root, one: ChipState, other: ChipState) -> None:
+        full = np.ones(root.size, bool)
+        self._algebra, self._root, self._states = algebra, root, (one, other)
+        self._one, self._other = one.masks.get(root, full), other.masks.get(root, full)
 
     def value(self, x: Any, y: Any) -> Any:
         """Return the value that is x in one state and y in the other, if there is one."""
@@ -125,7 +136,20 @@ class Meeting:
         for one, other, mask in ((x, y, self._other), (y, x, self._one)):
             if same(one, other) or self._covers(one, other, mask):
                 return one
-        return self._chosen(x, y)
+        chosen = self._chosen(x, y)
+        if chosen is None:
+            one, other = (self._known(*each) for each in zip((x, y), self._states, strict=True))
+            return one if same(one, other) else None
+        return chosen
+
+    def _known(self, value: Any, state: ChipState) -> Any:
+        """Return a byte as a number, if all inputs that lead to a state give it the same."""
+        if isinstance(value, int):
+            return value
+        self._algebra.facts, self._algebra.masks = state.facts, state.masks
+        low, high = (end >> 8 * value.place for end in self._algebra.bounds(value.form))
+        self._algebra.forget()
+        return low & 255 if low == high else value
 
     def _chosen(self, x: int | Byte, y: int | Byte) -> Value:
         """Return a table with the values of both, if the root is all that they depend on there."""
@@ -216,7 +240,7 @@ def _moved(value: int | Byte, place: int) -> int | Byte:
 def over_way(way: Root, values: list[Any]) -> Any:
     """Return the value that is one of these for each value of a way, if there is one."""
     first = values[0]
-    if any(each is None or isinstance(each, Status) for each in values):
+    if not all(isinstance(each, int | Byte) for each in values):
         return first if all(each is first for each in values) else None
     if all(same(each, first) for each in values):
         return first
