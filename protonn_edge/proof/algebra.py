@@ -77,7 +77,7 @@ class Roots:
         """Compute for all inputs, not those of one state."""
         self.facts, self.masks = (), {}
 
-    def bounds(self, form: SumForm) -> tuple[int, int]:
+    def bounds(self, form: SumForm, *, by_cuts: bool = False) -> tuple[int, int]:
         """Return bounds of a form, with the range that the latest comparisons leave.
 
         They are not the form's own: those are the sums of its tables' bounds, always.
@@ -86,7 +86,7 @@ class Roots:
         for root in self.masks.keys() & form.tables.keys():
             table, inside = form.tables[root], form.tables[root].array[self.masks[root]]
             low, high = low - table.low + int(inside.min()), high - table.high + int(inside.max())
-        for root, mask in self.masks.items():
+        for root, mask in self.masks.items() if by_cuts else ():
             of = None if root.dropped else root.of
             if of is not None and of.tables.keys() & form.tables.keys():
                 rest, inside = minus(form, of), root.values[mask]

@@ -126,6 +126,8 @@ class Explorer:
         if here.name == "ret":
             if state.place == RETURN:
                 return False
+            if not state.calls:
+                raise Unproven("it returns elsewhere")
             state.frames.pop()
             before = state.calls.pop()
             if state.place != self.program.reached(before).end:

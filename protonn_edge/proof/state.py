@@ -144,10 +144,12 @@ class Meeting:
 
     def _known(self, value: Any, state: ChipState) -> Any:
         """Return a byte as a number, if all inputs that lead to a state give it the same."""
-        if isinstance(value, int):
+        if not isinstance(value, Byte):
             return value
         self._algebra.facts, self._algebra.masks = state.facts, state.masks
-        low, high = (end >> 8 * value.place for end in self._algebra.bounds(value.form))
+        low, high = (
+            end >> 8 * value.place for end in self._algebra.bounds(value.form, by_cuts=True)
+        )
         self._algebra.forget()
         return low & 255 if low == high else value
 
