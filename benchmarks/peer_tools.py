@@ -161,7 +161,7 @@ def _ours(trained: Any, data: Dataset) -> Sources:
         return
     yield from _converted(trained, data, "{kernel}, shares" if _forest(trained) else "{kernel}")
     if _forest(trained):
-        yield from _converted(_voting(trained), data, "{kernel}, votes")
+        yield from _converted(voting(trained), data, "{kernel}, votes")
     elif (np.rint(data.X_train) != data.X_train).any():
         yield from _from_floats(trained, data)
 
@@ -185,7 +185,7 @@ def _forest(trained: Any) -> bool:
     return type(trained).__name__ in ("RandomForestClassifier", "ExtraTreesClassifier")
 
 
-def _voting(forest: Any) -> Any:
+def voting(forest: Any) -> Any:
     """Return a forest whose leaves keep the most frequent class alone."""
     forest = deepcopy(forest)
     for tree in forest.estimators_:
@@ -210,9 +210,14 @@ def _emlearn(trained: Any, data: Dataset) -> Sources:
     for method, type_, bits in modes:
         model = emlearn.convert(trained, method=method, dtype=type_, leaf_bits=bits)
         code = model.save(name="trees", format="c", include_proba=False)
-        call = _CLASSIFY.format(body="return (uint8_t)trees_predict(features, FEATURES);")
+        call = emlearn_call("trees")
         mode = f"{method} {type_.removesuffix('_t')}{', shares' if bits else ', votes'}"
         yield Source(mode, type_, X.astype(type_[:-2]), {"classify.c": code + call}, include)
+
+
+def emlearn_call(name: str) -> str:
+    """Return the C that calls a model of emlearn."""
+    return _CLASSIFY.format(body=f"return (uint8_t){name}_predict(features, FEATURES);")
 
 
 def _emlearn_network(emlearn: Any, trained: Any, X: Points, include: Path) -> Sources:
@@ -220,7 +225,7 @@ def _emlearn_network(emlearn: Any, trained: Any, X: Points, include: Path) -> So
     with TemporaryDirectory() as folder, chdir(folder):  # where it compiles for this computer
         model = emlearn.convert(trained, kind="MLPClassifier", method="loadable")
     code = model.save(name="net", inference=["loadable"])
-    code += _CLASSIFY.format(body="return (uint8_t)net_predict(features, FEATURES);")
+    code += emlearn_call("net")
     points = np.asarray(trained.scaled(X), np.float32)
     yield Source("loadable float", "float", points, {"classify.c": code}, include)
 

@@ -1,8 +1,9 @@
 """Tools for an Uno beside each other, each at its best options, on the same emulated Uno.
 
-    python benchmarks/peers.py [--only NAME] [--tool NAME] [--flash BYTES] [--json]
+    python benchmarks/peers.py [--only NAME] [--tool NAME] [--compared NAME] [--flash BYTES]
+        [--json]
 
-There are three comparisons for each data set:
+There are three comparisons for each data set, or one of them:
 
 the same forest   a random forest of scikit-learn (10 trees of up to 60 leaves), which each tool
                   turns into C; a row is one of the tool's modes
@@ -46,7 +47,7 @@ from bare_program import (
     Source,
     linked,
 )
-from imported import TRAINERS, Sizes
+from imported import TRAINERS, Sizes, dataset_of
 from numpy.typing import NDArray
 from peer_tools import (
     EMLEARN,
@@ -88,6 +89,10 @@ class Set(Row):
     presets: tuple[str, ...] = ()
     protonn: dict[str, Any] = field(default_factory=dict)
 
+    def dataset(self) -> Dataset | None:
+        """Return the data set, or None where this machine does not have it."""
+        return dataset_of(self.name) if self.name == "breast_cancer" else super().dataset()
+
 
 SETS = [
     Set(
@@ -98,6 +103,7 @@ SETS = [
     ),
     Set("letters", "letter26.npz", rounds=1, presets=("letter26",)),
     Set("har", "har_hapt.npz", rounds=6, presets=("har",), groups="subject_train"),
+    Set("breast_cancer", None, rounds=4, protonn={"n_projections": 6, "n_prototypes": 10}),
     Set("usps", "usps10_libsvm.npz", rounds=3, presets=("usps10-gradients", "usps10-2kB")),
 ]
 
@@ -467,27 +473,38 @@ COLUMNS: Columns = [
 ]
 
 
-def compared(each: Set, data: Dataset, tools: list[Tool], flash: int) -> Iterator[Record]:
-    """Yield all rows of a data set."""
-    for record in chain(
-        same_forest(data, tools),
-        same_boosted(data, each.rounds, tools),
-        own_best(each, data, tools, flash),
-    ):
+COMPARISONS = {
+    "forest": lambda _each, data, tools, _flash: same_forest(data, tools),
+    "boosted": lambda each, data, tools, _flash: same_boosted(data, each.rounds, tools),
+    "best": own_best,
+}
+
+
+def compared(
+    each: Set, data: Dataset, tools: list[Tool], flash: int, name: str | None
+) -> Iterator[Record]:
+    """Yield all rows of a data set, or those of one comparison."""
+    chosen_ones = [made for own, made in COMPARISONS.items() if name in (None, own)]
+    for record in chain.from_iterable(made(each, data, tools, flash) for made in chosen_ones):
         yield {"data": each.name, **record}
 
 
 @click.command()
 @click.option("--only", type=click.Choice([each.name for each in SETS]), help="One data set.")
 @click.option("--tool", "tool_name", type=click.Choice([t.name for t in TOOLS]), help="One tool.")
+@click.option("--compared", "name", type=click.Choice([*COMPARISONS]), help="One comparison.")
 @click.option("--flash", default=FLASH, show_default=True, help="Bytes, for each tool's own best.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
-def main(only: str | None, tool_name: str | None, flash: int, as_json: bool) -> None:
+def main(
+    only: str | None, tool_name: str | None, name: str | None, flash: int, as_json: bool
+) -> None:
     """Print what the C of several tools takes of an Uno."""
     warnings.simplefilter("ignore")
     tools = [tool for tool in TOOLS if tool_name in (None, tool.name)]
     records = (
-        record for each, data in chosen(SETS, only) for record in compared(each, data, tools, flash)
+        record
+        for each, data in chosen(SETS, only)
+        for record in compared(each, data, tools, flash, name)
     )
     print_table(records, COLUMNS, as_json)
 

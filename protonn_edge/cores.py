@@ -62,6 +62,11 @@ CORES = {
 
 UNO_CORE = CORES["avr5"]
 
+EXPORTED_CORES = {
+    "avrxmega3": Core("avrxmega3", 103, "an ATmega4809", multiplies=True, **_MIDDLE),
+}
+"""AVR cores that have the same instructions, but no firmware, emulator or bounds."""
+
 
 def _of_words(name: str, family: str, chip: str) -> Core:
     bytes_: dict[str, Any] = {"vector_bytes": 4, "return_bytes": 4}
@@ -81,4 +86,4 @@ WORD_CORES = {
 }
 """Cores of 32 bits; their names are those that the compilers' options have."""
 
-EVERY_CORE = {**CORES, **WORD_CORES}
+EVERY_CORE = {**CORES, **EXPORTED_CORES, **WORD_CORES}

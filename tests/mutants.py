@@ -137,6 +137,8 @@ NEAREST = {
     ],
     "families": ["tests/pico tests/linkage tests/cli/test_upload.py"],
     "editing": ["tests/editing"],
+    "studio": ["tests/studio -k 'not journey'", "tests/studio"],
+    "sensors/stream_classes": ["tests/live/test_stream_classes.py"],
     "sensors/sampling": ["tests/recording"],
     "sensors/sensor_projects": ["tests/recording", "tests/live tests/export/test_live_sketch.py"],
     "sensors/windowing": [

@@ -87,7 +87,7 @@ def measure_on(
             host=hosts[url],
         )
 
-    usage = Usage(4_000, 300, STACK_BYTES, ())
+    usage = Usage(4_000, 300, STACK_BYTES, ("main",))
     with (
         mock.patch.object(agreement, "open_session", open_session),
         mock.patch.object(PossibleCycles, "of_program", return_value=POSSIBLE),

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from protonn_edge.cores import EVERY_CORE, WORD_CORES, Core
+from protonn_edge.cores import EVERY_CORE, EXPORTED_CORES, WORD_CORES, Core
 from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.system.described import FILE_LIMIT_BYTES, TITLE, Key, Shelf, matches, whole_number
 from protonn_edge.system.schema import list_of, number, whole
@@ -26,8 +26,8 @@ _SHELF = Shelf(
 )
 _EXPORTED = Shelf("board", f"{__name__}.exported", _PAGE, _SHELF.otherwise)
 DEFAULT_BOARD = "uno"
-FIRMWARE = "firmware"
-PROOFS = (FIRMWARE, "emulated", "compiled")
+FIRMWARE, COMPILED = "firmware", "compiled"
+PROOFS = (FIRMWARE, "emulated", COMPILED)
 
 
 @dataclass(frozen=True)
@@ -79,8 +79,8 @@ class Board:
     environment : str
         The section of platformio.ini, by default `name`.
     proof : {"", "firmware", "emulated", "compiled"}
-        How code for a chip of 32 bits is tested: in the firmware of an emulated board, on an
-        emulator of its core, or only compiled.
+        How code for a chip other than the AVRs with firmware is tested: in the firmware of an
+        emulated board, on an emulator of its core, or only compiled.
     """
 
     name: str
@@ -234,7 +234,7 @@ _KEYS = {
 KEYS = tuple(_KEYS)
 """The keys of a board's file."""
 
-_WORD_KEYS = {
+_EXPORTED_KEYS = {
     **{key: _KEYS[key] for key in ("title", "core", "power_watts", "platformio_board", "usb_ids")},
     "mcu": _text(r"[a-z][a-z0-9-]{2,30}", "a chip such as 'rp2040', in lower case"),
     "clock_hz": whole_number(1_000_000, 1_000_000_000),
@@ -243,18 +243,18 @@ _WORD_KEYS = {
     "baud": _KEYS["baud"],
     "proof": _text("|".join(PROOFS), "'firmware', 'emulated' or 'compiled'"),
 }
-"""The keys of the file of a board with 32 bits."""
+"""The keys of the file of a board whose chip is not one of the AVRs with firmware."""
 
 
 def read_facts(facts: Mapping[str, Any], source: str) -> dict[str, Any]:
     """Return the arguments of a `Board` for a file's keys; `InputError` names one that is wrong."""
     core = {key: each for key, each in facts.items() if key == "core"}
     _SHELF.check(core, {"core": _KEYS["core"]}, ["core"], source)  # the others depend on it
-    words = facts.get("core") in WORD_CORES
-    keys = _WORD_KEYS if words else _KEYS
+    exported = facts.get("core") in {*EXPORTED_CORES, *WORD_CORES}
+    keys = _EXPORTED_KEYS if exported else _KEYS
     _SHELF.check(facts, keys, [key for key in keys if hasattr(Board, key)], source)
-    if words:
-        facts = {"proof": PROOFS[-1], **facts}
+    if exported:
+        facts = {"proof": COMPILED, **facts}
     else:
         _check_serial(facts, source)
     return {key: tuple(value) if isinstance(value, list) else value for key, value in facts.items()}

@@ -24,6 +24,7 @@ from protonn_edge.system.rounding import fix_rounding
 _ORDER = (
     *(
         "demo",
+        "studio",
         "data",
         "speak",
         "record",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from protonn_edge.boards import FIRMWARE, Board, load_export_board
+from protonn_edge.boards import COMPILED, FIRMWARE, Board, load_export_board
 from protonn_edge.cli.command import Output
 from protonn_edge.evaluation.terminal import row_table
 
@@ -24,11 +24,16 @@ def show_boards(out: Output, names: Sequence[str]) -> None:
 def _facts(board: Board) -> list[str]:
     pins = f"{board.rx_pin}/{board.tx_pin}"
     line = board.serial.upper() if board.serial != "software" else pins
-    exported = board.proof not in ("", FIRMWARE)
+    line = "UART0" if board.proof == FIRMWARE else line
+    used = f"{line}, {board.baud:,} baud"
+    if board.proof == COMPILED:
+        used = "compiled only"
+    elif board.proof not in ("", FIRMWARE):
+        used = f"export, {board.proof}"
     return [
         board.mcu,
         f"{board.clock_hz / 1e6:g}",
         f"{board.flash_bytes:,}",
         f"{board.sram_bytes:,}",
-        f"export, {board.proof}" if exported else f"{line}, {board.baud:,} baud",
+        used,
     ]

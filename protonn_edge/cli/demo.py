@@ -21,6 +21,7 @@ from protonn_edge.cli.upload import upload_line
 from protonn_edge.datasets import Dataset, load_digits_dataset
 from protonn_edge.errors import InputError, Interrupted
 from protonn_edge.evaluation.measurement import measure
+from protonn_edge.families import family_of
 from protonn_edge.projects.folder import Project, check_folder
 from protonn_edge.projects.project import build
 from protonn_edge.quantization import quantize
@@ -93,7 +94,8 @@ def demo_command(
     show(measurement, out, model)
     say_agreement([on_host, measurement.agreement], out)
     out.say(
-        f"the project is in {output}; to upload it to a board connected by USB:",
+        f"the project is in {output}; to upload it to a board connected "
+        f"{family_of(board).connected(board)}:",
         f"  {upload_line(output, board.environment)}",
     )
     run = reports.gather(

@@ -25,7 +25,7 @@ from protonn_edge.cli.options import (
 from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.cli.trying import refused_wrong_answers, say_tried
 from protonn_edge.codegen import PREFIX, check_prefix
-from protonn_edge.codegen.words import check_parts
+from protonn_edge.codegen.plan import check_parts
 from protonn_edge.datasets import TableOptions
 from protonn_edge.evaluation.terminal import fact_table
 from protonn_edge.export import Imprint, Kind, check_folder, export

@@ -260,6 +260,9 @@ def _named_apart(evidence: list[Evidence], paths: Sequence[Path]) -> list[Eviden
 
 
 def _command() -> str:
-    """Return the command line that was given; of a path only the name."""
-    words = click.get_current_context().meta[_WORDS]
+    """Return the command line that was given; of a path only the name.
+
+    Without --json, which changes nothing of the page.
+    """
+    words = [word for word in click.get_current_context().meta[_WORDS] if word != "--json"]
     return shlex.join(["protonn-edge", "report", *(Path(word).name or word for word in words)])

@@ -19,6 +19,7 @@ from protonn_edge.chain import registry
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.integer_stage import IntegerStage, stage_names
 from protonn_edge.cores import BOUND_FLAGS, Core
+from protonn_edge.errors import InputError
 from protonn_edge.kernels.compiled import bytes_of
 from protonn_edge.kernels.kernel import Calls, Cost, Feed, Kernel, Step, without_calls
 from protonn_edge.kernels.listing import cycles_of
@@ -250,6 +251,15 @@ class PartialPlan:
         """Whether it needs less of something than another one, and more of nothing else."""
         return self.takes != other.takes and all(
             one <= two for one, two in zip(self.takes, other.takes, strict=True)
+        )
+
+
+def check_parts(names: Sequence[str], core: Core) -> None:
+    """Raise `InputError` if there are parts, by their names, which a chip cannot have."""
+    for name in names:
+        raise InputError(
+            f"{core.chip} cannot have the part '{name}' of the model; leave it out, or choose "
+            "another board"
         )
 
 

@@ -17,11 +17,13 @@ from protonn_edge.codegen.plan import (
     DevicePlan,
     PartialPlan,
     Plan,
+    check_parts,
     of_each_stage,
     plan_with,
 )
-from protonn_edge.cores import UNO_CORE, Core
+from protonn_edge.cores import EXPORTED_CORES, UNO_CORE, Core
 from protonn_edge.errors import InputError
+from protonn_edge.extensions import parts_of
 from protonn_edge.kernels.kernel import Kernel, kernels_of
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.checks import check_choice
@@ -117,6 +119,8 @@ def device_plans(
     core = (limits or Limits()).core
     if program := own_program(model, core):
         return [program.plan_for(model, core)]
+    if core in EXPORTED_CORES.values():
+        check_parts([part.name for part in parts_of(model)], core)
     return plans(model, limits, **chosen)
 
 

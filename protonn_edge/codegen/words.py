@@ -7,16 +7,14 @@ templates that it shares with the AVR's program have that chip's words, which `p
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
 from protonn_edge.chain.integer_chain import IntegerChain, named_stages
 from protonn_edge.chain.integer_stage import IntegerStage
-from protonn_edge.codegen.plan import ENTRY_BYTES
+from protonn_edge.codegen.plan import ENTRY_BYTES, check_parts
 from protonn_edge.cores import Core
-from protonn_edge.errors import InputError
 from protonn_edge.extensions import parts_of
 from protonn_edge.kernels.kernel import Kernel, Step, kernels_of
 from protonn_edge.kernels.words import Words, words_of
@@ -137,15 +135,6 @@ def plan_for(model: IntegerChain, core: Core) -> WordPlan:
     """Return the plan of a model; `InputError` if it has parts that need an AVR."""
     check_parts([part.name for part in parts_of(model) if not part.on_any_chip], core)
     return WordPlan(model, core)
-
-
-def check_parts(names: Sequence[str], core: Core) -> None:
-    """Raise `InputError` if there are parts, by their names, which need an AVR."""
-    for name in names:
-        raise InputError(
-            f"{core.chip} cannot have the part '{name}' of the model, which needs an AVR; leave it "
-            "out, or choose another board"
-        )
 
 
 def context(model: IntegerChain, plan: WordPlan) -> dict[str, Any]:

@@ -73,7 +73,7 @@ def budget_facts(usage: Usage, board: Board) -> list[tuple[str, str]]:
     return [
         ("flash", _of(usage.flash_bytes, board.flash_bytes)),
         ("SRAM, static", f"{usage.sram_bytes:,} B"),
-        ("stack, worst case", f"{usage.stack_bytes:,} B"),
+        (usage.stack_name, f"{usage.stack_bytes:,} B"),
         ("SRAM + stack", _of(sram, board.sram_bytes)),
         ("budget", f"fits {board.name}"),
     ]

@@ -201,7 +201,7 @@ def _rendered(kind: Kind, library: Library, board: Board) -> dict[str, str]:
     context = _context(kind, library, board)
     sources = render_c(library.model, library.plan, library.prefix)
     files = {_source(kind, name): text for name, text in sources.items()}
-    templates = _templates(kind, library)
+    templates = _templates(kind, library, board)
     if kind != "c" and context["windows"]:
         sketch = f"examples/{_WINDOWS_SKETCH}"
         templates[f"{sketch}/{_WINDOWS_SKETCH}.ino"] = f"{sketch}.ino"
@@ -221,7 +221,7 @@ def _source(kind: Kind, name: str) -> str:
     return name if kind == "c" else f"src/{name}"
 
 
-def _templates(kind: Kind, library: Library) -> dict[str, str]:
+def _templates(kind: Kind, library: Library, board: Board) -> dict[str, str]:
     """Return the template of each file except the generated C."""
     templates = {"README.md": "README.md", "LICENSE": "LICENSE"}
     for source in ("self_test.h", "self_test.c"):
@@ -240,7 +240,7 @@ def _templates(kind: Kind, library: Library) -> dict[str, str]:
     if kind == "arduino":
         each = ("library.properties", "keywords.txt")
         return templates | {file: f"arduino/{file}" for file in each}
-    if isinstance(library.plan, WordPlan):
+    if board.proof:
         return templates | {"library.json": "platformio/library.json"}
     return templates | {
         "library.json": "platformio/library.json",
@@ -296,6 +296,7 @@ def _context(kind: Kind, library: Library, board: Board) -> dict[str, Any]:
         "answer_template": answer_template(model),
         "live": "" if library.windowing is None else library.windowing.words,
         "avr": isinstance(library.plan, Plan),
+        "bare": not board.proof,
     }
 
 

@@ -32,8 +32,13 @@ class Usage:
 
     flash_bytes: int  # code and constants, with the initial values of variables
     sram_bytes: int  # static variables
-    stack_bytes: int  # worst case of the stack, interrupts included
-    stack_path: tuple[str, ...]  # the functions on that deepest path
+    stack_bytes: int  # worst case of the stack, interrupts included, or what is reserved for it
+    stack_path: tuple[str, ...]  # the functions on that deepest path; none if it is reserved
+
+    @property
+    def stack_name(self) -> str:
+        """What the bytes of the stack are."""
+        return "stack, worst case" if self.stack_path else "stack, reserved"
 
     def check(self, board: Board, remedies: Remedies) -> None:
         """Raise `OverBudget` with the number, the limit and a remedy if it does not fit."""

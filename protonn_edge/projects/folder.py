@@ -50,7 +50,7 @@ _MEAN = number(0, 1e15)
 _STAGES = list_of(lambda each: isinstance(each, dict) and _MEAN(each.get("mean")), most=100)
 _READ: dict[str, Check] = {  # the rest is only compared
     "model_sha256": text(64),
-    "core": one_of(*EVERY_CORE, None),
+    "core": one_of(*CORES, *WORD_CORES, None),
     "choices": lambda value: isinstance(value, dict) and all(map(text(80), value.values())),
     "plan": lambda value: isinstance(value, dict) and _STAGES(value.get("stages", [])),
 }

@@ -131,7 +131,7 @@ def sram_parts(one: Evidence) -> list[tuple[str, int]]:
         ("the model's variables", state),
         ("features", features),
         ("other variables", usage.sram_bytes - state - features),
-        ("stack, worst case", usage.stack_bytes),
+        (usage.stack_name, usage.stack_bytes),
     ]
 
 

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import chi2
 
 from protonn_edge.chain.features import signal_of
 from protonn_edge.chain.model import Model
@@ -75,6 +74,8 @@ class LiveFigures:
     @property
     def per_hour(self) -> tuple[float, float, float]:
         """False alarms per hour, and its interval of 95 % by Poisson's distribution."""
+        from scipy.stats import chi2  # noqa: PLC0415 - slow, and a board's stream needs only reports
+
         n = len(self.false_alarms)
         ends = chi2.ppf(_TAIL, 2 * n) if n else 0.0, chi2.ppf(1 - _TAIL, 2 * n + 2)
         return n / self.hours, float(ends[0] / 2 / self.hours), float(ends[1] / 2 / self.hours)

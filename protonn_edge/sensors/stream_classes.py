@@ -90,6 +90,6 @@ class StreamClassifier:
             answer_name(model.classes, int(label)),
             None if reported == UNDECIDED else answer_name(model.classes, reported),
             names,
-            next(iter(figures.get("confidence", [])), None),
+            next(iter(figures.get("confidence_percent", [])), None),
             None if values is None else values[0],
         )

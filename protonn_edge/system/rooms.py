@@ -29,6 +29,7 @@ _PARTS = {
     "reports": ("report", "report"),
     "searches": ("tuning", "tune"),
     "sensors": ("sensors", "record windows monitor --sensor"),
+    "the studio": ("studio", "studio"),
     "speech": ("speech", "speak"),
     "teaching": ("teaching", "--teachable --new-classes --teach"),
 }

@@ -30,5 +30,6 @@ CALLS = {"score": walk}
 
 LISTINGS = {
     "kinds.forest.if_else.written": "score",
-    "kinds.forest.kernels.listing": "score",
+    "kinds.forest.packed_kernel.listing": "score",
+    "kinds.forest.walk.listing": "score",
 }

@@ -1,15 +1,23 @@
-"""Boards of 32 bits: models are exported for them, and other commands name that."""
+"""Boards with other chips: models are exported for them, and other commands name that."""
 
 from __future__ import annotations
 
 import json
+import subprocess
+from pathlib import Path
 
 import pytest
-from command_line import refusal, run, succeed
-from model_factory import random_model
+from avr_tools import needs_avr_gcc
+from command_line import refusal, run, run_json, succeed
+from conformance.instances import instances_of
+from kinds.kind import kind_of
+from model_factory import random_model, random_window_model, window_features_of
 
 from protonn_edge.boards import board_names, export_board_names, load_export_board
 from protonn_edge.chain.file import save_model
+from protonn_edge.codegen import Limits, device_plans
+from protonn_edge.errors import InputError
+from protonn_edge.extensions import parts_of
 
 NAMES = sorted({*export_board_names()} - {*board_names()})
 
@@ -21,8 +29,9 @@ def model_file(tmp_path):
 
 
 def test_they_are_these():
-    assert NAMES == ["esp32", "esp32-c3", "microbit", "nano33ble", "pico", "uno-r4"]
+    assert NAMES == ["esp32", "esp32-c3", "microbit", "nano-every", "nano33ble", "pico", "uno-r4"]
     assert {load_export_board(name).cpu.family for name in NAMES} == {
+        "avr",
         "cortex-m",
         "riscv",
         "xtensa",
@@ -67,6 +76,55 @@ def test_the_self_test_that_is_named_exists(tmp_path, model_file):
     assert "and run examples/SelfTest;" in done.stdout
     assert (folder / "examples" / "SelfTest" / "SelfTest.ino").is_file()
     assert not (folder / "examples" / "BareSelfTest").exists()
+
+
+def test_boards_say_how_their_code_is_tested():
+    shown = succeed("inspect", "--boards").stdout
+    (line,) = (line for line in shown.splitlines() if "nano-every" in line)
+    assert line.split()[-2:] == ["compiled", "only"]
+    assert "export, emulated" in shown
+
+
+@needs_avr_gcc
+@pytest.mark.parametrize("model", [random_model(), kind_of("forest").random_model()])
+def test_an_avr_without_firmware_has_the_assembly_of_others(tmp_path, model):
+    save_model(model, tmp_path / "model.npz")
+    folder = tmp_path / "library"
+    words = ("export", tmp_path / "model.npz", "--platformio", folder, "--board", "nano-every")
+    done = run_json(*words)
+    assert done["tried"]["execution"] == "host C"
+    assert not (folder / "examples" / "BareSelfTest").exists()
+    readme = (folder / "README.md").read_text()
+    assert "BareSelfTest" not in readme
+    assert "bound" not in readme
+    # The compiler knows the core, but not the chip, which it says.
+    strict = ["-Wall", "-Wextra", "-Werror", "-Wno-cpp"]
+    command = ["avr-gcc", "-mmcu=avrxmega3", "-std=gnu11", *strict]
+    for source in ("pnn_model.c", "pnn_self_test.c"):
+        subprocess.run(
+            [*command, "-c", folder / "src" / source, "-o", tmp_path / f"{source}.o"],
+            check=True,
+            timeout=60,
+        )
+    assert "__AVR_HAVE_MUL__" in (folder / "src" / "pnn_model.c").read_text()
+
+
+def test_its_sketch_reads_pins_as_its_arduino_core_can(tmp_path):
+    save_model(random_window_model(window_features_of("mean", 20, 1)), tmp_path / "model.npz")
+    sketch = Path("examples", "Live", "Live.ino")
+    for board, chosen in (("nano-every", False), ("uno-r4", True)):
+        words = ("--arduino", tmp_path / board, "--board", board, "--sensor", "a0", "--rate", 50)
+        succeed("export", tmp_path / "model.npz", *words, "--no-try")
+        text = (tmp_path / board / sketch).read_text()
+        assert "analogRead(A0)" in text
+        assert ("analogReadResolution" in text) == chosen
+
+
+def test_an_avr_without_firmware_has_no_parts():
+    taught = next(each for each in instances_of("prototypes") if parts_of(each.model))
+    limits = Limits.of(load_export_board("nano-every"))
+    with pytest.raises(InputError, match="an ATmega4809 cannot have the part 'teaching'"):
+        device_plans(taught.model, limits)
 
 
 def test_an_unknown_board_or_core_is_told_with_all_that_fit(tmp_path, model_file):

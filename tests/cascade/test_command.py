@@ -35,6 +35,11 @@ def test_two_models_become_one(folder: Path, tmp_path: Path) -> None:
     model = load_model(output)
     assert model.head.kind == "cascade"
     assert record["model_sha256"] == quantize(model).model_sha256
+    assert "confidence" in quantize(model).policy.c_functions
+    rejecting = tmp_path / "rejecting.npz"
+    rate = ["--rejection", "5%", "--rejection-by", "margin"]
+    succeed("train", folder / "held.npz", "--calibrate", output, *rate, "-o", rejecting)
+    assert [each.name for each in load_model(rejecting).policy.other_answers] == ["unknown"]
 
 
 def test_points_without_classes_are_refused(folder: Path, tmp_path: Path) -> None:

@@ -125,7 +125,6 @@ def test_wide_accumulators_and_wide_scores_give_the_reference_scores() -> None:
 
 
 @given(name=st.text(max_size=20))
-@settings(max_examples=200)
 def test_any_class_name_becomes_a_harmless_literal_and_comment(name: str) -> None:
     literal = c_string(name)
     assert not set('"\n\r?') & set(literal)

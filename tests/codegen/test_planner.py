@@ -79,12 +79,9 @@ def test_without_points_the_mean_is_that_of_inputs_that_are_never_0() -> None:
 @pytest.mark.parametrize(
     ("kernel", "sram_bytes", "projections"),
     [
-        ("columns", None, 10),
         ("masked", None, 9),
         ("unrolled", None, 10),
-        ("packed", None, 10),
         ("columns", 400, 18),
-        ("packed", 400, 13),
     ],
 )
 def test_cycles_are_those_that_the_emulator_counts(

@@ -31,13 +31,13 @@ def instances() -> Iterator[Instance]:
     model = cascade_of(tree, wide, Q, factors=(1, 3), adds=True)
     extremes = np.array([[0] * 12, [255] * 12])
     yield Instance("added", model, model.own_stages[0], Q, extremes, reached=False)
-    stage = gradient_features((8, 8), (8, 8), (2, 2), 4, deskew=True)
+    stage = gradient_features((5, 6), (5, 6), (1, 2), 4, deskew=True)
     own = [
         quantize(random_gradients_model(stage, projections=size, prototypes=6)) for size in (3, 5)
     ]
     images = random_images(6, 20, stage)
     model = cascade_of(*own, images)
-    extremes = np.array([[0] * 64, [255] * 64])
+    extremes = np.array([[0] * 30, [255] * 30])
     yield Instance("images", model, model.own_stages[0], images, extremes, reached=False)
 
 

@@ -40,7 +40,7 @@ from measured_predictions import (
 from worst_inputs import worst_inputs
 
 from protonn_edge.avr.paths import Paths
-from protonn_edge.avr.program import read_program
+from protonn_edge.avr.program import _STT_OBJECT, _symbols, read_program
 from protonn_edge.boards import load_board
 from protonn_edge.chain.integer_stage import IntegerStage
 from protonn_edge.chain.stored import digest
@@ -288,18 +288,13 @@ def _constant_bytes(elf: Path, model: IntegerChain) -> int:
     """Return the bytes of the constants in flash that are named after a stage."""
     kinds = tuple(stage.kind for stage in model.stages)
     with elf.open("rb") as stream:
-        symbols = [
-            symbol
-            for table in ELFFile(stream).iter_sections("SHT_SYMTAB")
-            for symbol in table.iter_symbols()
-        ]
-    return sum(
-        symbol["st_size"]
-        for symbol in symbols
-        if symbol["st_info"]["type"] == "STT_OBJECT"
-        and symbol["st_value"] < _SRAM_BASE
-        and symbol.name.startswith(kinds)
-    )
+        return sum(
+            symbol.size
+            for symbol in _symbols(ELFFile(stream))
+            if symbol.kind == _STT_OBJECT
+            and symbol.value < _SRAM_BASE
+            and symbol.name.startswith(kinds)
+        )
 
 
 def assert_bytes_are_linked(plan: Plan, found: Linked) -> None:

@@ -19,13 +19,18 @@ def instances() -> Iterator[Instance]:
     apart = random_chain(0, trees=6, features=120, depth=4, classes=3, apart=True)
     yield _instance("no shared feature", apart, ends_of_range(named_stages(apart)["forest"]))
     yield _instance("one score a leaf", random_chain(1, trees=20, features=60, share=0, classes=9))
+    small = {"trees": 5, "features": 60, "depth": 3, "share": 0.4}
+    yield _instance("several scores a leaf", random_chain(12, classes=4, **small))
     yield _instance("votes", random_chain(6, trees=20, features=60, vote=127, classes=9))
-    many = random_chain(7, trees=9, features=254, vote=1, classes=4)
-    yield _instance("votes, and features like marks", many)
     shared = {"features": 60, "levels": 3, "classes": 9}
     yield _instance("votes, shared tests", random_chain(10, trees=20, vote=127, **shared))
     far = random_chain(11, trees=4, depth=9, vote=30, **shared)
     yield _instance("votes, shared tests, long subtrees", far)
+    yield _instance("many scores a leaf", random_chain(13, classes=12, **small))
+    apart = small | {"features": 300, "trees": 4}
+    yield _instance("many scores a leaf, many inputs", random_chain(14, classes=30, **apart))
+    many = random_chain(7, trees=9, features=254, vote=1, classes=4)
+    yield _instance("votes, and features like marks", many)
     yield _instance("many inputs", random_chain(2, features=400, depth=6, share=0, classes=2))
     yield _instance("long subtrees", random_chain(3, trees=5, depth=8, features=40))
     wide = random_chain(4, trees=4, depth=6, features=300, classes=12, share=1.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import json
 from importlib import metadata
@@ -12,6 +13,7 @@ import pytest
 from avr_tools import needs_avr_gcc, needs_emulated_avr
 from checkout import CHECKOUT
 from click.testing import CliRunner
+from words.chips import CHIPS, HOW
 
 from protonn_edge.datasets import Dataset
 
@@ -30,7 +32,7 @@ uint8_t classify(const feature_t *x) { for (passes = 0; passes < x[0]; ++passes)
 def benchmark(monkeypatch: pytest.MonkeyPatch) -> dict[str, ModuleType]:
     """Return the modules of the benchmark."""
     monkeypatch.syspath_prepend(CHECKOUT / "benchmarks")
-    names = ("bare_program", "peer_tools", "peers")
+    names = ("bare_program", "bare_program32", "boards32", "cmsis_nn", "peer_tools", "peers")
     return {name: importlib.import_module(name) for name in names}
 
 
@@ -164,3 +166,28 @@ def test_held_out_points_are_of_other_people(benchmark):
     assert len(part.y_test) == 60
     assert len(set(part.groups)) == 4
     assert len(part.X_train) + len(part.X_test) == len(data.X_train)
+
+
+def test_a_program_for_32_bits_is_measured_without_what_every_program_takes(benchmark):
+    bare, chip = benchmark["bare_program32"], CHIPS["m4"]
+    if chip.missing:
+        pytest.skip(HOW)
+    points = np.array([[1, 2], [2, 1], [200, 201]], np.uint8)
+    source = benchmark["bare_program"].Source("", "uint8_t", points, {"classify.c": LARGER})
+    found = bare.measured(source, chip, "-O2")
+    assert found.answers.tolist() == [1, 0, 1]
+    assert 0 < found.cycles <= found.most < 20
+    assert 0 < found.n_bytes < 30
+
+
+def test_other_tools_that_are_not_there_have_rows_with_the_reason(benchmark, monkeypatch):
+    tools = benchmark["peer_tools"]
+    monkeypatch.setattr(tools.Tool, "_installed", "")
+    data = benchmark["boards32"].digits()
+    few = dataclasses.replace(data, X_train=data.X_train[:50], y_train=data.y_train[:50])
+    monkeypatch.setattr(benchmark["boards32"], "digits", lambda: few)
+    rows = list(benchmark["boards32"].peers("linear", None))
+    assert [row["failure"] for row in rows] == [
+        "not installed: pip install m2cgen",
+        "not given: --cmsis-nn FOLDER, with CMSIS-NN's Include and Source",
+    ]

@@ -105,7 +105,7 @@ def level(name: str, order: list[str]) -> float:
     if part and part[1] in PARTS_OF_RULES:
         return order.index(PARTS_OF_RULES[part[1]]) + 0.5
     if re.fullmatch(r"(\w+|kinds\.\w+\.\w+)\.(commands|monitor)(\.\w+)?", name):
-        return order.index("cli") + 0.5
+        return max(order.index("cli") + 0.5, order.index(room))  # a room may be above the commands
     for pattern, of in OF_KINDS.items():
         if room in ("features", "kinds") and re.search(pattern, name):
             return order.index(of) + 0.5

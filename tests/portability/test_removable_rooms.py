@@ -102,6 +102,7 @@ ROOMS = {
         "data data.csv --html page.html",
         "reports are not installed",
         reports=False,
+        needed_by=("studio",),
     ),
     "searches": Room(
         "protonn_edge/tuning protonn_edge/cli/tune.py protonn_edge/cli/tuning.py "
@@ -130,7 +131,7 @@ ROOMS = {
     ),
     "teaching": Room(
         "protonn_edge/teaching protonn_edge/kinds/protonn/teaching templates/teaching "
-        "firmware/teaching.h tests/teaching docs/teaching.md",
+        "firmware/teaching.h tests/teaching tests/pico/test_teaching.py docs/teaching.md",
         "train data.csv -o taught.npz --classifier protonn --teachable 5",
         "teaching is not installed",
         kind="protonn",
@@ -142,6 +143,7 @@ ROOMS = {
         "tests/recording docs/live.md docs/recording.md docs/sensors.md docs/own-sensor.md",
         "record -o recording.csv",
         "sensors are not installed",
+        needed_by=("studio",),
     ),
     "speech": Room(
         "protonn_edge/speech tests/speech docs/speech.md",
@@ -152,6 +154,12 @@ ROOMS = {
         "protonn_edge/editing protonn_edge/cli/takes.py tests/editing docs/editing.md",
         "takes data.csv",
         "editing is not installed",
+        needed_by=("studio",),
+    ),
+    "studio": Room(
+        "protonn_edge/studio web/studio tests/studio docs/studio.md",
+        "studio",
+        "the studio is not installed",
     ),
     "float builds": Room(
         "protonn_edge/kinds/protonn/precision templates/c/precision tests/precision",

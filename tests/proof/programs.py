@@ -18,7 +18,6 @@ from model_factory import (
     random_model,
     random_window_model,
     sharp,
-    tiny_integer_model,
     window_features_of,
 )
 
@@ -45,7 +44,8 @@ def programs() -> Iterator[Program]:
             name = f"{kind}: {instance.name}; {kernels}; {feeding}"
             yield Program(name, instance.model, plan)
     yield from _watching()
-    yield Program("confidence", sharp(tiny_integer_model(), 8.0), None)
+    small = quantize(random_linear_model(features=5, classes=3))
+    yield Program("confidence", sharp(small, 8.0), None)
     yield Program("floats", float_build(random_model()), None)
 
 

@@ -22,7 +22,7 @@ from protonn_edge.teaching.examples import Taught
 
 _SOURCE = Path(__file__).with_name("serving.c")
 _DEADLINE_S = 60.0
-_HOST = ["cc", "-std=c99", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+_HOST = ["cc", "-std=c99", "-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 _STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 
 

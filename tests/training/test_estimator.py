@@ -41,7 +41,6 @@ def fitted(**settings: Any) -> ProtoNNClassifier:
 @parametrize_with_checks(
     [
         ProtoNNClassifier(epochs=30),
-        ProtoNNClassifier(epochs=30, loss="squared_error", n_prototypes=5),
         ProtoNNClassifier(iterations=5, loss="squared_error", optimizer="alternating"),
     ]
 )

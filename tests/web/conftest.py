@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -13,8 +12,8 @@ import pytest
 from avr_tools import EMULATED_AVR, skip_without
 from evidence_factory import hostile_model
 from model_factory import random_model, random_points
-from npm_packages import npm_packages
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
+from system_browser import axe_source, system_browser
 
 from protonn_edge.boards import load_board
 from protonn_edge.chain.model import Model
@@ -29,8 +28,6 @@ from protonn_edge.report.evidence import Evidence
 from protonn_edge.report.gathering import gather
 from protonn_edge.report.page import render_page
 
-HERE = Path(__file__).parent
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 WIDE = (1120, 900)
 
 
@@ -104,15 +101,8 @@ def needs_tools() -> None:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """Give the system's Chromium, without a window."""
-    found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
-    if found is None:
-        pytest.skip("no Chromium on PATH; to run: apt install chromium")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=found, args=["--no-sandbox", "--disable-gpu"]
-        )
-        yield browser
-        browser.close()
+    with system_browser() as found:
+        yield found
 
 
 @dataclass
@@ -182,5 +172,4 @@ def show(browser: Browser, rendered: Callable[..., Path]) -> Iterator[Show]:
 @pytest.fixture(scope="session")
 def axe() -> str:
     """Return axe-core's source: fetched by npm once, kept in the user's cache."""
-    folder = npm_packages("axe-core", HERE)
-    return (folder / "node_modules" / "axe-core" / "axe.min.js").read_text("utf-8")
+    return axe_source()

@@ -1,1 +1,1 @@
-"""Boards with 32 bits, for which models are exported; for some, there is firmware, too."""
+"""Boards with other chips, for which models are exported; for some, there is firmware, too."""

@@ -1,8 +1,7 @@
 """Join two trained models to a cascade: the margin is chosen on points that neither has learned.
 
-The smallest share of points is passed on with which the answers are not significantly worse than
-with the best share: of the points about which the two shares differ, at most one standard error
-more are lost than gained. Whether scores are added is decided in the same way.
+The smallest share of points is passed on with which at most one point in 2,000, or one point, less
+is right than with the best share. Scores are added if that is better by more than a standard error.
 """
 
 from __future__ import annotations
@@ -30,6 +29,7 @@ from protonn_edge.training.calibration import fitted_sharpness, with_accuracy_fl
 
 _LEAST_POINTS = 20
 _MOST_SHARES = 200  # that are compared
+_ONE_IN = 2_000  # points may be wrong, of those that are right with the best share
 _ROWS_AT_ONCE = 500
 
 
@@ -192,8 +192,8 @@ class _Scored:
             limit = min(candidates, key=lambda each: abs(float(np.mean(leads < each)) - asked))
             return limit, right(limit)
         counts = [int(right(limit).sum()) for limit in candidates]
-        best = right(candidates[int(np.argmax(counts))])
-        limit = next(each for each in candidates if not _better(best, right(each)))
+        enough = max(counts) - max(1, len(self.y) // _ONE_IN)
+        limit = next(at for at, count in zip(candidates, counts, strict=True) if count >= enough)
         return limit, right(limit)
 
 

@@ -107,31 +107,22 @@ class GrownTrees:
             return packed.n_bytes
         return table.n_bytes
 
-    @cached_property
-    def _ends(self) -> list[int]:
-        """End of each node's subtree."""
-        right, ends = self.shape.right.tolist(), list(range(1, len(self.features) + 1))
-        for place in reversed(np.flatnonzero(self.shape.inner).tolist()):
-            ends[place] = ends[right[place]]
-        return ends
-
     def pruned(self, alpha: float) -> Self:
         """Return the trees pruned with this cost per leaf; see the module's docstring."""
-        costs = (self.risks + alpha).tolist()
-        leaf, right = (~self.shape.inner).tolist(), self.shape.right.tolist()
-        for place in reversed(np.flatnonzero(self.shape.inner).tolist()):
-            below = costs[place + 1] + costs[right[place]]
-            leaf[place] = costs[place] <= below
-            costs[place] = min(costs[place], below)
+        costs, leaf = self.risks + alpha, ~self.shape.inner
+        for nodes in reversed(self.shape.levels):
+            below = costs[nodes + 1] + costs[self.shape.right[nodes]]
+            leaf[nodes] = costs[nodes] <= below
+            costs[nodes] = np.minimum(costs[nodes], below)
         return self._with_leaves(leaf)
 
-    def _with_leaves(self, leaf: list[bool]) -> Self:
+    def _with_leaves(self, leaf: NDArray[np.bool_]) -> Self:
         """Return the trees without the nodes below new leaves."""
-        kept, place = [], 0
-        while place < len(leaf):
-            kept.append(place)
-            place = self._ends[place] if leaf[place] else place + 1
-        left, ends = self._part(np.array(kept)), np.array(leaf)[kept]
+        below = np.zeros(len(leaf), np.bool_)
+        for nodes in self.shape.levels:
+            for children in (nodes + 1, self.shape.right[nodes]):
+                below[children] = below[nodes] | leaf[nodes]
+        left, ends = self._part(np.flatnonzero(~below)), leaf[~below]
         return replace(
             left,
             features=np.where(ends, LEAF, left.features),
@@ -145,19 +136,21 @@ class GrownTrees:
         """
         votes, classes = np.zeros_like(self.values), self.values.argmax(axis=1)
         votes[np.arange(len(votes)), classes] = self.values.sum(axis=1)
-        leaf, right = (~self.shape.inner).tolist(), self.shape.right.tolist()
-        for place in reversed(np.flatnonzero(self.shape.inner).tolist()):
-            below = place + 1, right[place]
-            leaf[place] = all(leaf[each] and classes[each] == classes[place] for each in below)
+        leaf = ~self.shape.inner
+        for nodes in reversed(self.shape.levels):
+            leaf[nodes] = True
+            for children in (nodes + 1, self.shape.right[nodes]):
+                leaf[nodes] &= leaf[children] & (classes[children] == classes[nodes])
         return replace(self, values=votes)._with_leaves(leaf)
 
     def merged(self) -> Self:
         """Return the trees with a leaf in place of each node that has only equal leaves."""
-        values, leaf = self.values.copy(), (~self.shape.inner).tolist()
-        for place in reversed(np.flatnonzero(self.shape.inner).tolist()):
-            left, right = place + 1, int(self.shape.right[place])
-            leaf[place] = leaf[left] and leaf[right] and np.array_equal(values[left], values[right])
-            values[place] = values[left] if leaf[place] else 0.0
+        values, leaf = self.values.copy(), ~self.shape.inner
+        for nodes in reversed(self.shape.levels):
+            left, right = nodes + 1, self.shape.right[nodes]
+            equal = (values[left] == values[right]).all(axis=1)
+            leaf[nodes] = leaf[left] & leaf[right] & equal
+            values[nodes] = np.where(leaf[nodes, None], values[left], 0.0)
         return replace(self, values=values)._with_leaves(leaf)
 
     def divided(self, parts: int) -> Self:

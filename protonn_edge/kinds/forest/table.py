@@ -44,18 +44,30 @@ class Trees:
     @cached_property
     def _walked(self) -> tuple[IntArray, IntArray]:
         """The right child of each node, or the node itself at leaves; and the roots of trees."""
-        right, roots = np.arange(len(self.features)), [0]
-        waiting: list[int] = []  # inner nodes whose right subtree is still to come
-        for place, feature in enumerate(self.features.tolist()):
-            if feature != LEAF:
-                waiting.append(place)
-            elif waiting:
-                right[waiting.pop()] = place + 1
-            else:
-                roots.append(place + 1)
-        whole = not waiting and roots.pop() == len(self.features)
-        check(whole, "nodes", f"{len(waiting):,} without a right subtree", "complete trees")
-        return right, np.array(roots, np.int64)
+        steps = np.where(self.inner, 1, -1)
+        open_after = np.cumsum(steps)  # the subtrees still to come, one less for each whole tree
+        size, lowest = len(steps), int(open_after.min(initial=0))
+        keys = (open_after - lowest) * size + np.arange(size)
+        order = np.argsort(keys)
+
+        def ends(level: IntArray, starts: IntArray) -> IntArray:
+            """Return the ends of subtrees: the first node from a start on that has a level."""
+            wanted = (level - lowest) * size + starts
+            found = np.searchsorted(keys, wanted, sorter=order)
+            return np.where(found < size, order[np.minimum(found, size - 1)], size - 1) + 1
+
+        levels = np.arange(-1, lowest - 1, -1)
+        roots = np.append(0, ends(levels, np.zeros_like(levels)))
+        waiting = int(open_after[-1]) - lowest
+        check(
+            waiting == 0 and roots[-1] == size,
+            "nodes",
+            f"{waiting:,} without a right subtree",
+            "complete trees",
+        )
+        right, inner = np.arange(size), np.flatnonzero(self.inner)
+        right[inner] = ends(open_after[inner] - 1, inner + 1)
+        return right, roots[:-1]
 
     @property
     def right(self) -> IntArray:
@@ -72,6 +84,15 @@ class Trees:
         """Which nodes test a feature, (N,)."""
         inner: NDArray[np.bool_] = self.features != LEAF
         return inner
+
+    @cached_property
+    def levels(self) -> list[IntArray]:
+        """The inner nodes at each depth, from the roots on."""
+        levels, nodes = list[IntArray](), self.roots
+        while len(nodes := nodes[self.inner[nodes]]):
+            levels.append(nodes)
+            nodes = np.concatenate([nodes + 1, self.right[nodes]])
+        return levels
 
     @property
     def leaf_starts(self) -> IntArray:
@@ -101,9 +122,9 @@ class Trees:
     def down(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> IntArray:
         """Return the sums (N,) of each direction's terms on the way from the root to each node."""
         sums = np.zeros(len(self.features), np.int64)
-        for place in np.flatnonzero(self.inner).tolist():
-            sums[place + 1] = sums[place] + left[place]
-            sums[self.right[place]] = sums[place] + right[place]
+        for nodes in self.levels:
+            sums[nodes + 1] = sums[nodes] + left[nodes]
+            sums[self.right[nodes]] = sums[nodes] + right[nodes]
         return sums
 
 

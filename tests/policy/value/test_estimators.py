@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import protonn_edge
 
 
-@parametrize_with_checks(list(REGRESSORS.values()))
+@parametrize_with_checks([each for kind, each in REGRESSORS.items() if kind != "dense"])  # layers
 def test_scikit_learns_conventions_hold(estimator: Any, check: Any) -> None:
     check(estimator)
 

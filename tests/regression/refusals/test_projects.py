@@ -12,7 +12,7 @@ from model_factory import random_window_model, window_features_of
 from refusals import refuses
 
 from protonn_edge.chain.file import save_model
-from protonn_edge.cli import devices
+from protonn_edge.sensors.commands import source
 from protonn_edge.toolchain.ports import FoundPort
 
 
@@ -69,5 +69,5 @@ def test_the_port_that_was_found_is_told(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     found = FoundPort(str(tmp_path / "none"), "an Uno")
-    monkeypatch.setattr(devices, "find_port", lambda _: found)
+    monkeypatch.setattr(source, "find_port", lambda _: found)
     assert f"listening to {found.device}: an Uno" in run(*words).output.replace("\n", "")

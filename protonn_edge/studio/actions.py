@@ -1,0 +1,200 @@
+"""The actions of the page: one table, from an action's name to the words of a command.
+
+The page sends the name of an action and values of fields, never a word of a command line. The words
+that are shown are those that run. A name of a file is one that the server has listed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from protonn_edge.errors import InputError, InvalidValue, shortened
+from protonn_edge.system.shell import command_line
+
+RECORDING = "recording.csv"
+"""The recording to which the page appends takes."""
+
+ACTIONS: dict[str, str] = {
+    # edit takes
+    "keep": "takes {recording} --take={take} --keep={part}",
+    "cut": "takes {recording} --take={take} --cut={part}",
+    "rename": "takes {recording} --take={take} --label={label} --session={session}?",
+    "delete": "takes {recording} --take={take} --delete",
+    "undo": "takes {recording} --undo",
+    # record
+    "logger": "build --sensor={sensor} --rate={rate} -o logger --board={board}?",
+    "upload-logger": "upload logger --port={port}?",
+    "record": f"record -o {RECORDING} --label={{label}} --session={{session}} "
+    "--seconds={seconds} --pause={pause} --takes={takes}? --emulate+played --sensor={played}? "
+    "--port={port}? --baud={baud}? --board={board}?",
+    # look, cut, train
+    "data": "data {data} --html=data.html --read={read}?",
+    "windows": "windows {data} -o {windows} --window={window} --stride={stride}? --test={test}? "
+    "--trigger={trigger}?",
+    "train": "train {points} -o {model} --classifier={classifier} --features={features}? "
+    "--epochs={epochs}? --image-shape={image}? --read={read}? --holdout={holdout}? "
+    "--groups={groups}? --minutes={minutes}? --budget={budget}? --teachable={teachable}? "
+    "--seed={seed}? --board={board}?",
+    # run
+    "build": "build {model} -o {project} --sensor={sensor}? --hop={hop}? --votes={votes}? "
+    "--refractory={refractory}? --board={board}?",
+    "upload": "upload {project} --port={port}?",
+    "monitor": "monitor --project={project} --emulate+played --sensor={played}? --port={port}? "
+    "--board={board}? --teach+teach",
+    "build-points": "build {model} -o {project} --board={board}?",
+    "measure": "hil {points} --project={project} --emulate+emulated --port={port}? "
+    "--board={board}? --read={read}? -o {results}",
+    "report": "report {results} --data={points} --project={project} --read={read}? -o report.html",
+}
+"""Words, in which a field stands in braces. A word that ends in "?" is left out without its field,
+and repeated if the field has several values; "--emulate+played" is given with the field "played".
+"""
+
+_REPEATED = ("sensor", "played")
+_LONGEST = 200  # characters of a label
+_NEW_NAME = re.compile(r"[^\W_][\w .,()+-]{0,80}")
+Listed = Sequence[str]
+_Check = Callable[[Any, Listed], str]
+
+
+def _text(value: Any, _: Listed) -> str:
+    known = isinstance(value, str) and value.isprintable() and value.strip()
+    if not known or len(value) > _LONGEST:
+        raise InputError(f"{shortened(repr(value))} is not a name of 1 to {_LONGEST} characters")
+    return str(value)
+
+
+def _number(low: float, high: float, *, whole: bool = True) -> _Check:
+    kind = "a whole number" if whole else "a number"
+    form = re.compile(r"\d{1,12}" if whole else r"\d{1,12}(\.\d{1,9})?")
+
+    def check(value: Any, _: Listed) -> str:
+        text = str(value)
+        if not form.fullmatch(text) or not low <= float(text) <= high:
+            raise InputError(f"{shortened(repr(value))} is not {kind} from {low:g} to {high:g}")
+        return text
+
+    return check
+
+
+def _matching(pattern: str, what: str) -> _Check:
+    form = re.compile(pattern)
+
+    def check(value: Any, _: Listed) -> str:
+        if not isinstance(value, str) or not form.fullmatch(value):
+            raise InputError(f"{shortened(repr(value))} is not {what}")
+        return value
+
+    return check
+
+
+def _listed(value: Any, listed: Listed) -> str:
+    if not isinstance(value, str) or value[:1] in ("-", ".", "") or value not in listed:
+        raise InputError(f"there is no file {shortened(repr(value))} in the folder; choose another")
+    return value
+
+
+def _new(suffix: str) -> _Check:
+    def check(value: Any, _: Listed) -> str:
+        if not isinstance(value, str) or not _NEW_NAME.fullmatch(value) or ".." in value:
+            raise InputError(f"{shortened(repr(value))} is not a name for a file or a folder")
+        return value if value.endswith(suffix) else value + suffix
+
+    return check
+
+
+def _played(value: Any, listed: Listed) -> str:
+    sensor, _, file = str(value).partition("=")
+    return f"{_SENSOR(sensor, listed)}={_listed(file, listed)}"
+
+
+_SENSOR = _matching(r"[a-z0-9][\w-]{0,60}(\.toml)?", "a sensor")
+
+FIELDS: Mapping[str, _Check] = {
+    "recording": _listed,
+    "data": _listed,
+    "points": _listed,
+    "take": _number(1, 1e6),
+    "part": _matching(r"\d{1,9}:\d{1,9}", "a part of a take"),
+    "label": _text,
+    "session": _text,
+    "sensor": _SENSOR,
+    "played": _played,
+    "rate": _number(0.001, 1e5, whole=False),
+    "port": _matching(r"[\w/.:-]{1,200}", "a serial port"),
+    "baud": _number(300, 2e6),
+    "board": _matching(r"\w{1,40}", "a board"),
+    "seconds": _number(0.05, 86_400, whole=False),
+    "pause": _number(0, 3600, whole=False),
+    "takes": _number(1, 1000),
+    "windows": _new(".npz"),
+    "window": _number(2, 65_535),
+    "stride": _number(1, 65_535),
+    "test": _number(0, 0.9, whole=False),
+    "trigger": _matching(r"auto|\d{1,9}(\.\d{1,9})?", "a level, or 'auto'"),
+    "model": _new(".npz"),
+    "classifier": _matching(r"[a-z-]{1,40}", "a kind of classifier"),
+    "features": _matching(r"[\w:,.x-]{1,300}", "a list of features"),
+    "epochs": _number(1, 1e6),
+    "image": _matching(r"\d{1,4}x\d{1,4}", "a size such as 28x28"),
+    "read": _matching(
+        r"size=\d{1,4}x\d{1,4}|label=[^\x00-\x1f]{1,100}", "a size or a column of labels"
+    ),
+    "holdout": _number(0, 0.9, whole=False),
+    "groups": _text,
+    "minutes": _number(0.01, 1e4, whole=False),
+    "budget": _matching(r"\d{1,7}(\.\d{1,3})?k?B", "a number of bytes, such as 2kB"),
+    "teachable": _number(1, 1000),
+    "seed": _number(0, 2**32 - 1),
+    "project": _new(""),
+    "hop": _number(1, 65_535),
+    "votes": _number(1, 15),
+    "refractory": _number(0, 3600, whole=False),
+    "results": _new(".csv"),
+    "emulated": _matching("yes", "a choice"),
+    "teach": _matching("yes", "a choice"),
+}
+"""The fields of actions, and what checks their values."""
+
+
+def words_of(action: str, fields: Mapping[str, Any], listed: Listed) -> list[str]:
+    """Return the words of an action's command, without the program; `InputError` if it has none."""
+    if action not in ACTIONS:
+        raise InvalidValue("the action", shortened(repr(action)), "reload the page")
+    words = list[str]()
+    for word in ACTIONS[action].split():
+        words += _filled(word, fields, listed)
+    return words
+
+
+def _filled(word: str, fields: Mapping[str, Any], listed: Listed) -> list[str]:
+    if re.fullmatch(r"--[a-z]+\+\w+", word):
+        flag, _, field = word.partition("+")
+        return [flag] if fields.get(field) else []
+    place = re.search(r"\{(\w+)\}", word)
+    if place is None:
+        return [word]
+    value = fields.get(place[1])
+    if value in (None, "", []):
+        if word.endswith("?"):
+            return []
+        raise InputError(f"the field {place[1]!r} is empty; fill it in")
+    values = value if isinstance(value, list) and place[1] in _REPEATED else [value]
+    try:
+        texts = [FIELDS[place[1]](each, listed) for each in values[:8]]
+    except InputError as error:
+        raise InvalidValue(place[1], str(error)) from error
+    return [word.rstrip("?").replace(place[0], text) for text in texts]
+
+
+def line_of(words: Sequence[str]) -> str:
+    """Return the command line to copy."""
+    return command_line(["protonn-edge", *words])
+
+
+def names_in(folder: Path) -> list[str]:
+    """Return the names that the page may send: those of visible files and folders, in order."""
+    return sorted(each.name for each in folder.iterdir() if not each.name.startswith("."))

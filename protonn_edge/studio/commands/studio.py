@@ -1,0 +1,58 @@
+"""``protonn-edge studio``: Record, edit, train and try models in the browser."""
+
+from __future__ import annotations
+
+import os
+import signal
+import webbrowser
+from pathlib import Path
+
+import click
+
+from protonn_edge.cli.command import Output, argument, command, option
+from protonn_edge.cli.options import FOLDER
+from protonn_edge.errors import InputError, cannot_write
+from protonn_edge.studio.server import StudioServer
+from protonn_edge.studio.workspace import Workspace
+
+
+@command("studio", examples=("", "gestures"))
+def studio_command(
+    folder: Path = argument(FOLDER, default=Path()),
+    port: int = option(
+        "The port of the page on this computer.", click.IntRange(0, 65535), shown=8765
+    ),
+    quiet: bool = option(
+        "Print the page's address, but open no browser.", flag="--no-browser", is_flag=True
+    ),
+) -> None:
+    """Open a page on this computer for the recordings and models in FOLDER.
+
+    The page runs the other commands, and shows the command line of each action. Only programs on
+    this computer that know the address can open it. Ctrl-C ends the page, and what it has begun.
+    """
+    out = Output(as_json=False)
+    # A program that a shell starts in the background ignores Ctrl-C, and so would its children.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        folder.mkdir(exist_ok=True)
+        os.chdir(folder)  # every name in the page is one in this folder
+    except OSError as error:
+        raise cannot_write(folder, error) from error
+    workspace = Workspace(Path.cwd())
+    try:
+        server = StudioServer(workspace, port)
+    except OSError as error:
+        raise InputError(
+            f"port {port} of this computer is taken ({error.strerror}); give --port 0"
+        ) from error
+    with server:
+        out.say(f"the studio of {Path.cwd()}: {server.url}", "press Ctrl-C to end it")
+        if not quiet:
+            webbrowser.open(server.url)
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            out.say("ended")
+        finally:
+            workspace.close()

@@ -1,0 +1,137 @@
+"""What is in the folder: recordings, tables, models and projects, and which one is older."""
+
+from __future__ import annotations
+
+import zipfile
+from collections import Counter
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from protonn_edge.boards import load_board
+from protonn_edge.chain.file import load_model
+from protonn_edge.chain.head import title_of
+from protonn_edge.chain.model import Model
+from protonn_edge.datasets.images import has_images
+from protonn_edge.editing.takes import EditableRecording, is_recording
+from protonn_edge.errors import ProtoNNEdgeError
+from protonn_edge.export.folder import LIVE, LOGGER, written_in
+from protonn_edge.quantization import quantize, why_floats_alone
+from protonn_edge.studio.actions import names_in
+
+_FEW_CLASSES, _FEW_TAKES = 2, 3
+_SOUNDS = (".wav", ".csv", ".tsv", ".json", ".cbor")
+
+
+def listing(folder: Path) -> list[dict[str, Any]]:
+    """Return the files and folders that the page can use, with their kinds."""
+    found = []
+    for name in names_in(folder):
+        path = folder / name
+        kind = kind_of(path)
+        if kind:
+            stamp = path.stat()
+            found.append({"name": name, "kind": kind, "size": stamp.st_size, "at": stamp.st_mtime})
+    return found
+
+
+def kind_of(path: Path) -> str:
+    """Return what a file or a folder is for the page; empty for others."""
+    try:
+        if path.is_dir():
+            return _kind_of_folder(path)
+        stamp = path.stat()
+        return _kind_of_file(path, stamp.st_mtime_ns, stamp.st_size)
+    except OSError:
+        return ""
+
+
+@lru_cache(maxsize=1000)
+def _kind_of_file(path: Path, *_: int) -> str:
+    """Return the kind of a file, by its first bytes; cached as long as it does not change."""
+    suffix = path.suffix.lower()
+    if suffix == ".npz":
+        try:
+            with zipfile.ZipFile(path) as archive:
+                points = {"X.npy", "X_train.npy"} & {*archive.namelist()}
+        except (OSError, zipfile.BadZipFile):
+            return ""
+        return "points" if points else "model"
+    if suffix in (".csv", ".tsv"):
+        if is_recording(path):
+            return "recording"
+        with path.open("rb") as file:
+            begin = file.read(200)
+        return "results" if begin.startswith(b"# protonn-edge") else "table"
+    return {".html": "page", ".wav": "sound"}.get(suffix, "")
+
+
+def _kind_of_folder(path: Path) -> str:
+    if (path / "platformio.ini").is_file():
+        kinds = {LIVE: "live", LOGGER: "logger"}
+        return kinds.get(written_in(path).kind or "", "project")
+    if has_images(path):
+        return "images"
+    inside = [*path.iterdir(), *path.glob("*/*")]
+    return "takes" if any(each.suffix.lower() in _SOUNDS for each in inside) else ""
+
+
+def model_facts(path: Path) -> dict[str, Any]:
+    """Return what the page shows of a model."""
+    stamp = path.stat()
+    return {**_model_facts(path, stamp.st_mtime_ns, stamp.st_size), "at": stamp.st_mtime}
+
+
+@lru_cache(maxsize=200)
+def _model_facts(path: Path, *_: int) -> Mapping[str, Any]:
+    try:
+        model = load_model(path)
+        integers = None if why_floats_alone(model) else quantize(model)
+    except ProtoNNEdgeError as error:
+        return {"name": path.name, "error": str(error)}
+    return {
+        "name": path.name,
+        "kind": title_of(model),
+        "classes": list(model.classes),
+        "predicts": model.policy.predicts,
+        "inputs": model.n_inputs,
+        "bytes": None if integers is None else integers.model_bytes,
+        "sha256": None if integers is None else integers.model_sha256,
+        "sensor": _sensor_of(model),
+    }
+
+
+def _sensor_of(model: Model) -> str:
+    return "" if model.instrument is None else model.instrument.sensor or ""
+
+
+def version_of(path: Path) -> str:
+    """Return a text that changes whenever a file, or a file of a folder, does."""
+    stamps = [each.stat() for each in sorted(path.rglob("*")) if each.is_file()]
+    stamps = [path.stat(), *stamps] if path.is_dir() else [path.stat()]
+    return "-".join(f"{s.st_ino:x}.{s.st_mtime_ns:x}.{s.st_size:x}" for s in stamps)[-200:]
+
+
+def board_limits(name: str) -> dict[str, Any]:
+    """Return the memory of a board, for bars."""
+    board = load_board(name)
+    limits = {"flash_bytes": board.flash_bytes, "sram_bytes": board.sram_bytes}
+    return {"name": board.name, "title": board.title, **limits}
+
+
+def next_step(recording: EditableRecording | None) -> str:
+    """Return in a sentence what a recording needs next before a model can be trained."""
+    takes = Counter(take.label for take in recording.takes) if recording else Counter[str]()
+    if not takes:
+        return "Record three takes of a first class."
+    few = {label: _FEW_TAKES - n for label, n in takes.items() if n < _FEW_TAKES}
+    if few:
+        label, n = next(iter(few.items()))
+        return f"Record {_WORDS[n]} more {'take' if n == 1 else 'takes'} of {label}."
+    if len(takes) < _FEW_CLASSES:
+        return "Record three takes of a second class."
+    return "There are enough takes to train a model; more of them make it better."
+
+
+_WORDS = ("no", "one", "two", "three")

@@ -1,0 +1,145 @@
+"""Takes of a logger's stream, and the classes of its windows, in the board's integers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.boards import Board
+from protonn_edge.chain.file import load_model
+from protonn_edge.errors import InputError
+from protonn_edge.sensors.recorder import Recorder, RecordingFile, Samples
+from protonn_edge.sensors.sensor_projects import windowing_for
+from protonn_edge.sensors.stream_classes import StreamClassifier
+
+_LISTEN_S = 0.05
+_DRAWN_HZ = 400.0  # samples a second and channel that the page gets; of more, the extremes
+
+
+class BoardLine(Protocol):
+    """The thread of a board's line; see `BoardStream`."""
+
+    board: Board
+    tell: Callable[..., None]
+
+    def order(self, obey: Callable[[Any], None]) -> None:
+        """Have the thread call a function with the recorder."""
+
+    def obey(self, board: Any) -> None:
+        """Follow the orders that are waiting."""
+
+    def report(self, **news: Any) -> None:
+        """Change the state that the page shows."""
+
+    def notice(self, notices: Any) -> None:
+        """Report notices."""
+
+
+class StreamTakes:
+    """Records takes of a stream as they are ordered, and classifies its windows."""
+
+    def __init__(self, line: BoardLine) -> None:
+        self._line, self._tell = line, line.tell
+        self._file: RecordingFile | None = None
+        self._classifier: StreamClassifier | None = None
+
+    def listen(self, recorder: Recorder) -> None:
+        """Listen to a logger until its stream is ended."""
+        while True:
+            self._line.obey(recorder)
+            taken = len(recorder.takes)
+            for samples in recorder.listen(_LISTEN_S):
+                self._show(recorder, samples)
+            if len(recorder.takes) > taken or (self._file and recorder.take is None):
+                self.close()
+                ended = recorder.takes[-1] if recorder.takes else None
+                self._tell(taken=asdict(ended) if ended else None, take=None)
+
+    def _show(self, recorder: Recorder, samples: Samples) -> None:
+        take, stream = recorder.take, recorder.stream
+        shown = _thinned(samples.values, recorder.description.rate)
+        step = len(samples.values) / len(shown)
+        now = None
+        if take is not None:
+            now = {"label": take.label, "kept": take.kept, "wanted": take.wanted}
+            now["countdown"] = recorder.countdown_s if take.kept == 0 else 0.0
+        lost = {"lost": stream.lost, "damaged": stream.torn, "resets": stream.resets}
+        self._tell(
+            samples=shown.tolist(), first=samples.first, n=len(samples.values), step=step, take=now,
+            **lost,
+        )  # fmt: skip
+        if self._classifier is not None:
+            for answer in self._classifier.feed(samples):
+                self._tell(answer={"by": "computer", **asdict(answer)})
+
+    def begin(
+        self, path: Path, label: str, session: str, seconds: float | None, pause: float
+    ) -> None:
+        """Begin a take of a logger, after a pause."""
+
+        def obey(recorder: Recorder) -> None:
+            if recorder.take is not None:
+                raise InputError("a take is being recorded; end it first")
+            self.close()
+            self._file = RecordingFile(path, recorder.description, session)
+            recorder.record_to(self._file)
+            recorder.begin(label, seconds, pause)
+
+        self._line.order(obey)
+
+    def end(self, *, discard: bool = False) -> None:
+        """End the current take, or remove it."""
+
+        def obey(recorder: Recorder) -> None:
+            if recorder.take is None:
+                raise InputError("no take is being recorded; delete one in the list")
+            if discard:
+                recorder.discard()
+                self._tell(taken=None, take=None)
+            else:
+                recorder.end()
+
+        self._line.order(obey)
+
+    def classify(self, model_file: Path | None, hop: int | None, votes: int) -> None:
+        """Compute the classes of a model from the samples, or stop it."""
+
+        def obey(recorder: Recorder) -> None:
+            self._classifier = None
+            if model_file is None:
+                self._line.report(classes=[])
+                return
+            model, described = load_model(model_file), recorder.description
+            sensors, board, rate = described.sensors, self._line.board, described.rate
+            windowing = windowing_for(model, sensors, board, rate=rate, hop=hop, votes=votes)
+            self._line.notice(windowing.notices)
+            self._classifier = StreamClassifier(windowing)
+            self._line.report(classes=[*model.classes], model=model_file.name)
+
+        self._line.order(obey)
+
+    def close(self) -> None:
+        """Close the file, which other programs may then edit."""
+        file, self._file = self._file, None
+        if file is None:
+            return
+        file.__exit__(None, None, None)
+        self._tell(changed=True)
+        if file.saved is not None:
+            self._tell(
+                warning=f"another program replaced the recording; what it lacks is in {file.saved}"
+            )
+
+
+def _thinned(values: NDArray[np.int16], rate: float) -> NDArray[np.int16]:
+    """Return samples, or the extremes of consecutive ones if there are many a second."""
+    step = 2 * int(rate // _DRAWN_HZ)
+    if step < 2 or len(values) < step:
+        return values
+    whole = values[: len(values) // step * step].reshape(-1, step, values.shape[1])
+    return np.stack([whole.min(axis=1), whole.max(axis=1)], axis=1).reshape(-1, values.shape[1])

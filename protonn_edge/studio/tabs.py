@@ -1,0 +1,57 @@
+"""The tabs that show the page: what all of them hear, and the pages that they may open."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import queue
+import secrets
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from protonn_edge.errors import InputError
+
+_WAITING = 400  # messages of a slow tab
+_TABS = 32
+_TICKET_S = 60.0
+
+
+class Tabs:
+    """The open tabs, by the queues of their messages, and tickets for pages of the folder."""
+
+    def __init__(self) -> None:
+        self._tabs: set[queue.Queue[bytes]] = set()
+        self._tickets: dict[str, tuple[Path, float]] = {}
+
+    def tell(self, **message: Any) -> None:
+        """Send a message to all tabs; one that is too slow loses messages."""
+        line = json.dumps(message, default=str).encode() + b"\n"
+        for tab in tuple(self._tabs):
+            with contextlib.suppress(queue.Full):
+                tab.put_nowait(line)
+
+    @contextlib.contextmanager
+    def listening(self) -> Iterator[queue.Queue[bytes]]:
+        """Yield the queue of a new tab, in a ``with``."""
+        if len(self._tabs) >= _TABS:
+            raise InputError(f"{_TABS} pages listen to this studio already; close some")
+        tab: queue.Queue[bytes] = queue.Queue(_WAITING)
+        self._tabs.add(tab)
+        try:
+            yield tab
+        finally:
+            self._tabs.discard(tab)
+
+    def ticket(self, path: Path) -> str:
+        """Return a ticket that shows a page once, within a minute."""
+        now, ticket = time.monotonic(), secrets.token_urlsafe(24)
+        self._tickets = {each: page for each, page in self._tickets.items() if page[1] > now}
+        self._tickets[ticket] = path, now + _TICKET_S
+        return ticket
+
+    def shown(self, ticket: str) -> bytes | None:
+        """Return the page of a ticket, which is then used up; None if there is none."""
+        path, until = self._tickets.pop(ticket, (Path(), 0.0))
+        return path.read_bytes() if until > time.monotonic() else None

@@ -1,0 +1,135 @@
+"""The classes that this computer finds in a logger's samples are those of the board's firmware."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from avr_tools import needs_emulated_avr
+from failing_link import FailingLink, Faults
+from logger_builds import compile_logger, listening, noise
+from model_factory import random_window_model, window_features_of
+
+from protonn_edge.boards import load_board
+from protonn_edge.chain.policy import with_rules
+from protonn_edge.codegen import make_plan
+from protonn_edge.emulator import EmulatedUno
+from protonn_edge.errors import InputError
+from protonn_edge.policy.confidence.rule import Sharpness
+from protonn_edge.sensors import PlayedSensor, sensor_kind
+from protonn_edge.sensors.listener import Listener
+from protonn_edge.sensors.recorder import Recorder, Samples
+from protonn_edge.sensors.sensor_board import WindowAnswer
+from protonn_edge.sensors.sensor_projects import live_files, windowing_for
+from protonn_edge.sensors.stream_classes import StreamAnswer, StreamClassifier
+from protonn_edge.sensors.windowing import Windowing
+from protonn_edge.system.files import write_atomically
+from protonn_edge.toolchain.platformio import build_firmware
+
+UNO = load_board("uno")
+PLAYED = PlayedSensor(sensor_kind("mpu6050"), noise(2000, 6), 100.0)
+WINDOWS = 120  # of which each answer is compared
+
+
+def windowing(hop: int = 8) -> Windowing:
+    model = with_rules(
+        random_window_model(window_features_of("mean,min,max,bands:3", 32, 6)), Sharpness(0.01)
+    )
+    model = replace(model, raw_exponents=np.zeros(6, np.int64))
+    return windowing_for(model, ("mpu6050",), UNO, rate=100.0, hop=hop, votes=3)
+
+
+def of_board(folder: Path, windows: Windowing) -> dict[int, WindowAnswer]:
+    """Return the answers of the board's own firmware, by the number of their first sample."""
+    for name, text in live_files(windows, make_plan(windows.model)).items():
+        write_atomically(folder / name, text)
+    elf = build_firmware(folder, "uno")
+    with EmulatedUno(elf, sensors=[PLAYED]) as uno, listening(uno.url) as line:
+        listener = Listener(line, uno.url)
+        listener.wait()
+        seconds = (WINDOWS * windows.hop + windows.window) / 100
+        return {
+            answer.first: answer
+            for answer in listener.answers(seconds)
+            if isinstance(answer, WindowAnswer)
+        }
+
+
+def fed(windows: Windowing, *pieces: tuple[int, int]) -> list[StreamAnswer]:
+    """Return the answers for pieces of what is played, from a sample to before another one."""
+    classifier = StreamClassifier(windows)
+    return [
+        answer
+        for begin, end in pieces
+        for answer in classifier.feed(Samples(begin, PLAYED.values[begin:end]))
+    ]
+
+
+@needs_emulated_avr
+def test_each_answer_is_the_boards_also_over_a_bad_line_and_after_a_reset(tmp_path: Path) -> None:
+    windows = windowing(hop=3)
+    board = of_board(tmp_path / "live", windows)
+    assert len(board) >= WINDOWS
+    logger = compile_logger(tmp_path, 100.0, "mpu6050")
+    classifier, answers = StreamClassifier(windows), []
+    with (
+        EmulatedUno(logger, sensors=[PLAYED]) as uno,
+        FailingLink(uno.port, Faults(drop=0.001), seed=3) as link,
+        listening(link.url) as line,
+    ):
+        recorder = Recorder(line, link.url)
+        recorder.wait()
+        for turn in range(2):
+            seen = 0
+            while seen < WINDOWS * windows.hop:
+                for samples in recorder.listen(1.0):
+                    answers += [(turn, each) for each in classifier.feed(samples)]
+                    seen = samples.first if seen or samples.first < 200 else 0
+            uno.reset()
+        assert recorder.stream.lost > 0
+        assert recorder.stream.resets == 1
+    compared = 0
+    for turn, answer in answers:
+        # After a lost sample, windows begin at other samples than the board's; after the reset,
+        # the sensor goes on where it was.
+        theirs = board.get(answer.first)
+        if turn == 0 and theirs is not None:
+            assert tuple(answer.scores.values()) == theirs.scores
+            assert answer.label == windows.model.classes[theirs.label]
+            assert answer.confidence == theirs.confidence
+            compared += 1
+    assert compared > 20
+
+
+def test_all_answers_are_those_of_the_model_and_its_reports() -> None:
+    windows = windowing()
+    answers = fed(windows, (0, 333), (333, 1000))
+    assert [answer.first for answer in answers] == list(range(0, 1000 - 31, 8))
+    at = np.array([answer.first for answer in answers])[:, None] + np.arange(32)
+    inputs = windows.model.raw_inputs.quantize(PLAYED.values[at].reshape(len(at), -1))
+    labels, scores = windows.model.answers(inputs)
+    assert [[*answer.scores.values()] for answer in answers] == scores.tolist()
+    assert [answer.label for answer in answers] == [windows.model.classes[each] for each in labels]
+
+
+def test_no_window_spans_a_gap_and_a_reset_forgets_what_was_reported() -> None:
+    windows = windowing()
+    answers = fed(windows, (0, 40), (45, 80), (0, 40))
+    assert [answer.first for answer in answers] == [0, 8, 45, 0, 8]
+    assert answers[3].reported is None
+
+
+def test_windows_may_have_gaps() -> None:
+    answers = fed(windowing(hop=50), (0, 31), (31, 60), (60, 140))
+    assert [answer.first for answer in answers] == [0, 50, 100]
+
+
+def test_windows_that_begin_with_a_sound_are_left_to_the_board(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    windows = windowing(hop=40)
+    monkeypatch.setattr(Windowing, "triggered", property(lambda _: True))
+    with pytest.raises(InputError, match="begin with a sound"):
+        StreamClassifier(windows)

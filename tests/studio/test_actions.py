@@ -1,0 +1,103 @@
+"""Each action of the page is a command line that can be copied, and the one that runs."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from command_line import every_command
+
+from protonn_edge.cli import main
+from protonn_edge.errors import InputError
+from protonn_edge.studio.actions import ACTIONS, FIELDS, line_of, words_of
+from protonn_edge.studio.jobs import Jobs
+
+LISTED = ("recording.csv", "arm.csv", "windows.npz", "logger", "m.npz")
+VALUES: Mapping[str, Any] = {
+    "recording": "recording.csv", "data": "recording.csv", "points": "windows.npz", "take": 3,
+    "part": "5:10", "label": "--help", "session": "anna b", "sensor": ["mpu6050"],
+    "played": ["mpu6050=arm.csv"], "rate": "100", "port": "/dev/ttyACM0", "baud": "115200",
+    "board": "uno", "seconds": "1.5", "pause": "0", "takes": 1, "windows": "windows", "window": 50,
+    "stride": 10, "test": 0.3, "trigger": "auto", "model": "m.npz", "classifier": "linear",
+    "features": "mean,bands:4", "epochs": 20, "image": "8x8", "read": "size=8x8", "holdout": 0.3,
+    "groups": "groups", "minutes": 1, "budget": "2kB", "teachable": 5, "seed": 1,
+    "project": "live", "hop": 25, "votes": 3, "refractory": 1.5, "results": "results.csv",
+    "emulated": "yes", "teach": "yes",
+}  # fmt: skip
+BAD = ("", " ", None, [], {}, "a\nb", "a\0b", "x" * 501, -1, 1e99, True)  # for every field
+PATHS = ("../x", "/x", "-x", "..", ".x", "a/b", "a\\b")
+OF_NAMES = ("recording", "data", "points", "windows", "model", "project", "results")
+
+
+def parsed(words: list[str]) -> dict[str, Any]:
+    """Return what the command's own parser makes of the words."""
+    command = every_command()[words[0]]
+    with command.make_context(words[0], words[1:], parent=click.Context(main)) as context:
+        return context.params
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_each_command_takes_the_words_of_an_action(
+    action: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in LISTED:
+        (Path(name).mkdir if "." not in name else Path(name).touch)()
+    chosen = {**VALUES, "port": None} if "+" in ACTIONS[action] else VALUES
+    words = words_of(action, chosen, LISTED)
+    parsed([word for word in words if "--port" not in word or "+" not in ACTIONS[action]])
+    assert shlex.split(line_of(words)) == ["protonn-edge", *words]
+    if "label" in ACTIONS[action]:
+        assert "--label=--help" in words
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_a_field_takes_nothing_else(field: str) -> None:
+    for bad in (*BAD, *(PATHS if field in OF_NAMES else ())):
+        with pytest.raises(InputError):
+            FIELDS[field](bad, LISTED)
+
+
+def test_what_is_shown_is_what_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran, told = [], []
+
+    class Child:
+        def __init__(self, words: list[str], **options: Any) -> None:
+            ran.append(words)
+            assert options["cwd"] == tmp_path
+            assert "shell" not in options
+            raise OSError("no such program")
+
+    monkeypatch.setattr(subprocess, "Popen", Child)
+    jobs = Jobs(tmp_path, lambda **message: told.append(message["job"]))
+    words = words_of("train", VALUES, LISTED)
+    jobs.start([("train", words), ("report", ["report"])])
+    jobs.close()
+    assert ran == [[sys.executable, "-m", "protonn_edge", *words, "--json"]]
+    assert told[0]["line"] == line_of(words)
+    assert told[-1]["state"] == "failed"
+    assert told[-1]["record"] == {"error": "cannot run the command: no such program"}
+
+
+def test_a_training_is_stopped_at_any_time_and_another_job_waits(tmp_path: Path) -> None:
+    rows = "".join(f"{'xy'[i % 2]},{i % 7},{i % 2 + i % 5}\n" for i in range(400))
+    (tmp_path / "table.csv").write_text("label,a,b\n" + rows)
+    told: list[dict[str, Any]] = []
+    jobs = Jobs(tmp_path, lambda **message: told.append(message["job"]))
+    fields = {"points": "table.csv", "model": "m", "classifier": "protonn", "epochs": 900_000}
+    jobs.start([("train", words_of("train", fields, ["table.csv"]))])
+    with pytest.raises(InputError, match="train is still running"):
+        jobs.start([("train", [])])
+    while not any((each.get("progress") or {}).get("done") for each in told):
+        assert told[-1]["state"] == "running"
+    jobs.stop()
+    jobs.close()
+    assert told[-1]["state"] == "stopped"
+    assert "the best model so far is kept in m.npz" in told[-1]["record"]["error"]
+    assert (tmp_path / "m.npz").is_file()

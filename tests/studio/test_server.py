@@ -1,0 +1,209 @@
+"""The server answers the page alone, and nothing that is sent is a path or a command."""
+
+from __future__ import annotations
+
+import socket
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+EVIL = "http://evil.example"
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        {"Authorization": None},
+        {"Authorization": "Bearer "},
+        {"Authorization": "Bearer " + "x" * 32},
+        {"Authorization": "Bearer \xff"},
+        {"Host": None},
+        {"Host": "evil.example"},  # a name that leads to 127.0.0.1, by DNS rebinding
+        {"Host": "evil.example:8765"},
+        {"Host": "127.0.0.1"},
+        {"Origin": EVIL},
+        {"Origin": "null"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("path", ["/ask/state", "/do/run"])
+def test_others_than_the_page_are_refused(site: Any, path: str, head: dict[str, str]) -> None:
+    status, answer = site.ask(path, {}, **{name.replace("-", "_"): v for name, v in head.items()})
+    assert status == 403
+    assert list(answer) == ["error"]
+
+
+def test_a_page_of_another_site_reads_nothing_not_even_a_file_of_the_page(site: Any) -> None:
+    for head in ({"Host": "evil.example"}, {"Sec_Fetch_Site": "cross-site"}, {"Origin": EVIL}):
+        assert site.ask("/", method="GET", **head)[0] == 403
+    two = f"GET / HTTP/1.1\r\nHost: {site.host}\r\nHost: evil.example\r\n\r\n"
+    assert site.send(two.encode())[0] == 403
+
+
+def test_every_answer_allows_only_its_own_scripts(site: Any) -> None:
+    status, head, body = site.send(f"GET / HTTP/1.1\r\nHost: {site.host}\r\n\r\n".encode())
+    assert status == 200
+    assert b'<script type="module" src="/page.js">' in body
+    assert site.server.token.encode() not in body
+    policy = head["Content-Security-Policy"]
+    assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self'")
+    assert "unsafe" not in policy
+    assert "frame-ancestors 'none'" in policy
+    assert (head["X-Content-Type-Options"], head["Cache-Control"]) == ("nosniff", "no-store")
+    assert "Access-Control-Allow-Origin" not in head
+    assert "Set-Cookie" not in head
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/../secret.csv", "/%2e%2e/secret.csv", "/table.csv", "//table.csv", "/do/", "/do/close",
+        "/ask/tell", "/do/state", "/ask/run", "/shown/", "/shown/x", "/page.js/", "/do/run/../run",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_there_is_nothing_else(site: Any, path: str, method: str) -> None:
+    status, answer = site.ask(path, {}, method)
+    assert status in (403, 404)
+    assert "label" not in str(answer)
+
+
+NAMES = [
+    "../secret.csv", "..", ".", "", "/etc/passwd", "folder/../table.csv", "table.csv\0", "-o",
+    "--help", "./table.csv", "no.csv", "x" * 10_000, None, 1, ["table.csv"], {"a": 1},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES, ids=lambda name: repr(name)[:20])
+def test_a_name_that_was_not_listed_is_refused(site: Any, name: object) -> None:
+    assert site.ask("/ask/takes", {"recording": name})[0] == 400
+    assert site.run("data", data=name)[0] == 400
+    assert site.ask("/do/show", {"name": name})[0] == 400
+    if name != "no.csv":  # a model may have this name
+        assert site.run("train", points="table.csv", classifier="linear", model=name)[0] == 400
+
+
+@pytest.mark.parametrize(
+    "body",
+    [[], 1, "x", {"steps": 1}, {"steps": []}, {"steps": [1]}, {"steps": [["run", {}]]},
+     {"steps": [["data", 1]]}, {"steps": [["data", {"data": "table.csv"}]] * 9}],
+    ids=str,
+)  # fmt: skip
+def test_other_orders_are_refused_in_a_sentence(site: Any, body: object) -> None:
+    status, answer = site.ask("/do/run", body)
+    assert status == 400
+    assert answer["error"]
+
+
+@pytest.mark.parametrize(
+    ("length", "more", "status"),
+    [
+        ("1073741824", "", 413),
+        ("99999999999999999999", "", 413),
+        ("-1", "", 411),
+        ("x", "", 411),
+        ("5", "Transfer-Encoding: chunked\r\n", 411),
+    ],
+)
+@pytest.mark.parametrize("path", ["POST /do/run", "PUT /drop/a.csv"])
+def test_a_body_is_bounded_and_not_read_beyond(
+    site: Any, path: str, length: str, more: str, status: int
+) -> None:
+    head = f"Host: {site.host}\r\nAuthorization: {site.token['Authorization']}\r\n"
+    request = f"{path} HTTP/1.1\r\n{head}Content-Length: {length}\r\n{more}\r\n".encode()
+    begun = time.monotonic()
+    assert site.send(request)[0] == status
+    assert time.monotonic() - begun < 10
+
+
+def test_it_listens_to_this_computer_only(site: Any) -> None:
+    assert site.server.server_address[0] == "127.0.0.1"
+    own = socket.gethostbyname(socket.gethostname())
+    if not own.startswith("127."):
+        with pytest.raises(OSError):  # noqa: PT011 - of whatever kind
+            socket.create_connection((own, site.server.server_port), timeout=1)
+
+
+def put(site: Any, name: str, content: bytes = b"label,a\nx,1\n") -> int:
+    head = f"Host: {site.host}\r\nAuthorization: {site.token['Authorization']}\r\n"
+    request = f"PUT /drop/{name} HTTP/1.1\r\n{head}Content-Length: {len(content)}\r\n\r\n"
+    status: int = site.send(request.encode() + content)[0]
+    return status
+
+
+def test_dropped_files_are_new_files_of_data(site: Any, tmp_path: Path) -> None:
+    assert put(site, "more%20data.csv") == 200
+    assert (tmp_path / "folder" / "more data.csv").read_bytes() == b"label,a\nx,1\n"
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*.*")}
+    for name in ("table.csv", "..%2fsecret.csv", "%2e%2e/x.csv", ".hidden.csv", "x.exe", "-o.csv"):
+        assert put(site, name) == 400
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*.*")} == before
+
+
+def test_a_report_is_shown_once_and_its_script_has_no_rights(site: Any, tmp_path: Path) -> None:
+    (tmp_path / "folder" / "report.html").write_text("<p>a report")
+    address = site.ask("/do/show", {"name": "report.html"})[1]["address"]
+    get = f"GET {address} HTTP/1.1\r\nHost: {site.host}\r\n\r\n".encode()
+    status, head, body = site.send(get)
+    assert (status, body) == (200, b"<p>a report")
+    assert head["Content-Security-Policy"].startswith("sandbox allow-scripts;")
+    assert site.send(get)[0] == 404
+
+
+def test_a_take_that_has_changed_since_is_not_edited(site: Any) -> None:
+    version = site.ask("/ask/takes", {"recording": "recording.csv"})[1]["version"]
+    body = {"steps": [["delete", {"recording": "recording.csv", "take": 1}]]}
+    body |= {"recording": "recording.csv", "version": version}
+    first, second = (site.ask("/do/run", body)[0] for _ in range(2))
+    assert (first, second) == (200, 409)  # the first one still runs
+    wait(site)
+    status, answer = site.ask("/do/run", body)
+    assert status == 409
+    assert "has changed since" in answer["error"]
+    assert len(site.ask("/ask/takes", {"recording": "recording.csv"})[1]["takes"]) == 2
+
+
+def wait(site: Any) -> dict[str, Any]:
+    """Wait until no command runs; return the latest report."""
+    deadline = time.monotonic() + 60
+    while not site.server.workspace.jobs.latest.get("last") and time.monotonic() < deadline:
+        time.sleep(0.05)
+    latest: dict[str, Any] = site.server.workspace.jobs.latest
+    return latest
+
+
+def test_a_failure_is_the_sentence_of_the_command(site: Any) -> None:
+    (Path("table.csv")).write_text("label,a\n")
+    assert site.run("train", points="table.csv", model="m", classifier="linear")[0] == 200
+    ended = wait(site)
+    assert ended["state"] == "failed"
+    assert "table.csv" in ended["record"]["error"]
+
+
+def test_the_curves_of_a_long_take_are_short_and_keep_the_extremes(site: Any) -> None:
+    shown = site.ask("/ask/takes", {"recording": "recording.csv"})[1]
+    assert [(take["label"], take["n"]) for take in shown["takes"]] == [
+        ("rest", 60), ("wave", 60), ("rest", 60)
+    ]  # fmt: skip
+    assert shown["scales"] == [[-59, 8192]] * 3  # one unit
+    assert shown["next"] == "Record one more take of rest."
+    head = Path("recording.csv").read_text().splitlines()[:2]
+    rows = [f"rest,a,{at / 100:.6f},{at % 977},0,{8000 * (at == 12345)}" for at in range(50_000)]
+    Path("recording.csv").write_text("\n".join([*head, *rows, ""]))
+    (take,) = site.ask("/ask/takes", {"recording": "recording.csv"})[1]["takes"]
+    assert [len(curve) for curve in take["curves"]] == [600] * 3
+    assert max(take["curves"][2]) == 8000
+
+
+def test_hostile_names_of_classes_pass_through_unchanged(site: Any) -> None:
+    evil = "<img src=x onerror=alert(1)>,\"--help' $(rm -rf .)"
+    fields = {"recording": "recording.csv", "take": 2, "label": evil}
+    status, answer = site.run("rename", **fields)
+    assert status == 200, answer
+    assert wait(site)["state"] == "done"
+    takes = site.ask("/ask/takes", {"recording": "recording.csv"})[1]["takes"]
+    assert takes[1]["label"] == evil

@@ -1,0 +1,168 @@
+"""The line of a board: takes, classes, and what goes wrong, told in sentences."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from protonn_edge.boards import load_board
+from protonn_edge.device import LinkError
+from protonn_edge.device.protocol import encode_message
+from protonn_edge.editing.edits import TakeEditor
+from protonn_edge.editing.takes import read_takes
+from protonn_edge.errors import InputError
+from protonn_edge.sensors.sensor_board import LoggerDescription, SamplesMessage
+from protonn_edge.studio.streams import BoardStream
+
+DESCRIPTION = LoggerDescription(1, 3, 6, 1, 160_000, 16_000_000, bytes(6))
+FRAME = 10  # samples
+
+
+class Board:
+    """A source of samples, as fast as they are read; a test decides when they end."""
+
+    emulate, sensors = False, ()
+
+    def __init__(self) -> None:
+        self.ends: Exception | None = None
+        self.next = 0
+        self.silent = threading.Event()
+
+    @contextlib.contextmanager
+    def heard(self, *arguments: Any, **_: Any) -> Iterator[tuple[str, Any]]:
+        recorder = arguments[1](self, "board")
+        recorder.wait()
+        yield "board", recorder
+
+    def read(self, wait_s: float) -> bytes:
+        if self.ends is not None:
+            raise self.ends
+        if self.silent.is_set():
+            time.sleep(min(wait_s, 0.01))
+            return b""
+        if not self.next:
+            self.next = 1
+            return encode_message(DESCRIPTION, 0)
+        time.sleep(0.002)
+        first, self.next = self.next, self.next + FRAME
+        values = np.arange(first, first + FRAME)[:, None] + np.arange(6)
+        content = values.astype("<i2").tobytes()
+        return encode_message(SamplesMessage(first, 0, content), 1)
+
+
+class Heard:
+    """What a stream tells, and how to wait for it."""
+
+    def __init__(self, board: Board) -> None:
+        self.told: list[dict[str, Any]] = []
+        self.board = board
+        self.stream = BoardStream("logger", board, load_board("uno"), 115_200, self.hear)  # type: ignore[arg-type]
+
+    def hear(self, **message: Any) -> None:
+        self.told.append(message)
+
+    def wait(self, found: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
+        """Wait for a message."""
+        deadline = time.monotonic() + 20
+        at = 0
+        while time.monotonic() < deadline:
+            while at < len(self.told):
+                if found(self.told[at]):
+                    return self.told[at]
+                at += 1
+            time.sleep(0.005)
+        raise AssertionError(self.told[-3:])
+
+    def state(self) -> str:
+        """The last words about the line."""
+        return str(self.stream.state["text"])
+
+
+@pytest.fixture
+def heard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Heard]:
+    monkeypatch.chdir(tmp_path)
+    heard = Heard(Board())
+    heard.wait(lambda told: "samples" in told)
+    yield heard
+    heard.stream.stop()
+    assert not heard.stream.is_running
+
+
+def test_takes_are_recorded_ended_and_discarded(heard: Heard) -> None:
+    path = Path("recording.csv")
+    heard.stream.takes.begin(path, "rest", "anna", 0.5, 0.2)
+    assert heard.wait(lambda told: told.get("taken"))["taken"]["kept"] == 50
+    heard.wait(lambda told: "changed" in told)
+    editor = TakeEditor(path)
+    editor.keep(1, 10, 30)  # the file is free between takes
+    heard.stream.takes.begin(path, "wave", "anna", None, 0.0)
+    heard.wait(lambda told: (told.get("take") or {}).get("label") == "wave")
+    with pytest.raises(InputError, match="another run is writing"):
+        editor.delete(1)
+    heard.stream.takes.end()
+    heard.wait(lambda told: (told.get("taken") or {}).get("label") == "wave")
+    heard.stream.takes.begin(path, "bad", "anna", None, 0.0)
+    heard.wait(lambda told: (told.get("take") or {}).get("label") == "bad")
+    heard.stream.takes.end(discard=True)
+    heard.wait(lambda told: "taken" in told and told["taken"] is None)
+    heard.stream.takes.end()
+    heard.wait(lambda told: "no take is being recorded" in told.get("warning", ""))
+    found = read_takes(path).takes
+    assert [(take.label, take.session) for take in found] == [("rest", "anna"), ("wave", "anna")]
+    assert found[0].n == 20
+    assert all((np.diff(take.values[:, 0]) == 1).all() for take in found)
+
+
+def test_every_sample_is_told_in_turn(heard: Heard) -> None:
+    heard.wait(lambda told: told.get("first", 0) > 300)
+    shown = [told for told in heard.told if "samples" in told]
+    rows = np.concatenate([told["samples"] for told in shown])
+    assert (np.diff(rows[:, 0]) == 1).all()
+    assert {told["lost"] for told in shown} == {0}
+
+
+def test_a_file_that_an_editor_replaces_loses_nothing(heard: Heard) -> None:
+    path = Path("recording.csv")
+    heard.stream.takes.begin(path, "rest", "anna", None, 0.0)
+    heard.wait(lambda told: (told.get("take") or {}).get("kept", 0) > 20)
+    Path("new").write_bytes(path.read_bytes())
+    Path("new").replace(path)
+    heard.wait(lambda told: (told.get("take") or {}).get("kept", 0) > 60)
+    heard.stream.takes.end()
+    heard.wait(lambda told: told.get("taken"))
+    (take,) = read_takes(path).takes
+    assert take.n > 60
+    assert (np.diff(take.values[:, 0]) == 1).all()
+
+
+def test_an_unplugged_board_ends_the_take_and_keeps_it(heard: Heard) -> None:
+    path = Path("recording.csv")
+    heard.stream.takes.begin(path, "rest", "anna", None, 0.0)
+    heard.wait(lambda told: (told.get("take") or {}).get("kept", 0) > 20)
+    heard.board.ends = LinkError("the line to the board failed; plug it in again")
+    heard.wait(lambda told: told.get("stream", {}).get("running") is False)
+    assert heard.state() == "the line to the board failed; plug it in again"
+    assert read_takes(path).takes[0].n > 20
+    with pytest.raises(InputError, match="no board is connected"):
+        heard.stream.takes.end()
+
+
+def test_a_silent_board_can_be_left_at_once(heard: Heard) -> None:
+    heard.board.silent.set()
+    begun = time.monotonic()
+    heard.stream.stop()
+    assert time.monotonic() - begun < 5
+    assert heard.state() == "disconnected"
+
+
+def test_a_full_disk_is_a_sentence(heard: Heard, monkeypatch: pytest.MonkeyPatch) -> None:
+    heard.stream.takes.begin(Path("missing") / "recording.csv", "rest", "anna", None, 0.0)
+    heard.wait(lambda told: "cannot write" in told.get("warning", ""))
+    assert heard.stream.is_running

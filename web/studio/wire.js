@@ -1,0 +1,112 @@
+/* The line to the server: questions, orders, and a stream of messages that all tabs share.
+ *
+ * A browser keeps at most six connections to a server, so one tab holds the stream, under a lock, and hands each
+ * message on. If that tab is closed, another takes over. */
+
+const KEY = "studio";
+const AGAIN_MS = 1000;
+
+export class Wire extends EventTarget {
+    constructor() {
+        super();
+        if (location.hash.length > 20) {
+            sessionStorage.setItem(KEY, location.hash.slice(1));
+            history.replaceState(null, "", location.pathname); // out of sight, and of the history
+        }
+        this.others = new BroadcastChannel(KEY);
+        this.others.addEventListener("message", ({ data }) => this.#hear(data));
+    }
+
+    get #headers() {
+        return { authorization: `Bearer ${sessionStorage.getItem(KEY) ?? ""}` };
+    }
+
+    /** Ask something without an effect; returns null if there is no answer, `quiet` or with a sentence. */
+    ask(name, fields = {}, quiet = false) {
+        return this.#send(`/ask/${name}`, fields, quiet);
+    }
+
+    /** Order something; returns null if it was refused, with a sentence that everyone sees. */
+    order(name, fields = {}) {
+        return this.#send(`/do/${name}`, fields);
+    }
+
+    /** Run the commands of steps: pairs of an action and its fields. */
+    run(steps, more = {}) {
+        return this.order("run", { steps, ...more });
+    }
+
+    drop(file) {
+        return this.#fetch(`/drop/${encodeURIComponent(file.name)}`, { method: "PUT", body: file });
+    }
+
+    #send(path, fields, quiet) {
+        return this.#fetch(path, { method: "POST", body: JSON.stringify(fields) }, quiet);
+    }
+
+    async #fetch(path, request, quiet = false) {
+        let answer = { error: "the studio does not run anymore; start it again with: protonn-edge studio" };
+        try {
+            const response = await fetch(path, { ...request, headers: this.#headers });
+            answer = await response.json();
+            if (response.status === 409) {
+                this.#hear({ changed: true });
+            }
+        } catch {}
+        if (!quiet) {
+            this.#hear({ error: answer.error ?? "" });
+        }
+        return answer.error ? null : answer;
+    }
+
+    /** Call a function with each message that has a key. */
+    on(key, heard) {
+        this.addEventListener(key, ({ detail }) => heard(detail));
+    }
+
+    #hear(message) {
+        for (const key of Object.keys(message)) {
+            this.dispatchEvent(new CustomEvent(key, { detail: message }));
+        }
+    }
+
+    listen() {
+        navigator.locks.request(KEY, () => this.#lead());
+        this.#hear({ connected: true });
+    }
+
+    async #lead() {
+        for (;;) {
+            try {
+                await this.#read();
+            } catch {}
+            this.#share({ connected: false });
+            await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+        }
+    }
+
+    async #read() {
+        const response = await fetch("/messages", { headers: this.#headers });
+        if (!response.ok) {
+            this.#hear({ error: (await response.json()).error });
+            return;
+        }
+        this.#share({ connected: true });
+        const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+        let rest = "";
+        for (;;) {
+            const { value, done } = await reader.read();
+            if (done) {
+                return;
+            }
+            const lines = (rest + value).split("\n");
+            rest = lines.pop();
+            lines.filter(Boolean).forEach((line) => this.#share(JSON.parse(line)));
+        }
+    }
+
+    #share(message) {
+        this.#hear(message);
+        this.others.postMessage(message);
+    }
+}
