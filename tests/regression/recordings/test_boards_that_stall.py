@@ -65,10 +65,10 @@ def record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Rec
     """Return what records takes of a second until the first one ends."""
 
     def run(pieces: Iterator[bytes], every_s: float) -> Recorder:
-        line = Line(pieces, every_s)
+        line = Line(itertools.chain([logger()], pieces), every_s)
         monkeypatch.setattr(time, "monotonic", lambda: line.now)
         recorder = Recorder(line, "there")
-        recorder.stream.feed(logger())
+        recorder.wait()
         with RecordingFile(tmp_path / "r.csv", recorder.description, "s") as file:
             recorder.record_to(file)
             recorder.begin("rest", 1.0, 0.0)
