@@ -1,7 +1,7 @@
 """Streams: the serial line of one board, read by a thread.
 
 A board runs a logger, of whose samples takes are recorded and classes are computed in the board's
-integers; or firmware that classifies, which may be taught. The page gives orders; they are obeyed
+integers; or firmware that classifies. The page gives orders; they are obeyed
 between two readings.
 """
 
