@@ -87,7 +87,7 @@ class Liveness:
         if here.name in instruction_set.CALLS and here.operands["k"] != here.end:
             target = here.operands["k"]
             return self.at(target, behind)[target]
-        reads, writes = _registers(here)
+        reads, writes = registers_of(here)
         used, addresses = behind.used & ~writes | reads, behind.addresses
         if here.name in _COPIES:
             width = 3 if here.name == "movw" else 1
@@ -106,7 +106,7 @@ class Liveness:
         return Live(used, addresses)
 
 
-def _registers(here: Decoded) -> tuple[int, int]:
+def registers_of(here: Decoded) -> tuple[int, int]:
     """Return the registers that an instruction reads and those that it writes."""
     reads = writes = 0
     operands = here.operands

@@ -26,7 +26,7 @@ MODEL, TRAINING_DATA, FIRMWARE = "integer model", "training data", "firmware"
 
 POINTS = 8, 100_000  # the fewest and the most that executions are compared on
 
-_FORMAT = 1  # increase it if a key changes; files of other formats are refused
+_FORMAT = 2  # increase it if a key changes; files of other formats are refused
 _LARGEST_FILE = 1 << 20
 _LONGEST = 1_000
 _LARGEST_NUMBER = 10**15
@@ -57,12 +57,13 @@ class Settings:
     entry: str = "pnn_predict"  # its cycles are bounded
     points: int = 128  # that executions are compared on
     prove: bool = False  # whether the C is proven free of undefined behaviour
+    every_input: bool = False  # whether the linked program is proven to compute the model
 
     @property
     def command(self) -> str:
         """The command that repeats the certificate, with PATH for the certified files."""
         options = ["--board", self.board, "--entry", self.entry, "--points", str(self.points)]
-        more = ["--prove"] if self.prove else []
+        more = ["--prove"] * self.prove + ["--every-input"] * self.every_input
         return shlex.join(["protonn-edge", "verify", "PATH", *options, *more])
 
 
@@ -146,7 +147,7 @@ _SETTINGS = record_of(
     {
         **dict.fromkeys(("board", "entry"), text(_LONGEST)),
         "points": whole(*POINTS),
-        "prove": lambda value: isinstance(value, bool),
+        **dict.fromkeys(("prove", "every_input"), lambda value: isinstance(value, bool)),
     }
 )
 _RECORD = record_of(

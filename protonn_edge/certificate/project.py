@@ -15,6 +15,7 @@ from protonn_edge.boards import Board
 from protonn_edge.certificate import claims
 from protonn_edge.certificate.claims import Certificate, Claim, Settings
 from protonn_edge.certificate.eva import memory_safety
+from protonn_edge.certificate.every_input import every_input
 from protonn_edge.certificate.program import image_sha256, program_claims, subject_of
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Plan, render_c
@@ -28,6 +29,7 @@ from protonn_edge.quantization import DeviceModel, IntegerChain
 from protonn_edge.verification import agreement
 from protonn_edge.verification.tryout import trial_points
 
+_TRIED = 8  # points on which an unproven program is executed here
 _SOURCES = (".c", ".h", ".npz", ".json")
 
 
@@ -65,6 +67,7 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
             made = (
                 *arithmetic_claims(reference),
                 memory_safety(render_c(reference, plan), asked=settings.prove),
+                every_input(program, reference, Q[:_TRIED], asked=settings.every_input),
                 *firmware_claims(
                     program,
                     plan,

@@ -27,7 +27,8 @@ and the folder of a stage in
 
 ``kernels``   ``kernels(stage, core)``, the ways to compute it
 ``onnx``      ``formula(x, stage)``, its formula in ONNX, if that can express it
-``proof``     ``forms(stage, inputs, reference)``, its values as sums of tables, if they are that
+``proof``     ``forms(stage, inputs, reference)``, its values as sums of tables, if they are that,
+              or ``executed(stage, proof, start, inputs)``, which proves a loop of its own
 """
 
 from __future__ import annotations

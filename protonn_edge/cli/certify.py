@@ -39,6 +39,10 @@ class CertificateOptions:
         "For a project: prove with Frama-C that the C code has no undefined behaviour.",
         is_flag=True,
     )
+    every_input: bool = option(
+        "For a project: prove that its firmware computes the model's scores for every input.",
+        is_flag=True,
+    )
     output: tuple[Path, ...] = option(
         "For a build: write the certificate as JSON or, with a name that ends in .html, as a page; "
         "repeatable.",
@@ -58,7 +62,7 @@ class CertificateOptions:
         Raises `CheckFailed` if a claim is false or differs.
         """
         check_there(path)
-        settings = Settings(board_name, self.entry, self.points, self.prove)
+        settings = Settings(board_name, self.entry, self.points, self.prove, self.every_input)
         if self.earlier is not None:
             _check(out, path, read_certificate(self.earlier))
             return
@@ -78,10 +82,12 @@ def _check_applicable(path: Path, settings: Settings) -> None:
     """Refuse settings that only other kinds of PATH have."""
     library = path.is_dir() and is_library(path)
     kind = "a library" if library else "an ELF file"
-    names = ("entry", "points") if library else ("points", "prove")
+    names = ["entry", "points"] if library else ["points", "prove"]
+    names.append("every_input")
     for name in names if library or path.is_file() else ():
         if getattr(settings, name) != getattr(Settings, name):
-            raise InputError(f"--{name} does not apply to {path}, which is {kind}; omit --{name}")
+            flag = f"--{name.replace('_', '-')}"
+            raise InputError(f"{flag} does not apply to {path}, which is {kind}; omit {flag}")
 
 
 def _check(out: Output, path: Path, earlier: Certificate) -> None:

@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     "verify",
     needs={"--project": "--port", "--port --emulator --read": "data"},
     apart={
-        "--entry --points --prove --check -o": "data",
-        "--check": "--board --entry --points --prove -o",
+        "--entry --points --prove --every-input --check -o": "data",
+        "--check": "--board --entry --points --prove --every-input -o",
     },
     examples=("model.npz test.csv", ". -o certificate.json", ". --check certificate.json"),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,9 @@ from protonn_edge.proof.forms import (
     Bit,
     Byte,
     Condition,
+    Impossible,
     Integers,
+    Mask,
     Order,
     Root,
     SumForm,
@@ -24,6 +26,7 @@ from protonn_edge.proof.forms import (
     fitting,
     minus,
     plus,
+    same,
     scaled,
     single,
 )
@@ -42,7 +45,10 @@ class Roots:
 
     def __init__(self) -> None:
         self.sums = ComparedSums()
-        self.facts: OrderFacts = ()  # of the state that is being executed
+        # of the state that is being executed
+        self.facts: OrderFacts = ()
+        self.masks: Mapping[Root, Mask] = {}
+        self.orders_sums = False  # whether a sum's sign is a fact, not a function of the sum
         self._cuts: dict[Any, Root] = {}
         self._pairs: dict[tuple[Root, Root], Root] = {}
         self._reduced: dict[Any, SumForm] = {}
@@ -51,11 +57,12 @@ class Roots:
 
     def cut(self, form: SumForm, dropped: int = 0) -> tuple[Root, Integers]:
         """Return a root for a sum, and the sum's value there; without its lowest bytes."""
-        form = self._narrowed(form)
-        shift = 8 * dropped
+        shift, (low, high) = 8 * dropped, self.bounds(form)
         rest = form.constant & (1 << shift) - 1
         whole = form.constant - rest
-        low, high = (form.low - whole) >> shift, (form.high - whole) >> shift
+        low, high = (low - whole) >> shift, (high - whole) >> shift
+        if high < low:
+            raise Impossible
         if high - low >= self.MOST_VALUES:
             raise Unproven(f"a function of {high - low + 1:,} values")
         key = frozenset(form.tables.items()), rest, low, high, dropped
@@ -66,14 +73,30 @@ class Roots:
             self._cuts[key] = root
         return root, root.values + (whole >> shift)
 
-    def _narrowed(self, form: SumForm) -> SumForm:
-        """Return the form with the range that the latest comparisons leave."""
-        high = form.high
+    def forget(self) -> None:
+        """Compute for all inputs, not those of one state."""
+        self.facts, self.masks = (), {}
+
+    def bounds(self, form: SumForm, *, by_cuts: bool = False) -> tuple[int, int]:
+        """Return bounds of a form, with the range that the latest comparisons leave.
+
+        They are not the form's own: those are the sums of its tables' bounds, always.
+        """
+        low, high = form.low, form.high
+        for root in self.masks.keys() & form.tables.keys():
+            table, inside = form.tables[root], form.tables[root].array[self.masks[root]]
+            low, high = low - table.low + int(inside.min()), high - table.high + int(inside.max())
+        for root, mask in self.masks.items() if by_cuts else ():
+            of = None if root.dropped else root.of
+            if of is not None and of.tables.keys() & form.tables.keys():
+                rest, inside = minus(form, of), root.values[mask]
+                low = max(low, rest.low + int(inside.min()))
+                high = min(high, rest.high + int(inside.max()))
         for fact in self.facts[-4:]:
             lower, upper = self.sums.forms[fact.lower], self.sums.forms[fact.upper]
             rest = minus(form, minus(lower, upper))
             high = min(high, rest.high - fact.strict)
-        return form if high == form.high else SumForm(form.constant, form.tables, (form.low, high))
+        return low, high
 
     def reduced(self, form: SumForm) -> SumForm:
         """Return a function of a large root as a root of its own, with the values that it takes."""
@@ -100,11 +123,11 @@ class Roots:
 
     def array(self, byte: Byte) -> tuple[Root, Integers]:
         """Return a byte's root and values; a sum is cut."""
+        if byte.form.root is not None:
+            return byte.form.root, byte.array()
         form, place = byte.form, byte.place
-        root = form.root
-        if root is not None:
-            return root, byte.array()
-        dropped = int(place > 0 and form.high - form.low > self.WIDE)
+        low, high = self.bounds(form)
+        dropped = int(place > 0 and high - low > self.WIDE)
         root, values = self.cut(form, dropped)
         return root, values >> 8 * (place - dropped) & 255
 
@@ -179,9 +202,10 @@ class Algebra(Roots):
     def top_bit(self, value: Value) -> Condition:
         """Return the sign of a byte."""
         if isinstance(value, Byte) and value.form.root is None:
-            form = fitting(self._narrowed(value.form), _BYTES << 8 * value.place, signed=True)
-            if form is not None:
-                return self.less(form, constant(0))
+            modulus, bounds = _BYTES << 8 * value.place, self.bounds(value.form)
+            fitted = fitting(value.form, modulus, bounds, signed=True)
+            if fitted is not None:
+                return self.less(fitted, constant(0))
         return self.bit(lambda each: each >> 7, value)
 
     def zeros(self, values: list[Value]) -> Condition:
@@ -203,7 +227,27 @@ class Algebra(Roots):
             limit = 1 << 8 * len(places)
             if -limit < first.form.low and first.form.high < limit:
                 return self.equal(first.form, constant(0))
-        return self.bit(lambda *each: sum(np.asarray(e) != 0 for e in each) == 0, *values)
+        try:
+            return self.bit(lambda *each: sum(np.asarray(e) != 0 for e in each) == 0, *values)
+        except Unproven:
+            return self.equal(self._total(values), constant(0))
+
+    def _total(self, values: list[Value]) -> SumForm:
+        """Return a sum of some bytes, none of them negative, or of numbers that they are parts of.
+
+        It is 0 if and only if all of them are.
+        """
+        total, left = constant(0), [*values]
+        for each in values:
+            if not isinstance(each, Byte) or each.place != 1 or not each.form.low >= 0:
+                continue
+            lowest = next((v for v in left if same(v, Byte(each.form, 0))), None)
+            if lowest is not None and each.form.high < 1 << 16:
+                total = plus(total, each.form)
+                left = [v for v in left if v is not lowest and v is not each]
+        for each in left:
+            total = plus(total, self.number(each))
+        return total
 
     def less(self, x: SumForm, y: SumForm) -> Condition:
         """Return whether ``x < y``."""
@@ -219,7 +263,7 @@ class Algebra(Roots):
         if low == high or low > 0 or (high < 0) or (low == 0 and not equal):
             return int(low == 0 == high if equal else high < 0)
         root = difference.root
-        if root is None and x.tables and y.tables:
+        if root is None and ((x.tables and y.tables) or self.orders_sums):
             return Order(x, y, equal=equal)
         if root is not None:
             array = difference.array()
@@ -238,7 +282,7 @@ class Algebra(Roots):
             root, a, b = arrays
             a, b = a % modulus, b % modulus
             return _bit(root, a < b if sign < 0 else a + b >= modulus)
-        one, other = (fitting(each, modulus, signed=False) for each in (x, y))
+        one, other = (fitting(each, modulus, self.bounds(each), signed=False) for each in (x, y))
         if one is None or other is None:
             raise Unproven(f"the carry of {x} and {y}")
         return (
@@ -255,7 +299,7 @@ class Algebra(Roots):
             return _bit(
                 root, (a + half) % modulus - half + sign * ((b + half) % modulus - half) < 0
             )
-        one, other = (fitting(each, modulus, signed=True) for each in (x, y))
+        one, other = (fitting(each, modulus, self.bounds(each), signed=True) for each in (x, y))
         if one is None or other is None:
             raise Unproven(f"the sign of a sum of {x} and {y}")
         return self.less(one, other) if sign < 0 else self.less(plus(one, other), constant(0))
@@ -267,7 +311,7 @@ class Algebra(Roots):
             root, a, b = arrays
             total = (a + half) % modulus - half + sign * ((b + half) % modulus - half)
             return _bit(root, (total < -half) | (total >= half))
-        one, other = (fitting(each, modulus, signed=True) for each in (x, y))
+        one, other = (fitting(each, modulus, self.bounds(each), signed=True) for each in (x, y))
         if one is not None and other is not None:
             form = plus(one, other, sign)
             if form.low >= -half and form.high < half:
@@ -275,11 +319,17 @@ class Algebra(Roots):
         raise Unproven(f"the overflow of a sum of {x} and {y}")
 
     def _together(self, x: SumForm, y: SumForm) -> tuple[Root | None, Integers, Integers] | None:
-        """Return the values of two forms over their only root; cut one beside a number."""
-        roots = x.tables.keys() | y.tables.keys()
-        if len(roots) <= 1:
-            return next(iter(roots), None), x.array(), y.array()
-        return None
+        """Return the values of two forms over one root; a sum is cut beside a number, or itself."""
+        if len(x.tables.keys() | y.tables.keys()) <= 1:
+            return x.root or y.root, x.array(), y.array()
+        if x.tables and y.tables and x.tables != y.tables:
+            return None
+        if x.high - x.low + y.high - y.low > self.WIDE:  # better compared as a whole, if it fits
+            return None
+        root, array = self.cut(x if x.tables else y)
+        if x.tables and y.tables:
+            return root, array, array + (y.constant - x.constant)
+        return (root, array, y.array()) if x.tables else (root, x.array(), array)
 
 
 def _known(value: Value) -> Value:

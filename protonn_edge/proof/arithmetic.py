@@ -38,6 +38,7 @@ from protonn_edge.proof.state import (
     ZERO,
     Carry,
     ChipState,
+    Combined,
     Flag,
     Zeros,
 )
@@ -55,7 +56,7 @@ class Arithmetic:
             bit = flag.known
             if bit is None:
                 bit = flag.compute()
-                if not self.algebra.facts:
+                if not self.algebra.facts and not self.algebra.masks:
                     flag.known = bit
             flag = bit
         if flag is None:
@@ -245,14 +246,17 @@ class Arithmetic:
             return a if same(a, b) else None
         return self.algebra.byte(lambda x, y: x & y, a, b)
 
-    def either(self, a: Value, b: Value) -> Value:
+    def either(self, a: Any, b: Any) -> Any:
         """Return the bits that are set in one of two bytes."""
         for one, other in ((a, b), (b, a)):
             if isinstance(one, int) and one in (0, 255):
                 return 255 if one else other
         if a is None or b is None or same(a, b):
             return a if same(a, b) else None
-        return self.algebra.byte(lambda x, y: x | y, a, b)
+        try:
+            return self.algebra.byte(lambda x, y: x | y, a, b)
+        except Unproven:
+            return Combined(a, b)
 
 
 def _are_zeros(*values: Value) -> bool:

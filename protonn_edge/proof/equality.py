@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from protonn_edge.avr.instruction_set import KEPT_BY_CALLEE
 from protonn_edge.avr.names import Variable
 from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.chain.integer_chain import IntegerChain
+from protonn_edge.chain.integer_stage import IntegerStage
+from protonn_edge.chain.registry import module_of_stage
+from protonn_edge.errors import CheckFailed
 from protonn_edge.proof.exploration import RETURN, Explorer
 from protonn_edge.proof.facts import OrderFact
 from protonn_edge.proof.forms import (
@@ -85,9 +88,28 @@ class PredictionProof:
     def proof(self) -> Proof:
         """Execute it, and compare all that it leaves behind with the model."""
         start = self.start()
-        endings = self.explorer.run(start)
-        self.check(start, endings)
+        try:
+            endings, scores = self._executed(start)
+        except CheckFailed as failure:  # code leads where there is none
+            raise Unproven(str(failure)) from failure
+        self._check(start, endings, scores)
         return Proof(self.explorer.steps, len(endings), self._written(endings))
+
+    def _executed(self, start: ChipState) -> tuple[list[ChipState], list[SumForm]]:
+        """Return the endings of the call, and the model's scores."""
+        *before, last = (*self.model.feature_stages, *self.model.own_stages)
+        module = module_of_stage(last.kind, "proof")
+        if hasattr(module, "executed"):  # it has a loop whose data decide what is done
+            run: Any = cast(Any, module).executed
+            endings, scores = run(last, self, start, lambda: self.reference(before))
+            return endings, scores
+        endings = self.explorer.run(start)
+        return endings, self.reference([*before, last])
+
+    def reference(self, stages: Sequence[IntegerStage]) -> list[SumForm]:
+        """Return the values of stages for the inputs, after the program was executed."""
+        inputs = [variable(root) for root in self.inputs]
+        return Reference(self.machine.algebra, self.explorer.ways).values(stages, inputs)
 
     def start(self) -> ChipState:
         """Return the state at the first instruction of the call."""
@@ -96,10 +118,10 @@ class PredictionProof:
         for number in _KEPT:
             state.registers[number] = Byte(variable(Root(f"r{number}", np.arange(256))), 0)
         last = 0x10000 - self.model.n_features
-        pointer, place = self.machine.pointer("inputs", range(FIRST_SRAM, last), argument=True)
-        state.registers[_ARGUMENT : _ARGUMENT + 2] = pointer
+        pointer, place = self.machine.pointer("inputs", np.arange(FIRST_SRAM, last))
+        state.registers[_ARGUMENT : _ARGUMENT + 2] = (byte_of(variable(pointer), k) for k in (0, 1))
         state.memory = {place + i: Byte(variable(root), 0) for i, root in enumerate(self.inputs)}
-        state.stack, _ = self.machine.pointer("stack", range(FIRST_SRAM, 0x10000), argument=False)
+        state.stack = self.machine.stack()
         self.machine.enter(state, self.entry("predict"), RETURN)
         return state
 
@@ -111,15 +133,22 @@ class PredictionProof:
             raise Unproven(f"there is no function {name}")
         return address
 
+    def mark(self, name: str) -> int:
+        """Return the first place with a label of this name."""
+        marks = (each for each in self.program.marks if f".{name}." in each.name)
+        address = min((each.address for each in marks), default=None)
+        if address is None:
+            raise Unproven(f"there is no label {name}")
+        return address
+
     # ---- what is compared ----
 
-    def check(self, start: ChipState, endings: Sequence[ChipState]) -> None:
+    def _check(self, start: ChipState, endings: Sequence[ChipState], scores: list[SumForm]) -> None:
         """Refuse endings that differ from the model, or leave anything else behind."""
+        if not endings:
+            raise Unproven("no path returns")
         for state in endings:
             self._check_kept(start, state)
-        inputs = [variable(root) for root in self.inputs]
-        reference = Reference(self.machine.algebra, self.explorer.ways)
-        scores = reference.scores(self.model, inputs)
         place = self.scores_place(endings[0])
         for state in endings:
             self._check_scores(state, place, scores)
@@ -136,7 +165,8 @@ class PredictionProof:
         for place in self.machine.carried:
             value = end.memory.get(place, self.machine.initial[place])
             if not same(value, self.machine.initial[place]):
-                name = self._name_of(place)
+                inside = (v for v in self.variables if v.address <= place < v.address + v.size)
+                name = next(inside).name
                 raise Unproven(f"{name} is read before it is written, and changes")
 
     def scores_place(self, state: ChipState) -> int:
@@ -191,9 +221,9 @@ class PredictionProof:
         """Whether the comparisons on the way here say which of two scores is less."""
         sums = self.machine.algebra.sums
         modulus = 1 << self.model.own_stages[-1].output_bits
-        compared = {number for fact in state.facts for number in fact[:2]}
+        numbers = [*range(len(sums.forms)), *(sums.number(each) for each in (lower, upper))]
         alike = [
-            [n for n in compared if _is_score(sums.forms[n], each, modulus)]
+            [n for n in dict.fromkeys(numbers) if _is_score(sums.forms[n], each, modulus)]
             for each in (lower, upper)
         ]
         return any(
@@ -209,9 +239,6 @@ class PredictionProof:
             for each in self.variables
             if not places.isdisjoint(range(each.address, each.address + each.size))
         }))  # fmt: skip
-
-    def _name_of(self, place: int) -> str:
-        return next(v.name for v in self.variables if v.address <= place < v.address + v.size)
 
 
 def variables_of(program: LinkedProgram, prefix: str) -> list[Variable]:

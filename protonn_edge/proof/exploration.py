@@ -7,7 +7,9 @@ the same pass of the same loops, and go on as one state if nothing that still ma
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,9 +18,9 @@ from protonn_edge.avr import instruction_set
 from protonn_edge.avr.liveness import AT_RETURN, Live, Liveness
 from protonn_edge.avr.order import CallFrame, Flow, Position, flow_from
 from protonn_edge.avr.program import LinkedProgram
-from protonn_edge.proof.forms import Bit, Byte, Root, Unproven, same
+from protonn_edge.proof.forms import Bit, Byte, Impossible, Root, Unproven, same
 from protonn_edge.proof.machine import OFFSETS, Fork, Machine
-from protonn_edge.proof.state import ChipState, Meeting, over_way, same_mask
+from protonn_edge.proof.state import ChipState, Meeting, over_way, same_mask, words_over_way
 
 RETURN = 0x1FFFE
 """Where a function that is called by nobody returns to."""
@@ -80,13 +82,16 @@ class Explorer:
             if states[0].place == RETURN:
                 if waiting:
                     raise Unproven("some paths do not return")
+                self.machine.algebra.forget()
                 return states
             if len(states) > MOST_STATES:
                 raise Unproven(f"{len(states):,} different states in one place")
             alone = not waiting and len(states) == 1
             for state in states:
-                for each in self._advance(state, alone=alone):
-                    waiting.setdefault(_position(each), []).append(each)
+                with suppress(Impossible):
+                    for each in self._advance(state, alone=alone):
+                        waiting.setdefault(_position(each), []).append(each)
+        self.machine.algebra.forget()
         return []
 
     def _advance(self, state: ChipState, *, alone: bool) -> Iterator[ChipState]:
@@ -121,6 +126,8 @@ class Explorer:
         if here.name == "ret":
             if state.place == RETURN:
                 return False
+            if not state.calls:
+                raise Unproven("it returns elsewhere")
             state.frames.pop()
             before = state.calls.pop()
             if state.place != self.program.reached(before).end:
@@ -188,6 +195,7 @@ class Explorer:
 
     def _joined(self, states: list[ChipState]) -> list[ChipState]:
         """Join what can be joined, states that parted last first."""
+        self.machine.algebra.forget()
         live = AT_RETURN if states[0].place == RETURN else self._live(states[0])
         groups: dict[Any, list[ChipState]] = {}
         for state in states:
@@ -250,7 +258,7 @@ class Explorer:
         mask, rest = one.masks.get(root, full), other.masks.get(root, full)
         if (mask & rest).any():
             raise Unproven("paths overlap")
-        meeting = Meeting(algebra, root, mask, rest)
+        meeting = Meeting(algebra, root, one, other)
         state = _merged([one, other], live, self.machine, lambda values: meeting.value(*values))
         if state is not None:
             bit = self.machine.arithmetic.bit
@@ -268,7 +276,8 @@ class Explorer:
         if not _cover_everything(boxes):
             return None
         way = Root(f"way{len(self.ways)}", np.arange(len(states)), boxes=boxes)
-        state = _merged(states, live, self.machine, lambda values: over_way(way, values))
+        pair = partial(words_over_way, self.machine.algebra, way)
+        state = _merged(states, live, self.machine, partial(over_way, way), pair)
         if state is not None:
             state.masks, state.flags = {}, [None] * 8
             self.ways.append(way)
@@ -309,8 +318,13 @@ def _shared(one: ChipState, other: ChipState) -> int:
     return facts + sum(same_mask(mask, other.masks.get(root)) for root, mask in one.masks.items())
 
 
-def _merged(states: list[ChipState], live: Live, machine: Machine, choose: Any) -> ChipState | None:
-    """Return a state with what a function makes of values; None if one is lost that matters."""
+def _merged(
+    states: list[ChipState], live: Live, machine: Machine, choose: Any, pair: Any = None
+) -> ChipState | None:
+    """Return a state with the common values of some; None if one is lost that matters.
+
+    `choose` makes them of values, and `pair`, if it can, of the values of two bytes.
+    """
     first = states[0]
     registers: list[Any] = []
     for number in range(32):
@@ -320,15 +334,21 @@ def _merged(states: list[ChipState], live: Live, machine: Machine, choose: Any) 
             return None
         registers.append(value)
     memory: dict[int, Any] = {}
-    for place in {place for each in states for place in each.memory}:
+    for place in sorted({place for each in states for place in each.memory}):
         values = [each.memory.get(place) for each in states]
-        value = values[0]
-        if any(each is not value for each in values):
-            values = [machine.before(each, place) for each in states]
-            value = choose(values)
-            if value is None and None not in values and place < OFFSETS:
-                return None
-        memory[place] = value
+        if place in memory:
+            continue
+        if all(each is values[0] for each in values):
+            memory[place] = values[0]
+            continue
+        values = [machine.before(each, place) for each in states]
+        two = pair and pair(values, [machine.before(each, place + 1) for each in states])
+        if two:
+            memory[place], memory[place + 1] = two
+            continue
+        memory[place] = choose(values)
+        if memory[place] is None and None not in values and place < OFFSETS:
+            return None
     state = first.copy()
     state.registers, state.memory = registers, memory
     return state

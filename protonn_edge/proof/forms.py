@@ -28,6 +28,10 @@ class Unproven(Exception):
     """Why a proof stops: the program may differ from its model, or is beyond what is provable."""
 
 
+class Impossible(Exception):
+    """No input leads to this state."""
+
+
 class Root:
     """A variable; index i stands for the integer ``values[i]``.
 
@@ -93,7 +97,7 @@ class SumForm:
         self,
         constant: int,
         tables: dict[Root, Summand],
-        bounds: tuple[int, int] | None = None,
+        bounds: tuple[int, int] | None = None,  # if they are known
     ) -> None:
         self.constant, self.tables = constant, tables
         if bounds is None:
@@ -202,13 +206,16 @@ def congruent(x: SumForm, y: SumForm, modulus: int) -> bool:
     )
 
 
-def fitting(form: SumForm, modulus: int, *, signed: bool) -> SumForm | None:
-    """Return the form, moved by a multiple of the modulus into its range, if that is possible."""
-    low = -(modulus >> 1) if signed else 0
-    move = (form.low - low) // modulus * modulus
-    if form.high - move >= low + modulus:
-        return None
-    return plus(form, constant(-move))
+def fitting(
+    form: SumForm, modulus: int, bounds: tuple[int, int], *, signed: bool
+) -> SumForm | None:
+    """Return the form, moved by a multiple of the modulus into its range, if that is possible.
+
+    Its value is within the bounds.
+    """
+    least = -(modulus >> 1) if signed else 0
+    move = (bounds[0] - least) // modulus * modulus
+    return plus(form, constant(-move)) if bounds[1] - move < least + modulus else None
 
 
 def recentred(form: SumForm, modulus: int) -> SumForm:

@@ -266,6 +266,7 @@ def _lpm(machine: Machine, state: ChipState, o: Operands, here: Decoded) -> None
         if place >= len(code):
             raise Unproven("it reads flash behind the program")
         r[register] = code[place]
+        machine.flash_read.add(place)
         return
     root, addresses = place
     mask = state.masks.get(root)
@@ -273,6 +274,7 @@ def _lpm(machine: Machine, state: ChipState, o: Operands, here: Decoded) -> None
     if not (inside if mask is None else inside | ~mask).all():
         raise Unproven("it reads flash behind the program")
     values = np.frombuffer(code, np.uint8)[np.where(inside, addresses, 0)]
+    machine.flash_read.update(addresses[inside if mask is None else inside & mask].tolist())
     if mask is not None:
         values = np.where(mask, values, values[np.argmax(mask)])
     r[register] = byte_of(single(root, values), 0)

@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from protonn_edge.avr.instructions import Decoded
 from protonn_edge.avr.program import LinkedProgram
+from protonn_edge.errors import CheckFailed
 from protonn_edge.proof.algebra import Algebra
 from protonn_edge.proof.arithmetic import Arithmetic
 from protonn_edge.proof.forms import (
@@ -33,6 +35,7 @@ FIRST_SRAM = 0x100
 OFFSETS = 1 << 20
 """Addresses from here on are relative: `OFFSETS` apart for each pointer of unknown value."""
 _BASE = 1 << 16  # so that an offset may be negative
+_NOWHERE = range(0)
 
 
 class Fork(NamedTuple):
@@ -56,6 +59,10 @@ class Machine:
         Bytes of the model's variables before the call: all that may be written.
     carried : set of int
         Those that are read before they are written.
+    executed : dict of int to tuple
+        The instructions that were executed, by their places.
+    flash_read : set of int
+        Places of tables in flash that were read.
     """
 
     def __init__(
@@ -71,33 +78,49 @@ class Machine:
         self.initial = initial or {}
         self.carried: set[int] = set()
         self._pointers: dict[Summand, tuple[Root, int]] = {}
-        self._arguments: set[int] = set()
-        self._decoded: dict[int, tuple[Action, Decoded]] = {}
+        self._writable: dict[int, range] = {}
+        self.flash_read: set[int] = set()  # places of tables
+        self.executed: dict[int, tuple[Action, Decoded]] = {}
 
-    def pointer(self, name: str, values: range, *, argument: bool) -> tuple[list[Value], int]:
-        """Return the bytes of an address of unknown value, and its place.
+    def pointer(
+        self, name: str, values: NDArray[np.int64], writable: range = _NOWHERE
+    ) -> tuple[Root, int]:
+        """Return a root for an address, and a place that stands for the address.
 
-        Only the program's own stack is written through such addresses, no argument is.
+        Only the addresses at `writable` distances from it are written.
         """
-        root = Root(name, np.arange(values.start, values.stop))
-        form, place = variable(root), (len(self._pointers) + 1) * OFFSETS
-        self._pointers[form.tables[root]] = root, place + _BASE
-        if argument:
-            self._arguments.add(place)
-        return [Byte(form, 0), Byte(form, 1)], place + _BASE
+        root = Root(name, values)
+        if len(values) == 1:
+            return root, int(values[0])
+        place = (len(self._pointers) + 1) * OFFSETS + _BASE
+        self._pointers[variable(root).tables[root]] = root, place
+        self._writable[place - _BASE] = range(place + writable.start, place + writable.stop)
+        return root, place
+
+    def stack(self) -> list[Value]:
+        """Return the bytes of a stack pointer that may be anywhere in SRAM."""
+        root, _ = self.pointer("stack", np.arange(FIRST_SRAM, 0x10000), range(-_BASE, 1))
+        return [byte_of(variable(root), k) for k in range(2)]
 
     def step(self, state: ChipState) -> Fork | None:
         """Execute an instruction; return the ways on if inputs decide between two."""
-        known = self._decoded.get(state.place)
+        known = self.executed.get(state.place)
         if known is None:
-            here = self.program.reached(state.place)
+            try:
+                here = self.program.reached(state.place)
+            except CheckFailed as failure:
+                raise Unproven(str(failure)) from None
             if here.name not in self._actions:
                 raise Unproven(f"the instruction {here.name}")
-            known = self._decoded[state.place] = self._actions[here.name], here
+            known = self.executed[state.place] = self._actions[here.name], here
         action, here = known
         state.place = here.end
-        self.algebra.facts = state.facts
-        return action(self, state, here.operands, here)
+        self.algebra.facts, self.algebra.masks = state.facts, state.masks
+        try:
+            return action(self, state, here.operands, here)
+        except Unproven as reason:
+            where = self.program.names.name_of(here.address)
+            raise Unproven(f"{reason} ({here.name} at 0x{here.address:x}, {where})") from None
 
     def place(self, low: Value, high: Value, offset: int = 0) -> int | tuple[Root, Any]:
         """Return an address: a number, or a root and the addresses over it."""
@@ -133,7 +156,7 @@ class Machine:
         if value is None and place not in state.memory:
             if place in self.initial:
                 return self.before(state, place)
-            if place < OFFSETS or place - place % OFFSETS in self._arguments:
+            if place < OFFSETS or not self._writable[place - place % OFFSETS]:
                 raise Unproven(f"it reads {_named(place)}")
         elif place >= OFFSETS and not self._on_stack(state, place):
             return None  # an interrupt may have changed it
@@ -155,15 +178,15 @@ class Machine:
         if place < OFFSETS:
             inside = place in self.initial
         else:
-            base = place - place % OFFSETS
-            inside = base not in self._arguments and place <= base + _BASE
+            inside = place in self._writable[place - place % OFFSETS]
         if not inside:
             raise Unproven(f"it writes to {_named(place)}")
         state.memory[place] = value
 
     def _on_stack(self, state: ChipState, place: int) -> bool:
         """Whether a relative place is not below the top of the stack."""
-        return place - place % OFFSETS in self._arguments or place > self.top(state)
+        top = self.top(state)
+        return place > top or place - place % OFFSETS != top - top % OFFSETS
 
     def top(self, state: ChipState) -> int:
         """Return where the next byte on the stack goes."""

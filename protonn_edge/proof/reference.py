@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.integer_chain import IntegerChain
+from protonn_edge.chain.integer_stage import IntegerStage
 from protonn_edge.chain.registry import module_of_stage
 from protonn_edge.proof.algebra import Algebra
 from protonn_edge.proof.forms import Root, SumForm, Unproven, constant, plus, scaled, single
@@ -32,12 +32,12 @@ class Reference:
     def __init__(self, algebra: Algebra, ways: Iterable[Root] = ()) -> None:
         self.algebra, self.ways = algebra, iter(ways)
 
-    def scores(self, model: IntegerChain, inputs: list[SumForm]) -> list[SumForm]:
-        """Return the scores of a model; `Unproven` if a stage states no forms."""
+    def values(self, stages: Iterable[IntegerStage], inputs: list[SumForm]) -> list[SumForm]:
+        """Return the values of the last of some stages; `Unproven` if one states no forms."""
         forms = inputs
-        for stage in (*model.feature_stages, *model.own_stages):
+        for stage in stages:
             module = module_of_stage(stage.kind, "proof")
-            if module is None:
+            if not hasattr(module, "forms"):
                 raise Unproven(f"the stage {stage.kind} states no sums")
             forms = module.forms(stage, forms, self)
         return forms
@@ -53,6 +53,14 @@ class Reference:
                 total = plus(total, scaled(inputs[index], int(row[index])))
             sums.append(total)
         return sums
+
+    def affine(
+        self, compute: Callable[[NDArray[np.uint8]], NDArray[Any]], inputs: list[SumForm]
+    ) -> list[SumForm]:
+        """Return sums that are affine functions of bytes, (n, inputs) to (n, ...)."""
+        units = np.eye(len(inputs) + 1, len(inputs), dtype=np.uint8)
+        values = compute(units).reshape(len(units), -1).astype(np.int64)
+        return self.products((values[:-1] - values[-1]).T, values[-1], inputs)
 
     def function(
         self, form: SumForm, compute: Callable[[NDArray[np.int64]], NDArray[Any]], dropped: int = 0

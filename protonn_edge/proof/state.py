@@ -24,8 +24,10 @@ from protonn_edge.proof.forms import (
     constant,
     minus,
     plus,
+    recentred,
     restricted,
     same,
+    scaled,
     single,
     where,
 )
@@ -53,8 +55,18 @@ class Zeros(Flag):
     """Whether all of some bytes are 0, to which higher bytes add themselves."""
 
     def __init__(self, algebra: Algebra, values: list[Value]) -> None:
-        super().__init__(lambda: algebra.zeros(values))
+        parts = [part for each in values for part in getattr(each, "parts", [each])]
+        super().__init__(lambda: algebra.zeros(parts))
         self.values = values
+
+
+class Combined:
+    """Bytes of several roots that are joined by OR: of use only to know whether all are 0."""
+
+    def __init__(self, *values: Any) -> None:
+        self.parts: list[Value] = []
+        for each in values:
+            self.parts += each.parts if isinstance(each, Combined) else [each]
 
 
 class Status:
@@ -109,9 +121,10 @@ def same_mask(one: Mask | None, other: Mask | None) -> bool:
 class Meeting:
     """The common values of two states that differ in the values of one root."""
 
-    def __init__(self, algebra: Algebra, root: Root, one: Mask, other: Mask) -> None:
-        self._algebra, self._root = algebra, root
-        self._one, self._other = one, other
+    def __init__(self, algebra: Algebra, root: Root, one: ChipState, other: ChipState) -> None:
+        full = np.ones(root.size, bool)
+        self._algebra, self._root, self._states = algebra, root, (one, other)
+        self._one, self._other = one.masks.get(root, full), other.masks.get(root, full)
 
     def value(self, x: Any, y: Any) -> Any:
         """Return the value that is x in one state and y in the other, if there is one."""
@@ -123,7 +136,22 @@ class Meeting:
         for one, other, mask in ((x, y, self._other), (y, x, self._one)):
             if same(one, other) or self._covers(one, other, mask):
                 return one
-        return self._chosen(x, y)
+        chosen = self._chosen(x, y)
+        if chosen is None:
+            one, other = (self._known(*each) for each in zip((x, y), self._states, strict=True))
+            return one if same(one, other) else None
+        return chosen
+
+    def _known(self, value: Any, state: ChipState) -> Any:
+        """Return a byte as a number, if all inputs that lead to a state give it the same."""
+        if not isinstance(value, Byte):
+            return value
+        self._algebra.facts, self._algebra.masks = state.facts, state.masks
+        low, high = (
+            end >> 8 * value.place for end in self._algebra.bounds(value.form, by_cuts=True)
+        )
+        self._algebra.forget()
+        return low & 255 if low == high else value
 
     def _chosen(self, x: int | Byte, y: int | Byte) -> Value:
         """Return a table with the values of both, if the root is all that they depend on there."""
@@ -214,7 +242,7 @@ def _moved(value: int | Byte, place: int) -> int | Byte:
 def over_way(way: Root, values: list[Any]) -> Any:
     """Return the value that is one of these for each value of a way, if there is one."""
     first = values[0]
-    if any(each is None or isinstance(each, Status) for each in values):
+    if not all(isinstance(each, int | Byte) for each in values):
         return first if all(each is first for each in values) else None
     if all(same(each, first) for each in values):
         return first
@@ -230,3 +258,33 @@ def over_way(way: Root, values: list[Any]) -> Any:
             return None
         offsets.append(rest.constant)
     return byte_of(plus(base.form, single(way, offsets)), base.place)
+
+
+def words_over_way(
+    algebra: Algebra, way: Root, lows: list[Any], highs: list[Any]
+) -> tuple[Value, Value] | None:
+    """Return the bytes of a number that is one of these for each value of a way, if possible."""
+    words = [_word(algebra, *each) for each in zip(lows, highs, strict=True)]
+    base, offsets = words[0], []
+    for each in words:
+        if base is None or each is None:
+            return None
+        offsets.append(each.constant - base.constant)
+        if not congruent(each, plus(base, constant(offsets[-1])), 1 << 16):
+            return None
+    assert base is not None
+    joined = plus(base, single(way, offsets))
+    return byte_of(joined, 0), byte_of(joined, 1)
+
+
+def _word(algebra: Algebra, low: Any, high: Any) -> SumForm | None:
+    """Return a form with these two bytes."""
+    if not isinstance(low, int | Byte) or not isinstance(high, int | Byte):
+        return None
+    if isinstance(low, Byte) and isinstance(high, Byte) and (low.place, high.place) == (0, 1):
+        return high.form if congruent(low.form, high.form, 256) else None
+    try:
+        forms = algebra.number(low), algebra.number(high)
+    except Unproven:
+        return None
+    return recentred(plus(forms[0], scaled(forms[1], 256)), 1 << 16)

@@ -13,7 +13,7 @@ _PACKAGE = Path(__file__).parents[1]
 # By the name of a part: its folder or module, and the options and commands that it brings.
 _PARTS = {
     "cascades": ("kinds.cascade", "--then --pass-on"),
-    "certificates": ("certificate", "--entry --points --prove --check"),
+    "certificates": ("certificate", "--entry --points --prove --every-input --check"),
     "conversion": ("conversion", "convert"),
     "editing": ("editing", "takes"),
     "float builds": ("kinds.protonn.precision", "--precision"),

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from protonn_edge import DenseClassifier, ForestClassifier, LinearClassifier
+from protonn_edge import DenseClassifier, ForestClassifier, LinearClassifier, ProtoNNClassifier
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import render_c
@@ -151,6 +151,12 @@ def test_models_of_other_classes_are_refused() -> None:
     other = replace(network(), classes=tuple("abcdefghij"))
     with pytest.raises(InputError, match="the second model's classes: not those of the first"):
         joined(forest(), other, X[HELD], Y[HELD])
+
+
+def test_a_model_that_a_device_teaches_is_refused() -> None:
+    taught = _trained(ProtoNNClassifier(random_state=0, epochs=1, n_prototypes=20, teachable=2))
+    with pytest.raises(InputError, match="the second model: a device needs the part 'teaching'"):
+        joined(forest(), taught, X[HELD], Y[HELD])
 
 
 def test_a_cascade_of_cascades_is_refused() -> None:

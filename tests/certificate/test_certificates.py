@@ -193,7 +193,7 @@ def test_a_program_without_the_entry_is_refused(tmp_path: Path) -> None:
         b"",
         b"[" * 100_000,
         b'{"claims": 1}',
-        b'{"format": 1, "tool": {}, "subject": {}, "settings": {}, "claims": []}',
+        b'{"format": 2, "tool": {}, "subject": {}, "settings": {}, "claims": []}',
         b"\xff\xfe",
     ],
 )

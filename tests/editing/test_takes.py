@@ -158,7 +158,7 @@ def test_edits_of_two_programs_at_once_come_one_after_the_other(tmp_path: Path) 
         except ProtoNNEdgeError as error:
             refused.append(error)
 
-    threads = [threading.Thread(target=cut) for _ in range(8)]
+    threads = [threading.Thread(target=cut, daemon=True) for _ in range(8)]
     for each in threads:
         each.start()
     for each in threads:

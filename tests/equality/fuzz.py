@@ -150,7 +150,7 @@ class Example:
         """Return the state in front of the program."""
         state = ChipState(0)
         state.registers, state.flags = [*registers], [0] * 8
-        state.stack, _ = machine.pointer("stack", range(0x100, 0x10000), argument=False)
+        state.stack = machine.stack()
         machine.enter(state, 0, RETURN)
         return state
 
@@ -182,7 +182,7 @@ class Example:
         self, machine: Machine, end: ChipState, plain: Machine, true: ChipState, inputs: Inputs,
         tally: Counter[str],
     ) -> Iterator[str]:  # fmt: skip
-        machine.algebra.facts = end.facts
+        machine.algebra.facts, machine.algebra.masks = end.facts, end.masks
         for number, (value, wanted) in enumerate(zip(end.registers, true.registers, strict=True)):
             if value is not None:
                 tally["bytes"] += 1

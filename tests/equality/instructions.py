@@ -64,7 +64,7 @@ def executed(program: LinkedProgram, number: int, drawn: np.ndarray) -> np.ndarr
     machine = Machine(program, ACTIONS, initial)
     which = Root("record", np.arange(len(drawn)))
     state = ChipState(0)
-    state.stack, _ = machine.pointer("stack", range(0x100, 0x10000), argument=False)
+    state.stack = machine.stack()
     state.registers = [
         Byte(variable(Root(f"r{k}", np.arange(256))), 0) if k != 1 else 0 for k in range(32)
     ]

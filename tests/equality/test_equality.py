@@ -5,20 +5,25 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
+import numpy as np
 import pytest
 from avr_tools import needs_avr_gcc, needs_emulated_avr
-from conformance.instances import KINDS, Program, programs_of
+from conformance.instances import KINDS, Program, instances_of, programs_of
 from equality.fuzz import encoded, fuzz
 from equality.instructions import compare
 from equality.programs import linked_program
 from equality.values import value_of
 
 from protonn_edge.chain.registry import module_of_stage
+from protonn_edge.proof.algebra import Algebra
 from protonn_edge.proof.equality import PredictionProof, prove
-from protonn_edge.proof.forms import Unproven, variable
+from protonn_edge.proof.forms import Root, Unproven, variable
 from protonn_edge.proof.reference import Reference
 
-EXAMPLES = [("linear", 2), ("linear", 9), ("linear", 10)]
+EXAMPLES = [
+    ("linear", 2), ("linear", 9), ("linear", 10), ("dense", 8), ("forest", 3), ("forest", 6),
+    ("prototypes", 0), ("convolution", 6),
+]  # fmt: skip
 """A kind of conformance and the number of a program: small ones."""
 
 
@@ -47,12 +52,33 @@ def test_a_program_is_proven_and_its_forms_are_the_scores(
     model = program.instance.model
     prediction = PredictionProof(linked_program(program, tmp_path), model)
     assert prediction.proof().steps > 50
-    reference = Reference(prediction.machine.algebra, prediction.explorer.ways)
-    scores = reference.scores(model, [variable(each) for each in prediction.inputs])
+    if kind == "prototypes":  # its scores are whatever the invariant allows
+        return
+    scores = prediction.reference((*model.feature_stages, *model.own_stages))
     points = program.instance.points[:2]
     for point, expected in zip(points, model.scores(points), strict=True):
         inputs = dict(zip(prediction.inputs, point.tolist(), strict=True))
         assert [value_of(each, inputs) for each in scores] == expected.tolist()
+
+
+def stating() -> list[str]:
+    """Return the stages that state their values as sums, but for those with ways of a program."""
+    modules = ((kind, module_of_stage(kind, "proof")) for kind in KINDS)
+    return [kind for kind, module in modules if hasattr(module, "forms") and kind != "forest"]
+
+
+@pytest.mark.parametrize("kind", stating())
+def test_the_sums_that_a_stage_states_are_its_values(kind: str) -> None:
+    stage = instances_of(kind)[0].stage
+    points = instances_of(kind)[0].inputs[:3]
+    if getattr(stage, "how", "average") != "average":
+        stage = dataclasses.replace(stage, how="average")
+    roots = [Root(f"x{i}", np.arange(256)) for i in range(stage.n_inputs)]
+    module = module_of_stage(kind, "proof")
+    forms = module.forms(stage, [variable(each) for each in roots], Reference(Algebra()))
+    for point, expected in zip(points, stage.run(points), strict=True):
+        inputs = dict(zip(roots, point.tolist(), strict=True))
+        assert [value_of(each, inputs) for each in forms[:40]] == expected[:40].tolist()
 
 
 @needs_avr_gcc
@@ -82,8 +108,3 @@ def test_a_tie_that_goes_to_the_last_class_is_not_proven(tmp_path: Path) -> None
     code[here.address + 1] ^= 4  # if the next one is less
     with pytest.raises(Unproven):
         prove(dataclasses.replace(linked, code=bytes(code)), program.instance.model)
-
-
-def test_stages_that_state_sums_are_proven_here() -> None:
-    stating = {kind for kind in KINDS if module_of_stage(kind, "proof") is not None}
-    assert stating == {kind for kind, _ in EXAMPLES}

@@ -79,7 +79,11 @@ ROOMS = {
         needed_by=("values", "sets of labels"),
     ),
     "proof": Room(
-        "protonn_edge/proof protonn_edge/kinds/linear/proof.py tests/equality",
+        "protonn_edge/proof protonn_edge/kinds/linear/proof.py protonn_edge/kinds/dense/proof.py "
+        "protonn_edge/kinds/forest/proof.py protonn_edge/kinds/projection/proof.py "
+        "protonn_edge/kinds/protonn/prototypes/proof.py protonn_edge/features/pooling/proof.py "
+        "protonn_edge/features/average_pooling/proof.py protonn_edge/features/int8_layer/proof.py "
+        "protonn_edge/features/convolution/proof.py tests/equality",
     ),
     "certificate": Room(
         "protonn_edge/certificate protonn_edge/cli/certify.py protonn_edge/export/certificate.py "

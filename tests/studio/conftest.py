@@ -89,7 +89,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
     (tmp_path / "secret.csv").write_text("label,a\nx,1\n")
     workspace = Workspace(folder)
     server = StudioServer(workspace, 0)
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
     thread.start()
     yield Site(server)
     server.shutdown()

@@ -223,8 +223,10 @@ class IntegerAveragePooling(RowReader):
     def run(self, x: NDArray[Any]) -> NDArray[Any]:
         """Return the averages (n, h w) of images of bytes (n, H W)."""
         sums = self.pooling.sums(x)
-        if self.maximum is None:
-            return sums / self.pooling.area
+        return sums / self.pooling.area if self.maximum is None else self.averages(sums)
+
+    def averages(self, sums: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return the averages of sums."""
         scaled = sums.astype(np.uint32) * np.uint32(self.multiplier)
         averages: NDArray[np.uint8] = ((scaled + np.uint32(self.half)) >> 16).astype(np.uint8)
         return averages

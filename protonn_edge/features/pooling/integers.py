@@ -97,9 +97,14 @@ class IntegerPooling(ImageStage):
         if self.how == "maximum":
             pooled = windows.max(axis=(2, 4))
         else:
-            pooled = (windows.sum(axis=(2, 4), dtype=np.int64) * self.multiplier + _HALF) >> 16
+            pooled = self.averages(windows.sum(axis=(2, 4), dtype=np.int64))
         values: NDArray[np.uint8] = pooled.astype(np.uint8).reshape(len(x), -1)
         return values
+
+    def averages(self, sums: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the averages of sums."""
+        averages: NDArray[np.int64] = (sums * self.multiplier + _HALF) >> 16
+        return averages
 
 
 def average_multiplier(area: int) -> int:

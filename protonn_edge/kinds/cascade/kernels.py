@@ -36,6 +36,7 @@ from protonn_edge.kinds.cascade.integers import IntegerCascade, PartStages
 
 _USUAL_SHARE = 0.1  # of points that are passed on, if it is unknown
 _CALLS = 1.5  # of the functions that a model's program has, most of which are inlined
+_LONGEST_NAME = 80  # of a kernel in build.json
 _ENTRY_BYTES = compiled.bytes_of("uint16_t", "uint8_t", "uint8_t")
 """SRAM of a program that is not given an array to read in place: how many values are missing,
 whether it has begun, and an answer."""
@@ -299,7 +300,7 @@ class CascadeKernel(Kernel):
             cls(
                 stage,
                 core,
-                "; ".join(" ".join(plan.choices) or "-" for plan in pair),
+                _name_of(pair),
                 (pair[0].kernels, pair[1].kernels),
             )
             for pair in _worthwhile(pairs, _pair_takes)
@@ -371,6 +372,14 @@ class CascadeKernel(Kernel):
         if share > 0:
             others = second.activity_of(tuple(each / share for each in shares[n:]))
         return share, first.activity_of(tuple(shares[:n])), others
+
+
+def _name_of(pair: Sequence[PartPlan]) -> str:
+    """Return the kernels that were chosen among others; of deep networks, their first letters."""
+    name = "; ".join(" ".join(plan.choices) or "-" for plan in pair)
+    if len(name) <= _LONGEST_NAME:
+        return name
+    return "; ".join("".join(each[0] for each in plan.choices) or "-" for plan in pair)
 
 
 def _parts(stage: IntegerCascade) -> tuple[PartStages, PartStages]:

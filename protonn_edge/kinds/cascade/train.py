@@ -21,6 +21,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import FloatPolicy, rule_modules, with_rules
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.errors import InputError, InvalidValue
+from protonn_edge.extensions import parts_of
 from protonn_edge.kinds.cascade.head import CascadeHead, CascadePart, margins
 from protonn_edge.kinds.cascade.quantize import quantized_parts
 from protonn_edge.quantization import measure_activity, quantize
@@ -90,6 +91,12 @@ def _check(first: Model, second: Model) -> None:
             raise InvalidValue(f"the second model's {name}", "not those of the first", again)
     for name, each in (("first", first), ("second", second)):
         check(each.policy.predicts == "class", f"the {name} model", each.policy.predicts, "classes")
+        for part in parts_of(quantize(each)):
+            raise InvalidValue(
+                f"the {name} model",
+                f"a device needs the part '{part.name}' for it, which no cascade has",
+                "train it without",
+            )
 
 
 def _with_parts(first: Model, second: Model) -> Model:

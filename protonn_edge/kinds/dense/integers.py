@@ -52,7 +52,7 @@ class IntegerDense(IntegerMatvec):
     def output(self) -> Range:
         """The range of each value, from the range of its sum."""
         reached = self.accumulators
-        return Range(self._rectified(reached.low), self._rectified(reached.high))
+        return Range(self.rectified(reached.low), self.rectified(reached.high))
 
     @cached_property
     def limits(self) -> bool:
@@ -65,12 +65,13 @@ class IntegerDense(IntegerMatvec):
         scaled: IntArray = np.maximum(upper, 0) * self.multiplier >> UNIT_SHIFT
         return scaled
 
-    def _rectified(self, accumulators: IntArray) -> IntArray:
+    def rectified(self, accumulators: IntArray) -> IntArray:
+        """Convert accumulators to values."""
         return np.minimum(self._scaled(accumulators), BYTE_MAXIMUM)
 
     def run(self, x: NDArray[Any]) -> NDArray[np.uint8]:
         """Return the values (n, d), 0..255, of bytes (n, D)."""
-        return self._rectified(products(self.weights, self.bias, x)).astype(np.uint8)
+        return self.rectified(products(self.weights, self.bias, x)).astype(np.uint8)
 
     def activity(self, x: NDArray[Any]) -> tuple[NDArray[np.float64], ...]:
         """Return how often each value (d,) is not 0."""

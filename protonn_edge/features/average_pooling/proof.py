@@ -1,0 +1,15 @@
+"""Averages of pixels as functions of sums of tables."""
+
+from __future__ import annotations
+
+from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
+from protonn_edge.proof.forms import SumForm
+from protonn_edge.proof.reference import Reference
+
+
+def forms(
+    stage: IntegerAveragePooling, inputs: list[SumForm], reference: Reference
+) -> list[SumForm]:
+    """Return the averages of images."""
+    sums = reference.affine(stage.pooling.sums, inputs)
+    return [reference.function(each, stage.averages) for each in sums]

@@ -1,0 +1,219 @@
+"""Put faults into linked programs: none may be proven, unless no answer changes.
+
+    PYTHONPATH=tests python -m equality.faults [FAULTS [KIND NUMBER]...]
+
+A fault is in the code that a prediction executes (a bit, an immediate, a register, a branch by one
+instruction or with the opposite condition, two instructions in the other order), in a table, or in
+the model, of which another one of the same size is wanted. A program that is proven nevertheless
+runs on the emulated Uno, on points that it draws itself; all of its scores and classes must be the
+model's. For one that is not, an input is searched for which it differs.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import click
+import numpy as np
+from avr_programs import compile_text
+from conformance.instances import programs_of
+from elftools.elf.elffile import ELFFile
+from equality.fuzz import encoded
+from generated_programs import answers_in_bytes, printed_by_uno, write_c
+
+from protonn_edge.avr.program import read_program
+from protonn_edge.proof.counterexample import counterexample
+from protonn_edge.proof.equality import PredictionProof
+from protonn_edge.proof.forms import Unproven
+from protonn_edge.quantization import IntegerChain
+
+POINTS = 1_000
+EXAMPLES = [
+    ("linear", 2), ("linear", 9), ("linear", 10), ("forest", 0), ("forest", 3), ("forest", 11),
+    ("dense", 8), ("prototypes", 0), ("linear", 6), ("linear", 8),
+]  # fmt: skip
+_TRIED = 6  # points on which a difference is searched
+_PROGRAM = """
+#include "pnn_model.h"
+#include "{output}"
+static uint32_t state = 1;
+static uint8_t drawn(void)
+{{
+    state = state * 1664525u + 1013904223u;
+    return (uint8_t)(state >> 24);
+}}
+static pnn_input_t features[PNN_FEATURES];
+int main(void)
+{{
+    begin();
+    for (uint16_t point = 0; point < {points}; ++point) {{
+        for (uint16_t i = 0; i < PNN_FEATURES; ++i) {{
+            const uint8_t value = drawn();
+            const uint16_t most = PNN_INPUT_MAXIMUM + 1u;
+            const pnn_input_t extreme = value & 1 ? PNN_INPUT_MAXIMUM : 0;
+            features[i] = point % 4 == 3 && value < 160 ? 0
+                : point % 4 == 2 ? extreme : (pnn_input_t)(value * most >> 8);
+        }}
+        const uint8_t label = pnn_predict(features);
+        send(label, pnn_scores(), PNN_CLASSES * sizeof(pnn_score_t));
+    }}
+    end();
+}}
+"""
+
+
+def points_of(model: IntegerChain) -> np.ndarray:
+    """Return the points that the program draws."""
+    state, most = 1, model.quantizer.maximum + 1
+    points = np.zeros((POINTS, model.n_features), np.uint8)
+    for point in range(POINTS):
+        for i in range(model.n_features):
+            state = (state * 1664525 + 1013904223) & 0xFFFFFFFF
+            value = state >> 24
+            extreme = most - 1 if value & 1 else 0
+            if point % 4 == 3 and value < 160:
+                continue
+            points[point, i] = extreme if point % 4 == 2 else value * most >> 8
+    return points
+
+
+class Subject:
+    """A linked program, into which faults are put."""
+
+    def __init__(self, kind: str, number: int, folder: Path) -> None:
+        program = programs_of(kind)[number]
+        self.name, self.model, self.folder = f"{kind} {number}", program.instance.model, folder
+        write_c(self.model, folder, program.plan)
+        output = Path(__file__).parents[1] / "codegen/output.h"
+        text = _PROGRAM.format(output=output, points=POINTS)
+        self.elf = compile_text(text, folder / "program.elf", "-O2", "pnn_model.c")
+        self.program = read_program(self.elf)
+        self.points = points_of(self.model)
+        proof = PredictionProof(self.program, self.model)
+        self.steps = proof.proof().steps
+        self.executed = sorted(proof.machine.executed)
+        self.tables = sorted(proof.machine.flash_read)
+
+    def faults(self, rng: random.Random) -> Iterator[tuple[int, bytes]]:
+        """Yield addresses with the bytes that are put there."""
+        code = self.program.code
+        while True:
+            if self.tables and rng.random() < 0.3:
+                address = rng.choice(self.tables)
+                yield address, bytes([code[address] ^ 1 << rng.randrange(8)])
+                continue
+            here = self.program.reached(rng.choice(self.executed))
+            first = bytearray(code[here.address : here.end])
+            how, o = rng.randrange(6), here.operands
+            if how == 0 and here.size == 2:  # two instructions in the other order
+                behind = self.program.reached(here.end)
+                if behind.size == 2:
+                    yield here.address, code[behind.address : behind.end] + bytes(first)
+            elif how == 1 and "K" in o:
+                most = 63 if here.name in {"adiw", "sbiw"} else 255
+                yield (
+                    here.address,
+                    encoded(here.name, **{**o, "K": (o["K"] + rng.choice([-1, 1])) & most}),
+                )
+            elif how == 2 and here.name in {"brbs", "brbc", "rjmp"}:
+                word = int.from_bytes(first, "little")
+                word += rng.choice([-1, 1]) * (1 if here.name == "rjmp" else 8)
+                yield here.address, (word & 0xFFFF).to_bytes(2, "little")
+            elif how == 3 and here.name in {"brbs", "brbc", "sbrc", "sbrs"}:
+                first[1] ^= 4 if here.name.startswith("br") else 2
+                yield here.address, bytes(first)
+            elif how == 4 and "r" in o and here.size == 2 and here.name != "movw":
+                wanted = {**o, "r": min(o["r"] ^ 1, 23 if here.name == "mulsu" else 31)}
+                yield here.address, encoded(here.name, **wanted)
+            else:
+                first[rng.randrange(len(first))] ^= 1 << rng.randrange(8)
+                yield here.address, bytes(first)
+
+    def judged(self, address: int, new: bytes, number: int) -> str:
+        """Return what becomes of a fault."""
+        if self.program.code[address : address + len(new)] == new:
+            return "no fault"
+        elf = self.folder / f"fault{number % 2}.elf"
+        elf.write_bytes(_patched(self.elf, address, new))
+        program = read_program(elf)
+        proof = PredictionProof(program, self.model, most_steps=4 * self.steps + 10_000)
+        try:
+            proof.proof()
+        except Unproven:
+            tried = self.points[:_TRIED]
+            found = counterexample(program, self.model, tried, most_steps=4 * self.steps)
+            return "not proven" if found is None else "not proven, with a point that differs"
+        except Exception as crash:  # noqa: BLE001 - to be mended, but no proof
+            return f"not proven: {type(crash).__name__}"
+        expected = b"".join(answers_in_bytes(self.model, self.points))
+        right = printed_by_uno(elf, len(expected)) == expected
+        return "proven, all points are equal" if right else "MISSED"
+
+    def judged_model(self, rng: random.Random) -> str:
+        """Return whether the program is taken for one of a model with another number."""
+        stages = [*self.model.own_stages]
+        at = rng.randrange(len(stages))
+        names = [
+            each.name
+            for each in dataclasses.fields(stages[at])
+            if each.name in {"weights", "bias", "leaves", "thresholds", "labels", "prototypes"}
+        ]
+        name = rng.choice(names)
+        array = getattr(stages[at], name).copy()
+        place = tuple(rng.randrange(size) for size in array.shape)
+        array[place] = array[place] - 1 if array[place] > 100 else array[place] + 1
+        try:
+            stages[at] = dataclasses.replace(stages[at], **{name: array})
+            other = dataclasses.replace(self.model, own_stages=tuple(stages))
+        except Exception:  # noqa: BLE001 - numbers that a stage refuses
+            return "no fault"
+        try:
+            PredictionProof(self.program, other).proof()
+        except Unproven:
+            return "another model is not proven"
+        equal = answers_in_bytes(other, self.points) == answers_in_bytes(self.model, self.points)
+        return "proven, all points are equal" if equal else "MISSED"
+
+
+def _patched(elf: Path, address: int, new: bytes) -> bytes:
+    """Return a file with other bytes at an address of flash."""
+    contents = bytearray(elf.read_bytes())
+    with elf.open("rb") as file:
+        for segment in ELFFile(file).iter_segments("PT_LOAD"):
+            start = segment["p_paddr"]
+            if start <= address < start + segment["p_filesz"]:
+                offset = segment["p_offset"] + address - start
+                contents[offset : offset + len(new)] = new
+                return bytes(contents)
+    raise AssertionError(address)
+
+
+def run(kind: str, number: int, count: int, seed: int = 0) -> Counter[str]:
+    """Put faults into a program; return how many had which end."""
+    rng, tally = random.Random(f"{kind} {number} {seed}"), Counter[str]()
+    with TemporaryDirectory() as folder:
+        subject = Subject(kind, number, Path(folder))
+        faults = subject.faults(rng)
+        for index in range(count):
+            if index % 10 == 9:
+                tally[subject.judged_model(rng)] += 1
+            else:
+                tally[subject.judged(*next(faults), index)] += 1
+    return tally
+
+
+if __name__ == "__main__":
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 500
+    named = list(zip(sys.argv[2::2], map(int, sys.argv[3::2]), strict=True)) or EXAMPLES
+    total: Counter[str] = Counter()
+    for kind, number in named:
+        tally = run(kind, number, count)
+        total += tally
+        click.echo(f"{kind} {number}: {dict(tally)}")
+    click.echo(f"all: {dict(total)}")
