@@ -76,6 +76,8 @@ class _Loop:
         self.explorer.stops = frozenset({self.head, self.some, self.done})
         self.first = self.explorer.stopped[0]
         low, high = self.first.registers[_ROW : _ROW + 2]
+        if not isinstance(low, int) or not isinstance(high, int):
+            raise Unproven("the place of the first prototype depends on inputs")
         self.rows = low | high << 8  # the first prototype, which the program has in its code
         self._check_start()
         first, machine = self.first, self.machine
