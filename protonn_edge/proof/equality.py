@@ -90,8 +90,8 @@ class PredictionProof:
         start = self.start()
         try:
             endings, scores = self._executed(start)
-        except CheckFailed as failure:  # code leads where there is none
-            raise Unproven(str(failure)) from failure
+        except (CheckFailed, LookupError, RecursionError) as failure:  # of code that was damaged
+            raise Unproven(f"the code is not that of functions: {failure}") from failure
         self._check(start, endings, scores)
         return Proof(self.explorer.steps, len(endings), self._written(endings))
 

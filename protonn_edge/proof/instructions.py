@@ -80,8 +80,8 @@ def _com(machine: Machine, state: ChipState, o: Operands, _: Decoded) -> None:
     value = state.registers[o["d"]]
     if isinstance(value, Byte):
         value = byte_of(minus(constant(-1), value.form), value.place)
-    elif value is not None:
-        value = 255 - value
+    else:
+        value = 255 - value if isinstance(value, int) else None
     _logic(machine, state, o["d"], value)
     state.flags[CARRY] = 1
 

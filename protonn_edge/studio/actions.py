@@ -43,7 +43,7 @@ ACTIONS: dict[str, str] = {
     "--refractory={refractory}? --board={board}?",
     "upload": "upload {project} --port={port}?",
     "monitor": "monitor --project={project} --emulate+played --sensor={played}? --port={port}? "
-    "--board={board}? --teach+teach",
+    "--board={board}? --teach+teaching",
     "build-points": "build {model} -o {project} --board={board}?",
     "measure": "hil {points} --project={project} --emulate+emulated --port={port}? "
     "--board={board}? --read={read}? -o {results}",
@@ -155,7 +155,6 @@ FIELDS: Mapping[str, _Check] = {
     "refractory": _number(0, 3600, whole=False),
     "results": _new(".csv"),
     "emulated": _matching("yes", "a choice"),
-    "teach": _matching("yes", "a choice"),
 }
 """The fields of actions, and what checks their values."""
 

@@ -1,4 +1,4 @@
-"""The answers of a board that classifies its sensor's samples, and teaching it."""
+"""The answers of a board that classifies its sensor's samples, and what is asked of it."""
 
 from __future__ import annotations
 
@@ -11,22 +11,23 @@ from protonn_edge.studio.stream_takes import BoardLine
 
 
 class BoardAnswers:
-    """Follows the answers of a board, and teaches it as ordered."""
+    """Follows the answers of a board, and gives it the orders that its firmware takes."""
 
     def __init__(self, line: BoardLine) -> None:
         self._line, self._tell = line, line.tell
-        self._teaches = False
+        self._keys: Any = None  # those of `monitor`, if an extension has some
 
     def listen(self, listener: Listener, keys: Any) -> None:
-        """Listen to a board's answers until its stream is ended; `keys` are those of a teacher."""
+        """Listen to a board's answers until its stream is ended; `keys` are those of `monitor`."""
         names: list[str] = []
-        self._teaches = keys is not None
+        self._keys = keys
         for answer in listener.answers():
             self._line.obey(listener)
             if warning := listener.stream.take_warning():
                 self._tell(warning=warning)
             if not isinstance(answer, WindowAnswer):
-                self._tell(warning=keys.replied(answer)[0]) if keys else None
+                if keys is not None:
+                    self._line.report(text=keys.replied(answer)[0])
                 continue
             named = listener.named(answer)
             if [*named.names] != names:
@@ -43,15 +44,12 @@ class BoardAnswers:
                 missing=named.missing,
             )  # fmt: skip
 
-    def teach(self, label: Any, *, forget: bool = False) -> None:
-        """Have the board learn its last window as a class, or forget the class's examples."""
+    def act(self, what: str, label: Any) -> None:
+        """Give the board an order about a class, as a key of `monitor` does."""
 
-        def obey(teacher: Any) -> None:
-            if not self._teaches or label not in range(teacher.description.n_classes):
-                raise CheckFailed("the board cannot be taught; connect it for teaching")
-            if forget:
-                teacher.forget(label)
-            elif refused := teacher.teach(label):
-                self._tell(warning=refused)
+        def obey(listener: Listener) -> None:
+            if self._keys is None or label not in range(listener.description.n_classes):
+                raise CheckFailed("the board takes no such order; connect it in another way")
+            self._keys.act(what, label)
 
         self._line.order(obey)

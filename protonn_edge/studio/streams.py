@@ -1,7 +1,7 @@
 """Streams: the serial line of one board, read by a thread.
 
 A board runs a logger, of whose samples takes are recorded and classes are computed in the board's
-integers; or firmware that classifies, which may be taught. The page gives orders; they are obeyed
+integers; or firmware that classifies. The page gives orders; they are obeyed
 between two readings.
 """
 
@@ -121,11 +121,9 @@ class BoardStream:
 
     def _listen(self) -> None:
         kind = LOGGER if self.kind == "logger" else LIVE
-        make: Any = {"logger": Recorder, "live": Listener}.get(self.kind)
-        taught = brought("command monitor").get("teaching") if self.kind == "teach" else None
-        if self.kind == "teach" and taught is None:
-            raise InputError("teaching is not installed; choose another firmware")
-        make = make or getattr(taught, "listener", Listener)
+        added = talks().get(self.kind)
+        usual: Any = Recorder if self.kind == "logger" else Listener
+        make = usual if added is None else added.listener
 
         def opened(line: Link, url: str) -> Any:
             return make(StoppableLine(line, self._stop), url)
@@ -142,7 +140,11 @@ class BoardStream:
             if self.kind == "logger":
                 self.takes.listen(board)
             else:
-                self.answers.listen(board, taught and taught().keys(board, self.say))
+                keys = None if added is None else added().keys(board, self._remark)
+                self.answers.listen(board, keys)
+
+    def _remark(self, sentence: str) -> None:
+        self.tell(warning=sentence)
 
     def _played(self) -> list[Any]:
         from protonn_edge.sensors import read_sensor  # noqa: PLC0415 - its name is lazy
@@ -156,6 +158,12 @@ class BoardStream:
                 self._orders.get()(board)
             except ProtoNNEdgeError as error:
                 self.tell(warning=str(error))
+
+
+def talks() -> dict[str, Any]:
+    """Return the extensions that talk to a board in `monitor`, and so in the page, by name."""
+    added = brought("command monitor")
+    return {name: each for name, each in added.items() if each.listener is not Listener}
 
 
 def _units(described: Any) -> list[int]:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 # The page is shown before what it may never need is imported.
 _open_stream = later("protonn_edge.studio.streams", "BoardStream")
+_talks = later("protonn_edge.studio.streams", "talks")
 _curves = later("protonn_edge.studio.views", "curves")
 _answers = later("protonn_edge.studio.views", "figures")
 
@@ -113,7 +114,7 @@ class Workspace:
     def connect(self, request: PageRequest) -> dict[str, Any]:
         """Listen to a board, with its logger or its classifier."""
         kind = str(request.asked.get("kind"))
-        if kind not in ("logger", "live", "teach"):
+        if kind not in ("logger", "live") and kind not in _talks():
             raise InvalidValue("the firmware", shortened(repr(kind)), _RELOAD)
         if self.jobs.is_running and self.jobs.latest.get("action") in _UPLOADS:
             raise Busy("the board is being programmed; wait until that ends")
@@ -127,7 +128,7 @@ class Workspace:
         self._leave_board()
         source = SensorSource(port, bool(played), tuple(played), Path(project))
         self.stream = _open_stream(kind, source, board, baud, self.tabs.tell)
-        self._source = {**request.asked, "teach": "yes" if kind == "teach" else ""}
+        self._source = {**request.asked, kind: "yes"}
         if kind != "logger":
             self._show_line("monitor", {**self._source, "project": project})
         return {}
@@ -142,9 +143,10 @@ class Workspace:
         what = request.asked.get("what")
         if self.stream is None:
             raise InputError("no board is connected; connect one first")
-        if what not in _ORDERS:
-            raise InvalidValue("the order", shortened(repr(what)), _RELOAD)
-        _ORDERS[what](self.stream, request)
+        if what in _ORDERS:
+            _ORDERS[what](self.stream, request)
+        else:
+            self.stream.answers.act(str(what), request.asked.get("label"))
         if what == "begin" and request.value("seconds"):
             self._show_line("record", {**self._source, **request.asked, "takes": 1})
         return {}
@@ -200,8 +202,6 @@ _ORDERS: Mapping[Any, Callable[[BoardStream, PageRequest], None]] = {
     "end": lambda stream, _: stream.takes.end(),
     "discard": lambda stream, _: stream.takes.end(discard=True),
     "classify": _classify,
-    "teach": lambda stream, request: stream.answers.teach(request.asked.get("label")),
-    "forget": lambda stream, request: stream.answers.teach(request.asked.get("label"), forget=True),
 }
 
 

@@ -98,6 +98,16 @@ class Labels:
         for key in line:
             self._press(key)
 
+    def act(self, what: str, label: int) -> None:
+        """Teach the last window as a class, or forget the class's examples."""
+        refused = None
+        if what == "forget":
+            self._teacher.forget(label)
+        else:
+            refused = self._teacher.teach(label)
+        if refused:
+            self._tell(refused)
+
     def _press(self, key: str) -> None:
         label = _KEYS.find(key.lower())
         if key == _QUIT:
@@ -110,11 +120,9 @@ class Labels:
                 f"{key!r} is not the key of a class; press one of the keys "
                 f"{', '.join(_KEYS[: len(self._names)])}"
             )
-        elif self._forgetting:
+        else:
+            self.act("forget" if self._forgetting else "teach", label)
             self._forgetting = False
-            self._teacher.forget(label)
-        elif refused := self._teacher.teach(label):
-            self._tell(refused)
 
     def replied(self, reply: Message) -> tuple[str, dict[str, Any]]:
         """Return a sentence about the board's reply to a key, and an object for JSON."""

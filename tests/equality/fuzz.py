@@ -184,7 +184,7 @@ class Example:
     ) -> Iterator[str]:  # fmt: skip
         machine.algebra.facts, machine.algebra.masks = end.facts, end.masks
         for number, (value, wanted) in enumerate(zip(end.registers, true.registers, strict=True)):
-            if value is not None:
+            if isinstance(value, int | Byte):
                 tally["bytes"] += 1
                 tally["bytes of several inputs"] += isinstance(value, Byte) and not value.form.root
                 if byte_of(value, inputs) != wanted:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from avr_tools import needs_avr_gcc, needs_emulated_avr
 from conformance.instances import KINDS, Program, instances_of, programs_of
+from equality.faults import run
 from equality.fuzz import encoded, fuzz
 from equality.instructions import compare
 from equality.programs import linked_program
@@ -16,6 +17,7 @@ from equality.values import value_of
 
 from protonn_edge.chain.registry import module_of_stage
 from protonn_edge.proof.algebra import Algebra
+from protonn_edge.proof.counterexample import counterexample
 from protonn_edge.proof.equality import PredictionProof, prove
 from protonn_edge.proof.forms import Root, Unproven, variable
 from protonn_edge.proof.reference import Reference
@@ -108,3 +110,19 @@ def test_a_tie_that_goes_to_the_last_class_is_not_proven(tmp_path: Path) -> None
     code[here.address + 1] ^= 4  # if the next one is less
     with pytest.raises(Unproven):
         prove(dataclasses.replace(linked, code=bytes(code)), program.instance.model)
+
+
+@needs_emulated_avr
+def test_no_fault_is_missed() -> None:
+    tally = run("linear", 10, 12)
+    assert tally["another model is not proven"]
+    assert tally["not proven, with a point that differs"]
+    assert tally["MISSED"] == 0
+    assert not [each for each in tally if each.endswith("Error")]
+
+
+@needs_avr_gcc
+def test_a_proven_program_has_no_counterexample(tmp_path: Path) -> None:
+    program = example("linear", 10)
+    binary = linked_program(program, tmp_path)
+    assert counterexample(binary, program.instance.model, program.instance.points[:2]) is None

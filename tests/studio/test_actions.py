@@ -28,7 +28,7 @@ VALUES: Mapping[str, Any] = {
     "features": "mean,bands:4", "epochs": 20, "image": "8x8", "read": "size=8x8", "holdout": 0.3,
     "groups": "groups", "minutes": 1, "budget": "2kB", "teachable": 5, "seed": 1,
     "project": "live", "hop": 25, "votes": 3, "refractory": 1.5, "results": "results.csv",
-    "emulated": "yes", "teach": "yes",
+    "emulated": "yes", "teaching": "yes",
 }  # fmt: skip
 BAD = ("", " ", None, [], {}, "a\nb", "a\0b", "x" * 501, -1, 1e99, True)  # for every field
 PATHS = ("../x", "/x", "-x", "..", ".x", "a/b", "a\\b")

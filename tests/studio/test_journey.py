@@ -120,7 +120,7 @@ def test_from_an_empty_folder_to_a_class_that_the_board_answers(
 ) -> None:
     page, folder = shown.page, shown.folder
     assert [*folder.iterdir()] == []
-    assert barriers_at_all_sizes(page) == []
+    assert barriers(page) == []
     write_gestures(tmp_path / "arm.csv")
     page.locator("#files").set_input_files(tmp_path / "arm.csv")
     expect(page.locator("#logger [name=file]")).to_have_value("arm.csv")

@@ -17,7 +17,7 @@ export class LiveClasses {
         this.action = new ActionForm(this.form, wire, monitor);
         this.action.press("classify", () => this.#classify());
         this.action.press("board", () => this.#connect("live"));
-        this.action.press("teach", () => this.#connect("teach"));
+        this.action.press("teach", () => this.#connect("teaching"));
         wire.on("answer", ({ answer }) => this.#show(answer));
         wire.on("stream", ({ stream }) => this.#state(stream));
     }
@@ -41,7 +41,7 @@ export class LiveClasses {
         const answers = stream.running && stream.classes?.length > 0;
         find("#answer").hidden = !answers;
         const place = find("#teachers");
-        place.hidden = !answers || stream.kind !== "teach";
+        place.hidden = !answers || stream.kind !== "teaching";
         const press = (what, label) => () => this.wire.order("order", { what, label });
         const buttons = (stream.classes ?? []).flatMap((name, label) => [
             make("button", { type: "button", click: press("teach", label) }, `This is ${name}`),

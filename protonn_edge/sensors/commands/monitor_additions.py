@@ -26,6 +26,9 @@ class MonitorKeys(Protocol):
     def read_line(self) -> None:
         """Press the key in the next line of a pipe, which is for the last window."""
 
+    def act(self, what: str, label: int) -> None:
+        """Do about a class what a page orders, such as "teach"."""
+
     def replied(self, reply: Message) -> tuple[str, dict[str, Any]]:
         """Return a sentence about the board's reply to a key, and an object for JSON."""
 

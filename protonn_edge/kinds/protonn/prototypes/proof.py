@@ -76,6 +76,8 @@ class _Loop:
         self.explorer.stops = frozenset({self.head, self.some, self.done})
         self.first = self.explorer.stopped[0]
         low, high = self.first.registers[_ROW : _ROW + 2]
+        if not isinstance(low, int) or not isinstance(high, int):
+            raise Unproven("the place of the first prototype depends on inputs")
         self.rows = low | high << 8  # the first prototype, which the program has in its code
         self._check_start()
         first, machine = self.first, self.machine
@@ -120,8 +122,8 @@ class _Loop:
             raise Unproven("the scores do not begin with 0")
 
     def _check_kept(self, state: ChipState) -> None:
-        done = state.place == self.done
-        for number in self.untouched if done else range(32):
+        # The next list loads the coordinates again.
+        for number in range(32) if state.place == self.head else self.untouched:
             value = self.first.registers[number]
             if value is not None and not same(state.registers[number], value):
                 raise Unproven(f"r{number} is not kept in the loop over prototypes")
