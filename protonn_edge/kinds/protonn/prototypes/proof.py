@@ -122,8 +122,8 @@ class _Loop:
             raise Unproven("the scores do not begin with 0")
 
     def _check_kept(self, state: ChipState) -> None:
-        done = state.place == self.done
-        for number in self.untouched if done else range(32):
+        # The next list loads the coordinates again.
+        for number in range(32) if state.place == self.head else self.untouched:
             value = self.first.registers[number]
             if value is not None and not same(state.registers[number], value):
                 raise Unproven(f"r{number} is not kept in the loop over prototypes")
