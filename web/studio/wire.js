@@ -53,8 +53,8 @@ export class Wire extends EventTarget {
                 this.#hear({ changed: true });
             }
         } catch {}
-        if (!quiet) {
-            this.#hear({ error: answer.error ?? "" });
+        if (!quiet && (answer.error || path.startsWith("/do/"))) {
+            this.#hear({ error: answer.error ?? "" }); // an order begins without the last one's error
         }
         return answer.error ? null : answer;
     }
