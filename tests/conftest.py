@@ -8,6 +8,7 @@ import os
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 import pytest
 from arduino_ide import build_core
@@ -26,6 +27,9 @@ from schedule import (
 from protonn_edge.codegen import host, renderer
 from protonn_edge.system.rounding import fix_rounding
 from protonn_edge.toolchain import platformio
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 __all__ = [  # hooks
     "pytest_collection_modifyitems",
@@ -90,6 +94,15 @@ def _replayed_builds() -> Iterator[None]:
 def arduino_core(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the Arduino core for the Uno, compiled once for all tests of sketches."""
     return build_core(tmp_path_factory.mktemp("core"))
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Give the system's Chromium, without a window; a process can have only one of these."""
+    from system_browser import system_browser  # noqa: PLC0415 - few tests need it
+
+    with system_browser() as found:
+        yield found
 
 
 @pytest.hookimpl(wrapper=True)

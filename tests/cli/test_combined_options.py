@@ -24,6 +24,7 @@ VALUES = {
     "--points": "99",
     "--keep": "1:2",
     "--cut": "1:2",
+    "--pass-on": "1%",
 }
 Case = tuple[str, tuple[str, ...], str]
 

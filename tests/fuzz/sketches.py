@@ -32,6 +32,7 @@ from protonn_edge.codegen.plan import plan_with
 from protonn_edge.codegen.planner import feedings
 from protonn_edge.cores import CORES
 from protonn_edge.errors import CheckFailed
+from protonn_edge.families.avr.code import AVRCode
 from protonn_edge.kernels.kernel import kernels_of
 from protonn_edge.quantization import IntegerChain, quantize
 
@@ -115,7 +116,7 @@ def check_case(seed: int, folder: Path) -> list[Checked]:
 
 def _claims(program: LinkedProgram, entry: str) -> Iterator[Claim]:
     with suppress(CheckFailed):  # it is refused: nothing is claimed
-        yield from program_claims(program, entry)
+        yield from program_claims(program, AVRCode(program), entry)
 
 
 def _entries(rng: np.random.Generator, sketch: Sketch, run: Run) -> list[str]:

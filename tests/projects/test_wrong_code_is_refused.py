@@ -80,8 +80,10 @@ FAULTS = {
         random_linear_model, r"TIMES\(product, (\d+)\)", r"TIMES(product, 1+\1)", 1
     ),
     "another bias": Fault(random_linear_model, r"(sums\[0\] = -?\d+);", r"\1 + 1;"),
-    "comparisons the other way round": Fault(random_forest_model, "brcs  .Lright", "brcc  .Lright"),
-    "leaves without a sign": Fault(random_forest_model, r'"    dec   r0\\n"', '""'),
+    "comparisons the other way round": Fault(
+        random_forest_model, r"brcs  (\.L(?:leaf|node)_)", r"brcc  \1"
+    ),
+    "leaves without a sign": Fault(random_forest_model, r"sub   (r\d), r25", r"add   \1, r25"),
     "sums that are not rounded": Fault(
         small_pooling_model, r'"    ldi   r22, 0x80\\n"', r'"    ldi   r22, 0\\n"'
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -97,6 +98,8 @@ def test_a_training_is_stopped_at_any_time_and_another_job_waits(tmp_path: Path)
     while not any((each.get("progress") or {}).get("done") for each in told):
         assert told[-1]["state"] == "running"
     jobs.stop()
+    while told[-1]["state"] == "running":
+        time.sleep(0.05)
     jobs.close()
     assert told[-1]["state"] == "stopped"
     assert "the best model so far is kept in m.npz" in told[-1]["record"]["error"]

@@ -14,18 +14,12 @@ import pytest
 from avr_tools import EMULATED_AVR, skip_without
 from command_line import succeed
 from playwright.sync_api import Browser, BrowserContext, Page, expect
-from system_browser import axe_source, system_browser
+from system_browser import axe_source
 
 RATE = 100.0
 _PORT = re.compile(rb"socket://127.0.0.1:\d+")  # of the emulated board, another one in every run
 PHONE = {"width": 390, "height": 844}
 DESK = {"width": 1280, "height": 900}
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with system_browser() as found:
-        yield found
 
 
 @dataclass

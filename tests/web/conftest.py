@@ -13,7 +13,7 @@ from avr_tools import EMULATED_AVR, skip_without
 from evidence_factory import hostile_model
 from model_factory import random_model, random_points
 from playwright.sync_api import Browser, Page
-from system_browser import axe_source, system_browser
+from system_browser import axe_source
 
 from protonn_edge.boards import load_board
 from protonn_edge.chain.model import Model
@@ -96,13 +96,6 @@ def needs_tools() -> None:
     script = page_script()
     if script.text is None:
         pytest.skip(f"needs the page's script; to run: {script.missing}")
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """Give the system's Chromium, without a window."""
-    with system_browser() as found:
-        yield found
 
 
 @dataclass

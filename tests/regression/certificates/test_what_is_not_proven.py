@@ -86,7 +86,7 @@ def test_a_function_without_a_bound_gets_none(tmp_path: Path, body: str, reason:
 
 def test_a_function_without_a_name_is_refused(tmp_path: Path) -> None:
     elf = compile_text("int main(void) { for (;;) {} }", tmp_path / "program.elf")
-    with refused_by("certificate.program"):
+    with refused_by("families.avr.code"):
         certify_program(elf, load_board("uno"), Settings("uno", entry=""))  # not .do_clear_bss_loop
 
 
