@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +14,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from avr_tools import EMULATED_AVR, skip_without
-from command_line import succeed
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 from system_browser import axe_source
 
@@ -245,8 +246,9 @@ def same_bytes(lines: list[str], folder: Path, again: Path) -> None:
     assert [each[0] for each in ran] == [
         "build", "takes", "takes", "takes", "windows", "train", "build", "build", "hil", "report"
     ]  # fmt: skip
-    for each in ran:
-        succeed(*each)
+    for each in ran:  # as programs, like the page
+        command = [sys.executable, "-m", "protonn_edge", *each]
+        subprocess.run(command, cwd=again, check=True, capture_output=True, timeout=120)
     for name in ("recording.csv", "windows.npz", "linear.npz", "report.html"):
         assert (folder / name).read_bytes() == (again / name).read_bytes(), name
     results = [_PORT.sub(b"", (each / "results.csv").read_bytes()) for each in (folder, again)]
