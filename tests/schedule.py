@@ -12,9 +12,9 @@ import pytest
 # Few tests that take long: a process that begins them last would be the only one that still runs.
 _LONG = (
     *("agreement", "basis_images", "cli/test_best", "cli/test_commands", "cli/test_tune"),
-    *("cli/test_usps", "conformance", "docs", "export", "hil/test_uploaded", "kinds/test_command"),
-    *("live/test_gesture", "observation", "portability/test_removable", "proof", "teaching"),
-    *("toolchain", "tuning", "web", "wheel"),
+    *("cli/test_usps", "conformance", "docs", "equality", "export", "hil/test_uploaded"),
+    *("kinds/test_command", "live/test_gesture", "observation", "portability/test_removable"),
+    *("proof", "studio", "teaching", "toolchain", "tuning", "web", "wheel"),
 )
 _LONG_FILES = tuple(f"tests/{name}" for name in _LONG)
 
