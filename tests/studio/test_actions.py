@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import shlex
+import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,15 @@ def test_what_is_shown_is_what_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert told[-1]["record"] == {"error": "cannot run the command: no such program"}
 
 
+@pytest.fixture
+def can_be_interrupted() -> Iterator[None]:
+    """A shell that runs tests in the background has them ignore Ctrl-C; `studio` does not."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("can_be_interrupted")
 def test_a_training_is_stopped_at_any_time_and_another_job_waits(tmp_path: Path) -> None:
     rows = "".join(f"{'xy'[i % 2]},{i % 7},{i % 2 + i % 5}\n" for i in range(400))
     (tmp_path / "table.csv").write_text("label,a,b\n" + rows)
