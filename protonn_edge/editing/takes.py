@@ -99,7 +99,8 @@ def _in_file(path: Path, content: bytes) -> EditableRecording:
     begin = content.find(b"\n", content.find(b"\n") + 1) + 1  # behind the comment and the header
     if not begin:
         raise InvalidValue(path, "no header", "record it again")
-    comment, header = content[:begin].decode(errors="replace").splitlines()
+    lines = content[:begin].decode(errors="replace").split("\n")
+    comment, header = (line.rstrip("\r") for line in lines[:2])
     facts = dict(each.partition(": ")[::2] for each in comment.split("; ", 3)[1:])
     try:
         rate = float(facts["rate"].removesuffix(" Hz"))
@@ -205,17 +206,22 @@ def _sample_places(content: bytes) -> NDArray[np.int64]:
         if name == b"fmt ":
             step = struct.unpack_from("<H", content, at + 20)[0]
         if name == b"data" and step:
-            return np.arange(at + 8, at + 8 + size + 1, step)
+            end = min(at + 8 + size, len(content))  # a program that streams states a larger size
+            return np.arange(at + 8, end + 1, step)
         at += 8 + size + size % 2
     raise InputError("there is no sound in the file; record it again")
 
 
 def with_sizes(content: bytes, removed: int) -> bytes:
-    """Return a WAV file from which bytes of samples were removed, with the sizes in its header."""
+    """Return a WAV file from which bytes of samples were removed, with the sizes in its header.
+
+    A program that streams states a size of 0, or the largest number.
+    """
     edited, at = bytearray(content), 12
-    struct.pack_into("<I", edited, 4, struct.unpack_from("<I", edited, 4)[0] - removed)
     while edited[at : at + 4] != b"data":
         size = struct.unpack_from("<I", edited, at + 4)[0]
         at += 8 + size + size % 2
-    struct.pack_into("<I", edited, at + 4, struct.unpack_from("<I", edited, at + 4)[0] - removed)
+    for place in (4, at + 4):
+        size = struct.unpack_from("<I", edited, place)[0]
+        struct.pack_into("<I", edited, place, max(0, size - removed))
     return bytes(edited)
