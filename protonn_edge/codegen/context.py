@@ -26,7 +26,7 @@ from protonn_edge.codegen.plan import Plan
 from protonn_edge.cores import BOUND_FLAGS
 from protonn_edge.datasets.naming import channel_names
 from protonn_edge.extensions import parts_of
-from protonn_edge.kernels.kernel import Kernel
+from protonn_edge.kernels.in_templates import StageInTemplate
 from protonn_edge.quantization import MODEL_HASH_BYTES, IntegerChain
 
 API_VERSION = 1
@@ -45,28 +45,19 @@ class ClassName:
     constant: str
 
 
-@dataclass(frozen=True)
-class StageContext:
-    """A stage as its template sees it: names for C, the kernel, the neighbours.
+@dataclass(frozen=True, eq=False)
+class StageContext(StageInTemplate):
+    """A stage and its neighbours.
 
     The first one knows whether the firmware holds all of its inputs, and the classifier's first
     one which of its inputs are watched.
     """
 
-    n: str
-    title: str
-    template: str
-    k: Kernel
     held_by_firmware: bool = False
     watched: range = range(0)  # inputs; see `chain.watch`
     watching: str = ""  # the template of what watches them
     previous: StageContext | None = None
     next: StageContext | None = None
-
-    @property
-    def N(self) -> str:  # noqa: N802  (n in capitals)
-        """The name of its macros."""
-        return self.n.upper()
 
 
 def program_context(model: IntegerChain, plan: Any) -> dict[str, Any]:
@@ -101,13 +92,11 @@ def _stage_contexts(plan: Plan, n_feature_stages: int) -> tuple[StageContext, ..
     expected = getattr(plan.kernels[-1].stage, "expected", None)
     contexts: list[StageContext] = []
     for name, kernel in plan.named.items():
-        title = name.replace("_", " ").capitalize()
         held = plan.buffered and not contexts
         watched, watching = range(0), ""
         if expected is not None and len(contexts) == n_feature_stages:
             watched, watching = expected.watched, expected.template
-        template = f"{kernel.stage.kind}/{kernel.stage.kind}.j2"
-        contexts.append(StageContext(name, title, template, kernel, held, watched, watching))
+        contexts.append(StageContext(name, kernel, held, watched, watching))
     for one, other in pairwise(contexts):
         object.__setattr__(one, "next", other)
         object.__setattr__(other, "previous", one)

@@ -12,11 +12,11 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from protonn_edge.chain.integer_chain import IntegerChain, named_stages
-from protonn_edge.chain.integer_stage import IntegerStage
 from protonn_edge.codegen.plan import ENTRY_BYTES, check_parts
 from protonn_edge.cores import Core
 from protonn_edge.extensions import parts_of
-from protonn_edge.kernels.kernel import Kernel, Step, kernels_of
+from protonn_edge.kernels.in_templates import StageInTemplate
+from protonn_edge.kernels.kernel import Step, kernels_of
 from protonn_edge.kernels.words import Words, words_of
 from protonn_edge.system.facts_repr import FactsRepr
 
@@ -27,38 +27,11 @@ _CODE_BYTES = 2_000  # of a program, about
 
 
 @dataclass(frozen=True, eq=False)
-class StageWords:
-    """A stage as its template sees it; `template` describes it, `code` computes it."""
+class StageWords(StageInTemplate):
+    """A stage with its constants and variables; `template` describes it, `code` computes it."""
 
-    n: str
-    k: Kernel
     words: Words
     previous: StageWords | None = None
-
-    @property
-    def N(self) -> str:  # noqa: N802  (n in capitals)
-        """The name of its macros."""
-        return self.n.upper()
-
-    @property
-    def title(self) -> str:
-        """Its name in comments."""
-        return self.n.replace("_", " ").capitalize()
-
-    @property
-    def stage(self) -> IntegerStage:
-        """Its arithmetic."""
-        return self.k.stage
-
-    @property
-    def template(self) -> str:
-        """The template that describes the stage."""
-        return f"{self.stage.kind}/{self.stage.kind}.j2"
-
-    @property
-    def code(self) -> str:
-        """The template of its C."""
-        return f"{self.stage.kind}/words.j2"
 
 
 @dataclass(frozen=True, eq=False)

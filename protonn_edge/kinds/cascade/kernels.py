@@ -20,6 +20,7 @@ from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.integer_stage import stage_names
 from protonn_edge.cores import Core
 from protonn_edge.kernels import compiled
+from protonn_edge.kernels.in_templates import StageInTemplate
 from protonn_edge.kernels.kernel import (
     INPUTS_AT_ONCE,
     Calls,
@@ -62,41 +63,14 @@ Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, eq=False)
-class PartStage:
-    """A stage of a model as its templates see it; see `codegen.context.StageContext`."""
+class PartStage(StageInTemplate):
+    """A stage of one of the models; none of its inputs are watched."""
 
-    n: str
-    k: Kernel
     first: bool
     previous: PartStage | None = None
     next: PartStage | None = None
     watched: ClassVar[range] = range(0)
     watching: ClassVar[str] = ""
-
-    @property
-    def N(self) -> str:  # noqa: N802  (n in capitals)
-        """The name of its macros."""
-        return self.n.upper()
-
-    @property
-    def title(self) -> str:
-        """Its name in comments."""
-        return self.n.replace("_", " ").capitalize()
-
-    @property
-    def template(self) -> str:
-        """Its template for AVRs, and for descriptions."""
-        return f"{self.stage.kind}/{self.stage.kind}.j2"
-
-    @property
-    def code(self) -> str:
-        """Its template for chips of 32 bits."""
-        return f"{self.stage.kind}/words.j2"
-
-    @property
-    def stage(self) -> Any:
-        """Its arithmetic."""
-        return self.k.stage
 
     @property
     def held_by_firmware(self) -> bool:
