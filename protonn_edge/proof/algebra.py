@@ -41,7 +41,7 @@ class Roots:
     MOST_VALUES = 1 << 23
     """A root has no more values."""
     WIDE = 1 << 17
-    """ComparedSums of more values are cut without their lowest byte, if that does not matter."""
+    """Sums of more values are cut without their lowest byte, if that does not matter."""
 
     def __init__(self) -> None:
         self.sums = ComparedSums()

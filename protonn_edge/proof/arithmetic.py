@@ -1,4 +1,4 @@
-"""ComparedSums, products and flags of bytes that are parts of sums of tables.
+"""Sums, products and flags of bytes that are parts of sums of tables.
 
 A chain of ADD and ADC, or of SUB and SBC, on the bytes of two numbers computes the bytes of their
 sum; the carry between them remembers which two forms are added.

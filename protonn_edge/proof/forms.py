@@ -1,4 +1,4 @@
-"""ComparedSums of tables, which is what values of a program are of its inputs.
+"""Sums of tables, which is what values of a program are of its inputs.
 
 A `Root` is a variable that takes finitely many values: an input, or the value of an earlier sum. A
 `SumForm` is an integer, ``constant + sum of table_r[r]`` over roots r. What touches one root is
