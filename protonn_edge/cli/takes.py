@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +26,14 @@ class SamplesPart(click.ParamType[tuple[int, int]]):
         if isinstance(value, tuple):
             return value
         first, colon, end = str(value).partition(":")
-        if not colon or not all(each.isascii() and each.isdigit() for each in (first, end) if each):
+        if not colon or not all(_NUMBER.fullmatch(each) for each in (first, end)):
             self.fail(
                 f"{value!r} is no part of a take; give two numbers, such as 50:200", param, ctx
             )
         return int(first or 0), int(end or 1 << 60)
 
 
+_NUMBER = re.compile(r"[0-9]{0,18}")
 _EDITS = "--keep --cut --label --session --delete"
 _PART = SamplesPart()
 

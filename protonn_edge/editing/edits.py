@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from protonn_edge.datasets.naming import check_names
 from protonn_edge.editing.takes import (
@@ -23,8 +24,13 @@ from protonn_edge.editing.takes import (
     read_takes,
     with_sizes,
 )
-from protonn_edge.errors import CheckFailed, InputError, InvalidValue, counted
-from protonn_edge.system.files import AppendedFile, read_file, write_atomically
+from protonn_edge.errors import CheckFailed, InputError, InvalidValue, counted, printable
+from protonn_edge.system.files import (
+    AppendedFile,
+    check_no_links,
+    read_file,
+    write_atomically,
+)
 
 _MOST_EDITS = 100  # that can be undone
 _LIMIT_BYTES = 1 << 28
@@ -70,7 +76,10 @@ class TakeEdit:
     def parse(cls, line: str) -> TakeEdit:
         """Return the edit of a line; raises `ValueError`, `TypeError` or `KeyError` for others."""
         record = json.loads(line)
-        return cls(str(record["words"]), tuple(Replacement(**each) for each in record["replaced"]))
+        if not all(map(_is_replacement, record["replaced"])):
+            raise TypeError(line)
+        replaced = tuple(Replacement(**each) for each in record["replaced"])
+        return cls(printable(str(record["words"])), replaced)
 
 
 class RecordedFiles:
@@ -78,6 +87,13 @@ class RecordedFiles:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+
+    def has(self, name: str) -> bool:
+        """Whether a name, which may be anyone's, can be one of these files."""
+        if not self.path.is_dir():
+            return name == self.path.name
+        path = Path(name)
+        return not path.anchor and ".." not in path.parts
 
     def place(self, name: str) -> Path:
         """Return the path of a file."""
@@ -157,10 +173,7 @@ class TakeEditor:
     def cut(self, number: int, begin: int, end: int) -> str:
         """Remove the samples from `begin` to before `end` of a take, from 1."""
         with self._locked() as recording:
-            take = recording.take(number)
-            begin, end = max(0, begin), min(end, take.n)
-            if begin >= end:
-                raise InvalidValue("the cut", "no samples", f"give numbers from 0 to {take.n:,}")
+            take, begin, end = _part_of(recording, number, begin, end)
             words = f"removed {counted(end - begin, 'sample')} of take {number}, {take.label}"
             if end - begin == take.n:
                 return self._apply(words, self._files.removal(recording, take))
@@ -169,10 +182,7 @@ class TakeEditor:
     def keep(self, number: int, begin: int, end: int) -> str:
         """Remove all samples of a take, but those from `begin` to before `end`."""
         with self._locked() as recording:
-            take = recording.take(number)
-            begin, end = max(0, begin), min(end, take.n)
-            if begin >= end:
-                raise InvalidValue("the part", "no samples", f"give numbers from 0 to {take.n:,}")
+            take, begin, end = _part_of(recording, number, begin, end)
             words = f"kept {end - begin:,} of {counted(take.n, 'sample')} of take {number}"
             return self._apply(
                 f"{words}, {take.label}", self._files.pieces(take, [(0, begin), (end, take.n)])
@@ -257,6 +267,8 @@ class TakeEditor:
 
     def _write(self, replaced: list[Replacement]) -> None:
         contents: dict[str, bytes | None] = {}
+        if self.path.is_dir():
+            check_no_links(self.path, [each.file for each in replaced])
         for each in replaced:
             before = contents.get(each.file, self._files.found(each.file))
             contents[each.file] = each.applied(before)
@@ -276,20 +288,39 @@ class TakeEditor:
         return True
 
     def _edits(self) -> list[TakeEdit]:
-        """Return the edits that can be undone; lines that are damaged are none."""
+        """Return the edits that can be undone; none if the file is damaged, or of other files."""
         if not self._undo.is_file():
             return []
-        text = read_file(self._undo, limit_bytes=_LIMIT_BYTES, may_be_empty=True).decode()
+        content = read_file(self._undo, limit_bytes=_LIMIT_BYTES, may_be_empty=True)
         try:
-            return [TakeEdit.parse(line) for line in text.splitlines()]
-        except (ValueError, TypeError, KeyError):
+            edits = [TakeEdit.parse(line) for line in content.decode().splitlines()]
+        except (ValueError, TypeError, KeyError, RecursionError):
             return []
+        names = (each.file for edit in edits for each in edit.replaced)
+        return edits if all(map(self._files.has, names)) else []
 
     def _remember(self, edits: list[TakeEdit]) -> None:
         lines = [json.dumps(asdict(each)) + "\n" for each in edits[-_MOST_EDITS:]]
         while sum(map(len, lines)) > _LIMIT_BYTES:
             lines.pop(0)
         write_atomically(self._undo, "".join(lines))
+
+
+def _is_replacement(record: Any) -> bool:
+    """Whether a JSON value has the types of a replacement."""
+    texts = (record[name] is None or isinstance(record[name], str) for name in ("old", "new"))
+    return isinstance(record["file"], str) and type(record["at"]) is int and all(texts)
+
+
+def _part_of(
+    recording: EditableRecording, number: int, begin: int, end: int
+) -> tuple[EditableTake, int, int]:
+    """Return a take, and the part of its samples; `InvalidValue` for none."""
+    take = recording.take(number)
+    begin, end = max(0, begin), min(end, take.n)
+    if begin >= end:
+        raise InvalidValue("the part", "no samples", f"give numbers from 0 to {take.n:,}")
+    return take, begin, end
 
 
 def _tail(line: bytes, channels: int) -> bytes:

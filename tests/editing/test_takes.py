@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import wave
 from pathlib import Path
@@ -282,3 +283,46 @@ def test_a_sound_is_cut_and_stays_one(tmp_path: Path) -> None:
     assert (tmp_path / "hum.1.wav").read_bytes() == before
     succeed("takes", tmp_path, "--undo")
     assert (tmp_path / "clap.1.wav").read_bytes() == before
+
+
+# --- what is beside a recording may be anyone's --------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "file", ["../stolen", "sub/../../stolen", "/tmp/protonn-edge-stolen", "link/stolen"]
+)
+def test_an_undo_leads_to_no_file_elsewhere(folder: Path, tmp_path: Path, file: str) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (folder / "link").symlink_to(tmp_path / "elsewhere")
+    replaced = [{"file": file, "at": 0, "old": "mine", "new": None}]
+    undo = folder.with_name(f".{folder.name}.undo")
+    undo.write_text(json.dumps({"words": "an edit", "replaced": replaced}) + "\n")
+    assert run("takes", folder, "--undo").exit_code == 2
+    assert [path.name for path in tmp_path.rglob("stolen")] == []
+    assert not Path(file).exists()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\xff\xfe",
+        b"[" * 100_000,
+        b"7\n",
+        b'{"words": 1, "replaced": [7]}\n',
+        b'{"words": "a", "replaced": [{"file": 3, "at": 0, "old": "", "new": ""}]}\n',
+        b'{"words": "a", "replaced": [{"file": "r.csv", "at": "", "old": "", "new": ""}]}\n',
+    ],
+)
+def test_an_undo_file_that_is_damaged_has_no_edits(tmp_path: Path, content: bytes) -> None:
+    path = recorded(tmp_path)
+    path.with_name(".recording.csv.undo").write_bytes(content)
+    assert_one_sentence(run("takes", path, "--undo"), "there is no edit")
+    succeed("takes", path, "--take", 1, "--delete")
+    succeed("takes", path, "--undo")
+
+
+def test_a_part_of_many_digits_is_refused(tmp_path: Path) -> None:
+    path = recorded(tmp_path)
+    done = run("takes", path, "--take", 1, "--keep", "1" * 5000 + ":")
+    assert done.exit_code == 2
+    assert "is no part of a take" in done.stderr
