@@ -21,6 +21,7 @@ from schedule import (
     pytest_collection_modifyitems,
     pytest_configure,
     pytest_timeout_set_timer,
+    pytest_xdist_auto_num_workers,
     pytest_xdist_make_scheduler,
 )
 
@@ -35,6 +36,7 @@ __all__ = [  # hooks
     "pytest_collection_modifyitems",
     "pytest_configure",
     "pytest_timeout_set_timer",
+    "pytest_xdist_auto_num_workers",
     "pytest_xdist_make_scheduler",
 ]
 

@@ -94,5 +94,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True, optionalhook=True)
 def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
-    """Run the tests in four processes more than there are cores: many wait for other programs."""
-    return (yield) + 4
+    """Run the tests in two processes more than there are cores: many wait for other programs."""
+    return (yield) + 2
