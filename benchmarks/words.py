@@ -53,7 +53,7 @@ Digits = NDArray[np.int64]
 
 def spoken_takes(speakers: int, seed: int) -> tuple[NDArray[np.int16], Digits]:
     """Return the clips (n, samples) of synthetic takes, and their digits."""
-    studio = Studio(tuple(installed()), "en", speakers, 8000.0, 1.0, seed)
+    studio = Studio(tuple(installed()), "en", speakers, 8000, 1.0, seed)
     clips, digits = [], []
     for files in studio.takes(Vocabulary(DIGITS)):
         for name, content in files.items():

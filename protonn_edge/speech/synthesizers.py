@@ -43,7 +43,6 @@ class Synthesizer(ABC):
 
     program: ClassVar[str]
     package: ClassVar[str]  # of Debian
-    effort: ClassVar[int] = 1  # the time that a word takes, in relation to the others
 
     @property
     def is_installed(self) -> bool:
@@ -108,7 +107,6 @@ class _ESpeak(Synthesizer):
 
 class _Flite(Synthesizer):
     program, package = "flite", "flite"
-    effort = 2
     _HERTZ: ClassVar = {"slt": 175, "rms": 100, "awb": 125, "kal": 105, "kal16": 105}
 
     def voices(self, language: str) -> Sequence[str]:
@@ -128,7 +126,6 @@ class _Flite(Synthesizer):
 
 class _Festival(Synthesizer):
     program, package = "text2wave", "festival"
-    effort = 10
     _ENGLISH = ("kal_diphone", "ked_diphone", "cmu_us_slt_arctic_hts")
     _FOLDERS = ("/usr/share/festival/voices", "/usr/local/share/festival/voices")
 

@@ -12,6 +12,7 @@ import wave
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Self, TypeAlias
 
 import numpy as np
@@ -25,7 +26,8 @@ Voices: TypeAlias = Sequence[tuple[Synthesizer, Sequence[str]]]
 """The voices of each synthesizer."""
 
 _PITCHES, _SPEEDS = (0.75, 1.3), (0.75, 1.35)
-_OTHERS_A_VOICE = 2
+OTHERS_A_VOICE = 2
+"""Words of the background that each speaker speaks."""
 
 # Common words with many different sounds, which a board should not take for its own.
 _OTHERS = (
@@ -75,7 +77,7 @@ class Vocabulary:
         if self.background is not None:
             known = {word for text in self.texts for word in text.lower().split()}
             others = [word for word in _OTHERS.split() if word not in known]
-            for text in generator.choice(others, _OTHERS_A_VOICE, replace=False).tolist():
+            for text in generator.choice(others, OTHERS_A_VOICE, replace=False).tolist():
                 yield self.background, text
 
 
@@ -86,10 +88,11 @@ class Studio:
     synthesizers: tuple[Synthesizer, ...]
     language: str
     n_speakers: int
-    rate: float
+    rate: int
     least_s: float  # the length of a take, or more
     seed: int
 
+    @cached_property
     def voices(self) -> Voices:
         """Return the voices of each synthesizer; `InputError` if none speaks the language."""
         listed = [(each, each.voices(self.language)) for each in self.synthesizers]
@@ -104,7 +107,7 @@ class Studio:
 
     def takes(self, words: Vocabulary) -> Iterator[dict[str, bytes]]:
         """Yield, for one speaker after another, WAV files by their names, such as ``on/7.wav``."""
-        voices = self.voices()
+        voices = self.voices
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             numbers = range(self.n_speakers)
             yield from pool.map(lambda number: self._of_speaker(number, voices, words), numbers)
@@ -125,9 +128,9 @@ class Studio:
         return _as_wave(acoustics.heard(said, self.rate, self.least_s, generator), self.rate)
 
 
-def _as_wave(samples: NDArray[np.int16], rate: float) -> bytes:
+def _as_wave(samples: NDArray[np.int16], rate: int) -> bytes:
     content = io.BytesIO()
     with wave.open(content, "wb") as file:
-        file.setparams((1, 2, round(rate), 0, "NONE", ""))
+        file.setparams((1, 2, rate, 0, "NONE", ""))
         file.writeframes(samples.astype("<i2").tobytes())
     return content.getvalue()

@@ -77,6 +77,7 @@ def test_takes_have_the_rate_and_the_length_that_are_asked_for() -> None:
         ("on,fail", (), "espeak-ng failed (out of breath)"),
         ("on,off", ("--language", "xx"), "--language is 'xx', but no voice"),
         ("on,off", ("--language", "mute"), "no voice speaks 'on'"),
+        ("on,off", ("--speakers", 10_000, "--rate", 48_000, "--seconds", 2), "at most 1,073"),
     ],
 )
 def test_what_cannot_be_said_is_refused_and_nothing_is_written(

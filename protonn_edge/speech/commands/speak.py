@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 
 import click
 
-from protonn_edge.chain.signals import SAMPLE_RATES
 from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
 from protonn_edge.cli.options import FOLDER, FiniteRange
 from protonn_edge.datasets.naming import check_names
 from protonn_edge.errors import InputError, shortened
 from protonn_edge.evaluation.terminal import fact_table
 from protonn_edge.speech.synthesizers import installed
-from protonn_edge.speech.takes import Studio, Vocabulary
+from protonn_edge.speech.takes import OTHERS_A_VOICE, Studio, Vocabulary
+from protonn_edge.system.checks import check_most
 from protonn_edge.system.files import write_together
+
+_LIMIT_BYTES = 1 << 30  # of all takes
 
 # A class is also the name of a folder, on any computer.
 _TEXT = re.compile(r"[^\W_]+(?:[ '-][^\W_]+)*")
@@ -34,8 +37,8 @@ def speak_command(
         "A class of other words, two from each speaker.", metavar="CLASS"
     ),
     language: str = option("The language that the synthesizers speak, such as 'de'.", shown="en"),
-    rate: float = option(
-        "Samples per second, those of the board.", FiniteRange(*SAMPLE_RATES), shown=8000.0
+    rate: int = option(
+        "Samples per second, those of the board.", click.IntRange(2_000, 48_000), shown=8_000
     ),
     seconds: float = option(
         "The length of a take, or more; it must be longer than a window.",
@@ -53,6 +56,9 @@ def speak_command(
     """
     said = _said(words, background)
     _check_empty(output)
+    n_takes = speakers * (len(said.texts) + (background is not None) * OTHERS_A_VOICE)
+    n_bytes = math.ceil(2 * n_takes * rate * seconds)
+    check_most("the takes", n_bytes, _LIMIT_BYTES, "bytes", "give a smaller number of --speakers")
     studio = Studio(tuple(installed()), language, speakers, rate, seconds, seed)
     files: dict[str, bytes] = {}
     with out.progress("speakers", speakers) as bar:
@@ -67,10 +73,10 @@ def speak_command(
             "--language"
         )
     write_together(output, files)
-    programs = [synthesizer.program for synthesizer, _ in studio.voices()]
+    programs = [synthesizer.program for synthesizer, _ in studio.voices]
     facts = [
         ("speakers", f"{speakers:,} by {', '.join(programs)}"),
-        ("takes", f"{len(files):,} of {rate:g} samples a second"),
+        ("takes", f"{len(files):,} of {rate:,} samples a second"),
         ("classes", ", ".join(f"{name}: {count:,}" for name, count in counts.items())),
     ]
     out.say(f"{output}: {len(counts)} classes", fact_table(facts))
