@@ -4,7 +4,7 @@
 
 prints the rows of one table or figure of Gupta et al. (ICML 2017), each beside the paper's own
 number where it prints any, or of all of them in turn; with --data, those of one data set. With
---pictures, what is a figure in the paper is drawn there, too. docs/paper.md has the results.
+--pictures, what is a figure in the paper is drawn there, too. docs/research.md has the results.
 What each of them shows, and how its settings were chosen, is in its module of ``reproduction``.
 
 Rows take from seconds to an hour. Those that --json printed are shown and drawn again with --stored

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from docutils import nodes
 from pygments.lexers.special import TextLexer
 
 from protonn_edge import __version__
-from protonn_edge.chain.registry import KINDS
 from protonn_edge.cli.train_options import parameters_of
 from protonn_edge.training.base import CLASSIFIERS
 from protonn_edge.training.parameters import SharedParameters
@@ -30,32 +28,23 @@ smartquotes = False  # two hyphens begin an option
 
 # --- pages ---------------------------------------------------------------------------------------
 
-myst_heading_anchors = 3
+myst_heading_anchors = 4
 # Pages that are read on a repository's site, too, have links that work there.
 _ELSEWHERE = {
     "../README.md": "index.md",
-    "../CHANGELOG.md": "changelog.md",
     "../CONTRIBUTING.md": "contributing.md",
     "../firmware/PROTOCOL.md": "protocol.md",
 }
 # The index names the other pages. These are below one of them in the navigation.
 _BELOW = {
-    "own-sensor": ("studio", "recording", "editing", "sensors", "audio", "speech", "live"),
-    "which-model": (
-        *(kind for kind in KINDS if Path(__file__).with_name(f"{kind}.md").exists()),
-        *("cascades", "gradients", "convolution-training"),
-    ),
-    "tuning": ("accuracy", "cluster"),
     "tutorial-gesture": ("phone",),
-    "rejection": ("one-class", "health", "values", "labels"),
-    "pytest": ("lab", "continuous-integration"),
-    "real-board": ("boards", "pico", "emulator", "harness", "power"),
+    "live": ("studio", "recording", "sensors", "audio"),
+    "which-model": ("kinds", "forest", "convolution", "gradients", "tuning"),
+    "rejection": ("health", "values"),
+    "harness": ("boards", "pico", "power", "protocol"),
     "conversion": ("networks",),
-    "commands": ("guide", "model-file", "protocol"),
-    "generated-code": ("linked-programs",),
-    "results": ("comparisons", "paper", "energy", "changelog"),
-    "algorithm": ("training", "arithmetic", "convolution", "planner"),
-    "architecture": ("internals", "adding-a-stage", "policy", "contributing"),
+    "results": ("research",),
+    "architecture": ("training", "contributing"),
 }
 
 # Benchmarks print a line per row. A table of many columns and few rows is turned to fit the page.

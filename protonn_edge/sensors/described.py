@@ -34,8 +34,8 @@ _TAKEN_NAME = re.compile(
 _SHELF = Shelf(
     "sensor",
     "protonn_edge.sensors",
-    "docs/own-sensor.md",
-    "any other sensor works in a sketch of your own: see docs/own-sensor.md",
+    "docs/live.md",
+    "any other sensor works in a sketch of your own: see docs/live.md",
 )
 
 

@@ -50,7 +50,7 @@ Setting = tuple[int, tuple[tuple[float, int], ...], str, int]
 
 @dataclass(frozen=True)
 class Registers:
-    """The registers of a chip on a bus, as docs/own-sensor.md explains them."""
+    """The registers of a chip on a bus, as docs/live.md explains them."""
 
     data_bytes: int
     byte_order: str  # "big" or "little"

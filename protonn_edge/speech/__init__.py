@@ -1,4 +1,4 @@
 """Words from text: takes of words in many voices, spoken by synthesizers on this computer.
 
-See `docs/speech.md`.
+See `docs/audio.md`.
 """

@@ -9,7 +9,7 @@ import pytest
 
 from protonn_edge.bench import plugin
 
-PAGE = Path(__file__).parents[2] / "docs" / "pytest.md"
+PAGE = Path(__file__).parents[2] / "docs" / "testing.md"
 
 
 @pytest.fixture

@@ -17,11 +17,11 @@ DOCS = Path(__file__).parents[2] / "docs"
 def test_the_workflows_commands_pass(built: Path, pytester: pytest.Pytester):
     shutil.copy(built / "test.csv", pytester.path)
     shutil.copy(built / "firmware" / "generated" / "model.npz", pytester.path)
-    page = (DOCS / "pytest.md").read_text("utf-8")
+    page = (DOCS / "testing.md").read_text("utf-8")
     example = re.search(r"<!-- file: test_board.py -->\n```python\n(.*?)```", page, re.DOTALL)
     assert example is not None
     pytester.makepyfile(test_board=example[1])
-    page = (DOCS / "continuous-integration.md").read_text("utf-8")
+    page = (DOCS / "testing.md").read_text("utf-8")
     blocks = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
     (workflow,) = (block for block in blocks if "pytest test_board.py" in block)
     (job,) = yaml.safe_load(workflow)["jobs"].values()

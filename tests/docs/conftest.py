@@ -1,4 +1,4 @@
-"""The example of docs/adding-a-stage.md, known to the package while a test runs."""
+"""The example of docs/contributing.md, known to the package while a test runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The example of docs/adding-a-stage.md as features of a model: trained, saved, generated."""
+"""The example of docs/contributing.md as features of a model: trained, saved, generated."""
 
 from __future__ import annotations
 

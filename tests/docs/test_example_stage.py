@@ -1,4 +1,4 @@
-"""The stage of docs/adding-a-stage.md is a stage like all others: rendered, run, bounded."""
+"""The stage of docs/contributing.md is a stage like all others: rendered, run, bounded."""
 
 from __future__ import annotations
 

@@ -140,7 +140,7 @@ def test_no_page_has_a_registry_or_a_path_of_one_machine(path: Path):
 
 
 def test_the_reference_has_every_array_of_a_model_file():
-    text = (CHECKOUT / "docs" / "model-file.md").read_text("utf-8")
+    text = (CHECKOUT / "docs" / "python.md").read_text("utf-8")
     names = (*_ARRAYS, *_OPTIONAL_ARRAYS)
     assert [name for name in names if f"`{name}`" not in text] == []
 

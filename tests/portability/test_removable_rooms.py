@@ -33,7 +33,7 @@ class Room(NamedTuple):
 
 ROOMS = {
     "nothing": Room(""),
-    "pytest": Room("protonn_edge/bench tests/bench docs/pytest.md"),
+    "pytest": Room("protonn_edge/bench tests/bench"),
     "meters": Room(
         "protonn_edge/device/meters protonn_edge/cli/meter.py templates/meters tests/meters "
         "docs/power.md",
@@ -64,7 +64,7 @@ ROOMS = {
     "sets of labels": Room(
         "protonn_edge/policy/label_sets templates/c/policy/label_sets.j2 "
         "templates/export/policy/label_sets.md.j2 templates/export/policy/label_sets.ino.j2 "
-        "tests/policy/label_sets docs/labels.md",
+        "tests/policy/label_sets",
         "train sets.svm -o sets.npz",
         "label prediction is not installed",
     ),
@@ -75,7 +75,7 @@ ROOMS = {
     ),
     "policies": Room(
         "protonn_edge/policy templates/c/policy templates/export/policy tests/policy "
-        "docs/policy.md docs/rejection.md",
+        "docs/rejection.md",
         needed_by=("values", "sets of labels"),
     ),
     "proof": Room(
@@ -140,18 +140,18 @@ ROOMS = {
         "protonn_edge/sensors protonn_edge/observation/listener.py "
         "protonn_edge/observation/monitor.py protonn_edge/teaching/listener.py "
         "protonn_edge/teaching/monitor.py templates/sensors tests/sensors tests/live "
-        "tests/recording docs/live.md docs/recording.md docs/sensors.md docs/own-sensor.md",
+        "tests/recording docs/live.md docs/recording.md docs/sensors.md",
         "record -o recording.csv",
         "sensors are not installed",
         needed_by=("studio",),
     ),
     "speech": Room(
-        "protonn_edge/speech tests/speech docs/speech.md",
+        "protonn_edge/speech tests/speech",
         "speak on,off -o words",
         "speech is not installed",
     ),
     "editing": Room(
-        "protonn_edge/editing protonn_edge/cli/takes.py tests/editing docs/editing.md",
+        "protonn_edge/editing protonn_edge/cli/takes.py tests/editing",
         "takes data.csv",
         "editing is not installed",
         needed_by=("studio",),
@@ -167,7 +167,7 @@ ROOMS = {
         "float builds are not installed",
     ),
     "one class": Room(
-        "protonn_edge/kinds/protonn/one_class tests/one_class docs/one-class.md",
+        "protonn_edge/kinds/protonn/one_class tests/one_class",
         "train data.csv -o normal.npz --classifier protonn --one-class",
         "one-class learning is not installed",
         kind="protonn",
@@ -192,7 +192,7 @@ ROOMS = {
         needed_by=("protonn", "bonsai"),
     ),
     "bonsai": Room(
-        "protonn_edge/kinds/bonsai templates/c/bonsai_tree tests/bonsai docs/bonsai.md",
+        "protonn_edge/kinds/bonsai templates/c/bonsai_tree tests/bonsai",
         "train data.csv -o bonsai.npz --classifier bonsai",
         "'bonsai' is not one of",
     ),
@@ -202,7 +202,7 @@ ROOMS = {
         "'forest' is not one of",
     ),
     "cascades": Room(
-        "protonn_edge/kinds/cascade templates/c/cascade tests/cascade docs/cascades.md",
+        "protonn_edge/kinds/cascade templates/c/cascade tests/cascade",
         "train data.csv --calibrate model.npz --then model.npz -o cascade.npz",
         "cascades are not installed",
     ),
@@ -217,7 +217,7 @@ ROOMS = {
         "is not one of",
     ),
     "basis images": Room(
-        "protonn_edge/kinds/basis_images tests/basis_images docs/basis-images.md",
+        "protonn_edge/kinds/basis_images tests/basis_images",
         "train data.csv -o basis.npz --classifier basis-images",
         "'basis-images' is not one of",
     ),
@@ -244,13 +244,13 @@ ROOMS = {
         needed_by=("convolutions",),
     ),
     "dense": Room(
-        "protonn_edge/kinds/dense templates/c/dense tests/dense docs/dense.md",
+        "protonn_edge/kinds/dense templates/c/dense tests/dense",
         "train data.csv -o dense.npz --classifier dense",
         "'dense' is not one of",
         needed_by=("convolutions",),
     ),
     "linear": Room(
-        "protonn_edge/kinds/linear templates/c/linear tests/linear docs/linear.md",
+        "protonn_edge/kinds/linear templates/c/linear tests/linear",
         "train data.csv -o linear.npz --classifier linear",
         "'linear' is not one of",
         kind="bonsai",

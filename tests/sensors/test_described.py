@@ -99,7 +99,7 @@ def test_what_is_no_text_of_a_sensor_is_none(text: str) -> None:
         ({"bus": "'usb'"}, "bus = 'usb', expected 'i2c', 'spi' or 'analog'"),
         ({"bus": None, "pulses": "1"}, "no key 'bus'"),
         ({"bus": "'SPI'", "pulses": "1"}, "bus = 'SPI', expected 'i2c', 'spi' or"),
-        ({"colour": "1"}, "'colour', which this sensor cannot have; see docs/own-sensor.md"),
+        ({"colour": "1"}, "'colour', which this sensor cannot have; see docs/live.md"),
         ({"bus": "['i2c']"}, "bus = ['i2c']"),
         ({"bus": "'spi'"}, "the key 'addresses', which this sensor cannot have"),
         ({"read_bits": "0x80"}, "the key 'read_bits'"),
@@ -228,5 +228,5 @@ def test_what_a_chip_holds_are_its_values(order: str) -> None:
 
 
 def test_the_page_explains_every_key() -> None:
-    page = Path(__file__).parents[2] / "docs" / "own-sensor.md"
+    page = Path(__file__).parents[2] / "docs" / "live.md"
     assert set(KEYS) <= set(re.findall(r"`([a-z_]+)`", page.read_text("utf-8")))

@@ -36,7 +36,7 @@ class CascadeOptions(TrainAddition):
 
     then: Path | None = option(
         "With --calibrate: join both models; this one answers where the two best scores of the "
-        "first are near (docs/cascades.md).",
+        "first are near (docs/kinds.md).",
         MODEL_PATH,
         metavar="MODEL",
         group=_TITLE,

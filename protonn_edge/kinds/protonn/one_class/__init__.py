@@ -1,6 +1,6 @@
 """ProtoNN of one class: it learns normal points alone, and rejects all others.
 
-See `docs/one-class.md`.
+See `docs/rejection.md`.
 """
 
 BRINGS = {

@@ -1,6 +1,6 @@
 """ProtoNN as in its paper: the optimizer that trains Z, B and W in turn, and other losses.
 
-See `docs/paper.md`.
+See `docs/research.md`.
 """
 
 BRINGS = {
