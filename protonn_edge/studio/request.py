@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from protonn_edge.errors import InvalidValue, shortened
-from protonn_edge.studio.actions import FIELDS, words_of
+from protonn_edge.studio.actions import FIELDS, values_of, words_of
 
 _MOST_STEPS = 8
 
@@ -25,8 +25,11 @@ class PageRequest:
 
     def value(self, field: str) -> str:
         """Return the value of a field; empty if it is not given."""
-        value = self.asked.get(field)
-        return "" if value in (None, "") else FIELDS[field](value, self.names)
+        return next(iter(self.values(field)), "")
+
+    def values(self, field: str) -> list[str]:
+        """Return the values of a field that may have several."""
+        return values_of(field, self.asked, self.names)
 
     def number(self, field: str) -> float | None:
         """Return the number in a field; None if it is not given."""

@@ -7,7 +7,8 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -73,6 +74,30 @@ class Site:
         return self.ask("/do/run", {"steps": [[action, fields]]})
 
 
+@contextmanager
+def serving(folder: Path, port: int = 0) -> Iterator[Site]:
+    """Serve a folder in this process."""
+    workspace = Workspace(folder)
+    server = StudioServer(workspace, port)
+    thread = threading.Thread(target=server.serve_forever, args=(0.005,), daemon=True)
+    thread.start()
+    yield Site(server)
+    server.shutdown()
+    thread.join()
+    workspace.close()
+    server.server_close()
+    waiting = [*workspace.tabs._tabs]
+    workspace.tabs._tabs.clear()
+    for tab in waiting:  # whose connections end with the process
+        tab.put(b"\n")
+
+
+@pytest.fixture
+def serve() -> Callable[..., AbstractContextManager[Site]]:
+    """Return what serves a folder, on a port that may be given, in a ``with``."""
+    return serving
+
+
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
     """Serve a folder with a recording and a table, in this process."""
@@ -87,15 +112,8 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
     (folder / "recording.csv").write_text(MPU6050 + "label,session,time,ax,ay,az\n" + "".join(rows))
     (folder / "table.csv").write_text("label,a\nx,1\ny,2\n")
     (tmp_path / "secret.csv").write_text("label,a\nx,1\n")
-    workspace = Workspace(folder)
-    server = StudioServer(workspace, 0)
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-    thread.start()
-    yield Site(server)
-    server.shutdown()
-    thread.join()
-    workspace.close()
-    server.server_close()
+    with serving(folder) as site:
+        yield site
 
 
 @pytest.fixture
