@@ -7,7 +7,7 @@ import json
 import queue
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +45,7 @@ class Tabs:
             except queue.Full:
                 self._tabs.discard(tab)
 
-    def messages(self) -> Iterator[bytes]:
+    def messages(self) -> Generator[bytes, None, None]:
         """Yield the lines for a new tab, of which the first one is empty."""
         if len(self._tabs) >= _TABS:
             raise InputError(f"{_TABS} pages listen to this studio already; close some")
