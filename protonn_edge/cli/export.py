@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -112,17 +112,10 @@ def export_command(
     if meter is not None and meter.folder is not None:
         meter.write(out, meter.folder)
         return
-    folders: dict[Kind, Path | None] = {"arduino": arduino, "platformio": platformio, "c": c}
-    given = [(kind, folder) for kind, folder in folders.items() if folder is not None]
-    if not given:
-        raise click.UsageError("give --arduino, --platformio or --c, with a folder")
-    kind, folder = given[0]
+    kind, folder = _place({"arduino": arduino, "platformio": platformio, "c": c})
     if model_file is None:
-        if live is None or not live.is_given:
-            raise click.UsageError("name a model file or, to record samples, give --sensor")
-        if is_archive(folder):
-            raise click.UsageError(f"{folder}: a sketch is a folder; omit .zip")
-        out.finish(live.write_logger(out, board_name, folder, as_sketch=True)[0])
+        logger = _logger(live, folder)
+        out.finish(logger.write_logger(out, board_name, folder, as_sketch=True)[0])
         return
     check_place(folder)
     name, prefix = library.pop("name", None), library.pop("prefix", PREFIX)
@@ -163,6 +156,23 @@ def export_command(
     made = {"kind": kind, "name": done.name, "folder": str(folder), "files": list(done.files)}
     ended = {"plan": done.plan.to_json(), "tried": done.tried.to_json()}
     out.finish({**made, **written, **ended})
+
+
+def _place(folders: Mapping[Kind, Path | None]) -> tuple[Kind, Path]:
+    """Return the kind of export that was chosen, and its folder."""
+    given = [(kind, folder) for kind, folder in folders.items() if folder is not None]
+    if not given:
+        raise click.UsageError("give --arduino, --platformio or --c, with a folder")
+    return given[0]
+
+
+def _logger(live: SensorFirmware | None, folder: Path) -> SensorFirmware:
+    """Return the sensor that a sketch sends the samples of."""
+    if live is None or not live.is_given:
+        raise click.UsageError("name a model file or, to record samples, give --sensor")
+    if is_archive(folder):
+        raise click.UsageError(f"{folder}: a sketch is a folder; omit .zip")
+    return live
 
 
 def _loaded(path: Path, added: Sequence[FirmwareAddition], board: Board) -> DeviceModel:
