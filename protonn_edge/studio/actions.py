@@ -119,6 +119,7 @@ FIELDS: Mapping[str, _Check] = {
     "points": _listed,
     "take": _number(1, 1e6),
     "part": _matching(r"\d{1,9}:\d{1,9}", "a part of a take"),
+    "columns": _number(1, 10_000),
     "label": _text,
     "session": _text,
     "sensor": _SENSOR,

@@ -12,7 +12,6 @@ from protonn_edge import __version__
 from protonn_edge.boards import board_names, load_board
 from protonn_edge.chain.registry import ESTIMATORS
 from protonn_edge.datasets.naming import check_names
-from protonn_edge.editing.takes import EditableRecording, read_takes
 from protonn_edge.errors import InputError, InvalidValue, ProtoNNEdgeError, shortened
 from protonn_edge.sensors.commands.source import SensorSource
 from protonn_edge.studio.actions import FIELDS, RECORDING, line_of, names_in, words_of
@@ -30,15 +29,12 @@ if TYPE_CHECKING:
 _open_stream = later("protonn_edge.studio.streams", "BoardStream")
 _talks = later("protonn_edge.studio.streams", "talks")
 _curves = later("protonn_edge.studio.views", "curves")
+_columns = later("protonn_edge.studio.views", "columns_of")
 _answers = later("protonn_edge.studio.views", "figures")
 
 DROP_LIMIT_BYTES = 1 << 26
 _DROPPED = (".csv", ".tsv", ".wav", ".npz", ".svm", ".toml")
 _UPLOADS = ("upload", "upload-logger")
-
-
-class Changed(InputError):
-    """The file is not the one that the page has shown."""
 
 
 class Workspace:
@@ -51,7 +47,6 @@ class Workspace:
         self.stream: BoardStream | None = None
         self._lock = threading.Lock()  # one tab at a time gives the board or the folder away
         self._source: dict[str, Any] = {}  # the fields of the board that is connected
-        self._read: tuple[str, EditableRecording] | None = None
 
     def close(self) -> None:
         """End the running command, and leave the board."""
@@ -80,15 +75,6 @@ class Workspace:
             "stream": {} if self.stream is None else self.stream.state,
         }
 
-    def takes(self, request: PageRequest) -> dict[str, Any]:
-        """Return the curves of a recording, which is read once as long as it does not change."""
-        path = request.path("recording")
-        version = version_of(path)
-        if self._read is None or self._read[0] != f"{path} {version}":
-            self._read = f"{path} {version}", read_takes(path)
-        shown: dict[str, Any] = _curves(self._read[1], version)
-        return shown
-
     def lines(self, request: PageRequest) -> dict[str, Any]:
         """Return the command lines of steps, without running them."""
         try:
@@ -104,7 +90,7 @@ class Workspace:
         with self._lock:
             self.jobs.check_idle()  # before the version, which a running command may change
             if "version" in request.asked:
-                self._check_version(request)
+                request.check_version("recording")
             if any(_needs_line(*step) for step in steps):
                 self._leave_board()
             self.jobs.start(steps)
@@ -174,11 +160,6 @@ class Workspace:
         self.tabs.tell(changed=True)
         return {"name": checked}
 
-    def _check_version(self, request: PageRequest) -> None:
-        path = request.path("recording")
-        if version_of(path) != request.asked["version"]:
-            raise Changed(f"{path.name} has changed since it was shown; look at it again")
-
     def _leave_board(self) -> None:
         if self.stream is not None:
             self.stream.stop()
@@ -216,6 +197,24 @@ _ORDERS: Mapping[Any, Callable[[BoardStream, PageRequest], None]] = {
 }
 
 
+def _takes(_: Workspace, request: PageRequest) -> dict[str, Any]:
+    """Return the takes of a recording, with curves of few points."""
+    path = request.path("recording")
+    shown: dict[str, Any] = _curves(path, version_of(path))
+    return shown
+
+
+def _part(_: Workspace, request: PageRequest) -> dict[str, Any]:
+    """Return a part of a take as curves of so many columns."""
+    version = request.check_version("recording")
+    take, part, columns = (
+        FIELDS[name](request.asked.get(name), ()) for name in ("take", "part", "columns")
+    )
+    places = slice(*map(int, part.split(":")))
+    shown = _columns(request.path("recording"), version, int(take), places, int(columns))
+    return {"curves": shown}
+
+
 def _figures(_: Workspace, request: PageRequest) -> dict[str, Any]:
     """Return the answers of a model to points that it was not trained on."""
     found: dict[str, Any] = _answers(
@@ -233,7 +232,8 @@ Answer = Callable[[Workspace, PageRequest], dict[str, Any]]
 
 QUESTIONS: Mapping[str, Answer] = {
     "state": Workspace.state,
-    "takes": Workspace.takes,
+    "takes": _takes,
+    "part": _part,
     "lines": Workspace.lines,
     "figures": _figures,
     "limits": _limits,

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -74,11 +74,23 @@ class Site:
         return self.ask("/do/run", {"steps": [[action, fields]]})
 
 
+class EndingServer(StudioServer):
+    """A server that knows its connections."""
+
+    def __init__(self, workspace: Workspace, port: int) -> None:
+        self.lines: list[socket.socket] = []
+        super().__init__(workspace, port)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        self.lines.append(request)
+        super().process_request(request, client_address)
+
+
 @contextmanager
 def serving(folder: Path, port: int = 0) -> Iterator[Site]:
     """Serve a folder in this process."""
     workspace = Workspace(folder)
-    server = StudioServer(workspace, port)
+    server = EndingServer(workspace, port)
     thread = threading.Thread(target=server.serve_forever, args=(0.005,), daemon=True)
     thread.start()
     yield Site(server)
@@ -86,10 +98,9 @@ def serving(folder: Path, port: int = 0) -> Iterator[Site]:
     thread.join()
     workspace.close()
     server.server_close()
-    waiting = [*workspace.tabs._tabs]
-    workspace.tabs._tabs.clear()
-    for tab in waiting:  # whose connections end with the process
-        tab.put(b"\n")
+    for line in server.lines:  # which end with the process
+        with suppress(OSError):
+            line.shutdown(socket.SHUT_RDWR)
 
 
 @pytest.fixture
