@@ -28,10 +28,12 @@ from protonn_edge.codegen import PREFIX, check_prefix
 from protonn_edge.codegen.plan import check_parts
 from protonn_edge.datasets import TableOptions
 from protonn_edge.evaluation.terminal import fact_table
-from protonn_edge.export import Imprint, Kind, check_place, export, is_archive
+from protonn_edge.export import Export, Imprint, Kind, check_place, export, is_archive
 from protonn_edge.quantization import DeviceModel, load_device_model
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from protonn_edge.cli.meter import MeterOptions
 
 _NEXT: dict[Kind, str] = {
@@ -142,14 +144,7 @@ def export_command(
             imprint=imprint,
             tries=tries,
         )
-    facts = [
-        ("files", f"{len(done.files)}"),
-        ("test vectors", f"{done.vectors}"),
-        ("kernel", done.plan.kernel),
-        ("flash of a sketch", _flash_of(done.plan.flash_bytes, board)),
-        ("flash of SelfTest", _flash_of(done.flash_bytes, board)),
-    ]
-    out.say(f"{done.name} in {folder}:", fact_table(facts))
+    out.say(f"{done.name} in {folder}:", _facts(done, board))
     say_tried(out, done.tried)
     out.say(f"next: {_next(kind, folder, done.files)}; it prints PASS")
     written = {name: getattr(done, name) for name in ("vectors", "flash_bytes", "model_sha256")}
@@ -180,6 +175,17 @@ def _loaded(path: Path, added: Sequence[FirmwareAddition], board: Board) -> Devi
     if board.cpu.program:
         check_parts(names, board.cpu)
     return load_device_model(path, names)
+
+
+def _facts(done: Export, board: Board) -> Table:
+    facts = [
+        ("files", f"{len(done.files)}"),
+        ("test vectors", f"{done.vectors}"),
+        ("kernel", done.plan.kernel),
+        ("flash of a sketch", _flash_of(done.plan.flash_bytes, board)),
+        ("flash of SelfTest", _flash_of(done.flash_bytes, board)),
+    ]
+    return fact_table(facts)
 
 
 def _next(kind: Kind, folder: Path, files: Sequence[str]) -> str:
