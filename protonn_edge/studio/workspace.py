@@ -205,7 +205,7 @@ def _takes(_: Workspace, request: PageRequest) -> dict[str, Any]:
 
 
 def _part(_: Workspace, request: PageRequest) -> dict[str, Any]:
-    """Return a part of a take as curves of so many columns."""
+    """Return a part of a take as curves of a number of columns."""
     version = request.check_version("recording")
     take, part, columns = (
         FIELDS[name](request.asked.get(name), ()) for name in ("take", "part", "columns")
