@@ -48,7 +48,8 @@ class BoardAnswers:
         """Give the board an order about a class, as a key of `monitor` does."""
 
         def obey(listener: Listener) -> None:
-            if self._keys is None or label not in range(listener.description.n_classes):
+            known = self._keys is not None and type(label) is int
+            if not known or label not in range(listener.description.n_classes):
                 raise CheckFailed("the board takes no such order; connect it in another way")
             self._keys.act(what, label)
 
