@@ -58,11 +58,11 @@ def answer(
         for number, place in enumerate(sorted(start.memory)[: len(point)]):
             start.memory[place] = int(point[number])
         (end,) = proof.explorer.run(start)
-        place = proof.scores_place(end)
+        label = end.registers[_CLASS]
+        place, end = proof.asked_for_scores(end)
     except (Unproven, CheckFailed, ValueError):
         return None
-    size = model.own_stages[-1].output_bits // 8
-    numbers = [end.registers[_CLASS]]
+    size, numbers = model.own_stages[-1].output_bits // 8, [label]
     for label in range(model.n_classes):
         values = [end.memory.get(place + size * label + k) for k in range(size)]
         numbers.append(sum(each << 8 * k for k, each in enumerate(values) if isinstance(each, int)))

@@ -15,9 +15,10 @@ from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.integer_stage import IntegerStage
 from protonn_edge.chain.registry import module_of_stage
 from protonn_edge.errors import CheckFailed
-from protonn_edge.proof.exploration import RETURN, Explorer
+from protonn_edge.proof.exploration import Explorer
 from protonn_edge.proof.facts import OrderFact
 from protonn_edge.proof.forms import (
+    Bit,
     Byte,
     Root,
     SumForm,
@@ -33,7 +34,7 @@ from protonn_edge.proof.forms import (
 from protonn_edge.proof.instructions import ACTIONS
 from protonn_edge.proof.machine import FIRST_SRAM, Machine
 from protonn_edge.proof.reference import Reference
-from protonn_edge.proof.state import ChipState
+from protonn_edge.proof.state import INTERRUPTS, ChipState
 
 PREFIX = "pnn"
 _MOST_STEPS = 20_000_000
@@ -90,9 +91,10 @@ class PredictionProof:
         start = self.start()
         try:
             endings, scores = self._executed(start)
-        except (CheckFailed, LookupError, RecursionError) as failure:  # of code that was damaged
+            self._check(start, endings, scores)
+        # of code that was damaged
+        except (CheckFailed, LookupError, RecursionError, ValueError, AssertionError) as failure:
             raise Unproven(f"the code is not that of functions: {failure}") from failure
-        self._check(start, endings, scores)
         return Proof(self.explorer.steps, len(endings), self._written(endings))
 
     def _executed(self, start: ChipState) -> tuple[list[ChipState], list[SumForm]]:
@@ -122,7 +124,8 @@ class PredictionProof:
         state.registers[_ARGUMENT : _ARGUMENT + 2] = (byte_of(variable(pointer), k) for k in (0, 1))
         state.memory = {place + i: Byte(variable(root), 0) for i, root in enumerate(self.inputs)}
         state.stack = self.machine.stack()
-        self.machine.enter(state, self.entry("predict"), RETURN)
+        state.flags[INTERRUPTS] = Bit(Root("interrupts", [0, 1]), np.array([False, True]))
+        self.machine.enter(state, self.entry("predict"))
         return state
 
     def entry(self, function: str) -> int:
@@ -149,11 +152,10 @@ class PredictionProof:
             raise Unproven("no path returns")
         for state in endings:
             self._check_kept(start, state)
-        place = self.scores_place(endings[0])
-        for state in endings:
-            self._check_scores(state, place, scores)
         for state in endings:
             self._check_class(state, scores)
+            place, asked = self.asked_for_scores(state)
+            self._check_scores(asked, place, scores)
 
     def _check_kept(self, start: ChipState, end: ChipState) -> None:
         for number in (1, *_KEPT):
@@ -162,6 +164,8 @@ class PredictionProof:
         top, before = self.machine.top(end), self.machine.top(start)
         if top != before + self.program.core.return_bytes:
             raise Unproven("the stack pointer is not restored")
+        if end.flags[INTERRUPTS] is not start.flags[INTERRUPTS]:
+            raise Unproven("the interrupts are not as before")
         for place in self.machine.carried:
             value = end.memory.get(place, self.machine.initial[place])
             if not same(value, self.machine.initial[place]):
@@ -169,18 +173,18 @@ class PredictionProof:
                 name = next(inside).name
                 raise Unproven(f"{name} is read before it is written, and changes")
 
-    def scores_place(self, state: ChipState) -> int:
-        """Return the address of the scores: what the function for them returns."""
+    def asked_for_scores(self, state: ChipState) -> tuple[int, ChipState]:
+        """Return the address of the scores, and the state behind the function that returns it."""
         asking = state.copy()
         asking.masks, asking.facts, asking.frames, asking.calls = {}, (), [], []
         asking.registers = [None, 0, *[None] * 30]
-        self.machine.enter(asking, self.entry("scores"), RETURN)
+        self.machine.enter(asking, self.entry("scores"))
         explorer = Explorer(self.machine, 1_000)
         (end,) = explorer.run(asking)
         low, high = end.registers[_ARGUMENT : _ARGUMENT + 2]
         if not isinstance(low, int) or not isinstance(high, int):
             raise Unproven("the place of the scores depends on inputs")
-        return low | high << 8
+        return low | high << 8, end
 
     def _check_scores(self, state: ChipState, place: int, scores: list[SumForm]) -> None:
         size = self.model.own_stages[-1].output_bits // 8
@@ -242,9 +246,8 @@ class PredictionProof:
 
 
 def variables_of(program: LinkedProgram, prefix: str) -> list[Variable]:
-    """Return the variables that the model's file alone can use; all, if none has a file."""
-    own = [each for each in program.variables if each.source == f"{prefix}_model.c"]
-    return own or list(program.variables)
+    """Return the variables that the model's file alone can use."""
+    return [each for each in program.variables if each.source == f"{prefix}_model.c"]
 
 
 def initial_bytes(program: LinkedProgram, variables: Sequence[Variable]) -> dict[int, int]:

@@ -19,14 +19,18 @@ from protonn_edge.avr.liveness import AT_RETURN, Live, Liveness
 from protonn_edge.avr.order import CallFrame, Flow, Position, flow_from
 from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.proof.forms import Bit, Byte, Impossible, Root, Unproven, same
-from protonn_edge.proof.machine import OFFSETS, Fork, Machine
-from protonn_edge.proof.state import ChipState, Meeting, over_way, same_mask, words_over_way
-
-RETURN = 0x1FFFE
-"""Where a function that is called by nobody returns to."""
+from protonn_edge.proof.machine import OFFSETS, RETURN, Fork, Machine
+from protonn_edge.proof.state import (
+    INTERRUPTS,
+    ChipState,
+    Meeting,
+    over_way,
+    same_mask,
+    words_over_way,
+)
 
 MOST_STATES = 2_000
-_CALLS = {"call", "rcall", "icall"}
+_CALLS = {"call", "rcall"}
 
 
 class NewJump(Exception):
@@ -279,7 +283,8 @@ class Explorer:
         pair = partial(words_over_way, self.machine.algebra, way)
         state = _merged(states, live, self.machine, partial(over_way, way), pair)
         if state is not None:
-            state.masks, state.flags = {}, [None] * 8
+            interrupts = _if_same([each.flags[INTERRUPTS] for each in states])
+            state.masks, state.flags = {}, [None] * INTERRUPTS + [interrupts]
             self.ways.append(way)
         return state
 

@@ -123,6 +123,8 @@ class SumForm:
 
     def array(self) -> Any:
         """Return its values over its only root; a number if it has none."""
+        if len(self.tables) > 1:
+            raise Unproven(f"{self} is no function of one value")
         for table in self.tables.values():
             return table.array + self.constant
         return np.int64(self.constant)

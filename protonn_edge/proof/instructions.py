@@ -195,8 +195,7 @@ def _bld(machine: Machine, state: ChipState, o: Operands, _: Decoded) -> None:
 
 
 def _set_flag(_machine: Machine, state: ChipState, o: Operands, here: Decoded) -> None:
-    if o["s"] != INTERRUPTS:
-        state.flags[o["s"]] = int(here.name == "bset")
+    state.flags[o["s"]] = int(here.name == "bset")
 
 
 def _mul(machine: Machine, state: ChipState, o: Operands, here: Decoded) -> None:
@@ -301,10 +300,14 @@ def _out(machine: Machine, state: ChipState, o: Operands, _: Decoded) -> None:
     value = state.registers[o["r"]]
     if o["A"] in (STACK_LOW, STACK_HIGH):
         state.stack[o["A"] - STACK_LOW] = value
+        if o["A"] == STACK_LOW:
+            machine.clear_below(state)
+        elif state.flags[INTERRUPTS] != 0:
+            raise Unproven("an interrupt may occur between the bytes of the stack pointer")
     elif o["A"] == SREG and isinstance(value, Status):
         state.flags = [*value.flags]
     elif o["A"] == SREG and value is not None:
-        for number in range(INTERRUPTS):
+        for number in range(INTERRUPTS + 1):
             state.flags[number] = Flag(partial(machine.arithmetic.bit_of, value, number))
     else:
         raise Unproven(f"it writes I/O 0x{o['A']:x}")
@@ -319,13 +322,7 @@ def _call(machine: Machine, state: ChipState, o: Operands, here: Decoded) -> Non
 
 
 def _ret(machine: Machine, state: ChipState, _: Operands, __: Decoded) -> None:
-    words = 0
-    for _number in range(machine.program.core.return_bytes):
-        value = machine.pop(state)
-        if not isinstance(value, int):
-            raise Unproven("the return address is lost")
-        words = words << 8 | value
-    state.place = 2 * words
+    state.place = machine.left(state)
 
 
 def _ijmp(machine: Machine, state: ChipState, _: Operands, __: Decoded) -> None:
@@ -333,11 +330,6 @@ def _ijmp(machine: Machine, state: ChipState, _: Operands, __: Decoded) -> None:
     if not isinstance(place, int) or place >= OFFSETS:
         raise Unproven("it jumps to an unknown place")
     state.place = 2 * place
-
-
-def _icall(machine: Machine, state: ChipState, o: Operands, here: Decoded) -> None:
-    _ijmp(machine, state, o, here)
-    machine.enter(state, state.place, here.end)
 
 
 def _branch(machine: Machine, state: ChipState, o: Operands, here: Decoded) -> Fork | None:
@@ -403,7 +395,7 @@ _NAMES = {
     "branch": "brbs brbc",
     "jump": "rjmp jmp",
     "call": "call rcall",
-    "": "add adc com neg eor swap bst bld mov movw ldi lpm push pop in out ret ijmp icall nop",
+    "": "add adc com neg eor swap bst bld mov movw ldi lpm push pop in out ret ijmp nop",
 }
 ACTIONS: dict[str, Action] = {
     name: globals()[f"_{action or name}"]

@@ -26,12 +26,15 @@ from protonn_edge.proof.forms import (
     congruent,
     constant,
     plus,
+    same,
     single,
     variable,
 )
 from protonn_edge.proof.state import ChipState
 
 FIRST_SRAM = 0x100
+RETURN = 1 << 24
+"""Where the outermost function returns to: no address of flash."""
 OFFSETS = 1 << 20
 """Addresses from here on are relative: `OFFSETS` apart for each pointer of unknown value."""
 _BASE = 1 << 16  # so that an offset may be negative
@@ -80,6 +83,9 @@ class Machine:
         self._pointers: dict[Summand, tuple[Root, int]] = {}
         self._writable: dict[int, range] = {}
         self.flash_read: set[int] = set()  # places of tables
+        # the return address of the outermost call, which no program knows
+        bytes_of_address = range(program.core.return_bytes)
+        self.back = [Byte(variable(Root(f"back{k}", np.arange(256))), 0) for k in bytes_of_address]
         self.executed: dict[int, tuple[Action, Decoded]] = {}
 
     def pointer(
@@ -158,8 +164,6 @@ class Machine:
                 return self.before(state, place)
             if place < OFFSETS or not self._writable[place - place % OFFSETS]:
                 raise Unproven(f"it reads {_named(place)}")
-        elif place >= OFFSETS and not self._on_stack(state, place):
-            return None  # an interrupt may have changed it
         if isinstance(value, Byte) and value.place == 0 and value.form.root is not None:
             form = value.form
             if form.low >= -128 and form.high < (256 if form.low >= 0 else 128):
@@ -182,11 +186,15 @@ class Machine:
         if not inside:
             raise Unproven(f"it writes to {_named(place)}")
         state.memory[place] = value
+        if place >= OFFSETS:
+            self.clear_below(state)
 
-    def _on_stack(self, state: ChipState, place: int) -> bool:
-        """Whether a relative place is not below the top of the stack."""
+    def clear_below(self, state: ChipState) -> None:
+        """Forget what is below the top of the stack, which an interrupt may change."""
         top = self.top(state)
-        return place > top or place - place % OFFSETS != top - top % OFFSETS
+        lowest = top - top % OFFSETS
+        for place in [each for each in state.memory if lowest <= each <= top]:
+            del state.memory[place]
 
     def top(self, state: ChipState) -> int:
         """Return where the next byte on the stack goes."""
@@ -201,20 +209,30 @@ class Machine:
 
     def push(self, state: ChipState, value: Any) -> None:
         """Put a byte onto the stack."""
-        self.write(state, self.top(state), value)
         self._move_stack(state, -1)
+        self.write(state, self.top(state) + 1, value)
 
     def pop(self, state: ChipState) -> Any:
         """Take a byte off the stack."""
         value = self.read(state, self.top(state) + 1)
         self._move_stack(state, 1)
+        self.clear_below(state)
         return value
 
-    def enter(self, state: ChipState, function: int, back: int) -> None:
-        """Call a function, which returns to an address."""
-        for number in range(self.program.core.return_bytes):
-            self.push(state, back >> 8 * number + 1 & 255)
+    def enter(self, state: ChipState, function: int, back: int | None = None) -> None:
+        """Call a function, which returns to an address, or from the outermost call."""
+        for number, byte in enumerate(self.back):
+            self.push(state, byte if back is None else back >> 8 * number + 1 & 255)
         state.place = function
+
+    def left(self, state: ChipState) -> int:
+        """Return from a function; return where to, or RETURN."""
+        popped = [self.pop(state) for _ in self.back][::-1]
+        if all(same(*each) for each in zip(popped, self.back, strict=True)):
+            return RETURN
+        if not all(isinstance(each, int) for each in popped):
+            raise Unproven("the return address is lost")
+        return sum(byte << 8 * k + 1 for k, byte in enumerate(popped))
 
 
 def _named(place: int) -> str:
