@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -32,7 +33,7 @@ from protonn_edge.proof.forms import (
     variable,
 )
 from protonn_edge.proof.instructions import ACTIONS
-from protonn_edge.proof.machine import FIRST_SRAM, Machine
+from protonn_edge.proof.machine import OFFSETS, Machine
 from protonn_edge.proof.reference import Reference
 from protonn_edge.proof.state import INTERRUPTS, ChipState
 
@@ -40,6 +41,14 @@ PREFIX = "pnn"
 _MOST_STEPS = 20_000_000
 _KEPT = (*KEPT_BY_CALLEE, 28, 29)
 _ARGUMENT = 24  # the lower register of a pointer that is passed, or of what is returned
+
+
+class Different(Unproven):
+    """A byte of a program is not proven to be the model's."""
+
+    def __init__(self, sentence: str, found: Any, wanted: Value) -> None:
+        super().__init__(sentence)
+        self.found, self.wanted = found, wanted
 
 
 @dataclass(frozen=True)
@@ -61,16 +70,12 @@ class Proof:
     written: tuple[str, ...]
 
 
-def prove(program: LinkedProgram, model: IntegerChain, prefix: str = PREFIX) -> Proof:
-    """Prove that a program computes the scores and the class of a model, for every input.
-
-    Raises `Unproven` if it does not, or if that is beyond what is provable.
-    """
-    return PredictionProof(program, model, prefix).proof()
-
-
 class PredictionProof:
-    """A call of ``pnn_predict`` with inputs that may be anything."""
+    """A prediction of inputs that may be anything.
+
+    It is one call of ``pnn_predict``; or, if `parts` are numbers of features, one of ``pnn_begin``,
+    one of ``pnn_push_many`` for each of them, and one of ``pnn_finish``.
+    """
 
     def __init__(
         self,
@@ -78,6 +83,7 @@ class PredictionProof:
         model: IntegerChain,
         prefix: str = PREFIX,
         most_steps: int = _MOST_STEPS,
+        parts: Sequence[int] = (),
     ) -> None:
         self.program, self.model, self.prefix = program, model, prefix
         self.variables = variables_of(program, prefix)
@@ -85,6 +91,12 @@ class PredictionProof:
         self.explorer = Explorer(self.machine, most_steps)
         maximum = model.quantizer.maximum
         self.inputs = [Root(f"x{i}", np.arange(maximum + 1)) for i in range(model.n_features)]
+        bytes_ = [Byte(variable(root), 0) for root in self.inputs]
+        ends = np.cumsum(parts).tolist()
+        pushed = [bytes_[end - count : end] for count, end in zip(parts, ends, strict=True)]
+        self._calls = [("begin", []), *(("push_many", each) for each in pushed), ("finish", [])]
+        if not parts:
+            self._calls = [("predict", bytes_)]
 
     def proof(self) -> Proof:
         """Execute it, and compare all that it leaves behind with the model."""
@@ -105,8 +117,18 @@ class PredictionProof:
             run: Any = cast(Any, module).executed
             endings, scores = run(last, self, start, lambda: self.reference(before))
             return endings, scores
-        endings = self.explorer.run(start)
-        return endings, self.reference([*before, last])
+        return self.run(start), self.reference([*before, last])
+
+    def run(self, start: ChipState) -> list[ChipState]:
+        """Return the states behind the last call, from one in front of the first one."""
+
+        def call(function: str, features: list[Byte], state: ChipState) -> None:
+            self._check_kept(start, state)
+            own = {place: value for place, value in state.memory.items() if place < OFFSETS}
+            self._call(state, function, features)
+            state.memory |= own
+
+        return self.explorer.run(start, *(partial(call, *each) for each in self._calls[1:]))
 
     def reference(self, stages: Sequence[IntegerStage]) -> list[SumForm]:
         """Return the values of stages for the inputs, after the program was executed."""
@@ -119,14 +141,21 @@ class PredictionProof:
         state.registers[1] = 0
         for number in _KEPT:
             state.registers[number] = Byte(variable(Root(f"r{number}", np.arange(256))), 0)
-        last = 0x10000 - self.model.n_features
-        pointer, place = self.machine.pointer("inputs", np.arange(FIRST_SRAM, last))
-        state.registers[_ARGUMENT : _ARGUMENT + 2] = (byte_of(variable(pointer), k) for k in (0, 1))
-        state.memory = {place + i: Byte(variable(root), 0) for i, root in enumerate(self.inputs)}
         state.stack = self.machine.stack()
         state.flags[INTERRUPTS] = Bit(Root("interrupts", [0, 1]), np.array([False, True]))
-        self.machine.enter(state, self.entry("predict"))
+        self._call(state, *self._calls[0])
         return state
+
+    def _call(self, state: ChipState, function: str, features: list[Byte]) -> None:
+        """Put a state in front of a function, which may have an array of features."""
+        pointer, state.memory = self.machine.array(function, features)
+        count = len(features)
+        for number in set(range(32)).difference(_KEPT, (1,)):
+            state.registers[number] = None
+        if features:
+            state.registers[22:26] = count & 255, count >> 8, *pointer
+        state.flags[:INTERRUPTS] = [None] * INTERRUPTS
+        self.machine.enter(state, self.entry(function))
 
     def entry(self, function: str) -> int:
         """Return where one of the model's functions is."""
@@ -191,8 +220,10 @@ class PredictionProof:
         for label, score in enumerate(scores):
             for k in range(size):
                 found = state.memory.get(place + size * label + k)
-                if not equal_bytes(found, byte_of(score, k)):
-                    raise Unproven(f"byte {k} of score {label} is {found}, not that of {score}")
+                wanted = byte_of(score, k)
+                if not equal_bytes(found, wanted):
+                    sentence = f"byte {k} of score {label} is {found}, not that of {score}"
+                    raise Different(sentence, found, wanted)
 
     def _check_class(self, state: ChipState, scores: list[SumForm]) -> None:
         found = state.registers[_ARGUMENT]

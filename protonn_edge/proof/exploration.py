@@ -6,7 +6,7 @@ the same pass of the same loops, and go on as one state if nothing that still ma
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from fractions import Fraction
 from functools import partial
@@ -61,17 +61,26 @@ class Explorer:
         self._flows: dict[int, Flow] = {}
         self._liveness = Liveness(self.program, self._flow)
 
-    def run(self, start: ChipState) -> list[ChipState]:
-        """Return the states behind a function's return, from one in front of its first place."""
+    def run(self, start: ChipState, *more: Callable[[ChipState], None]) -> list[ChipState]:
+        """Return the states behind a function's return, from one in front of its first place.
+
+        Each of `more` lets such a state call the next function.
+        """
         while True:
-            state = start.copy()
+            states = [start.copy()]
             self.ways, self.stopped = [], []
             try:
-                self._enter(state)
-                return self.go_on([state])
+                for call in (lambda _: None, *more):
+                    for state in states:
+                        call(state)
+                        state.frames, state.calls = [], []
+                        self._enter(state)
+                    states = self.go_on(states)
             except NewJump:
                 self._flows.clear()
                 self._liveness.forget()
+            else:
+                return states
 
     def go_on(self, states: list[ChipState]) -> list[ChipState]:
         """Return the states behind the outermost return."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -102,6 +102,12 @@ class Machine:
         self._pointers[variable(root).tables[root]] = root, place
         self._writable[place - _BASE] = range(place + writable.start, place + writable.stop)
         return root, place
+
+    def array(self, name: str, bytes_: Sequence[Byte]) -> tuple[list[Value], dict[int, Any]]:
+        """Return a pointer to an array that is only read, and the memory there."""
+        root, place = self.pointer(name, np.arange(FIRST_SRAM, 0x10000 - len(bytes_)))
+        memory = {place + k: byte for k, byte in enumerate(bytes_)}
+        return [byte_of(variable(root), k) for k in range(2)], memory
 
     def stack(self) -> list[Value]:
         """Return the bytes of a stack pointer that may be anywhere in SRAM."""

@@ -17,8 +17,8 @@ from equality.values import value_of
 
 from protonn_edge.chain.registry import module_of_stage
 from protonn_edge.proof.algebra import Algebra
-from protonn_edge.proof.counterexample import counterexample
-from protonn_edge.proof.equality import PredictionProof, prove
+from protonn_edge.proof.difference import prove, suspects
+from protonn_edge.proof.equality import PredictionProof
 from protonn_edge.proof.forms import Root, Unproven, variable
 from protonn_edge.proof.reference import Reference
 
@@ -92,8 +92,12 @@ def test_a_program_of_another_model_is_not_proven(tmp_path: Path) -> None:
     weights = last.weights.copy()
     weights[3, 5] ^= 1
     other = dataclasses.replace(last, weights=weights)
-    with pytest.raises(Unproven, match="score 3"):
-        prove(linked, dataclasses.replace(model, own_stages=(*before, other)))
+    changed = dataclasses.replace(model, own_stages=(*before, other))
+    with pytest.raises(Unproven, match="score 3") as failure:
+        prove(linked, changed)
+    points = suspects(failure.value, changed)
+    assert len(points)
+    assert (model.scores(points) != changed.scores(points)).any(axis=1).all()
 
 
 @needs_avr_gcc
@@ -122,7 +126,10 @@ def test_no_fault_is_missed() -> None:
 
 
 @needs_avr_gcc
-def test_a_proven_program_has_no_counterexample(tmp_path: Path) -> None:
+@pytest.mark.parametrize("parts", [(120,), (1,) * 120, (7, 113)], ids=str)
+def test_pushed_features_are_proven(parts: tuple[int, ...], tmp_path: Path) -> None:
     program = example("linear", 10)
-    binary = linked_program(program, tmp_path)
-    assert counterexample(binary, program.instance.model, program.instance.points[:2]) is None
+    model = program.instance.model
+    prove(linked_program(program, tmp_path), model, parts)
+    with pytest.raises(Unproven):
+        prove(linked_program(program, tmp_path), model, (*parts[1:], parts[0] - 1))

@@ -70,7 +70,7 @@ class _Loop:
         self.head, self.some = proof.mark("prototypes_step0"), proof.mark("prototypes_some")
         self.done = self._done(proof.mark("prototypes_again"))
         self.explorer.stops = frozenset({self.head})
-        if self.explorer.run(start) or len(self.explorer.stopped) != 1:
+        if proof.run(start) or len(self.explorer.stopped) != 1:
             raise Unproven("the loop over prototypes does not begin in one state")
         self.explorer.stops = frozenset({self.head, self.some, self.done})
         self.first = self.explorer.stopped[0]
