@@ -28,7 +28,7 @@ from protonn_edge.codegen import PREFIX, check_prefix
 from protonn_edge.codegen.plan import check_parts
 from protonn_edge.datasets import TableOptions
 from protonn_edge.evaluation.terminal import fact_table
-from protonn_edge.export import Imprint, Kind, check_folder, export
+from protonn_edge.export import Imprint, Kind, check_place, export, is_archive
 from protonn_edge.quantization import DeviceModel, load_device_model
 
 if TYPE_CHECKING:
@@ -39,6 +39,10 @@ _NEXT: dict[Kind, str] = {
     "platformio": "put the folder into 'lib' in your project, and run examples/BareSelfTest",
     "c": "run 'make test' in the folder",
 }
+_ADD_ARCHIVE = (
+    "in the Arduino IDE, choose 'Sketch > Include Library > Add .ZIP Library', and run the "
+    "example SelfTest of the library"
+)
 
 
 @command(
@@ -64,7 +68,10 @@ _NEXT: dict[Kind, str] = {
 def export_command(
     model_file: Path | None = MODEL_OR_NONE,
     arduino: Path | None = option(
-        "Write an Arduino library into this folder.", PATH, metavar="FOLDER"
+        "Write an Arduino library into this folder, or into a file FOLDER.zip, which the Arduino "
+        "IDE can add.",
+        PATH,
+        metavar="FOLDER",
     ),
     platformio: Path | None = option(
         "Write a PlatformIO library into this folder.", PATH, metavar="FOLDER"
@@ -113,9 +120,11 @@ def export_command(
     if model_file is None:
         if live is None or not live.is_given:
             raise click.UsageError("name a model file or, to record samples, give --sensor")
+        if is_archive(folder):
+            raise click.UsageError(f"{folder}: a sketch is a folder; omit .zip")
         out.finish(live.write_logger(out, board_name, folder, as_sketch=True)[0])
         return
-    check_folder(folder)
+    check_place(folder)
     name, prefix = library.pop("name", None), library.pop("prefix", PREFIX)
     check_prefix(prefix)
     imprint = Imprint(**library)
@@ -149,7 +158,7 @@ def export_command(
     ]
     out.say(f"{done.name} in {folder}:", fact_table(facts))
     say_tried(out, done.tried)
-    out.say(f"next: {_next(kind, done.files)}; it prints PASS")
+    out.say(f"next: {_next(kind, folder, done.files)}; it prints PASS")
     written = {name: getattr(done, name) for name in ("vectors", "flash_bytes", "model_sha256")}
     made = {"kind": kind, "name": done.name, "folder": str(folder), "files": list(done.files)}
     ended = {"plan": done.plan.to_json(), "tried": done.tried.to_json()}
@@ -163,8 +172,10 @@ def _loaded(path: Path, added: Sequence[FirmwareAddition], board: Board) -> Devi
     return load_device_model(path, names)
 
 
-def _next(kind: Kind, files: Sequence[str]) -> str:
+def _next(kind: Kind, folder: Path, files: Sequence[str]) -> str:
     """Return how to run the self-test; the one without a framework is only for AVR chips."""
+    if kind == "arduino" and is_archive(folder):
+        return _ADD_ARCHIVE
     bare = any("BareSelfTest" in name for name in files)
     return _NEXT[kind] if bare else _NEXT[kind].replace("BareSelfTest", "SelfTest")
 

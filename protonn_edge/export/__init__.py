@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from protonn_edge.export.exporting import Export, export
-from protonn_edge.export.folder import check_folder
+from protonn_edge.export.archive import is_archive
+from protonn_edge.export.exporting import Export, check_place, export
 from protonn_edge.export.rendering import Imprint, Kind
 
-__all__ = ["Export", "Imprint", "Kind", "check_folder", "export"]
+__all__ = ["Export", "Imprint", "Kind", "check_place", "export", "is_archive"]

@@ -18,6 +18,7 @@ from protonn_edge.codegen.words import WordPlan
 from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.export import rendering, self_test
+from protonn_edge.export.archive import check_archive, is_archive, write_archive
 from protonn_edge.export.folder import check_folder, write_folder
 from protonn_edge.export.rendering import Imprint, Kind, Library
 from protonn_edge.export.self_test import KnownAnswers
@@ -74,7 +75,8 @@ def export(
     kind : {"arduino", "platformio", "c"}
         The form of the export.
     folder : Path or str
-        The library's own folder: new, empty, or an earlier export.
+        The library's own folder: new, empty, or an earlier export. A name that ends in ".zip" is
+        one of a file with that folder, which the Arduino IDE can add.
     board : Board or str, default="uno"
         The board for which the fastest kernels are chosen that fit together with the self-test.
     name : str, optional
@@ -122,7 +124,7 @@ def export(
     plan = _planned(device_model, kind, Limits.of(board).beside(beside))
     _check_memories(floats, windowing, plan, board)
     library = Library(
-        rendering.library_name(name or resolved(folder).name, prefix),
+        rendering.library_name(name or _name_of(folder), prefix),
         device_model.chain,
         plan,
         vectors,
@@ -138,7 +140,10 @@ def export(
     certificate = None if chip.proof else optional("protonn_edge.export.certificate")
     if certificate:
         files["README.md"] += certificate.readme_section(files, prefix, chip, tried)
-    write_folder(folder, files)
+    if is_archive(folder):
+        write_archive(folder, _name_of(folder), files)
+    else:
+        write_folder(folder, files)
     return Export(
         name=library.name,
         files=tuple(sorted(files)),
@@ -151,15 +156,26 @@ def export(
 
 
 def _check_place(kind: Kind, folder: Path, prefix: str) -> None:
-    """Raise `InputError` if a folder or a prefix cannot be used."""
-    check_folder(folder)
+    """Raise `InputError` if a folder, a ZIP file or a prefix cannot be used."""
+    check_place(folder)
     check_prefix(prefix)
-    name = resolved(folder).name
-    if kind == "arduino" and not _FOLDER_NAME.fullmatch(name):
+    name = _name_of(folder)
+    if (kind == "arduino" or is_archive(folder)) and not _FOLDER_NAME.fullmatch(name):
         raise InputError(
             f"the Arduino tools refuse a library in a folder called {name!r}; choose a name of up "
             "to 63 letters, digits, '_', '-' and '.' that does not begin with '-' or '.'"
         )
+
+
+def check_place(folder: Path) -> None:
+    """Raise `InputError` if an export cannot be put into a folder, or into a file ``.zip``."""
+    check = check_archive if is_archive(folder) else check_folder
+    check(folder)
+
+
+def _name_of(folder: Path) -> str:
+    path = resolved(folder)
+    return path.stem if is_archive(path) else path.name
 
 
 def _tried(kind: Kind, library: Library, files: Mapping[str, str], board: Board) -> Tried:

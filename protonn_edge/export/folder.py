@@ -106,10 +106,15 @@ def write_folder(folder: Path, files: Mapping[str, str | bytes], kind: str = EXP
                     f"not part of {kind}, but it would be overwritten",
                     "move the file, or choose another folder",
                 )
-        manifest = "" if kind == EXPORT else f"# {kind}\n"
-        digests = {name: _digest(_encoded(content)) for name, content in files.items()}
-        manifest += "".join(f"{digest}  {name}\n" for name, digest in sorted(digests.items()))
-        write_together(folder, {**files, MANIFEST: manifest}, remove=before)
+        write_together(folder, listed(files, kind), remove=before)
+
+
+def listed(files: Mapping[str, str | bytes], kind: str = EXPORT) -> dict[str, str | bytes]:
+    """Return files by name together with their list."""
+    manifest = "" if kind == EXPORT else f"# {kind}\n"
+    digests = {name: _digest(_encoded(content)) for name, content in files.items()}
+    manifest += "".join(f"{digest}  {name}\n" for name, digest in sorted(digests.items()))
+    return {**files, MANIFEST: manifest}
 
 
 def written_in(folder: Path) -> Manifest:

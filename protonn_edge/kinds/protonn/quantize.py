@@ -2,8 +2,8 @@
 
 See `IntegerProjection` and `IntegerPrototypes` for the arithmetic. The normalizer and gamma are
 folded into the projection, and the exponential's table determines the scale of its coordinates.
-docs/generated-code.md explains the trade-off between the bits of inputs, accumulators and labels, why
-4-bit weights are clipped, and why scores fit 16 bits.
+docs/generated-code.md explains the trade-off between the bits of inputs, accumulators and labels,
+why 4-bit weights are clipped, and why scores fit 16 bits.
 """
 
 from __future__ import annotations

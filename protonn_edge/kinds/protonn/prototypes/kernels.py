@@ -1,8 +1,8 @@
 """The kernel of the prototypes: comparison of a point with each, and votes of near ones.
 
 The labels of its loops state how many prototypes can be near any one point by each prefix of the
-coordinates; docs/generated-code.md proves the bound of this number. It defines a centre c, prototypes
-``a_j = b_j - c``, a point ``c + t u``, and ``h_j(t) = (|a_j|^2 + t^2 - limit) / 2t``.
+coordinates; docs/generated-code.md proves the bound of this number. It defines a centre c,
+prototypes ``a_j = b_j - c``, a point ``c + t u``, and ``h_j(t) = (|a_j|^2 + t^2 - limit) / 2t``.
 """
 
 from __future__ import annotations
