@@ -40,7 +40,8 @@ def suspects(reason: Unproven, model: IntegerChain) -> NDArray[np.uint8]:
         found, wanted = values.of_byte(reason.found), values.of_byte(reason.wanted)
     except ValueError:  # they depend on more than inputs
         return points[:0]
-    return points[found != wanted][:_MOST]
+    differing: NDArray[np.uint8] = points[found != wanted][:_MOST]
+    return differing
 
 
 class _Values:
