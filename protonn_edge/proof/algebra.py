@@ -50,6 +50,9 @@ class Roots:
         self.masks: Mapping[Root, Mask] = {}
         self.orders_sums = False  # whether a sum's sign is a fact, not a function of the sum
         self._cuts: dict[Any, Root] = {}
+        self._lowest: dict[Any, Root] = {}
+        # roots of sums, or of their lowest bytes beside those above
+        self._summed: dict[Root, Root | None] = {}
         self._pairs: dict[tuple[Root, Root], Root] = {}
         self._reduced: dict[Any, SumForm] = {}
 
@@ -71,7 +74,39 @@ class Roots:
             of = SumForm(rest, form.tables)
             root = Root(f"sum{len(self._cuts)}", np.arange(low, high + 1), of, dropped)
             self._cuts[key] = root
+            if not dropped and form.root is None:
+                self._summed[root] = None
         return root, root.values + (whole >> shift)
+
+    def lowest(self, form: SumForm) -> Root:
+        """Return a root for the lowest byte of a sum, beside that of the bytes above."""
+        above, _ = self.cut(form, 1)
+        key = above, form.constant & 255
+        if key not in self._lowest:
+            root = Root(f"low{len(self._lowest)}", np.arange(_BYTES), low_of=above.of)
+            self._lowest[key], self._summed[root] = root, above
+        return self._lowest[key]
+
+    def whole(self, form: SumForm, modulus: int) -> SumForm:
+        """Return a congruent form, with multiples of sums for those of their bytes."""
+        for root, above in self._summed.items():
+            if root not in form.tables:
+                continue
+            factor, of = int(form.table(root)[1]), root.low_of or root.of
+            assert of is not None
+            first = constant(-factor * int(root.values[0]))
+            left = [(root, 1)] if above is None else [(root, 1), (above, _BYTES)]
+            if above is not None:
+                first = constant(-factor * _BYTES * int(above.values[0]))
+            rest = form
+            for each, scale in left:
+                linear = scale * factor * (each.values - each.values[0])
+                if np.any((form.table(each) - linear) % modulus):
+                    break
+                rest = rest.without(each)
+            else:
+                form = plus(plus(rest, scaled(of, factor)), first)
+        return form
 
     def forget(self) -> None:
         """Compute for all inputs, not those of one state."""
@@ -127,7 +162,12 @@ class Roots:
             return byte.form.root, byte.array()
         form, place = byte.form, byte.place
         low, high = self.bounds(form)
-        dropped = int(place > 0 and high - low > self.WIDE)
+        if place == 0 and high - low > self.WIDE:
+            root = self.lowest(form)
+            return root, root.values
+        dropped = 0
+        while dropped < place and high - low >> 8 * dropped > self.WIDE:
+            dropped += 1
         root, values = self.cut(form, dropped)
         return root, values >> 8 * (place - dropped) & 255
 

@@ -100,7 +100,8 @@ class Arithmetic:
         shifted = a is b and sign > 0 and isinstance(carry, int)
         if shifted and isinstance(a, Byte) and a.place > 0 and not a.form.root:
             flags[:6] = [None] * 6
-            flags[CARRY] = Flag(lambda: algebra.top_bit(a))  # all that is of use
+            flags[CARRY] = carry = Carry(algebra, a.form, a.form, a.place + 1, sign)
+            carry.compute = lambda: algebra.top_bit(a)  # all that is of use
             return None
         operands = self._continued(a, b, carry, sign) if isinstance(carry, Carry) else None
         if operands is None and not isinstance(carry, int) and sign < 0 and _are_zeros(a, b):
@@ -109,8 +110,9 @@ class Arithmetic:
                 self._chained(state, extended, before, chain)
                 return extended
         x, y, place = operands or self._operands(a, b, carry, sign)
-        total = plus(x, y, sign)
-        result, modulus = byte_of(total, place), 256 << 8 * place
+        modulus = 256 << 8 * place
+        total = self.algebra.whole(plus(x, y, sign), modulus)
+        result = byte_of(total, place)
         flags[CARRY] = Carry(algebra, x, y, place + 1, sign)
         flags[HALF] = Flag(lambda: algebra.carry(x, y, modulus >> 4, sign))
         flags[NEGATIVE] = Flag(lambda: algebra.top_bit(result))
@@ -176,12 +178,15 @@ class Arithmetic:
         if not isinstance(carry, int):
             carry = self.bit(carry)
         if isinstance(carry, int) and carry == 0:
-            for one, other, turned in ((a, b, False), (b, a, True)):
-                # a number does not touch the bytes below
-                if isinstance(one, Byte) and one.place and isinstance(other, int):
-                    if turned and sign < 0:
-                        break
-                    return one.form, constant(other << 8 * one.place), one.place
+            for one, other in ((a, b), (b, a)) if sign > 0 else ((a, b),):
+                # what is added to a byte does not touch those below
+                if (
+                    isinstance(one, Byte)
+                    and one.place
+                    and (isinstance(other, int) or not one.form.root)
+                ):
+                    more = scaled(algebra.ending(other), 1 << 8 * one.place)
+                    return one.form, more, one.place
             return algebra.ending(a), algebra.ending(b), 0
         # A byte below that makes the carry.
         made = constant(carry) if isinstance(carry, int) else carry.number()

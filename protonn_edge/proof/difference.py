@@ -62,7 +62,9 @@ class _Values:
 
     def _index(self, root: Root) -> NDArray[Any]:
         if root not in self._indices:
-            if root.of is None:
+            if root.low_of is not None:
+                self._indices[root] = self.of(root.low_of) & 255
+            elif root.of is None:
                 self._indices[root] = self._points[int(root.name.removeprefix("x"))]
             else:
                 value = self.of(root.of) >> 8 * root.dropped
