@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -22,11 +23,11 @@ from protonn_edge.proof.forms import (
     Value,
     bit_of,
     byte_of,
+    congruent,
     constant,
     fitting,
     minus,
     plus,
-    same,
     scaled,
     single,
 )
@@ -50,6 +51,7 @@ class Roots:
         self.masks: Mapping[Root, Mask] = {}
         self.orders_sums = False  # whether a sum's sign is a fact, not a function of the sum
         self._cuts: dict[Any, Root] = {}
+        self._latest: deque[SumForm] = deque(maxlen=8)
         self._lowest: dict[Any, Root] = {}
         # roots of sums, or of their lowest bytes beside those above
         self._summed: dict[Root, Root | None] = {}
@@ -88,9 +90,9 @@ class Roots:
         return self._lowest[key]
 
     def whole(self, form: SumForm, modulus: int) -> SumForm:
-        """Return a congruent form, with multiples of sums for those of their bytes."""
+        """Return a congruent form, with multiples of sums added to others for those of bytes."""
         for root, above in self._summed.items():
-            if root not in form.tables:
+            if root not in form.tables or form.tables.keys() <= {root, above}:
                 continue
             factor, of = int(form.table(root)[1]), root.low_of or root.of
             assert of is not None
@@ -117,20 +119,26 @@ class Roots:
 
         They are not the form's own: those are the sums of its tables' bounds, always.
         """
-        low, high = form.low, form.high
-        for root in self.masks.keys() & form.tables.keys():
-            table, inside = form.tables[root], form.tables[root].array[self.masks[root]]
-            low, high = low - table.low + int(inside.min()), high - table.high + int(inside.max())
+        low, high = self._masked_bounds(form)
         for root, mask in self.masks.items() if by_cuts else ():
             of = None if root.dropped else root.of
             if of is not None and of.tables.keys() & form.tables.keys():
-                rest, inside = minus(form, of), root.values[mask]
-                low = max(low, rest.low + int(inside.min()))
-                high = min(high, rest.high + int(inside.max()))
+                (least, most), inside = self._masked_bounds(minus(form, of)), root.values[mask]
+                low = max(low, least + int(inside.min()))
+                high = min(high, most + int(inside.max()))
         for fact in self.facts[-4:]:
             lower, upper = self.sums.forms[fact.lower], self.sums.forms[fact.upper]
             rest = minus(form, minus(lower, upper))
             high = min(high, rest.high - fact.strict)
+        return low, high
+
+    def _masked_bounds(self, form: SumForm) -> tuple[int, int]:
+        low, high = form.low, form.high
+        for root in self.masks.keys() & form.tables.keys():
+            table, inside = form.tables[root], form.tables[root].array[self.masks[root]]
+            if inside.size:
+                low += int(inside.min()) - table.low
+                high += int(inside.max()) - table.high
         return low, high
 
     def reduced(self, form: SumForm) -> SumForm:
@@ -160,16 +168,29 @@ class Roots:
         """Return a byte's root and values; a sum is cut."""
         if byte.form.root is not None:
             return byte.form.root, byte.array()
-        form, place = byte.form, byte.place
+        form, place = self._latest_like(byte.form, 256 << 8 * byte.place), byte.place
         low, high = self.bounds(form)
         if place == 0 and high - low > self.WIDE:
             root = self.lowest(form)
             return root, root.values
-        dropped = 0
-        while dropped < place and high - low >> 8 * dropped > self.WIDE:
-            dropped += 1
+        dropped = min(place, self.dropped(high - low))
         root, values = self.cut(form, dropped)
         return root, values >> 8 * (place - dropped) & 255
+
+    def dropped(self, width: int) -> int:
+        """Return how many lowest bytes a sum of this range is cut without."""
+        dropped = 0
+        while width >> 8 * dropped > self.WIDE:
+            dropped += 1
+        return dropped
+
+    def _latest_like(self, form: SumForm, modulus: int) -> SumForm:
+        """Return a congruent sum that was cut last, whose bytes are functions of one root."""
+        for each in self._latest:
+            if each.tables.keys() == form.tables.keys() and congruent(each, form, modulus):
+                return each
+        self._latest.appendleft(form)
+        return form
 
     def pointwise(
         self, function: Callable[..., Any], *values: Value | Bit
@@ -281,7 +302,8 @@ class Algebra(Roots):
         for each in values:
             if not isinstance(each, Byte) or each.place != 1 or not each.form.low >= 0:
                 continue
-            lowest = next((v for v in left if same(v, Byte(each.form, 0))), None)
+            bytes_ = (v for v in left if isinstance(v, Byte) and v.place == 0)
+            lowest = next((v for v in bytes_ if congruent(v.form, each.form, _BYTES)), None)
             if lowest is not None and each.form.high < 1 << 16:
                 total = plus(total, each.form)
                 left = [v for v in left if v is not lowest and v is not each]
@@ -307,10 +329,9 @@ class Algebra(Roots):
             return Order(x, y, equal=equal)
         if root is not None:
             array = difference.array()
-        elif high - low > self.WIDE and not equal:
-            root, array = self.cut(difference, 1)
         else:
-            root, array = self.cut(difference)
+            self._latest.appendleft(difference)
+            root, array = self.cut(difference, 0 if equal else self.dropped(high - low))
         if equal:
             return bit_of(root, array == 0)
         return bit_of(root, array < 0, difference)

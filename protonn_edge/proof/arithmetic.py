@@ -39,6 +39,7 @@ from protonn_edge.proof.state import (
     Carry,
     ChipState,
     Combined,
+    Doubled,
     Flag,
     Zeros,
 )
@@ -97,12 +98,8 @@ class Arithmetic:
             return None
         if isinstance(a, int) and isinstance(b, int) and isinstance(carry, int):
             return self._sum_of_numbers(state, a, b, carry, sign, chain=chain)
-        shifted = a is b and sign > 0 and isinstance(carry, int)
-        if shifted and isinstance(a, Byte) and a.place > 0 and not a.form.root:
-            flags[:6] = [None] * 6
-            flags[CARRY] = carry = Carry(algebra, a.form, a.form, a.place + 1, sign)
-            carry.compute = lambda: algebra.top_bit(a)  # all that is of use
-            return None
+        if a is b and sign > 0 and isinstance(carry, int) and _is_inside(a):
+            return self._doubled(state, a)
         operands = self._continued(a, b, carry, sign) if isinstance(carry, Carry) else None
         if operands is None and not isinstance(carry, int) and sign < 0 and _are_zeros(a, b):
             extended = self._sign_byte(state, carry)
@@ -120,6 +117,14 @@ class Arithmetic:
         flags[SIGN] = Flag(lambda: algebra.signed(x, y, modulus, sign))
         self._chained(state, result, before, chain)
         return result
+
+    def _doubled(self, state: ChipState, value: Byte | Doubled) -> Doubled:
+        """Shift a byte to the left; all that is of use is its upper bits, and the carry."""
+        upper = Byte(value.form, value.place)
+        state.flags[:6] = [None] * 6
+        state.flags[CARRY] = carry = Carry(self.algebra, upper.form, upper.form, upper.place + 1, 1)
+        carry.compute = lambda: self.algebra.top_bit(upper)
+        return Doubled(scaled(value.form, 2), value.place, getattr(value, "times", 0) + 1)
 
     def _sum_of_numbers(
         self, state: ChipState, a: int, b: int, carry: int, sign: int, *, chain: bool
@@ -180,11 +185,8 @@ class Arithmetic:
         if isinstance(carry, int) and carry == 0:
             for one, other in ((a, b), (b, a)) if sign > 0 else ((a, b),):
                 # what is added to a byte does not touch those below
-                if (
-                    isinstance(one, Byte)
-                    and one.place
-                    and (isinstance(other, int) or not one.form.root)
-                ):
+                number = isinstance(other, int)
+                if isinstance(one, Byte) and one.place and (number or not one.form.root):
                     more = scaled(algebra.ending(other), 1 << 8 * one.place)
                     return one.form, more, one.place
             return algebra.ending(a), algebra.ending(b), 0
@@ -262,6 +264,13 @@ class Arithmetic:
             return self.algebra.byte(lambda x, y: x | y, a, b)
         except Unproven:
             return Combined(a, b)
+
+
+def _is_inside(value: Any) -> bool:
+    """Whether it is a byte of a sum, which is not its lowest one."""
+    if isinstance(value, Byte):
+        return value.place > 0 and not value.form.root
+    return isinstance(value, Doubled) and value.times < 7
 
 
 def _are_zeros(*values: Value) -> bool:

@@ -182,9 +182,10 @@ class PredictionProof:
         for state in endings:
             self._check_kept(start, state)
         for state in endings:
-            self._check_class(state, scores)
             place, asked = self.asked_for_scores(state)
             self._check_scores(asked, place, scores)
+        for state in endings:
+            self._check_class(state, scores)
 
     def _check_kept(self, start: ChipState, end: ChipState) -> None:
         for number in (1, *_KEPT):
