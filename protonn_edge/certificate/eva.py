@@ -46,7 +46,19 @@ _RELATIONS = (
     *("-eva-domains", "octagon", "-eva-octagon-through-calls"),
     *("-eva-widening-delay", "10", "-eva-auto-loop-unroll", "32"),
 )
-_OPTIONAL = re.compile(r"^#ifdef (\w+)$", re.MULTILINE)  # functions that not every model has
+_DECLARED = re.compile(r"^[\w* ]+\b(\w+)\(([^;{]*)\);", re.MULTILINE)  # functions of a header
+_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_NAME = re.compile(r"\w+$")  # of a parameter, behind its type
+# What the driver passes to functions that it has no call of its own for, by types of parameters.
+_ARGUMENTS = {
+    "void": "",
+    "uint8_t": "any_byte()",
+    "pnn_input_t": "any_byte()",
+    "uint16_t": "any_word()",
+    "int16_t": "(int16_t)any_word()",
+    "float": "any_float",
+}
+_FILLED = ["uint8_t", "uint8_t *"]  # a number of entries, and an array of as many
 _PROVEN = {"Valid", "Considered valid", "Dead", "Unreachable"}
 _REACHED = re.compile(r"(\d+) statements reached \(out of (\d+)\)")
 _DEADLINE_S = 600.0
@@ -82,14 +94,20 @@ def prove(folder: Path, deadline_s: float, prefix: str = PREFIX) -> EvaResult:
     # at the point "proof", extensions bring a function of theirs, and the template of their calls
     calls = brought("proof").values()
     added = [template for function, template in calls if f"{prefix}_{function}(" in header]
-    write_atomically(source, environment.get_template(f"proof/{_DRIVER}.c.j2").render(added=added))
-    optional = _OPTIONAL.findall(source.read_text(encoding="utf-8"))
-    defines = [f"-D{name}" for name in optional if f"{prefix}_{name.lower()}(" in header]
-    flags = f"-cpp-extra-args={' '.join([f'-I{folder}', *defines])}"
+    driver = environment.get_template(f"proof/{_DRIVER}.c.j2")
+    other = _other_calls(header, driver.render(added=added, calls=[]), prefix)
+    write_atomically(source, driver.render(added=added, calls=other))
     files = {source.name, model.name}  # not those of libraries
     ways = _RELATIONS, _INTERVALS
     for way in ways[:: -1 if _INTERVALS_FIRST.search(model.read_text(encoding="utf-8")) else 1]:
-        command = ["frama-c", flags, *_OPTIONS, *way, str(source), str(model)]
+        command = [
+            "frama-c",
+            f"-cpp-extra-args=-I{folder}",
+            *_OPTIONS,
+            *way,
+            str(source),
+            str(model),
+        ]
         command += ["-then", "-report-csv", str(report)]
         done = run_within(deadline_s, command, name="frama-c")
         match = _REACHED.search(done.stdout)
@@ -100,6 +118,27 @@ def prove(folder: Path, deadline_s: float, prefix: str = PREFIX) -> EvaResult:
         if not result.alarms:
             break
     return result
+
+
+def _other_calls(header: str, driver: str, prefix: str) -> list[str]:
+    """Return statements that call the functions of a header that a driver does not call.
+
+    Raises `CheckFailed` for a function whose parameters it cannot choose: not called, it would be
+    proven by nothing.
+    """
+    calls = []
+    for name, parameters in _DECLARED.findall(_COMMENT.sub("", header)):
+        if f"{name}(" in driver:
+            continue
+        types = [_NAME.sub("", each.strip()).strip() or each for each in parameters.split(",")]
+        types = [each.replace(f"{prefix}_", f"{PREFIX}_") for each in types]
+        if types == _FILLED:
+            calls.append(f"FILL({name});")
+        elif {*types} <= {*_ARGUMENTS}:
+            calls.append(f"{name}({', '.join(_ARGUMENTS[each] for each in types)});")
+        else:
+            raise CheckFailed(f"the proof has no call of {name}({parameters})")
+    return calls
 
 
 def _alarms(report: Path, files: set[str]) -> list[dict[str, str]]:

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from command_line import run
 from model_factory import random_model
 
 from protonn_edge.codegen import make_plan
@@ -195,20 +194,6 @@ def test_nonsense_in_a_whole_frame_is_no_description() -> None:
     assert stream.torn == 2
     stream.feed(b"\x00" + named(1, b"a\x1b[2J\xff"))
     assert stream.names[1] == "a?[2J�"
-
-
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (["--port", "p", "--emulate"], "cannot be used together"),
-        (["--sensor", "a0=x.csv"], "--sensor works only with --emulate"),
-        (["--emulate", "--project", "nowhere"], "nowhere contains no project; write one with"),
-    ],
-)
-def test_what_cannot_be_watched_is_refused(words: list[str], sentence: str) -> None:
-    refused = run("monitor", *words)
-    assert refused.exit_code == 2
-    assert sentence in refused.stderr
 
 
 def warnings_after(*sampled: tuple[int, ...]) -> list[str]:

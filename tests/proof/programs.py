@@ -20,9 +20,12 @@ from model_factory import (
     sharp,
     window_features_of,
 )
+from policy.value.numbers import fitted
 
+from protonn_edge.chain.policy import with_rules
 from protonn_edge.codegen import Plan
 from protonn_edge.kinds.protonn.precision.model import float_build
+from protonn_edge.policy.label_sets.rule import IntegerLabelSets
 from protonn_edge.quantization import IntegerChain, quantize
 
 
@@ -46,6 +49,8 @@ def programs() -> Iterator[Program]:
     yield from _watching()
     small = quantize(random_linear_model(features=5, classes=3))
     yield Program("confidence", sharp(small, 8.0), None)
+    yield Program("label sets", with_rules(small, IntegerLabelSets(7)), None)
+    yield Program("number", quantize(fitted("linear").model_), None)
     yield Program("floats", float_build(random_model()), None)
 
 

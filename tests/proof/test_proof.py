@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,12 +13,21 @@ from generated_programs import write_c
 from proof.limited import proven
 from proof.programs import Program, programs
 
+from protonn_edge.certificate import eva
 from protonn_edge.certificate.eva import INSTALL
+from protonn_edge.errors import CheckFailed
 
 SECONDS = 60  # of a core
 PROVEN = (
     *("linear: as many", "linear: two classes, 32 bits", "forest: no shared"),
-    *("bonsai_tree: a lone", "confidence", "prototypes: may be taught, 16", "decision: observed; "),
+    *(
+        "bonsai_tree: a lone",
+        "confidence",
+        "label sets",
+        "number",
+        "prototypes: may be taught, 16",
+        "decision: observed; ",
+    ),
 )
 
 FAULTS = {
@@ -90,14 +100,29 @@ def test_a_fault_gives_an_alarm(fault: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", [*PROVEN, "audio: "])
-def test_the_driver_calls_all_functions(name: str, tmp_path: Path) -> None:
+def test_the_driver_calls_all_functions(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     header = _written(name, tmp_path).with_suffix(".h").read_text(encoding="utf-8")
+    header = re.sub(r"/\*.*?\*/", "", header, flags=re.DOTALL)
     declared = set(re.findall(r"^[\w* ]+\b(pnn_\w+)\([^;{]*\);", header, re.MULTILINE))
-    added = sorted(CHECKOUT.glob("templates/*/proof.j2"))
-    paths = [CHECKOUT / "templates/export/proof/any_order.c.j2", *added]
-    driver = "".join(path.read_text(encoding="utf-8") for path in paths)
+    monkeypatch.setattr(eva, "run_within", _stopped)
+    with pytest.raises(CheckFailed, match="stopped with code 1"):
+        eva.prove(tmp_path, SECONDS)
+    driver = (tmp_path / "any_order.c").read_text(encoding="utf-8")
     assert len(declared) >= 10
-    assert declared <= set(re.findall(r"\b(pnn_\w+)\(", driver))
+    assert declared <= set(re.findall(r"\b(pnn_\w+)[(,)]", driver))
+
+
+def _stopped(*_: object, **__: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.CompletedProcess([], 1, "", "")
+
+
+def test_a_function_that_the_driver_cannot_call_is_no_proof(tmp_path: Path) -> None:
+    header = _written("linear: as many", tmp_path).with_suffix(".h")
+    header.write_text(header.read_text("utf-8") + "\nvoid pnn_more(const char *text);\n", "utf-8")
+    with pytest.raises(CheckFailed, match="no call of pnn_more"):
+        eva.prove(tmp_path, SECONDS)
 
 
 def test_nothing_is_assumed() -> None:
