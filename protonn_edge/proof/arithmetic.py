@@ -89,8 +89,8 @@ class Arithmetic:
         return self.algebra.bit(lambda x, y: x ^ y, one, other)
 
     def sum(
-        self, state: ChipState, a: Value, b: Value, carry: Any, sign: int, *, chain: bool = False
-    ) -> Value:
+        self, state: ChipState, a: Any, b: Any, carry: Any, sign: int, *, chain: bool = False
+    ) -> Any:
         """Add two bytes, or subtract; with `chain`, Z stays clear if it is."""
         flags, algebra, before = state.flags, self.algebra, state.flags[ZERO]
         if a is None or b is None or carry is None:

@@ -7,7 +7,7 @@ instruction or with the opposite condition, an instruction that is left out, rep
 from elsewhere, or behind its follower), in a table (a bit, or two entries in the other order), or
 in the model, of which another one of the same size is wanted. A program that is proven nevertheless
 runs on the emulated Uno, on points that it draws itself; all of its scores and classes must be the
-model's. One that is not runs on fewer points, of which one may differ.
+model's. A tenth of the others run there on fewer points.
 """
 
 from __future__ import annotations
@@ -38,10 +38,11 @@ from protonn_edge.quantization import IntegerChain
 
 POINTS = 1_000
 EXAMPLES = [
-    ("linear", 2), ("linear", 9), ("linear", 10), ("forest", 0), ("forest", 3), ("forest", 11),
-    ("dense", 8), ("prototypes", 0), ("linear", 6), ("linear", 8),
+    ("linear", 10), ("forest", 3), ("prototypes", 0), ("linear", 2), ("forest", 15), ("linear", 9),
+    ("dense", 9), ("forest", 8), ("linear", 8), ("convolution", 6),
 ]  # fmt: skip
-_TRIED = 20  # points on which a difference is searched
+_TRIED = 20  # points on which a difference is searched, for each of so many faults
+_SAMPLED = 10
 _PATIENCE_S = 5  # for the next byte of an emulated program
 _OWN = ["own_stages"]
 _PROGRAM = """
@@ -201,17 +202,22 @@ class Subject:
         """Return what becomes of a fault."""
         if self.program.code[address : address + len(new)] == new:
             return "no fault"
-        elf = self.folder / f"fault{number % 2}.elf"
-        elf.write_bytes(_patched(self.elf, address, new))
-        program = read_program(elf)
+        elf, code = self.folder / f"fault{number % 2}.elf", self.program.code
+        program = dataclasses.replace(
+            self.program, code=code[:address] + new + code[address + len(new) :]
+        )
         proof = PredictionProof(program, self.model, most_steps=4 * self.steps + 10_000)
         try:
             proof.proof()
         except Unproven:
+            if number % _SAMPLED:
+                return "not proven"
+            elf.write_bytes(_patched(self.elf, address, new))
             right = self.is_right(elf, _TRIED)
-            return "not proven" if right else "not proven, with a point that differs"
+            return f"not proven: the emulated Uno {'is right' if right else 'differs'}"
         except Exception as crash:  # noqa: BLE001 - to be mended, but no proof
             return f"not proven: {type(crash).__name__}"
+        elf.write_bytes(_patched(self.elf, address, new))
         return "proven, all points are equal" if self.is_right(elf, POINTS) else "MISSED"
 
     def is_right(self, elf: Path, count: int) -> bool:
