@@ -55,7 +55,7 @@ def _adc(machine: Machine, state: ChipState, o: Operands, _: Decoded) -> None:
     r[o["d"]] = machine.arithmetic.sum(state, r[o["d"]], r[o["r"]], state.flags[CARRY], 1)
 
 
-def _difference(machine: Machine, state: ChipState, o: Operands, name: str) -> Value:
+def _difference(machine: Machine, state: ChipState, o: Operands, name: str) -> Any:
     r, chain = state.registers, name.startswith(("sbc", "cpc"))
     a, b = r[o["d"]], r[o["r"]] if "r" in o else o["K"]
     if o.get("r") == o["d"]:
@@ -110,24 +110,18 @@ def _logic(machine: Machine, state: ChipState, register: int, result: Value) -> 
         machine.arithmetic.set_signs(state, result, 0)
 
 
-def _and(machine: Machine, state: ChipState, o: Operands, _: Decoded) -> None:
-    r = state.registers
-    _logic(
-        machine,
-        state,
-        o["d"],
-        machine.arithmetic.both(r[o["d"]], r[o["r"]] if "r" in o else o["K"]),
-    )
+def _bitwise(operation: str) -> Action:
+    """Return the action of AND or OR: the method of `Arithmetic` with this name, and the flags."""
+
+    def act(machine: Machine, state: ChipState, o: Operands, _: Decoded) -> None:
+        r = state.registers
+        compute = getattr(machine.arithmetic, operation)
+        _logic(machine, state, o["d"], compute(r[o["d"]], r[o["r"]] if "r" in o else o["K"]))
+
+    return act
 
 
-def _or(machine: Machine, state: ChipState, o: Operands, _: Decoded) -> None:
-    r = state.registers
-    _logic(
-        machine,
-        state,
-        o["d"],
-        machine.arithmetic.either(r[o["d"]], r[o["r"]] if "r" in o else o["K"]),
-    )
+_both, _either = _bitwise("both"), _bitwise("either")
 
 
 def _eor(machine: Machine, state: ChipState, o: Operands, _: Decoded) -> None:
@@ -382,8 +376,8 @@ def _nop(machine: Machine, *_: Any) -> None:
 _NAMES = {
     "subtract": "sub sbc subi sbci",
     "compare": "cp cpc cpi",
-    "and": "and andi",
-    "or": "or ori",
+    "both": "and andi",
+    "either": "or ori",
     "increment": "inc dec",
     "pair": "adiw sbiw",
     "shift": "lsr ror asr",
