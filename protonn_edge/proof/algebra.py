@@ -62,7 +62,7 @@ class Roots:
 
     def cut(self, form: SumForm, dropped: int = 0) -> tuple[Root, Integers]:
         """Return a root for a sum, and the sum's value there; without its lowest bytes."""
-        shift, (low, high) = 8 * dropped, self.bounds(form)
+        shift, (low, high) = 8 * dropped, self._domain(form)
         rest = form.constant & (1 << shift) - 1
         whole = form.constant - rest
         low, high = (low - whole) >> shift, (high - whole) >> shift
@@ -132,6 +132,10 @@ class Roots:
             high = min(high, rest.high - fact.strict)
         return low, high
 
+    def _domain(self, form: SumForm) -> tuple[int, int]:
+        """Return bounds that most states share, so that a sum has one root."""
+        return self.bounds(form) if self.facts else (form.low, form.high)
+
     def _masked_bounds(self, form: SumForm) -> tuple[int, int]:
         low, high = form.low, form.high
         for root in self.masks.keys() & form.tables.keys():
@@ -169,7 +173,7 @@ class Roots:
         if byte.form.root is not None:
             return byte.form.root, byte.array()
         form, place = self._latest_like(byte.form, 256 << 8 * byte.place), byte.place
-        low, high = self.bounds(form)
+        low, high = self._domain(form)
         if place == 0 and high - low > self.WIDE:
             root = self.lowest(form)
             return root, root.values
