@@ -6,6 +6,7 @@ sum; the carry between them remembers which two forms are added.
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -45,8 +46,8 @@ from protonn_edge.proof.state import (
 )
 
 
-class Arithmetic:
-    """What instructions compute with."""
+class Bitwise:
+    """Bits of flags and bytes, and what AND, OR and EOR make of them."""
 
     def __init__(self, algebra: Algebra) -> None:
         self.algebra = algebra
@@ -70,6 +71,37 @@ class Arithmetic:
             return self.algebra.top_bit(value)
         return self.algebra.bit(lambda x: x >> number & 1, value)
 
+    def exclusive(self, one: Condition, other: Condition) -> Condition:
+        """Return whether one of two bits is set, and not both."""
+        if isinstance(one, Order) or isinstance(other, Order):
+            raise Unproven("two comparisons of sums together")
+        return self.algebra.bit(lambda x, y: x ^ y, one, other)
+
+    def both(self, a: Value, b: Value) -> Value:
+        """Return the bits that are set in two bytes."""
+        for one, other in ((a, b), (b, a)):
+            if isinstance(one, int) and one in (0, 255):
+                return other if one else 0
+        if a is None or b is None or same(a, b):
+            return a if same(a, b) else None
+        return self.algebra.byte(lambda x, y: x & y, a, b)
+
+    def either(self, a: Any, b: Any) -> Any:
+        """Return the bits that are set in one of two bytes."""
+        for one, other in ((a, b), (b, a)):
+            if isinstance(one, int) and one in (0, 255):
+                return 255 if one else other
+        if a is None or b is None or same(a, b):
+            return a if same(a, b) else None
+        try:
+            return self.algebra.byte(lambda x, y: x | y, a, b)
+        except Unproven:
+            return Combined(a, b)
+
+
+class Arithmetic(Bitwise):
+    """What instructions compute with."""
+
     def set_signs(self, state: ChipState, result: Value, overflow: Any) -> None:
         """Set the flags of a result, but for carries."""
         flags, algebra = state.flags, self.algebra
@@ -81,12 +113,6 @@ class Arithmetic:
             negative = flags[NEGATIVE]
             flags[SIGN] = Flag(lambda: self.exclusive(self.bit(negative), self.bit(overflow)))
         flags[ZERO] = Zeros(algebra, [result])
-
-    def exclusive(self, one: Condition, other: Condition) -> Condition:
-        """Return whether one of two bits is set, and not both."""
-        if isinstance(one, Order) or isinstance(other, Order):
-            raise Unproven("two comparisons of sums together")
-        return self.algebra.bit(lambda x, y: x ^ y, one, other)
 
     def sum(
         self, state: ChipState, a: Any, b: Any, carry: Any, sign: int, *, chain: bool = False
@@ -170,9 +196,12 @@ class Arithmetic:
         if carry.sign != sign:
             return None
         place = carry.place
-        for one, other in ((a, b), (b, a)) if sign > 0 else ((a, b),):
-            x = self._extended(carry.x, place, one)
-            y = None if x is None else self._extended(carry.y, place, other)
+        pairs = [(carry.x, carry.y)]
+        if carry.x is carry.y and sign > 0:  # the top bit, as of a sum with a half
+            pairs.append((carry.x, constant(1 << 8 * place - 1)))
+        for (one, other), (low, lower) in product(((a, b), (b, a))[: 1 + (sign > 0)], pairs):
+            x = self._extended(low, place, one)
+            y = None if x is None else self._extended(lower, place, other)
             if x is not None and y is not None:
                 return x, y, place
         return _negated(a, carry) if sign < 0 and isinstance(b, int) and b == 255 else None
@@ -243,27 +272,6 @@ class Arithmetic:
         flags[OVERFLOW] = 0
         flags[CARRY] = flags[NEGATIVE] = flags[SIGN] = flags[HALF] = bit
         return result
-
-    def both(self, a: Value, b: Value) -> Value:
-        """Return the bits that are set in two bytes."""
-        for one, other in ((a, b), (b, a)):
-            if isinstance(one, int) and one in (0, 255):
-                return other if one else 0
-        if a is None or b is None or same(a, b):
-            return a if same(a, b) else None
-        return self.algebra.byte(lambda x, y: x & y, a, b)
-
-    def either(self, a: Any, b: Any) -> Any:
-        """Return the bits that are set in one of two bytes."""
-        for one, other in ((a, b), (b, a)):
-            if isinstance(one, int) and one in (0, 255):
-                return 255 if one else other
-        if a is None or b is None or same(a, b):
-            return a if same(a, b) else None
-        try:
-            return self.algebra.byte(lambda x, y: x | y, a, b)
-        except Unproven:
-            return Combined(a, b)
 
 
 def _is_inside(value: Any) -> bool:

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.chain.integer_chain import IntegerChain
-from protonn_edge.proof.equality import Different, PredictionProof
+from protonn_edge.proof.answers import Different
+from protonn_edge.proof.equality import PredictionProof
 from protonn_edge.proof.forms import Byte, Root, SumForm, Unproven
 
 __all__ = ["Unproven", "prove", "suspects"]

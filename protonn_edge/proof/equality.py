@@ -16,24 +16,20 @@ from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.integer_stage import IntegerStage
 from protonn_edge.chain.registry import module_of_stage
 from protonn_edge.errors import CheckFailed
+from protonn_edge.proof.answers import Answers
+from protonn_edge.proof.data_space import OFFSETS
 from protonn_edge.proof.exploration import Explorer
-from protonn_edge.proof.facts import OrderFact
 from protonn_edge.proof.forms import (
     Bit,
     Byte,
     Root,
     SumForm,
     Unproven,
-    Value,
-    byte_of,
-    congruent,
-    minus,
     same,
-    scaled,
     variable,
 )
 from protonn_edge.proof.instructions import ACTIONS
-from protonn_edge.proof.machine import OFFSETS, Machine
+from protonn_edge.proof.machine import Machine
 from protonn_edge.proof.reference import Reference
 from protonn_edge.proof.state import INTERRUPTS, ChipState
 
@@ -41,14 +37,6 @@ PREFIX = "pnn"
 _MOST_STEPS = 20_000_000
 _KEPT = (*KEPT_BY_CALLEE, 28, 29)
 _ARGUMENT = 24  # the lower register of a pointer that is passed, or of what is returned
-
-
-class Different(Unproven):
-    """A byte of a program is not proven to be the model's."""
-
-    def __init__(self, sentence: str, found: Any, wanted: Value) -> None:
-        super().__init__(sentence)
-        self.found, self.wanted = found, wanted
 
 
 @dataclass(frozen=True)
@@ -100,6 +88,9 @@ class PredictionProof:
 
     def proof(self) -> Proof:
         """Execute it, and compare all that it leaves behind with the model."""
+        others = [each.name for each in self.model.policy.other_answers]
+        if others:
+            raise Unproven(f"the answer may be {' or '.join(others)}, which depends on thresholds")
         start = self.start()
         try:
             endings, scores = self._executed(start)
@@ -181,11 +172,12 @@ class PredictionProof:
             raise Unproven("no path returns")
         for state in endings:
             self._check_kept(start, state)
+        answers = Answers(self.machine.algebra.sums, self.model, scores)
         for state in endings:
             place, asked = self.asked_for_scores(state)
-            self._check_scores(asked, place, scores)
+            answers.check_scores(asked, place)
         for state in endings:
-            self._check_class(state, scores)
+            answers.check_class(state)
 
     def _check_kept(self, start: ChipState, end: ChipState) -> None:
         for number in (1, *_KEPT):
@@ -216,58 +208,6 @@ class PredictionProof:
             raise Unproven("the place of the scores depends on inputs")
         return low | high << 8, end
 
-    def _check_scores(self, state: ChipState, place: int, scores: list[SumForm]) -> None:
-        size = self.model.own_stages[-1].output_bits // 8
-        for label, score in enumerate(scores):
-            for k in range(size):
-                found = state.memory.get(place + size * label + k)
-                wanted = byte_of(score, k)
-                if not equal_bytes(found, wanted):
-                    sentence = f"byte {k} of score {label} is {found}, not that of {score}"
-                    raise Different(sentence, found, wanted)
-
-    def _check_class(self, state: ChipState, scores: list[SumForm]) -> None:
-        found = state.registers[_ARGUMENT]
-        if isinstance(found, int):
-            self._check_first_largest(state, scores, found, None, None)
-        elif isinstance(found, Byte) and found.form.root is not None:
-            root, array = found.form.root, found.array()
-            mask = state.masks.get(root, np.ones(root.size, bool))
-            for label in np.unique(array[mask]):
-                self._check_first_largest(state, scores, int(label), root, mask & (array == label))
-        else:
-            raise Unproven(f"the class is {found}")
-
-    def _check_first_largest(
-        self, state: ChipState, scores: list[SumForm], label: int, root: Root | None, mask: Any
-    ) -> None:
-        if label >= len(scores):
-            raise Unproven(f"the class {label} of {len(scores)}")
-        for other in range(len(scores)):
-            difference = minus(scores[other], scores[label])
-            limit = 0 if other > label else -1  # of equal ones, the first wins
-            if other == label or _at_most(difference, root, mask, limit):
-                continue
-            if any(_at_most(difference, each, own, limit) for each, own in state.masks.items()):
-                continue
-            if not self._ordered(state, scores[other], scores[label], strict=other < label):
-                raise Unproven(f"class {label} may have a lower score than class {other}")
-
-    def _ordered(self, state: ChipState, lower: SumForm, upper: SumForm, *, strict: bool) -> bool:
-        """Whether the comparisons on the way here say which of two scores is less."""
-        sums = self.machine.algebra.sums
-        modulus = 1 << self.model.own_stages[-1].output_bits
-        numbers = [*range(len(sums.forms)), *(sums.number(each) for each in (lower, upper))]
-        alike = [
-            [n for n in dict.fromkeys(numbers) if _is_score(sums.forms[n], each, modulus)]
-            for each in (lower, upper)
-        ]
-        return any(
-            sums.holds(state.facts, OrderFact(one, other, strict))
-            for one in alike[0]
-            for other in alike[1]
-        )
-
     def _written(self, endings: Sequence[ChipState]) -> tuple[str, ...]:
         places = {place for each in endings for place in each.memory}
         return tuple(sorted({
@@ -291,47 +231,3 @@ def initial_bytes(program: LinkedProgram, variables: Sequence[Variable]) -> dict
             if place in initial:
                 initial[place] = byte
     return initial
-
-
-def equal_bytes(found: Any, wanted: Value) -> bool:
-    """Whether two bytes are proven equal for every input."""
-    if same(found, wanted):
-        return True
-    if not isinstance(found, Byte):
-        return isinstance(found, int) and _is_always(wanted, found)
-    if not isinstance(wanted, Byte):
-        return isinstance(wanted, int) and _is_always(found, wanted)
-    fits = found.place == wanted.place or (found.place < wanted.place and found.extends)
-    return fits and congruent(found.form, wanted.form, 256 << 8 * wanted.place)
-
-
-def _is_always(byte: Any, number: int) -> bool:
-    low, high = (end >> 8 * byte.place for end in (byte.form.low, byte.form.high))
-    return bool(low == high and low & 255 == number)
-
-
-def _is_score(form: SumForm, score: SumForm, modulus: int) -> bool:
-    """Whether a form that was compared is a score: congruent, within the range of its integer."""
-    half = modulus >> 1
-    fits = all(-half <= each.low and each.high < half for each in (form, score))
-    return fits and congruent(form, score, modulus)
-
-
-def _at_most(difference: SumForm, root: Root | None, mask: Any, limit: int) -> bool:
-    """Whether a difference is at most that, where a root is within a mask."""
-    if difference.high <= limit:
-        return True
-    if root is None:
-        return False
-    if difference.root is root:
-        return bool((difference.array()[mask] <= limit).all())
-    if root.of is None:
-        return False
-    for factor in (-2, -1, 1, 2):  # of the sum that the root stands for
-        rest = minus(difference, scaled(root.of, factor))
-        if not rest.tables:
-            low = root.values[mask] << 8 * root.dropped
-            high = low + (1 << 8 * root.dropped) - 1
-            largest = factor * (high if factor > 0 else low) + rest.constant
-            return bool((largest <= limit).all())
-    return False

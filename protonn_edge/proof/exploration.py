@@ -18,8 +18,9 @@ from protonn_edge.avr import instruction_set
 from protonn_edge.avr.liveness import AT_RETURN, Live, Liveness
 from protonn_edge.avr.order import CallFrame, Flow, Position, flow_from
 from protonn_edge.avr.program import LinkedProgram
+from protonn_edge.proof.data_space import OFFSETS
 from protonn_edge.proof.forms import Bit, Byte, Impossible, Root, Unproven, same
-from protonn_edge.proof.machine import OFFSETS, RETURN, Fork, Machine
+from protonn_edge.proof.machine import RETURN, Fork, Machine
 from protonn_edge.proof.state import (
     INTERRUPTS,
     ChipState,

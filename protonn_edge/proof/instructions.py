@@ -12,6 +12,7 @@ import numpy as np
 
 from protonn_edge.avr.instructions import Decoded
 from protonn_edge.avr.liveness import pointer_of
+from protonn_edge.proof.data_space import OFFSETS
 from protonn_edge.proof.forms import (
     Bit,
     Byte,
@@ -26,7 +27,7 @@ from protonn_edge.proof.forms import (
     same,
     single,
 )
-from protonn_edge.proof.machine import OFFSETS, Action, Fork, Machine, Operands
+from protonn_edge.proof.machine import Action, Fork, Machine, Operands
 from protonn_edge.proof.state import (
     CARRY,
     HALF,

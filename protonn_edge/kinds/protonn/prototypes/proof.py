@@ -15,7 +15,8 @@ import numpy as np
 
 from protonn_edge.avr.liveness import registers_of
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
-from protonn_edge.proof.equality import PredictionProof, equal_bytes
+from protonn_edge.proof.answers import equal_bytes
+from protonn_edge.proof.equality import PredictionProof
 from protonn_edge.proof.forms import (
     Byte,
     Root,
