@@ -139,6 +139,15 @@ def test_seconds_count_from_the_first_description_of_a_read(listener) -> None:
     assert board.seconds == 1.5
 
 
+@pytest.mark.parametrize("reads", [1, 2])
+def test_answers_of_a_read_that_is_longer_than_asked_for_are_not_lost(listener, reads) -> None:
+    sent = [SAID, *(window(first) for first in range(0, 700, 25)), live(following=800)]
+    pieces = [b"".join(sent)] if reads == 1 else [sent[0], b"".join(sent[1:])]
+    board = listener(*pieces)
+    board.wait()
+    assert [answer.first for answer in board.answers(4.0)] == [*range(0, 325, 25)]
+
+
 def test_a_board_that_waits_for_sound_is_heard_by_what_it_says_of_itself(listener) -> None:
     def at(sample: int) -> bytes:
         return live(triggered=1, following=sample)
