@@ -33,7 +33,7 @@ class Different(Unproven):
         self.found, self.wanted = found, wanted
 
 
-class Answers:
+class ProvenAnswers:
     """The scores of a model as forms, and what follows from them."""
 
     def __init__(self, sums: ComparedSums, model: IntegerChain, scores: list[SumForm]) -> None:

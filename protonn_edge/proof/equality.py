@@ -16,7 +16,7 @@ from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.integer_stage import IntegerStage
 from protonn_edge.chain.registry import module_of_stage
 from protonn_edge.errors import CheckFailed
-from protonn_edge.proof.answers import Answers
+from protonn_edge.proof.answers import ProvenAnswers
 from protonn_edge.proof.data_space import OFFSETS
 from protonn_edge.proof.exploration import Explorer
 from protonn_edge.proof.forms import (
@@ -172,7 +172,7 @@ class PredictionProof:
             raise Unproven("no path returns")
         for state in endings:
             self._check_kept(start, state)
-        answers = Answers(self.machine.algebra.sums, self.model, scores)
+        answers = ProvenAnswers(self.machine.algebra.sums, self.model, scores)
         for state in endings:
             place, asked = self.asked_for_scores(state)
             answers.check_scores(asked, place)
