@@ -34,14 +34,14 @@ class Different(Unproven):
 
 
 class ProvenAnswers:
-    """The scores of a model as forms, and what follows from them."""
+    """The scores of a model as forms, with which those of a program are compared."""
 
     def __init__(self, sums: ComparedSums, model: IntegerChain, scores: list[SumForm]) -> None:
         self._sums, self._scores = sums, scores
         self._bits = model.own_stages[-1].output_bits
 
     def check_scores(self, state: ChipState, place: int) -> None:
-        """Refuse a state that has not the model's scores at a place."""
+        """Refuse a state whose scores, at a place, are not the model's."""
         size = self._bits // 8
         for label, score in enumerate(self._scores):
             for k in range(size):
