@@ -88,11 +88,13 @@ def _sums(stage: Stage) -> dict[tuple[str, int, int], tuple[int, int]]:
 
 
 def _of_sums(stage: Stage, function: str) -> Iterator[Case]:
-    """The first sum may be any."""
-    size = stage.kernel.stage.accumulator_bits // 8
-    ranges = {key: value for key, value in _sums(stage).items() if key[1] == 0}
-    known = [None if at // size == 0 else 0 for at in range(stage.size(""))]
-    yield Case(Call(function, fixed={stage.name: known}, ranges=ranges))
+    """One sum may be any at a time."""
+    of, size = stage.kernel.stage, stage.kernel.stage.accumulator_bits // 8
+    for place in range(of.n_sums):
+        ranges = {key: value for key, value in _sums(stage).items() if key[1] == size * place}
+        known = [None if at // size == place else 0 for at in range(stage.size(""))]
+        yield Case(Call(function, fixed={stage.name: known}, ranges=ranges), long=place > 0)
+    yield Case(Call(function, ranges=_sums(stage)), proven=False)
 
 
 # ---- classes ----
