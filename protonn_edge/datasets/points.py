@@ -207,7 +207,7 @@ class _Points:
             f"drop={column.flag_value}"
         )
         if self.raw.notation.is_mixed:
-            problem = "the table has both decimal points and decimal commas"
+            problem = "the file has both decimal points and decimal commas"
             remedy = "use only one of the two"
         elif not row and not self.raw.files[0].header:
             remedy += " (if line 1 has the names of columns, none may be a number)"

@@ -10,7 +10,7 @@ from array import array
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Self
@@ -19,7 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets.blocks import add_block
-from protonn_edge.datasets.cells import ColumnCells, Form, Notation, form_of, is_number, stamped
+from protonn_edge.datasets.cells import (
+    ColumnCells,
+    Form,
+    Notation,
+    form_of,
+    is_number,
+    stamped,
+    with_other_marks,
+)
 from protonn_edge.datasets.columns import Column
 from protonn_edge.datasets.naming import Notice, listed, name_text, quoted
 from protonn_edge.datasets.options import USUAL_DELIMITERS, TableOptions
@@ -43,6 +51,7 @@ DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "pipes", ",": "commas", " ":
 
 _QUOTED = re.compile('"[^"]*"?')
 _WORDS = {"comma": ",", "semicolon": ";", "tab": "\t", r"\t": "\t", "pipe": "|", "space": " "}
+_OTHER = {".": ",", ",": "."}
 _DECIMALS = {None: None, "comma": ",", "point": "."}
 _LINE_LIMIT = 1 << 20
 _FIRST_ROWS = 200
@@ -205,11 +214,15 @@ class RawTable:
     lines: Sequence[int]  # of each row in its file
     begins: list[int]  # the row at which each file begins
     breaks: NDArray[np.bool_]  # (n,): rows after a blank line
-    notation: Notation
+    notation: Notation  # of the first file; numbers of others are read as if they had it, too
+    marks: frozenset[str] = frozenset()  # the decimal marks of several files
 
     @classmethod
     def read(cls, files: Sequence[TableFile], options: TableOptions) -> Self:
         """Read files with the columns of the first one; a file may lack some of them.
+
+        If the files together have decimal points and commas, as telephones in two languages write
+        them, each file has its own decimal mark.
 
         Raises `InputError` if a row has another number of cells, or if the decimal mark is unclear.
         """
@@ -225,9 +238,18 @@ class RawTable:
         table, cells = cls._with_notation(files, wanted, notation)
         evidence = [text for each in cells for text in each.odd_texts()]
         known = _notation(first, [*sample, *evidence], options)
-        if known.decimal != notation.decimal:
-            table, cells = cls._with_notation(files, wanted, known)
-        table.notation = known
+        marks: list[str] = []
+        if known.is_mixed and len(files) > 1:
+            alone = [cls.read([file], options).notation for file in files]
+            marks = [each.decimal for each in alone]
+            known = replace(
+                alone[0],
+                thousands=_OTHER[alone[0].decimal] if any(each.thousands for each in alone) else "",
+                is_mixed=any(each.is_mixed for each in alone),
+            )
+        if marks or known.decimal != notation.decimal:
+            table, cells = cls._with_notation(files, wanted, known, marks)
+        table.notation, table.marks = known, frozenset(marks)
         table.columns = [
             Column.of(index, name, each, known)
             for index, (name, each) in enumerate(zip(wanted, cells, strict=True))
@@ -239,12 +261,17 @@ class RawTable:
 
     @classmethod
     def _with_notation(
-        cls, files: Sequence[TableFile], wanted: tuple[str, ...], notation: Notation
+        cls,
+        files: Sequence[TableFile],
+        wanted: tuple[str, ...],
+        notation: Notation,
+        marks: Sequence[str] = (),
     ) -> tuple[Self, list[ColumnCells]]:
         comma = notation.decimal == ","
         cells = [ColumnCells() for _ in wanted]
         lines, begins, breaks = array("l"), list[int](), list[int]()
-        for file in files:
+        for number, file in enumerate(files):
+            swapped = bool(marks) and marks[number] != notation.decimal
             begins.append(len(lines))
             order = _order(file, files[0], wanted)
             at_once = max(1, _BLOCK_CELLS // len(file.names))
@@ -252,13 +279,15 @@ class RawTable:
                 rows = file.rows(source)
                 while pairs := list(islice(rows, at_once)):
                     block = [row for _, row in pairs if row is not None]
+                    if swapped:
+                        block = [with_other_marks(row) for row in block]
                     for line, row in pairs:
                         if row is None:
                             breaks.append(len(lines))
                         else:
                             lines.append(line)
                     _add(cells, block, order, comma=comma)
-                    if order is None and not comma and file.is_plain:
+                    if order is None and not comma and not swapped and file.is_plain:
                         while count := add_block(cells, source, at_once, file.delimiter):
                             lines.extend(range(source.number - count + 1, source.number + 1))
         divided = np.zeros(len(lines) + 1, np.bool_)
@@ -281,7 +310,9 @@ class RawTable:
             yield Notice("header", text)
         if first.skipped:
             yield Notice("skipped", f"lines above the table were skipped: {listed(first.skipped)}")
-        if notation.decimal == ",":
+        if len(self.marks) > 1:
+            yield Notice("decimal_comma", "numbers in some files have decimal commas")
+        elif notation.decimal == ",":
             yield Notice("decimal_comma", "numbers have decimal commas")
         if notation.thousands:
             mark = "commas" if notation.thousands == "," else "points"
