@@ -176,8 +176,10 @@ export class Report {
         this.action = new ActionForm(this.form, wire, () => this.#steps());
         this.action.press("open", () => this.#open());
         wire.on("job", ({ job }) => {
-            if (job.action === "data" && job.state === "done") {
-                this.form.elements.page.value = "data.html";
+            const written = { data: "data.html", report: "report.html" }[job.action];
+            if (written && job.state === "done") {
+                this.form.elements.page.value = written;
+                this.form.elements.page.dataset.chosen = written; // once it is offered
             }
         });
     }
