@@ -14,6 +14,8 @@ PERSON = re.compile(rf"(subject|person|user|participant|patient)({ID})?")
 SESSION = re.compile(rf"{PERSON.pattern}|(session|recording|take|group)({ID})?")
 DEVICES = ("machine", "maschine", "device", "gerät")
 DEVICE = re.compile(rf"({'|'.join(DEVICES)})({ID})?|(maschinen|geräte|sensor|unit|asset){ID}")
+ANSWER = re.compile(r"predicted_(class|value|labels)|confidence_percent")
+"""What `protonn-edge predict` adds to a table."""
 INDEX = re.compile(
     r"|unnamed(: ?\d+)?|index|idx|.*(#|\bid|_id|nr|no|num|number|nummer|count|counter)\.?|"
     r"(n|row|sample|point|instance)s?|id"
