@@ -321,8 +321,8 @@ def _check_headers(files: Sequence[TableFile]) -> None:
         unnamed = next(file for file in files if not file.header)
         has = _columns(named[0])
         raise InputError(
-            f"{unnamed.path} has no names of columns, but {named[0].path} has {has}; give all files "
-            "a first line of names, or none of them"
+            f"{unnamed.path} has no names of columns, but {named[0].path} has {has}; give all "
+            "files a first line of names, or none of them"
         )
 
 
