@@ -5,11 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from dense_factory import random_dense_model
+from linear_factory import random_linear_model
+from model_factory import random_points
 
 from protonn_edge.chain.features import Features
 from protonn_edge.chain.integer_chain import IntegerChain
+from protonn_edge.chain.model import Model
 from protonn_edge.kinds.cascade.head import CascadeHead
 from protonn_edge.kinds.cascade.integers import IntegerCascade, PartStages
+from protonn_edge.kinds.cascade.train import joined
 
 
 def cascade_of(
@@ -42,3 +47,10 @@ def cascade_of(
         classes=first.classes,
         features=features,
     )
+
+
+def random_cascade_model(seed: int = 0) -> Model:
+    """Return a cascade of a linear and a dense model, which passes on a third of random points."""
+    first, second = random_linear_model(seed), random_dense_model(seed)
+    X = random_points(seed, 200, first.n_features)
+    return joined(first, second, X, np.arange(len(X)) % first.n_classes, share=1 / 3)

@@ -128,7 +128,8 @@ NEAREST = {
             "tests/policy/confidence/test_confidence.py tests/codegen/test_stage_names.py "
             "tests/codegen/test_deskew.py tests/codegen/test_reach.py -k 'not emulator and not uno'"
         ),
-        f"{CODEGEN} -k 'golden and sanitizers or hostile or literal or wide or clamped'",
+        f"{CODEGEN} -k 'extreme or hostile or literal'",
+        f"{CONFORMANCE} -k 'host_c and (projection or prototypes or pooling or window)'",
     ],
     "codegen/renderer": [f"{CODEGEN} tests/codegen/test_prefix.py -k 'renders or prefix'"],
     "codegen/context": [

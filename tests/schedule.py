@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import compileall
 import signal
+import sys
 from collections import Counter
 from collections.abc import Generator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.assertion import rewrite
+
+TESTS = Path(__file__).parent
+PACKAGE = TESTS.parent / "protonn_edge"
 
 # Few tests that take long: a process that begins them last would be the only one that still runs.
 _LONG = (
@@ -25,8 +32,29 @@ _FOLDERS_TOGETHER = {f"tests/{name}" for name in _TOGETHER}
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Leave the order of files to the hook below."""
+    """Leave the order of files to the hook below; prepare what all processes import."""
     config.option.loadscopereorder = False
+    # The package is no test, although pytest finds a plugin in it.
+    config.pluginmanager.rewrite_hook._must_rewrite.discard(PACKAGE.name)
+    config.pluginmanager.rewrite_hook._marked_for_rewrite_cache.clear()
+    worker = getattr(config, "workerinput", None)
+    if worker is not None and not sys.dont_write_bytecode:
+        _compile_share(config, int(worker["workerid"].removeprefix("gw")), worker["workercount"])
+
+
+def _compile_share(config: pytest.Config, number: int, count: int) -> None:
+    """Compile a process's share of all modules.
+
+    In a new checkout, each process would compile all of them, at the same time as the others.
+    """
+    for path in sorted(PACKAGE.rglob("*.py"))[number::count]:
+        compileall.compile_file(path, quiet=2)
+    for path in sorted(TESTS.rglob("test_*.py"))[number::count]:
+        folder = rewrite.get_cache_dir(path)
+        compiled = folder / f"{path.stem}{rewrite.PYC_TAIL}"
+        if rewrite._read_pyc(path, compiled) is None and rewrite.try_makedirs(folder):
+            digest, code = rewrite._rewrite_test(path, config)
+            rewrite._write_pyc(config.stash[rewrite.assertstate_key], code, digest, compiled)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,10 +28,12 @@ from protonn_edge.codegen import PREFIX, check_prefix
 from protonn_edge.codegen.plan import check_parts
 from protonn_edge.datasets import TableOptions
 from protonn_edge.evaluation.terminal import fact_table
-from protonn_edge.export import Imprint, Kind, check_place, export, is_archive
+from protonn_edge.export import Export, Imprint, Kind, check_place, export, is_archive
 from protonn_edge.quantization import DeviceModel, load_device_model
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from protonn_edge.cli.meter import MeterOptions
 
 _NEXT: dict[Kind, str] = {
@@ -112,17 +114,10 @@ def export_command(
     if meter is not None and meter.folder is not None:
         meter.write(out, meter.folder)
         return
-    folders: dict[Kind, Path | None] = {"arduino": arduino, "platformio": platformio, "c": c}
-    given = [(kind, folder) for kind, folder in folders.items() if folder is not None]
-    if not given:
-        raise click.UsageError("give --arduino, --platformio or --c, with a folder")
-    kind, folder = given[0]
+    kind, folder = _place({"arduino": arduino, "platformio": platformio, "c": c})
     if model_file is None:
-        if live is None or not live.is_given:
-            raise click.UsageError("name a model file or, to record samples, give --sensor")
-        if is_archive(folder):
-            raise click.UsageError(f"{folder}: a sketch is a folder; omit .zip")
-        out.finish(live.write_logger(out, board_name, folder, as_sketch=True)[0])
+        logger = _logger(live, folder)
+        out.finish(logger.write_logger(out, board_name, folder, as_sketch=True)[0])
         return
     check_place(folder)
     name, prefix = library.pop("name", None), library.pop("prefix", PREFIX)
@@ -149,14 +144,7 @@ def export_command(
             imprint=imprint,
             tries=tries,
         )
-    facts = [
-        ("files", f"{len(done.files)}"),
-        ("test vectors", f"{done.vectors}"),
-        ("kernel", done.plan.kernel),
-        ("flash of a sketch", _flash_of(done.plan.flash_bytes, board)),
-        ("flash of SelfTest", _flash_of(done.flash_bytes, board)),
-    ]
-    out.say(f"{done.name} in {folder}:", fact_table(facts))
+    out.say(f"{done.name} in {folder}:", _facts(done, board))
     say_tried(out, done.tried)
     out.say(f"next: {_next(kind, folder, done.files)}; it prints PASS")
     written = {name: getattr(done, name) for name in ("vectors", "flash_bytes", "model_sha256")}
@@ -165,11 +153,39 @@ def export_command(
     out.finish({**made, **written, **ended})
 
 
+def _place(folders: Mapping[Kind, Path | None]) -> tuple[Kind, Path]:
+    """Return the kind of export that was chosen, and its folder."""
+    given = [(kind, folder) for kind, folder in folders.items() if folder is not None]
+    if not given:
+        raise click.UsageError("give --arduino, --platformio or --c, with a folder")
+    return given[0]
+
+
+def _logger(live: SensorFirmware | None, folder: Path) -> SensorFirmware:
+    """Return the sensor that a sketch sends the samples of."""
+    if live is None or not live.is_given:
+        raise click.UsageError("name a model file or, to record samples, give --sensor")
+    if is_archive(folder):
+        raise click.UsageError(f"{folder}: a sketch is a folder; omit .zip")
+    return live
+
+
 def _loaded(path: Path, added: Sequence[FirmwareAddition], board: Board) -> DeviceModel:
     names = [name for each in added for name in each.extensions]
     if board.cpu.program:
         check_parts(names, board.cpu)
     return load_device_model(path, names)
+
+
+def _facts(done: Export, board: Board) -> Table:
+    facts = [
+        ("files", f"{len(done.files)}"),
+        ("test vectors", f"{done.vectors}"),
+        ("kernel", done.plan.kernel),
+        ("flash of a sketch", _flash_of(done.plan.flash_bytes, board)),
+        ("flash of SelfTest", _flash_of(done.flash_bytes, board)),
+    ]
+    return fact_table(facts)
 
 
 def _next(kind: Kind, folder: Path, files: Sequence[str]) -> str:

@@ -84,8 +84,8 @@ def train_command(given: TrainOptions = options_of(TrainOptions), out: Output = 
     """Train a model on DATA and write it to a file.
 
     DATA is an .npz, .csv, .tsv or libsvm file, a folder of images, or a folder with
-    train.txt and test.txt. If points have sets of labels, the model ranks the labels and runs only
-    in floats. With --classifier best, models of several kinds that fit the board are compared.
+    train.txt and test.txt. If points have sets of labels, the model ranks the labels. With
+    --classifier best, models of several kinds that fit the board are compared.
     """
     check_there(given.data)
     check_output(given.output)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import io
+import math
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -104,9 +106,11 @@ def _in_file(path: Path, content: bytes) -> EditableRecording:
     facts = dict(each.partition(": ")[::2] for each in comment.split("; ", 3)[1:])
     try:
         rate = float(facts["rate"].removesuffix(" Hz"))
-    except (KeyError, ValueError) as error:
+        channels = tuple(next(csv.reader([header]))[_LABEL_CELLS:])
+    except (KeyError, ValueError, csv.Error) as error:
         raise InvalidValue(path, "no sampling rate in its first line", "record it again") from error
-    channels = tuple(next(csv.reader([header]))[_LABEL_CELLS:])
+    if not 0 < rate < math.inf:
+        raise InvalidValue(path, f"a sampling rate of {rate:g} Hz", "record it again")
     parts = _parts(path, content, begin, len(channels), rate)
     takes = [EditableTake(*cells, values, path.name, rows) for cells, values, rows in parts]
     units, sensor = facts.get("units", ""), facts.get("sensor", "")
@@ -125,28 +129,55 @@ def _parts(
     starts = np.concatenate([[begin], ends])
     row = 0
     while row < len(ends):
-        line = content[starts[row] : ends[row]].decode(errors="replace")
-        cells = next(csv.reader([line]))
-        tail = ",".join(cells[2:])
-        if len(cells) != _LABEL_CELLS + channels or not line.rstrip("\r\n").endswith(tail):
-            raise InvalidValue(path, f"row {row + 1:,} is not a sample", "remove this row")
-        prefix = line[: len(line.rstrip("\r\n")) - len(tail)].encode()
+        cells, prefix = _named(path, row, content[starts[row] : ends[row]], channels)
         end = row + _alike(buffer, starts[row:-1], prefix)
-        block = content[starts[row] + len(prefix) : ends[end - 1]]
-        numbers = np.fromstring(block.replace(b"\n" + prefix, b",").decode("latin-1"), sep=",")
-        if numbers.size != (end - row) * (1 + channels):
-            raise InvalidValue(
-                path,
-                f"a row between {row + 1:,} and {end:,} is not a sample",
-                "remove this row",
-            )
-        table = numbers.reshape(-1, 1 + channels)
+        block = content[starts[row] : ends[end - 1]]
+        table = _numbers(block, end - row, channels)
+        if table is None:
+            between = f"a row between {row + 1:,} and {end:,} is not a sample"
+            raise InvalidValue(path, between, "remove this row")
         steps = np.diff(table[:, 0]) * rate
         seams = np.flatnonzero((steps > _SEAM) | (steps <= 0)) + 1
         for first, last in zip([0, *seams], [*seams, end - row], strict=True):
             places = starts[row + first : row + last + 1]
-            yield (cells[0], cells[1]), table[first:last, 1:].astype(np.int64), places
+            yield cells, table[first:last, 1:].astype(np.int64), places
         row = end
+
+
+def _named(path: Path, row: int, line: bytes, channels: int) -> tuple[tuple[str, str], bytes]:
+    """Return the label and the session of a row, and the bytes that contain them."""
+    try:
+        text = line.decode().rstrip("\r\n")
+        cells = next(csv.reader([text]))
+    except UnicodeDecodeError as error:
+        name = f"row {row + 1:,} is not UTF-8 text"
+        raise InvalidValue(path, name, "save it in Excel as 'CSV UTF-8'") from error
+    except (csv.Error, StopIteration):
+        cells = []
+    tail = ",".join(cells[2:])
+    if len(cells) != _LABEL_CELLS + channels or not text.endswith(tail):
+        raise InvalidValue(path, f"row {row + 1:,} is not a sample", "remove this row")
+    return (cells[0], cells[1]), text.removesuffix(tail).encode()
+
+
+def _numbers(block: bytes, rows: int, channels: int) -> NDArray[np.float64] | None:
+    """Return times and values, (rows, 1 + channels), of rows that begin alike; None for others."""
+    # Of these rows, each has as many commas as the first one.
+    if block.count(b",") != rows * block[: block.index(b"\n")].count(b","):
+        return None
+    of_numbers = range(_LABEL_CELLS - 1, _LABEL_CELLS + channels)
+    try:
+        table = np.loadtxt(
+            io.BytesIO(block),
+            delimiter=",",
+            comments=None,
+            quotechar='"',
+            usecols=of_numbers,
+            ndmin=2,
+        )
+    except ValueError:
+        return None
+    return table if len(table) == rows and np.isfinite(table).all() else None
 
 
 def _alike(buffer: NDArray[np.uint8], starts: NDArray[np.int64], prefix: bytes) -> int:

@@ -140,10 +140,7 @@ def export(
     certificate = None if chip.proof else optional("protonn_edge.export.certificate")
     if certificate:
         files["README.md"] += certificate.readme_section(files, prefix, chip, tried)
-    if is_archive(folder):
-        write_archive(folder, _name_of(folder), files)
-    else:
-        write_folder(folder, files)
+    _write(folder, files)
     return Export(
         name=library.name,
         files=tuple(sorted(files)),
@@ -171,6 +168,13 @@ def check_place(folder: Path) -> None:
     """Raise `InputError` if an export cannot be put into a folder, or into a file ``.zip``."""
     check = check_archive if is_archive(folder) else check_folder
     check(folder)
+
+
+def _write(folder: Path, files: Mapping[str, str]) -> None:
+    if is_archive(folder):
+        write_archive(folder, _name_of(folder), files)
+    else:
+        write_folder(folder, files)
 
 
 def _name_of(folder: Path) -> str:

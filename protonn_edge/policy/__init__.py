@@ -6,8 +6,12 @@ rooms find the modules of a folder by name (`rule_modules`); any of them may be 
 
 ``rule``      `RULE`, the rule of a float model; its form in integers, and the arithmetic of both
 ``commands``  `COMMANDS`, the options of commands, with the steps of `train` for which they ask
-``train``     `fitted(classifier, points, targets)`, the rule that every training fits
-``report``    `SECTIONS` of the report
+``train``     `fitted(classifier, points, targets)`, the rule that every training fits; `LABELS`,
+              the labels that are no classes
+``steps``     `describe(model, dataset, out)` and others, what commands do for a model that has it
+``report``    `SECTIONS` of the report, and `ANSWERS`, those about answers that are no classes
+``tuning``    `metric_for(dataset, asked)`, what a search maximizes
+``onnx``      its nodes in ONNX
 
 and the templates ``templates/c/policy/NAME.j2`` and ``templates/export/policy/NAME.md.j2``.
 """

@@ -201,8 +201,9 @@ class Listener(sensor_board.SensorBoard[LiveDescription, Answer]):
         """Read until the board's description is complete; `DeviceError` as of `SensorBoard`."""
         super().wait()
         self._began = self._host.now()
-        # One read may bring several descriptions.
-        self._begin = self._latest = self._described = self.stream.begin
+        # One read may bring several descriptions, with answers between them that are yet to come.
+        self._begin = self._latest = self.stream.begin
+        self._described = self.description.next_sample
 
     def answers(self, seconds: float | None = None) -> Iterator[Answer]:
         """Yield the answers for windows, for a number of seconds by the board's clock, or forever.

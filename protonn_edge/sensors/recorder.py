@@ -97,7 +97,11 @@ class RecordingFile(AppendedFile):
         table = csv.writer(text, lineterminator="\n")
         for time, row in zip(times.tolist(), values.tolist(), strict=True):
             table.writerow([label, self._session, f"{time:.6f}", *row])
-        self._write(text.getvalue().encode())
+        try:
+            self._write(text.getvalue().encode())
+        except InputError:  # a full disk leaves part of a row, which no program could read
+            self._repair()
+            raise
 
     def discard_take(self) -> None:
         """Remove the rows since `begin_take`."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +29,7 @@ class StreamAnswer:
     label: str
     reported: str | None  # the class reported for the last windows; None before there is one
     scores: dict[str, int]
-    confidence: int | None  # in per cent, if the model has it
+    figures: dict[str, int]  # of the model's rules, such as a confidence in per cent
     value: str | None = None  # the number that the model predicts, if it does
 
 
@@ -80,9 +79,11 @@ class StreamClassifier:
         (label,), scores = model.answers(inputs)
         self._reporter.report(int(label), first + len(window))
         reported = self._reporter.reported
-        figures: dict[str, Any] = {}
-        for rule in model.policy.rules:
-            figures |= rule.figures(scores)
+        figures = {
+            name: figure
+            for rule in model.policy.rules
+            for name, (figure,) in rule.figures(scores).items()
+        }
         values = model.policy.words(scores, model.classes)
         names = dict(zip(model.classes, map(int, scores[0]), strict=True))
         return StreamAnswer(
@@ -90,6 +91,6 @@ class StreamClassifier:
             answer_name(model.classes, int(label)),
             None if reported == UNDECIDED else answer_name(model.classes, reported),
             names,
-            next(iter(figures.get("confidence_percent", [])), None),
+            figures,
             None if values is None else values[0],
         )

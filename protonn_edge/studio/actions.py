@@ -53,7 +53,7 @@ ACTIONS: dict[str, str] = {
 and repeated if the field has several values; "--emulate+played" is given with the field "played".
 """
 
-_REPEATED = ("sensor", "played")
+_REPEATED, _MOST_VALUES = ("sensor", "played"), 8
 _LONGEST = 200  # characters of a label
 _NEW_NAME = re.compile(r"[^\W_][\w .,()+-]{0,80}")
 Listed = Sequence[str]
@@ -119,6 +119,7 @@ FIELDS: Mapping[str, _Check] = {
     "points": _listed,
     "take": _number(1, 1e6),
     "part": _matching(r"\d{1,9}:\d{1,9}", "a part of a take"),
+    "columns": _number(1, 10_000),
     "label": _text,
     "session": _text,
     "sensor": _SENSOR,
@@ -176,17 +177,22 @@ def _filled(word: str, fields: Mapping[str, Any], listed: Listed) -> list[str]:
     place = re.search(r"\{(\w+)\}", word)
     if place is None:
         return [word]
-    value = fields.get(place[1])
-    if value in (None, "", []):
-        if word.endswith("?"):
-            return []
+    values = values_of(place[1], fields, listed)
+    if not values and not word.endswith("?"):
         raise InputError(f"the field {place[1]!r} is empty; fill it in")
-    values = value if isinstance(value, list) and place[1] in _REPEATED else [value]
+    return [word.rstrip("?").replace(place[0], text) for text in values]
+
+
+def values_of(field: str, fields: Mapping[str, Any], listed: Listed) -> list[str]:
+    """Return the values of a field, none if it is empty; `InputError` for a wrong one."""
+    value = fields.get(field)
+    if value in (None, "", []):
+        return []
+    values = value if isinstance(value, list) and field in _REPEATED else [value]
     try:
-        texts = [FIELDS[place[1]](each, listed) for each in values[:8]]
+        return [FIELDS[field](each, listed) for each in values[:_MOST_VALUES]]
     except InputError as error:
-        raise InvalidValue(place[1], str(error)) from error
-    return [word.rstrip("?").replace(place[0], text) for text in texts]
+        raise InvalidValue(field, str(error)) from error
 
 
 def line_of(words: Sequence[str]) -> str:

@@ -37,7 +37,7 @@ class BoardAnswers:
             self._tell(
                 answer={
                     "by": "board", "first": answer.first, "label": named.label,
-                    "reported": named.reported, "scores": scores, "confidence": named.sure,
+                    "reported": named.reported, "scores": scores, "sure": named.sure,
                     "value": named.value,
                 },
                 lost=answer.lost, damaged=listener.stream.torn, resets=listener.resets,
@@ -48,7 +48,8 @@ class BoardAnswers:
         """Give the board an order about a class, as a key of `monitor` does."""
 
         def obey(listener: Listener) -> None:
-            if self._keys is None or label not in range(listener.description.n_classes):
+            known = self._keys is not None and type(label) is int
+            if not known or label not in range(listener.description.n_classes):
                 raise CheckFailed("the board takes no such order; connect it in another way")
             self._keys.act(what, label)
 

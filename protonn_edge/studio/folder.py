@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import zipfile
+import contextlib
+import hashlib
+import stat
 from collections import Counter
 from collections.abc import Mapping
 from functools import lru_cache
@@ -13,9 +15,11 @@ from protonn_edge.boards import load_board
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.head import title_of
 from protonn_edge.chain.model import Model
+from protonn_edge.datasets.archive import ArrayArchive
+from protonn_edge.datasets.arrays import FILE_LIMIT_BYTES
 from protonn_edge.datasets.images import has_images
 from protonn_edge.editing.takes import EditableRecording, is_recording
-from protonn_edge.errors import ProtoNNEdgeError
+from protonn_edge.errors import InputError, ProtoNNEdgeError
 from protonn_edge.export.folder import LIVE, LOGGER, written_in
 from protonn_edge.quantization import quantize, why_floats_alone
 from protonn_edge.studio.actions import names_in
@@ -29,22 +33,24 @@ def listing(folder: Path) -> list[dict[str, Any]]:
     found = []
     for name in names_in(folder):
         path = folder / name
-        kind = kind_of(path)
-        if kind:
-            stamp = path.stat()
-            found.append({"name": name, "kind": kind, "size": stamp.st_size, "at": stamp.st_mtime})
+        with contextlib.suppress(OSError):  # it was removed in the meantime
+            if kind := kind_of(path):
+                size, at = path.stat().st_size, path.stat().st_mtime
+                found.append({"name": name, "kind": kind, "size": size, "at": at})
     return found
 
 
 def kind_of(path: Path) -> str:
     """Return what a file or a folder is for the page; empty for others."""
     try:
-        if path.is_dir():
-            return _kind_of_folder(path)
         stamp = path.stat()
-        return _kind_of_file(path, stamp.st_mtime_ns, stamp.st_size)
+        if stat.S_ISDIR(stamp.st_mode):
+            return _kind_of_folder(path)
+        if stat.S_ISREG(stamp.st_mode):  # a pipe would have no end
+            return _kind_of_file(path, stamp.st_mtime_ns, stamp.st_size)
     except OSError:
-        return ""
+        pass
+    return ""
 
 
 @lru_cache(maxsize=1000)
@@ -53,11 +59,10 @@ def _kind_of_file(path: Path, *_: int) -> str:
     suffix = path.suffix.lower()
     if suffix == ".npz":
         try:
-            with zipfile.ZipFile(path) as archive:
-                points = {"X.npy", "X_train.npy"} & {*archive.namelist()}
-        except (OSError, zipfile.BadZipFile):
+            with ArrayArchive(path, limit_bytes=FILE_LIMIT_BYTES) as archive:
+                return "points" if {"X", "X_train"} & {*archive.names} else "model"
+        except InputError:
             return ""
-        return "points" if points else "model"
     if suffix in (".csv", ".tsv"):
         if is_recording(path):
             return "recording"
@@ -108,9 +113,13 @@ def _sensor_of(model: Model) -> str:
 
 def version_of(path: Path) -> str:
     """Return a text that changes whenever a file, or a file of a folder, does."""
-    stamps = [each.stat() for each in sorted(path.rglob("*")) if each.is_file()]
-    stamps = [path.stat(), *stamps] if path.is_dir() else [path.stat()]
-    return "-".join(f"{s.st_ino:x}.{s.st_mtime_ns:x}.{s.st_size:x}" for s in stamps)[-200:]
+    version = hashlib.sha256()
+    for each in [path, *sorted(path.rglob("*"))]:
+        one = each.stat() if each.exists() else each.lstat()  # of a link that leads nowhere
+        version.update(
+            f"{each} {one.st_ino} {one.st_mtime_ns} {one.st_size}\n".encode(errors="replace")
+        )
+    return version.hexdigest()
 
 
 def board_limits(name: str) -> dict[str, Any]:

@@ -6,10 +6,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from protonn_edge.errors import InvalidValue, shortened
-from protonn_edge.studio.actions import FIELDS, words_of
+from protonn_edge.errors import InputError, InvalidValue, shortened
+from protonn_edge.studio.actions import FIELDS, values_of, words_of
+from protonn_edge.studio.folder import version_of
 
 _MOST_STEPS = 8
+
+
+class Changed(InputError):
+    """The file is not the one that the page has shown."""
 
 
 class PageRequest:
@@ -25,8 +30,19 @@ class PageRequest:
 
     def value(self, field: str) -> str:
         """Return the value of a field; empty if it is not given."""
-        value = self.asked.get(field)
-        return "" if value in (None, "") else FIELDS[field](value, self.names)
+        return next(iter(self.values(field)), "")
+
+    def values(self, field: str) -> list[str]:
+        """Return the values of a field that may have several."""
+        return values_of(field, self.asked, self.names)
+
+    def check_version(self, field: str) -> str:
+        """Return the version of a file; `Changed` if the page shows another one."""
+        path = self.path(field)
+        version = version_of(path)
+        if version != self.asked.get("version"):
+            raise Changed(f"{path.name} has changed since it was shown; look at it again")
+        return version
 
     def number(self, field: str) -> float | None:
         """Return the number in a field; None if it is not given."""

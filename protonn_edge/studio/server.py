@@ -8,9 +8,10 @@ page sends no path, and no word of a command line.
 
 from __future__ import annotations
 
+import contextlib
 import json
-import queue
 import secrets
+import socket
 from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -18,12 +19,15 @@ from urllib.parse import unquote
 
 from protonn_edge.errors import ProtoNNEdgeError, shortened
 from protonn_edge.studio.jobs import Busy
-from protonn_edge.studio.workspace import DROP_LIMIT_BYTES, ORDERS, QUESTIONS, Changed, Workspace
+from protonn_edge.studio.request import Changed
+from protonn_edge.studio.tabs import as_json
+from protonn_edge.studio.workspace import DROP_LIMIT_BYTES, ORDERS, QUESTIONS, Workspace
 from protonn_edge.system.files import resource
+from protonn_edge.system.shell import WINDOWS
 
 _BODY_LIMIT_BYTES = 1 << 16
 _REQUEST_S = 30.0
-_BEAT_S = 5.0  # of an empty line, by which a closed tab is noticed
+_UNREAD_BYTES, _UNREAD_S = 1 << 28, 5.0  # of a body that was refused
 _KINDS = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
@@ -50,6 +54,7 @@ class StudioServer(ThreadingHTTPServer):
     """Serves the page of a workspace on a port of this computer; 0 is a free one."""
 
     daemon_threads = True
+    allow_reuse_address = not WINDOWS  # where it would let others listen to the same port
 
     def __init__(self, workspace: Workspace, port: int) -> None:
         self.workspace = workspace
@@ -100,6 +105,10 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, *_: Any) -> None:
         """Print no line for each request."""
 
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """Answer a request that is no HTTP, or asks for another method."""
+        self._send(code, {"error": explain or message or "this is no request of the page"})
+
     def _answer(self, how: Any) -> None:
         try:
             self._check_sender()
@@ -137,9 +146,9 @@ class _Handler(BaseHTTPRequestHandler):
             raise Refused(403, "open the address that 'protonn-edge studio' printed")
 
     def _got(self) -> None:
+        self.close_connection |= "Content-Length" in self.headers  # a body that nobody reads
         if self.path in self.server.static:
-            content, kind = self.server.static[self.path]
-            self._send(200, content, kind)
+            self._send(200, *self.server.static[self.path])
             return
         if self.path.startswith("/shown/"):
             page = self.server.workspace.tabs.shown(self.path.removeprefix("/shown/"))
@@ -150,14 +159,12 @@ class _Handler(BaseHTTPRequestHandler):
         self._check_token()
         if self.path != "/messages":
             raise Refused(404, "there is no such page")
-        with self.server.workspace.tabs.listening() as tab:
+        with contextlib.closing(self.server.workspace.tabs.messages()) as lines:
             self.close_connection = True
+            first = next(lines)
             self._head(200, "application/x-ndjson", None, _POLICY)
-            while True:
-                try:
-                    self.wfile.write(tab.get(timeout=_BEAT_S))
-                except queue.Empty:
-                    self.wfile.write(b"\n")
+            self.wfile.write(first)
+            self.wfile.writelines(lines)
 
     def _posted(self) -> None:
         self._check_token()
@@ -200,11 +207,22 @@ class _Handler(BaseHTTPRequestHandler):
         kind: str = _KINDS[".json"],
         policy: str = _POLICY,
     ) -> None:
-        body = content if isinstance(content, bytes) else json.dumps(content, default=str).encode()
+        body = content if isinstance(content, bytes) else as_json(content)
         if status >= 400:  # the body of the request may be unread
             self.close_connection = True
         self._head(status, kind, len(body), policy)
         self.wfile.write(body)
+        if status >= 400:
+            self._leave()
+
+    def _leave(self) -> None:
+        """Read on what is still sent; else the line breaks before the browser reads the answer."""
+        self.wfile.flush()
+        self.connection.shutdown(socket.SHUT_WR)
+        self.connection.settimeout(_UNREAD_S)
+        left = _UNREAD_BYTES
+        while left > 0 and (piece := self.connection.recv(1 << 16)):
+            left -= len(piece)
 
     def _head(self, status: int, kind: str, length: int | None, policy: str) -> None:
         self.send_response_only(status)

@@ -114,6 +114,8 @@ class BoardStream:
             ended = str(error)
         except OSError as error:
             ended = f"the line failed: {error}"
+        except Exception as error:  # noqa: BLE001 - the page shows it
+            ended = f"this is a bug in protonn-edge ({type(error).__name__}: {error})"
         finally:
             with contextlib.suppress(ProtoNNEdgeError):
                 self.takes.close()

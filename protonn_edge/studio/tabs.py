@@ -7,7 +7,7 @@ import json
 import queue
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,18 @@ from protonn_edge.errors import InputError
 
 _WAITING = 400  # messages of a slow tab
 _TABS = 32
+_BEAT_S = 5.0  # of an empty line, by which a closed tab is noticed
 _TICKET_S = 60.0
+
+
+def as_json(value: Any) -> bytes:
+    """Return a value as JSON that browsers read: NaN and infinities are null."""
+    try:
+        text = json.dumps(value, default=str, allow_nan=False)
+    except ValueError:
+        again = json.loads(json.dumps(value, default=str), parse_constant=lambda _: None)
+        text = json.dumps(again)
+    return text.encode()
 
 
 class Tabs:
@@ -26,21 +37,27 @@ class Tabs:
         self._tickets: dict[str, tuple[Path, float]] = {}
 
     def tell(self, **message: Any) -> None:
-        """Send a message to all tabs; one that is too slow loses messages."""
-        line = json.dumps(message, default=str).encode() + b"\n"
+        """Send a message to all tabs; one that is too slow is left, and will ask for all again."""
+        line = as_json(message) + b"\n"
         for tab in tuple(self._tabs):
-            with contextlib.suppress(queue.Full):
+            try:
                 tab.put_nowait(line)
+            except queue.Full:
+                self._tabs.discard(tab)
 
-    @contextlib.contextmanager
-    def listening(self) -> Iterator[queue.Queue[bytes]]:
-        """Yield the queue of a new tab, in a ``with``."""
+    def messages(self) -> Generator[bytes, None, None]:
+        """Yield the lines for a new tab, of which the first one is empty."""
         if len(self._tabs) >= _TABS:
             raise InputError(f"{_TABS} pages listen to this studio already; close some")
         tab: queue.Queue[bytes] = queue.Queue(_WAITING)
         self._tabs.add(tab)
+        line = b"\n"
         try:
-            yield tab
+            while tab in self._tabs:
+                yield line
+                line = b"\n"
+                with contextlib.suppress(queue.Empty):
+                    line = tab.get(timeout=_BEAT_S)
         finally:
             self._tabs.discard(tab)
 

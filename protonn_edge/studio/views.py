@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ from protonn_edge.datasets.naming import NO_CLASS, NO_LABEL
 from protonn_edge.datasets.options import options_of_texts
 from protonn_edge.datasets.units import units_of
 from protonn_edge.editing.edits import TakeEditor
-from protonn_edge.editing.takes import EditableRecording
+from protonn_edge.editing.takes import EditableRecording, read_takes
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.accuracy import Quality, confusion_matrix, wilson_interval
 from protonn_edge.quantization import quantize, why_floats_alone
@@ -24,10 +26,29 @@ from protonn_edge.studio.folder import next_step
 
 _VALUES, _LEAST, _MOST = 80_000, 40, 300  # of all curves; pairs of the least and most of a curve
 _SHOWN = 12  # points of a cell of the matrix
+_READING = threading.Lock()
 
 
-def curves(recording: EditableRecording, version: str) -> dict[str, Any]:
+def columns_of(path: Path, version: str, number: int, part: slice, columns: int) -> list[list[int]]:
+    """Return a part of a take: the least and the largest value of each channel in each column."""
+    values = _recording(path, version).take(number).values[part]
+    return [thinned(channel, columns).tolist() for channel in values.T]
+
+
+def _recording(path: Path, version: str) -> EditableRecording:
+    """Return a recording, which is read once for all tabs as long as it does not change."""
+    with _READING:
+        return _read(path, version)
+
+
+@lru_cache(maxsize=1)
+def _read(path: Path, _: str) -> EditableRecording:
+    return read_takes(path)
+
+
+def curves(path: Path, version: str) -> dict[str, Any]:
     """Return the takes of a recording as curves, and how to scale their channels."""
+    recording = _recording(path, version)
     takes, channels = recording.takes, recording.channels
     n = max(1, len(takes) * max(1, len(channels)))
     pairs = int(np.clip(_VALUES // (2 * n), _LEAST, _MOST))

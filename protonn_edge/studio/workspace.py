@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from protonn_edge import __version__
 from protonn_edge.boards import board_names, load_board
 from protonn_edge.chain.registry import ESTIMATORS
-from protonn_edge.editing.takes import EditableRecording, read_takes
+from protonn_edge.datasets.naming import check_names
 from protonn_edge.errors import InputError, InvalidValue, ProtoNNEdgeError, shortened
 from protonn_edge.sensors.commands.source import SensorSource
 from protonn_edge.studio.actions import FIELDS, RECORDING, line_of, names_in, words_of
@@ -27,16 +29,12 @@ if TYPE_CHECKING:
 _open_stream = later("protonn_edge.studio.streams", "BoardStream")
 _talks = later("protonn_edge.studio.streams", "talks")
 _curves = later("protonn_edge.studio.views", "curves")
+_columns = later("protonn_edge.studio.views", "columns_of")
 _answers = later("protonn_edge.studio.views", "figures")
 
 DROP_LIMIT_BYTES = 1 << 26
 _DROPPED = (".csv", ".tsv", ".wav", ".npz", ".svm", ".toml")
 _UPLOADS = ("upload", "upload-logger")
-_RELOAD = "reload the page"
-
-
-class Changed(InputError):
-    """The file is not the one that the page has shown."""
 
 
 class Workspace:
@@ -47,8 +45,8 @@ class Workspace:
         self.tabs = Tabs()
         self.jobs = Jobs(folder, self.tabs.tell)
         self.stream: BoardStream | None = None
+        self._lock = threading.Lock()  # one tab at a time gives the board or the folder away
         self._source: dict[str, Any] = {}  # the fields of the board that is connected
-        self._read: tuple[str, EditableRecording] | None = None
 
     def close(self) -> None:
         """End the running command, and leave the board."""
@@ -77,15 +75,6 @@ class Workspace:
             "stream": {} if self.stream is None else self.stream.state,
         }
 
-    def takes(self, request: PageRequest) -> dict[str, Any]:
-        """Return the curves of a recording, which is read once as long as it does not change."""
-        path = request.path("recording")
-        version = version_of(path)
-        if self._read is None or self._read[0] != f"{path} {version}":
-            self._read = f"{path} {version}", read_takes(path)
-        shown: dict[str, Any] = _curves(self._read[1], version)
-        return shown
-
     def lines(self, request: PageRequest) -> dict[str, Any]:
         """Return the command lines of steps, without running them."""
         try:
@@ -98,13 +87,14 @@ class Workspace:
     def run(self, request: PageRequest) -> dict[str, Any]:
         """Run the commands of steps, one after the other."""
         steps = request.steps
-        if "version" in request.asked:
-            path = request.path("recording")
-            if version_of(path) != request.asked["version"]:
-                raise Changed(f"{path.name} has changed since it was shown; look at it again")
-        if any(_needs_line(*step) for step in steps) and not self.jobs.is_running:
-            self._leave_board()
-        return {"number": self.jobs.start(steps), "lines": [line_of(words) for _, words in steps]}
+        with self._lock:
+            self.jobs.check_idle()  # before the version, which a running command may change
+            if "version" in request.asked:
+                request.check_version("recording")
+            if any(_needs_line(*step) for step in steps):
+                self._leave_board()
+            self.jobs.start(steps)
+        return {"lines": [line_of(words) for _, words in steps]}
 
     def stop(self, _: PageRequest) -> dict[str, Any]:
         """Stop the running command."""
@@ -115,19 +105,18 @@ class Workspace:
         """Listen to a board, with its logger or its classifier."""
         kind = str(request.asked.get("kind"))
         if kind not in ("logger", "live") and kind not in _talks():
-            raise InvalidValue("the firmware", shortened(repr(kind)), _RELOAD)
-        if self.jobs.is_running and self.jobs.latest.get("action") in _UPLOADS:
-            raise Busy("the board is being programmed; wait until that ends")
-        played = [
-            FIELDS["played"](each, request.names) for each in request.asked.get("played") or ()
-        ]
+            raise InvalidValue("the firmware", shortened(repr(kind)), "reload the page")
+        played = request.values("played")
         project = "logger" if kind == "logger" else request.value("project") or "live"
         board = load_board(request.value("board") or "uno")
         baud = int(request.value("baud") or board.baud)
         port = request.value("port") or None
-        self._leave_board()
         source = SensorSource(port, bool(played), tuple(played), Path(project))
-        self.stream = _open_stream(kind, source, board, baud, self.tabs.tell)
+        with self._lock:
+            if self.jobs.is_running and self.jobs.latest.get("action") in _UPLOADS:
+                raise Busy("the board is being programmed; wait until that ends")
+            self._leave_board()
+            self.stream = _open_stream(kind, source, board, baud, self.tabs.tell)
         self._source = {**request.asked, kind: "yes"}
         if kind != "logger":
             self._show_line("monitor", {**self._source, "project": project})
@@ -135,18 +124,19 @@ class Workspace:
 
     def disconnect(self, _: PageRequest) -> dict[str, Any]:
         """Leave the board."""
-        self._leave_board()
+        with self._lock:
+            self._leave_board()
         return {}
 
     def order(self, request: PageRequest) -> dict[str, Any]:
         """Give an order to the thread of the board."""
-        what = request.asked.get("what")
+        what = str(request.asked.get("what"))
         if self.stream is None:
             raise InputError("no board is connected; connect one first")
         if what in _ORDERS:
             _ORDERS[what](self.stream, request)
         else:
-            self.stream.answers.act(str(what), request.asked.get("label"))
+            self.stream.answers.act(what, request.asked.get("label"))
         if what == "begin" and request.value("seconds"):
             self._show_line("record", {**self._source, **request.asked, "takes": 1})
         return {}
@@ -163,9 +153,10 @@ class Workspace:
         checked = FIELDS["project"](name, ())
         if Path(checked).suffix.lower() not in _DROPPED:
             raise InvalidValue(name, "not a file of data", f"drop files in {', '.join(_DROPPED)}")
-        if (self.folder / checked).exists():
-            raise InvalidValue(name, "it is in the folder already", "rename one of the two files")
-        write_atomically(self.folder / checked, content)
+        with self._lock:
+            if os.path.lexists(self.folder / checked):
+                raise InvalidValue(name, "in the folder already", "rename one of the two files")
+            write_atomically(self.folder / checked, content)
         self.tabs.tell(changed=True)
         return {"name": checked}
 
@@ -187,6 +178,7 @@ def _begin(stream: BoardStream, request: PageRequest) -> None:
     label, session = (
         FIELDS[name](request.asked.get(name), request.names) for name in ("label", "session")
     )
+    check_names([label], "the class", distinct=False)
     seconds, pause_s = request.number("seconds"), request.number("pause") or 0.0
     stream.takes.begin(Path(RECORDING), label, session, seconds, pause_s)
 
@@ -203,6 +195,24 @@ _ORDERS: Mapping[Any, Callable[[BoardStream, PageRequest], None]] = {
     "discard": lambda stream, _: stream.takes.end(discard=True),
     "classify": _classify,
 }
+
+
+def _takes(_: Workspace, request: PageRequest) -> dict[str, Any]:
+    """Return the takes of a recording, with curves of few points."""
+    path = request.path("recording")
+    shown: dict[str, Any] = _curves(path, version_of(path))
+    return shown
+
+
+def _part(_: Workspace, request: PageRequest) -> dict[str, Any]:
+    """Return a part of a take as curves of a number of columns."""
+    version = request.check_version("recording")
+    take, part, columns = (
+        FIELDS[name](request.asked.get(name), ()) for name in ("take", "part", "columns")
+    )
+    places = slice(*map(int, part.split(":")))
+    shown = _columns(request.path("recording"), version, int(take), places, int(columns))
+    return {"curves": shown}
 
 
 def _figures(_: Workspace, request: PageRequest) -> dict[str, Any]:
@@ -222,7 +232,8 @@ Answer = Callable[[Workspace, PageRequest], dict[str, Any]]
 
 QUESTIONS: Mapping[str, Answer] = {
     "state": Workspace.state,
-    "takes": Workspace.takes,
+    "takes": _takes,
+    "part": _part,
     "lines": Workspace.lines,
     "figures": _figures,
     "limits": _limits,

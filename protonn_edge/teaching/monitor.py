@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from protonn_edge.cli.command import is_terminal, option
 from protonn_edge.cli.keys import Keys
 from protonn_edge.device.protocol import Message
-from protonn_edge.errors import CheckFailed, counted
+from protonn_edge.errors import CheckFailed, InvalidValue, counted
 from protonn_edge.sensors.commands.monitor_additions import MonitorAddition
 from protonn_edge.sensors.listener import Listener
 from protonn_edge.teaching.examples import ERASED
@@ -100,12 +100,10 @@ class Labels:
 
     def act(self, what: str, label: int) -> None:
         """Teach the last window as a class, or forget the class's examples."""
-        refused = None
-        if what == "forget":
-            self._teacher.forget(label)
-        else:
-            refused = self._teacher.teach(label)
-        if refused:
+        orders = {"teach": self._teacher.teach, "forget": self._teacher.forget}
+        if what not in orders:
+            raise InvalidValue("the order", what, "teach or forget a class")
+        if refused := orders[what](label):
             self._tell(refused)
 
     def _press(self, key: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from bonsai_factory import (
-    random_bonsai_chain,
     random_kernel_chain,
     random_kernel_model,
 )
@@ -14,7 +13,7 @@ from model_factory import random_points
 from refusals import refused_by
 
 from protonn_edge.chain.integer_chain import named_stages
-from protonn_edge.kinds.bonsai.integers import Sums, TreeTable
+from protonn_edge.kinds.bonsai.integers import Sums
 from protonn_edge.quantization import quantize
 
 
@@ -47,11 +46,3 @@ def test_what_could_overflow_is_refused(changes: dict[str, object]) -> None:
     stage = named_stages(random_kernel_chain(0))["bonsai_tree"]
     with refused_by("chain.integer_stage"):
         replace(stage, **changes)
-
-
-def test_rows_are_stored_in_the_fewer_bytes() -> None:
-    assert not named_stages(random_bonsai_chain(0))["bonsai_tree"].flash.sparse
-    stage = named_stages(random_kernel_chain(0, density=0.1))["bonsai_tree"]
-    assert stage.flash.sparse
-    dense = TreeTable(stage, sparse=False)
-    assert len(stage.flash.content) < len(dense.content)

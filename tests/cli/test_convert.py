@@ -75,13 +75,6 @@ def test_the_data_may_lie_elsewhere_or_beside(foo: Path, tmp_path: Path):
     assert "name the training data with --data" in done.stderr
 
 
-def test_a_normalization_is_named(foo: Path, tmp_path: Path):
-    options = ("-o", tmp_path / "model.npz", "--reference", "normalization=standard")
-    assert convert(results_of(foo), *options).exit_code == 0
-    model, data = load_model(tmp_path / "model.npz"), load_dataset(foo)
-    np.testing.assert_allclose(model.normalizer.scale, 1 / data.X_train.std(axis=0), rtol=1e-5)
-
-
 @pytest.mark.parametrize("layout", ["text", "npy"])
 def test_there_and_back(foo: Path, tmp_path: Path, layout: str):
     first, again, folder = tmp_path / "model.npz", tmp_path / "again.npz", tmp_path / "run"
@@ -226,12 +219,6 @@ def test_options_of_another_direction_are_refused(
     assert words in done.stderr
 
 
-def test_an_estimator_needs_points(machine: Path, tmp_path: Path):
-    done = convert(machine, "-o", tmp_path / "model.npz")
-    assert done.exit_code == 2
-    assert "name the training data with --data" in done.stderr
-
-
 def test_an_estimator_that_has_no_room_is_a_failed_check(foo: Path, machine: Path, tmp_path: Path):
     done = convert(machine, "-o", tmp_path / "model.npz", "--data", foo, "--budget", 10)
     assert done.exit_code == 1
@@ -280,15 +267,6 @@ def test_numbers_of_classes_are_named_in_the_order_of_the_training(name: str, tm
     assert refused.exit_code == 2
     assert_one_sentence(refused)
     assert "once with --classes" in refused.stderr
-
-
-@pytest.mark.parametrize("name", ["rf.joblib", "rf.pkl"])
-def test_a_pickle_is_called_one(name: str, foo: Path, tmp_path: Path):
-    (tmp_path / name).write_bytes(b"")
-    done = convert(tmp_path / name, "-o", tmp_path / "model.npz", "--data", foo)
-    assert done.exit_code == 2
-    assert_one_sentence(done)
-    assert "is a pickle, which could execute code, so it is never read; write the" in done.stderr
 
 
 def test_a_file_of_another_kind_is_told_the_known_ones(foo: Path, tmp_path: Path):

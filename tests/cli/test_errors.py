@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import pickle
-from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 import pytest
 from command_line import assert_one_sentence, run
 from model_factory import random_model
@@ -24,83 +21,10 @@ def model_file(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "words"),
-    [
-        ("ragged.csv", GOOD_ROWS + "x,1\n", ["ragged.csv:14"]),
-        ("letters.csv", GOOD_ROWS + "x,1,two\n", ["letters.csv", "two"]),
-        ("nan.csv", GOOD_ROWS + "x,1,nan\n", ["nan.csv"]),
-        ("empty.csv", "", ["empty.csv"]),
-        ("one.csv", "label,a\nx,1\nx,2\n", ["one.csv", "at least 2"]),
-        ("what.xyz", GOOD_ROWS, ["what.xyz"]),
-    ],
-)
-def test_data_that_cannot_be_trained_on(
-    tmp_path: Path, name: str, text: str, words: list[str]
-) -> None:
-    data = tmp_path / name
-    data.write_text(text)
-    model = tmp_path / "new.npz"
-    assert_one_sentence(run("train", data, "-o", model), *words)
-    assert not model.exists()
-
-
-def test_missing_file_is_named(tmp_path: Path) -> None:
-    assert_one_sentence(run("train", tmp_path / "no.csv", "-o", tmp_path / "m.npz"), "no.csv")
-    assert_one_sentence(run("inspect", tmp_path / "no.npz"), "no.npz")
-
-
 def test_unknown_label_in_the_points_to_verify(tmp_path: Path, model_file: Path) -> None:
     data = tmp_path / "points.csv"
     data.write_text("label,a,b\nclass 0,1,2\nclass 9,1,2\n")
     assert_one_sentence(run("verify", model_file, data), "class 9")
-
-
-def test_points_with_another_number_of_features(tmp_path: Path, model_file: Path) -> None:
-    data = tmp_path / "points.csv"
-    data.write_text("label,a,b,c\nclass 0,1,2,3\nclass 1,1,2,3\n")
-    assert_one_sentence(run("verify", model_file, data), "3 features, but the model expects 2")
-
-
-def damaged_models(good: bytes) -> Sequence[tuple[str, bytes, str]]:
-    return [
-        ("truncated", good[: len(good) // 2], "truncated.npz"),
-        ("pickled", pickle.dumps({"W": [1]}), "pickled.npz"),
-        ("empty", b"", "empty.npz"),
-    ]
-
-
-@pytest.mark.parametrize("damage", ["truncated", "pickled", "empty"])
-@pytest.mark.parametrize("command", ["inspect", "build"])
-def test_damaged_model_files(tmp_path: Path, model_file: Path, damage: str, command: str) -> None:
-    content = {name: data for name, data, _ in damaged_models(model_file.read_bytes())}[damage]
-    path = tmp_path / f"{damage}.npz"
-    path.write_bytes(content)
-    folder = tmp_path / "project"
-    more = ["-o", folder] if command == "build" else []
-    assert_one_sentence(run(command, path, *more), f"{damage}.npz")
-    assert not folder.exists()
-
-
-@pytest.mark.parametrize(
-    ("array", "value", "words"),
-    [
-        ("head.projection", np.full((5, 2), np.nan, np.float32), ["projection"]),
-        ("head.prototypes", np.zeros((4, 9), np.float32), ["prototypes"]),
-        ("head.projection", np.array([[{}]], dtype=object), ["projection"]),
-        ("head", np.frombuffer(b"{}", np.uint8), ["kind of classifier"]),
-    ],
-)
-def test_models_with_a_wrong_array(
-    tmp_path: Path, model_file: Path, array: str, value: np.ndarray, words: list[str]
-) -> None:
-    with np.load(model_file, allow_pickle=False) as archive:
-        arrays = {name: archive[name] for name in archive.files}
-    arrays[array] = value
-    path = tmp_path / "wrong.npz"
-    np.savez(path, **arrays)
-    assert_one_sentence(run("build", path, "-o", tmp_path / "project"), *words)
-    assert not (tmp_path / "project").exists()
 
 
 def test_model_that_cannot_fit_is_refused_before_the_compiler(tmp_path: Path) -> None:
@@ -129,14 +53,6 @@ def test_settings_that_are_no_numbers_are_usage_errors(
     assert result.exit_code == 2
     assert option in result.stderr
     assert not (tmp_path / "m.npz").exists()
-
-
-def test_more_prototypes_than_points_are_refused_before_memory_is_taken(tmp_path: Path) -> None:
-    data = training_data(tmp_path)
-    result = run("train", data, "-o", tmp_path / "m.npz", "--prototypes", 99_999_999)
-    assert_one_sentence(
-        result, "--prototypes is 99,999,999, but the data has only 10 training points"
-    )
 
 
 def test_more_classes_than_generated_code_counts_are_refused_before_training(

@@ -83,10 +83,6 @@ def test_gamma_is_that_of_the_model(data: Path) -> None:
     assert train(data, "--set", "gamma=0.5").head.gamma == 0.5
 
 
-def test_no_projection_is_the_identity_at_the_start(data: Path) -> None:
-    assert train(data, "--set", "init_projection=identity").head.n_projections == 12
-
-
 def test_training_goes_on_from_a_file(data: Path) -> None:
     first = train(data, "--projection-dim", 2)
     (data.parent / "first.npz").write_bytes((data.parent / "model.npz").read_bytes())
@@ -129,21 +125,6 @@ def test_sizes_are_not_given_with_a_model_to_start_from(data: Path) -> None:
         ),
     ):
         assert said in refusal(run_train(data, "--start-from", first, *options))
-
-
-def test_a_model_of_4_bits_is_built_with_two_weights_a_byte(data: Path) -> None:
-    inspected = []
-    for bits in (8, 4):
-        train(data, "--projection-dim", 4, "--projection-bits", bits)
-        inspected.append(run("inspect", data.parent / "model.npz", "--json"))
-    wide, packed = (json.loads(result.stdout) for result in inspected)
-    assert wide["model_bytes"] - packed["model_bytes"] == 4 * 12 // 2
-    assert packed["projection_bits"] == 4
-    assert "projection bits" in run("inspect", data.parent / "model.npz").stdout
-    options = [data.parent / "model.npz", "-o", data.parent / "project", "--plan", "packed"]
-    result = run("build", *options, "--json")
-    assert result.exit_code == 0, result.output
-    assert json.loads(result.stdout)["plan"]["kernel"] == "packed"
 
 
 @pytest.mark.parametrize(
@@ -215,19 +196,6 @@ def test_what_cannot_be_meant_is_refused(data: Path, options: list[str], words: 
     assert result.exit_code == 2
     assert words in result.stderr
     assert "Traceback" not in result.output
-
-
-def test_groups_are_held_out_whole_and_moved_between(data: Path) -> None:
-    people = data.parent / "people.txt"
-    people.write_text("".join(f"person {index // 6}\n" for index in range(60)), encoding="utf-8")
-    plain = train(data, "--holdout", 0)
-    still = train(data, "--groups", people, "--group-shift", 0, "--holdout", 0)
-    moved = train(data, "--groups", people, "--holdout", 0)
-    assert moved.record["settings"]["group_shift"] == 1.5
-    assert np.array_equal(plain.head.projection, still.head.projection)
-    assert not np.array_equal(plain.head.projection, moved.head.projection)
-    half = train(data, "--groups", people, "--holdout", 0.3)
-    assert half.record["n_train"] == 42
 
 
 def run_with_budget(data: Path, budget: str, *options: object) -> Result:

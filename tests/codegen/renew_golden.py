@@ -1,18 +1,14 @@
 """Write the golden files anew: ``python tests/codegen/renew_golden.py``; read the difference.
 
-One program is there as a whole. Of a few others there is what stages of one kind render: of their
-tables the first rows, and instructions in lines of several. That all stages are right is what
+One program is there to be read. The others are compiled; that all stages are right is what
 `tests/conformance` checks.
 """
 
 from __future__ import annotations
 
-import re
 import sys
-import textwrap
 from collections.abc import Callable
 from functools import partial
-from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
@@ -52,11 +48,10 @@ WHOLE = "pnn_model"
 
 
 class Case(NamedTuple):
-    """A tiny chain, how it is computed, and the titles of the sections that are kept."""
+    """A tiny chain, and how it is computed."""
 
     chain: Callable[[], IntegerChain]
     choices: dict[str, str]
-    titles: tuple[str, ...]
 
 
 def sure_model() -> IntegerChain:
@@ -95,65 +90,30 @@ def observed_linear() -> IntegerChain:
 COLUMNS = {"projection": "columns"}
 FORESTS = {"walk": "shares", "if-else": "scores"}
 CASES = {
-    WHOLE: Case(sure_model, COLUMNS, ()),
-    "average_pooling": Case(tiny_pooling_model, COLUMNS, ("Average pooling",)),
-    "deskew": Case(tiny_deskew_model, COLUMNS, ("Deskew",)),
-    "gradients": Case(tiny_gradients_model, COLUMNS, ("Gradients",)),
-    "window_features": Case(tiny_windows_model, COLUMNS, ("Window features",)),
-    "audio": Case(audio_model, COLUMNS | {"feeding": "streamed"}, ("Audio",)),
-    "convolution": Case(network, {"convolution": "packed"}, ("Convolution",)),
-    "pooling": Case(network, {}, ("Pooling", "Pooling 2")),
-    "dense": Case(
-        dense_factory.tiny_chain, {"dense": "unrolled", "dense_2": "masked"}, ("Dense", "Dense 2")
-    ),
-    "observation": Case(observed_linear, {}, ("Decision",)),
-    "linear": Case(packed_linear, {"linear": "packed"}, ("Linear",)),
+    WHOLE: Case(sure_model, COLUMNS),
+    "average_pooling": Case(tiny_pooling_model, COLUMNS),
+    "deskew": Case(tiny_deskew_model, COLUMNS),
+    "gradients": Case(tiny_gradients_model, COLUMNS),
+    "window_features": Case(tiny_windows_model, COLUMNS),
+    "audio": Case(audio_model, COLUMNS | {"feeding": "streamed"}),
+    "convolution": Case(network, {"convolution": "packed"}),
+    "dense": Case(dense_factory.tiny_chain, {"dense": "unrolled", "dense_2": "masked"}),
+    "observation": Case(observed_linear, {}),
+    "linear": Case(packed_linear, {"linear": "packed"}),
     **{
-        f"forest_{kernel}": Case(
-            partial(forest_factory.tiny_chain, leaves), {"forest": kernel}, ("Forest",)
-        )
+        f"forest_{kernel}": Case(partial(forest_factory.tiny_chain, leaves), {"forest": kernel})
         for kernel, leaves in FORESTS.items()
     },
     **{
-        kind: Case(maker_of(kind).golden_chain, {}, (kind.replace("_", " ").capitalize(),))
+        kind: Case(maker_of(kind).golden_chain, {})
         for kind in KINDS
         if hasattr(maker_of(kind), "golden_chain")
     },
 }
-"""By the names of their files; of the first one all is kept.
+"""By their names; the files of the first one are read.
 
 A kind with one way to be computed may bring its chain along, as ``conformance.KIND.golden_chain``.
-All of them are compiled; the files of `READ` are also read.
 """
-
-READ = (WHOLE, "linear", "forest_walk", "window_features")
-"""Weights as instructions, a table that is walked, and a loop in C, beside the whole program."""
-
-
-_ROWS = re.compile(
-    r"(^ *(?:/\*[ \d]+\*/)?[-\d, ]+,\n)(?:^ *(?:/\*[ \d]+\*/)?[-\d, ]+,\n){3,}", re.MULTILINE
-)
-"""Of tables, the first of their rows."""
-
-
-_BEGIN = 8 * " "
-_INSTRUCTION = re.compile(r'^ +" +(\S[^"]*)\\n"$')
-
-
-def joined(text: str) -> str:
-    """Return C with instructions that follow each other in one line, as far as they fit."""
-    lines: list[str] = []
-    matches = ((line, _INSTRUCTION.match(line)) for line in text.splitlines())
-    for plain, group in groupby(matches, key=lambda each: each[1] is None):
-        if plain:
-            lines += [line for line, _ in group]
-            continue
-        each = ("\xa0".join(match[1].split()) for _, match in group if match)
-        wrapped = textwrap.wrap(
-            "; ".join(each), 100, initial_indent=_BEGIN, subsequent_indent=_BEGIN
-        )
-        lines += [line.replace("\xa0", " ") for line in wrapped]
-    return "".join(f"{line}\n" for line in lines)
 
 
 def program(name: str) -> dict[str, str]:
@@ -162,21 +122,9 @@ def program(name: str) -> dict[str, str]:
     return render_c(chain, plan_of(chain, CASES[name].choices))
 
 
-def golden(name: str) -> dict[str, str]:
-    """Return the golden files of a case: its program, or the sections of it that are kept."""
-    files, titles = program(name), CASES[name].titles
-    if name == WHOLE:
-        return files
-    sections = re.split(r"^(?=/\* ---- )", files[f"{WHOLE}.c"], flags=re.MULTILINE)
-    starts = tuple(f"/* ---- {title}: " for title in titles)
-    kept = "".join(each for each in sections if each.startswith(starts))
-    return {f"{name}.c": joined(_ROWS.sub(r"\1  ...\n", kept))}
-
-
 if __name__ == "__main__":
     for old in GOLDEN.glob("*"):
         old.unlink()
     GOLDEN.mkdir(exist_ok=True)
-    for case in READ:
-        for file, text in golden(case).items():
-            write_atomically(GOLDEN / file, text)
+    for file, text in program(WHOLE).items():
+        write_atomically(GOLDEN / file, text)

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from avr_tools import needs_emulated_avr
 from chains import numbers_of, replace
 from model_factory import random_inputs, random_model
 from plans import plan_with
 from refusals import refused_by
-from worst_inputs import worst_inputs
 
 from protonn_edge.boards import load_board
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.codegen import Limits, make_plan, plans
-from protonn_edge.emulator import EmulatedUno
-from protonn_edge.kernels.matvec.kernels import KernelName
 from protonn_edge.kinds.protonn.prototypes.kernels import near_at_most
-from protonn_edge.projects.project import BuildOptions, trial_build
 from protonn_edge.quantization import measure_activity, quantize
-from protonn_edge.verification.agreement import verify_device
 
 UNO = load_board("uno")
 
@@ -73,42 +67,6 @@ def test_without_points_the_mean_is_that_of_inputs_that_are_never_0() -> None:
     model = quantize(random_model())
     activity = measure_activity(model, random_inputs(0, 50, model))
     assert make_plan(model, activity=activity).mean_cycles < make_plan(model).mean_cycles
-
-
-@needs_emulated_avr
-@pytest.mark.parametrize(
-    ("kernel", "sram_bytes", "projections"),
-    [
-        ("masked", None, 9),
-        ("unrolled", None, 10),
-        ("columns", 400, 18),
-    ],
-)
-def test_cycles_are_those_that_the_emulator_counts(
-    kernel: KernelName, sram_bytes: int | None, projections: int
-) -> None:
-    """The mean within 3 %, and no input above the bound, whether it was searched or not.
-
-    The bound follows from the linked program.
-    """
-    model = random_model(features=150, projections=projections, prototypes=30, classes=10)
-    model = replace(model, projection_bits=4 if kernel == "packed" else 8)
-    integer_model = quantize(model)
-    Q = random_inputs(3, 40, integer_model)
-    options = BuildOptions(None, sram_bytes, kernel, measure_activity(integer_model, Q))
-    with (
-        trial_build(model, UNO, options=options) as trial,
-        EmulatedUno(trial.elf, board=UNO) as uno,
-    ):
-        assert trial.plan.buffered == (sram_bytes is None)
-        agreement, results = verify_device("emulated uno", uno.url, integer_model, Q)
-        hard = worst_inputs(integer_model, trial.plan, 5, effort=0.3)
-        also, worst = verify_device("emulated uno", uno.url, integer_model, hard)
-    assert agreement.mismatches + also.mismatches == 0
-    cycles = [result.cycles or 0 for result in results]
-    assert np.mean(cycles) == pytest.approx(trial.plan.mean_cycles, rel=0.03)
-    most = max(result.cycles or 0 for result in worst)
-    assert max(cycles) < most <= trial.possible.most < 1.15 * most
 
 
 def test_a_file_cannot_state_that_more_prototypes_are_near_than_can_be() -> None:

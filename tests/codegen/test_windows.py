@@ -19,7 +19,7 @@ from model_factory import (
     window_features_of,
     with_points,
 )
-from plans import of_weights_for, plan_with
+from plans import plan_with
 from refusals import refused_by
 
 from protonn_edge.boards import load_board
@@ -29,11 +29,11 @@ from protonn_edge.codegen.host import host_program
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import InputError
 from protonn_edge.features.window_features.windows import KINDS
-from protonn_edge.kernels.matvec.kernels import KERNELS, KernelName
+from protonn_edge.kernels.matvec.kernels import KernelName
 from protonn_edge.kinds.protonn.precision.model import float_build
-from protonn_edge.projects.project import BuildOptions, trial_build
+from protonn_edge.projects.project import trial_build
 from protonn_edge.quantization import IntegerChain, quantize
-from protonn_edge.verification.agreement import open_session, verify_device
+from protonn_edge.verification.agreement import verify_device
 
 EVERY = "mean,deviation,min,max,change,crossings,bands"
 
@@ -43,27 +43,6 @@ def assert_host_c_equals_reference(
 ) -> None:
     with host_program(model, plan_with(model, kernel), sanitize=True) as program:
         assert_equal_to_reference(program, model, Q)
-
-
-@pytest.mark.parametrize(
-    ("window", "channels", "kernel"),
-    [(119, 6, "columns"), (256, 1, "columns"), *((16, 32, kernel) for kernel in KERNELS)],
-)
-def test_every_feature_gives_the_reference_scores_under_sanitizers(
-    window: int, channels: int, kernel: KernelName
-) -> None:
-    """With 352 inputs, more than a byte counts, for the last one."""
-    window_features = window_features_of(EVERY, window, channels)
-    model = of_weights_for(kernel, quantize(random_window_model(window_features)))
-    assert_host_c_equals_reference(model, random_windows(1, 60, window_features), kernel)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_each_feature_alone_gives_the_reference_scores(kind: str) -> None:
-    """The compiler would tell of variables that nobody uses."""
-    window_features = window_features_of(kind, 40, 2)
-    model = quantize(random_window_model(window_features))
-    assert_host_c_equals_reference(model, random_windows(1, 60, window_features))
 
 
 def test_features_and_not_only_scores_depend_on_every_sample() -> None:
@@ -100,41 +79,6 @@ def test_any_window_features_give_the_reference_scores(
         assume("the weights of the projection: no integer scale" not in str(error))
         raise
     assert_host_c_equals_reference(model, random_windows(seed, 30, window_features))
-
-
-@needs_emulated_avr
-@pytest.mark.parametrize(
-    ("text", "window", "channels", "sram_bytes"),
-    [
-        (EVERY, 119, 6, None),
-        ("mean,deviation,min,max,crossings,bands:6", 256, 3, None),
-        ("bands:8", 256, 1, None),
-        ("mean,deviation", 5, 2, 420),
-    ],
-)
-def test_whole_firmware_makes_the_reference_features(
-    text: str, window: int, channels: int, sram_bytes: int | None
-) -> None:
-    window_features = window_features_of(text, window, channels)
-    model, board = random_window_model(window_features, projections=8), load_board("uno")
-    integer_model = quantize(model)
-    Q = random_windows(2, 24, window_features)
-    options = BuildOptions(sram_bytes=sram_bytes)
-    with (
-        trial_build(model, board, options=options) as trial,
-        EmulatedUno(trial.elf, board=board) as uno,
-    ):
-        agreement, results = verify_device("emulated uno", uno.url, integer_model, Q)
-        with open_session(uno.url, integer_model) as session:
-            alone = [session.predict(row).cycles for row in Q]
-        stats = uno.stats()
-    assert (agreement.mismatches, agreement.lost) == (0, 0), agreement.first
-    assert [result.cycles for result in results] == alone
-    assert max(alone) <= trial.possible.most <= 1.25 * max(alone)
-    assert stats.stack_bytes <= trial.usage.stack_bytes
-    assert trial.usage.flash_bytes <= trial.plan.flash_bytes
-    assert (stats.faults, stats.overruns) == ((), 0)
-    assert trial.plan.buffered == (window == 5)
 
 
 @needs_emulated_avr

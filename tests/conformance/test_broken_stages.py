@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-import numpy as np
 import pytest
 from chains import replace
 from conformance.checks import (
@@ -15,23 +14,12 @@ from conformance.checks import (
     assert_host_agrees,
     assert_mean_is_known,
     assert_range_holds,
-    assert_runs_as_the_formula,
     run_of,
 )
 from conformance.instances import KINDS, Program, instances_of, programs_of
 
-from protonn_edge.chain.decision import IntegerDecision
 from protonn_edge.chain.integer_stage import IntegerStage, Range
-from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
-from protonn_edge.features.deskew.integers import IntegerDeskew, row_shifts, sheared
-from protonn_edge.features.gradients.integers import Cells, IntegerGradients
-from protonn_edge.features.window_features.integers import IntegerWindowFeatures
 from protonn_edge.kernels.kernel import Cost
-from protonn_edge.kinds.bonsai.integers import IntegerBonsaiTree
-from protonn_edge.kinds.dense.integers import IntegerDense
-from protonn_edge.kinds.forest.integers import IntegerForest
-from protonn_edge.kinds.projection.integers import IntegerProjection
-from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
@@ -60,129 +48,6 @@ def test_a_range_that_is_one_off_fails(kind: str, end: str, by: int) -> None:
     assert_range_holds(instance, instance.stage)
     with pytest.raises(AssertionError):
         assert_range_holds(instance, as_broken(Broken, instance.stage))
-
-
-class PoolingThatRoundsDown(IntegerAveragePooling):
-    """Leaves out the half that rounds."""
-
-    def run(self, x: np.ndarray) -> np.ndarray:
-        scaled: np.ndarray = self.pooling.sums(x).astype(np.int64) * self.multiplier >> 16
-        return scaled
-
-
-class DeskewThatMovesOddRows(IntegerDeskew):
-    """Moves rows of odd numbers by one more pixel."""
-
-    def run(self, x: np.ndarray) -> np.ndarray:
-        rows, columns = self.image.rows, self.image.columns
-        images = x.reshape(-1, rows.side, columns.side)
-        moved = sheared(images, row_shifts(images) + np.arange(rows.side) % 2)
-        last, right = rows.first + rows.pixels, columns.first + columns.pixels
-        return moved[:, rows.first : last, columns.first : right].reshape(len(x), -1)
-
-
-class GradientsThatCountTwice(IntegerGradients):
-    """Count whole what two cells share."""
-
-    def run(self, x: np.ndarray) -> np.ndarray:
-        class Whole(Cells):
-            def halvings(self) -> np.ndarray:
-                return np.zeros(self.cropped_shape, np.uint8)
-
-        cells = Whole(*(getattr(self.cells, field.name) for field in fields(Cells)))
-        return IntegerGradients(cells, self.shift, self.table).run(x)
-
-
-class WindowFeaturesThatRoundUp(IntegerWindowFeatures):
-    """Makes bytes with an offset that is a whole step larger."""
-
-    def run(self, x: np.ndarray) -> np.ndarray:
-        scales = [
-            replace(scale, offset=scale.offset + (1 << 22)) for scale in self.quantizer.scales
-        ]
-        return replace(self.quantizer, scales=tuple(scales)).quantize(self.window.of_bytes(x))
-
-
-class ProjectionThatRoundsDown(IntegerProjection):
-    """Leaves out the half that rounds."""
-
-    def requantized(self, accumulators: np.ndarray) -> np.ndarray:
-        upper = accumulators >> (self.accumulator_bits - 16)
-        coordinates: np.ndarray = (upper * self.multiplier + self.offset - (1 << 15)) >> 16
-        return coordinates
-
-
-class PrototypesThatRound(IntegerPrototypes):
-    """Rounds squared distances to the nearest entry of the table."""
-
-    def rbf(self, P: np.ndarray) -> np.ndarray:
-        squares = np.square(P[:, :, None] - self.prototypes.astype(np.int64)).sum(axis=1)
-        index = (squares + (1 << self.distance_shift >> 1)) >> self.distance_shift
-        entries: np.ndarray = np.append(self.table, 0).astype(np.int64)[np.minimum(index, 256)]
-        return entries
-
-
-class ForestThatGoesRightIfEqual(IntegerForest):
-    """Goes right from a node whose threshold is met."""
-
-    def run(self, x: np.ndarray) -> np.ndarray:
-        below = np.maximum(self.thresholds, 1) - 1
-        fields = (self.features, below, self.leaves, self.bias, self.n_features)
-        return IntegerForest(*fields).run(x)
-
-
-class DenseThatRoundsUp(IntegerDense):
-    """Adds what makes whole steps of parts."""
-
-    def _scaled(self, accumulators: np.ndarray) -> np.ndarray:
-        upper = np.maximum(accumulators >> (self.accumulator_bits - 16), 0)
-        scaled: np.ndarray = upper * self.multiplier + 255 >> 8
-        return scaled
-
-
-class BonsaiTreeWithOtherGates(IntegerBonsaiTree):
-    """Takes the entry before the right one for a gate."""
-
-    def run(self, x: np.ndarray) -> np.ndarray:
-        before = np.roll(self.table, 1)
-        given = (getattr(self, each.name) for each in fields(self) if each.name != "table")
-        *sums, weight_shift, gate_shift, feed = given
-        return IntegerBonsaiTree(*sums, weight_shift, gate_shift, before, feed).run(x)
-
-
-class DecisionForTheLast(IntegerDecision):
-    """Gives ties to the last class."""
-
-    def run(self, x: np.ndarray) -> np.ndarray:
-        turned = super().run(x[:, ::-1])
-        last: np.ndarray = np.where(turned < self.n_inputs, self.n_inputs - 1 - turned, turned)
-        return last
-
-
-ROUNDING_DIFFERENTLY: dict[str, type[IntegerStage]] = {
-    broken.kind: broken
-    for broken in (
-        PoolingThatRoundsDown,
-        DeskewThatMovesOddRows,
-        GradientsThatCountTwice,
-        WindowFeaturesThatRoundUp,
-        ProjectionThatRoundsDown,
-        PrototypesThatRound,
-        ForestThatGoesRightIfEqual,
-        DenseThatRoundsUp,
-        BonsaiTreeWithOtherGates,
-        DecisionForTheLast,
-    )
-}
-
-
-@pytest.mark.parametrize("kind", ROUNDING_DIFFERENTLY)
-def test_a_run_that_rounds_differently_fails(kind: str) -> None:
-    instance = instances_of(kind)[0]
-    assert_runs_as_the_formula(kind, instance.stage, instance.inputs)
-    broken = as_broken(ROUNDING_DIFFERENTLY[kind], instance.stage)
-    with pytest.raises(AssertionError, match="the formula"):
-        assert_runs_as_the_formula(kind, broken, instance.inputs)
 
 
 @dataclass(frozen=True, eq=False)

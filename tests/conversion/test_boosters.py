@@ -208,15 +208,6 @@ def test_histograms_of_whole_numbers_are_the_estimator():
     assert found.agreement >= 0.99
 
 
-def test_histograms_of_two_classes():
-    X, y = load_breast_cancer(return_X_y=True)
-    trees = WHOLE.fit(X, np.array(["bad", "good"])[y])
-    found = from_sklearn(trees, X, evaluate_on=(X, trees.predict(X)))
-    assert found.model.classes == ("bad", "good")
-    assert found.steps[0].accuracy == 1.0
-    assert found.agreement >= 0.995
-
-
 def test_trees_that_are_too_large_lose_their_last_rounds():
     trees = WHOLE.fit(DIGITS.X_train, DIGITS.y_train)
     found = from_sklearn(trees, DIGITS.X_train, budget=1_000)

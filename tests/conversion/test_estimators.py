@@ -13,7 +13,6 @@ from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import BaggingClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 from sklearn.pipeline import make_pipeline
@@ -89,12 +88,6 @@ def test_what_comes_before_is_one_affine_map(scalers: list[Any], classifier: Any
     constant = X @ found.features.weights(W).T - found.features.apply(X) @ W.T
     np.testing.assert_allclose(constant, np.broadcast_to(constant[0], constant.shape), atol=1e-6)
     assert np.array_equal(found.answers(X), estimator.predict(X))
-
-
-def test_a_search_for_parameters_is_its_best_estimator():
-    search = GridSearchCV(make_pipeline(StandardScaler(), SVC()), {"svc__C": [1, 10]}, cv=2)
-    search.fit(X, Y)
-    assert np.array_equal(read_estimator(search, X.shape[1]).answers(X), search.predict(X))
 
 
 def test_sparse_support_vectors_are_made_dense():

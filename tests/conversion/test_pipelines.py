@@ -274,9 +274,3 @@ def test_columns_that_are_dropped_may_be_texts() -> None:
             make_pipeline(columns(("a", "passthrough", [0, 1])), classifier()).fit(X, y),
             mixed[:, :13],
         )
-
-
-def test_points_of_another_width_are_refused() -> None:
-    pipeline = make_pipeline(SelectKBest(k=2), classifier()).fit(X, y)
-    with refused_by("conversion.affine"):
-        from_pipeline(pipeline, X[:, :5])

@@ -6,19 +6,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from kinds.kind import kind_of
 from refusals import refused_by
 from sklearn.datasets import load_wine
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
-from protonn_edge.chain.model import Model
 from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.scaling import from_pipeline
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import quantize
-from protonn_edge.training.base import CLASSIFIERS
 
 X, y = load_wine(return_X_y=True)
 SCALERS = {
@@ -51,26 +48,10 @@ def test_the_integers_are_those_of_scaled_points() -> None:
     assert np.array_equal(raw.scores(inputs), scaled.scores(inputs))
 
 
-@pytest.mark.parametrize("kind", ["linear", "forest", "dense", "bonsai"])
-def test_other_kinds_have_scalers_too(kind: str) -> None:
-    pipeline = make_pipeline(
-        StandardScaler(), CLASSIFIERS[kind](random_state=0, **kind_of(kind).settings)
-    ).fit(X, y)
-    answers = pipeline.classes_[from_pipeline(pipeline).model.predict(X)]
-    assert np.mean(answers == pipeline.predict(X)) > 0.99
-
-
 def test_units_follow_from_the_decimals_of_raw_points() -> None:
     pipeline = make_pipeline(StandardScaler(), classifier()).fit(X, y)
     plain = classifier().fit(X, y).to_model()
     assert np.array_equal(from_pipeline(pipeline, X).model.units, plain.units)
-
-
-def test_without_scalers_it_is_the_classifiers_own_model() -> None:
-    pipeline = make_pipeline(classifier()).fit(X, y)
-    assert np.array_equal(
-        from_pipeline(pipeline).model.head.projection, pipeline[-1].to_model().head.projection
-    )
 
 
 @pytest.mark.parametrize(
@@ -103,9 +84,3 @@ def test_each_way_names_the_other_where_it_is_wanted() -> None:
         from_pipeline(classifier())
     with refused_by("conversion.reading"):
         from_pipeline(make_pipeline(StandardScaler(), classifier()))
-
-
-def test_a_model_says_what_it_is() -> None:
-    pipeline = make_pipeline(StandardScaler(), classifier()).fit(X, y)
-    model: Model = from_pipeline(pipeline).model
-    assert repr(model).startswith("<Model kind: ProtoNN, features: 13, classes: 3 (0, 1, 2)")

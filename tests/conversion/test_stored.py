@@ -13,10 +13,8 @@ from typing import Any
 import joblib
 import numpy as np
 import pytest
-from command_line import succeed
 from refusals import refused_by
 from sklearn.datasets import load_iris
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
@@ -24,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 
-from protonn_edge.chain.file import load_model, model_bytes
+from protonn_edge.chain.file import model_bytes
 from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.reading import load_estimator
 from protonn_edge.errors import InputError
@@ -55,21 +53,6 @@ def test_it_converts_to_the_same_model(tmp_path: Path):
     read = load_estimator(stored(tmp_path / "machine.skops"))
     here, there = (from_sklearn(each, X, epochs=2).model for each in (MACHINE, read))
     assert model_bytes(here) == model_bytes(there)
-
-
-def test_names_of_columns_are_those_of_the_training_data(tmp_path: Path):
-    machine = stored(tmp_path / "machine.skops", LinearDiscriminantAnalysis().fit(X, Y))
-    rows = [["a", "b", "c", "d", "label"], *([*x, y] for x, y in zip(X, Y, strict=True))]
-    data = tmp_path / "d.csv"
-    data.write_text("".join(",".join(map(str, row)) + "\n" for row in rows))
-    succeed("convert", machine, "--data", data, "-o", tmp_path / "m.npz")
-    assert load_model(tmp_path / "m.npz").feature_names == ("a", "b", "c", "d")
-
-
-def test_labels_are_texts(tmp_path: Path):
-    machine = SVC().fit(X, np.array(["a", "b", "c"], dtype=object)[Y])
-    read = load_estimator(stored(tmp_path / "machine.skops", machine))
-    assert from_sklearn(read, X, epochs=0).model.classes == ("a", "b", "c")
 
 
 class Evil:
@@ -167,12 +150,6 @@ def test_another_file_is_refused(tmp_path: Path):
     (tmp_path / "model.npz").rename(tmp_path / "machine.skops")
     with refused_by("conversion.reading"):
         load_estimator(tmp_path / "machine.skops")
-
-
-def test_something_else_of_scikit_learn_is_refused(tmp_path: Path):
-    path = stored(tmp_path / "scaler.skops", StandardScaler().fit(X))
-    with refused_by("conversion.estimators"):
-        from_sklearn(load_estimator(path), X)
 
 
 def test_an_array_that_is_named_too_often_takes_no_memory(tmp_path: Path):

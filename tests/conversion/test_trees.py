@@ -21,7 +21,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from protonn_edge.chain.file import model_bytes
 from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.reading import load_estimator
 from protonn_edge.datasets import load_digits_dataset
@@ -127,14 +126,6 @@ def dump(estimator: Any, path: Path) -> None:
     from skops import io  # noqa: PLC0415  (it imports all of scikit-learn)
 
     io.dump(estimator, path)
-
-
-@pytest.mark.parametrize("estimator", [SOME[1], SOME[4]], ids=str)
-def test_files_of_skops_have_the_same_trees(estimator: Any, tmp_path: Path):
-    dump(estimator.fit(X, Y), tmp_path / "trees.skops")
-    read = load_estimator(tmp_path / "trees.skops")
-    here, there = (from_sklearn(each, X).model for each in (estimator, read))
-    assert model_bytes(here) == model_bytes(there)
 
 
 def test_files_with_trees_of_several_outputs_are_not_loaded(tmp_path: Path):

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from protonn_edge.editing.edits import TakeEditor
 from protonn_edge.editing.takes import read_takes
-from protonn_edge.errors import ProtoNNEdgeError
+from protonn_edge.errors import InputError, ProtoNNEdgeError
 from protonn_edge.sensors.recorder import RecordingFile
 from protonn_edge.sensors.sensor_board import LoggerDescription
 
@@ -38,6 +38,27 @@ def add(path: Path, label: str, values: np.ndarray) -> None:
 
 def lines(path: Path) -> list[bytes]:
     return path.read_bytes().splitlines(keepends=True)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (b'"wa""ve, twice"', b"w\xe4ve", "row 51 is not UTF-8 text; save it in Excel"),
+        (b"wave", b"wa\rve", "row 31 is not a sample"),
+        (b"0.290000,", b"nan,", "a row between 1 and 30 is not a sample"),
+        (b"0.290000,", b"0.29,0,", "a row between 1 and 30 is not a sample"),
+        (b"rate: 100 Hz", b"rate: nan Hz", "a sampling rate of nan Hz"),
+        (b"rate: 100 Hz", b"rate: 0 Hz", "a sampling rate of 0 Hz"),
+    ],
+)
+def test_rows_of_other_programs_that_are_no_samples_are_refused_in_a_sentence(
+    tmp_path: Path, old: bytes, new: bytes, said: str
+) -> None:
+    path = recorded(tmp_path)
+    path.write_bytes(path.read_bytes().replace(old, new))
+    with pytest.raises(InputError) as refused:
+        read_takes(path)
+    assert said in str(refused.value)
 
 
 def test_takes_are_found_as_they_were_recorded(tmp_path: Path) -> None:

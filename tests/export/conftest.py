@@ -18,11 +18,7 @@ from protonn_edge.policy.rejection.rule import Rejection
 MODELS = {
     "rejecting": lambda: with_rules(random_model(), Rejection(score=0.2, rbf=0.1)),
     "few pins": lambda: random_model(features=4),
-    "window": lambda: random_model(features=64, projections=10, prototypes=40, classes=10),
     "wide": lambda: random_model(features=400, projections=20, prototypes=60, classes=10),
-    "pixels": lambda: random_pooling_model(
-        average_pooling((28, 28), (28, 28), (14, 14)), projections=8
-    ),
     "deskew": lambda: random_pooling_model(
         average_pooling((28, 28), (24, 24), (12, 12), deskew=True), projections=8
     ),

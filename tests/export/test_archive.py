@@ -6,10 +6,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from command_line import run, succeed
+from command_line import run
 from model_factory import random_model
 
-from protonn_edge.chain.file import save_model
 from protonn_edge.errors import InputError
 from protonn_edge.export import export
 from protonn_edge.export.folder import check_folder
@@ -55,13 +54,6 @@ def test_a_folder_of_that_name_and_a_sketch_are_refused(tmp_path: Path):
     logger = tmp_path / "logger.zip"
     assert run("export", "--arduino", str(logger), "--sensor", "a0").exit_code == 2
     assert not logger.exists()
-
-
-def test_the_command_says_how_the_ide_adds_it(tmp_path: Path):
-    save_model(MODEL, tmp_path / "model.npz")
-    place = tmp_path / "digits.zip"
-    done = succeed("export", str(tmp_path / "model.npz"), "--arduino", str(place), "--no-try")
-    assert "Add .ZIP Library" in done.output
 
 
 def test_members_stay_below_the_folder_they_are_unpacked_in(tmp_path: Path):

@@ -202,7 +202,7 @@ def test_two_libraries_with_different_prefixes_fit_into_one_sketch(
     assert sound in (*sounds.classes, "unknown")
 
 
-@pytest.mark.parametrize("example", ["Blink", "Classify", "Stream", "SelfTest"])
+@pytest.mark.parametrize("example", ["Stream", "SelfTest"])
 def test_examples_use_the_prefix_of_their_library(arduino_core: Path, tmp_path: Path, example: str):
     model = random_model()
     export_for_uno(model, "arduino", tmp_path / "digits", prefix="digit")

@@ -29,12 +29,6 @@ def test_the_self_test_passes(model: Model, tmp_path: Path):
     assert (done.returncode, done.stdout, done.stderr) == (0, "PASS: 20 test vectors\n", "")
 
 
-def test_the_self_test_passes_with_another_prefix(model: Model, tmp_path: Path):
-    export_for_uno(model, "c", tmp_path / "plain", prefix="wave")
-    done = run(tmp_path / "plain", "wave")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "PASS: 20 test vectors\n", "")
-
-
 def test_points_of_data_are_the_vectors(tmp_path: Path):
     points = random_points(5, 9, 12)
     export_for_uno(random_model(), "c", tmp_path / "plain", points=points)

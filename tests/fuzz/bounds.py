@@ -19,7 +19,7 @@ from protonn_edge.codegen.planner import Limits
 from protonn_edge.policy.rejection.rule import IntegerRejection
 from protonn_edge.quantization import IntegerChain
 
-BRIEF_CASES = 2  # each compiles a program
+BRIEF_CASES = 4  # each compiles a program
 
 _RANDOM_POINTS = 10
 _SEARCHED_POINTS = 2

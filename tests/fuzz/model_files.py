@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from audio_factory import audio_of, random_audio_model
 from bonsai_factory import random_bonsai_model, random_kernel_model
+from cascade_factory import random_cascade_model
 from chains import protonn_model, replace
 from convolution_factory import random_layers
 from convolution_factory import random_model as random_convolutional_model
@@ -131,6 +132,7 @@ def _models() -> tuple[Model, ...]:
         random_dense_model(3, hidden=(5, 4)),
         random_bonsai_model(3, depth=2),
         random_kernel_model(3, depth=0),
+        random_cascade_model(3),
     )
 
 

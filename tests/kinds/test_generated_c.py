@@ -25,7 +25,7 @@ def test_extreme_sizes_give_the_reference_scores_under_sanitizers(kind: str, num
 
 @pytest.mark.parametrize("kind", kinds_with_models())
 @given(seed=st.integers(0, 10_000))
-@settings(max_examples=7, deadline=None)
+@settings(max_examples=3, deadline=None)
 def test_random_sizes_give_the_reference_scores(kind: str, seed: int) -> None:
     chain = drawn_chain(kind, np.random.default_rng(seed))
     with host_program(chain) as program:

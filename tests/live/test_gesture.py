@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
 from command_line import run_json, succeed
-from data_files import data_file
 from uploads import upload_patiently
 
 from protonn_edge.chain.file import load_model
@@ -126,30 +125,3 @@ def assert_told_as_the_reference(
         told = None if reporter.reported == UNDECIDED else classes[reporter.reported]
         assert answer["reported_class"] == told
     assert reporter.reported != UNDECIDED
-
-
-def test_the_magic_wand_is_recorded_trained_uploaded_and_watched(
-    record_property: Property,
-) -> None:
-    with np.load(data_file("magic_wand.npz"), allow_pickle=False) as data:
-        names = [str(name) for name in data["class_names"]]
-        part = {name: data[name] for name in ("X_train", "y_train", "X_test", "y_test")}
-    counts = {each: np.array([8192.0] * 3 + [65.5] * 3) for each in ("X_train", "X_test")}
-    for name, unit in counts.items():
-        part[name] = np.clip(np.rint(part[name] * unit), -32768, 32767).astype(int)
-    succeed("build", "--sensor", "mpu6050", "--rate", 100)
-    for label, name in enumerate(names):
-        record(name, part["X_train"][part["y_train"] == label][:8].reshape(-1, 6))
-    succeed("windows", "recording.csv", "-o", "windows.npz", "--window", 119)
-    features = ["--features", "mean,min,max,bands:6", "--set", "sample_rate=100"]
-    succeed("train", "windows.npz", "-o", "model.npz", *features, "--epochs", 60)
-    built = succeed("build", "model.npz", "--sensor", "mpu6050")
-    assert "\nwrote build.json, platformio.ini, src/ (7 files) into live\n" in built.stdout
-    assert "protonn-edge monitor --emulate --sensor mpu6050=recording.csv" in built.stdout
-    played, truth = part["X_test"].reshape(-1, 6), part["y_test"]
-    answers = watched(played, len(truth) * 1.19, Path("live"))
-    assert [answer["first_sample"] for answer in answers] == list(range(0, len(played), 119))
-    assert_scores_are_numpys(answers, played)
-    right = [answer["class"] == names[label] for answer, label in zip(answers, truth, strict=True)]
-    record_property("accuracy", f"{100 * np.mean(right):.1f} % of {len(right)} gestures")
-    assert np.mean(right) > 0.6

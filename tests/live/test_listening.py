@@ -9,7 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from command_line import run
 from model_factory import random_model
 
 from protonn_edge.codegen import make_plan
@@ -140,6 +139,15 @@ def test_seconds_count_from_the_first_description_of_a_read(listener) -> None:
     assert board.seconds == 1.5
 
 
+@pytest.mark.parametrize("reads", [1, 2])
+def test_answers_of_a_read_that_is_longer_than_asked_for_are_not_lost(listener, reads) -> None:
+    sent = [SAID, *(window(first) for first in range(0, 700, 25)), live(following=800)]
+    pieces = [b"".join(sent)] if reads == 1 else [sent[0], b"".join(sent[1:])]
+    board = listener(*pieces)
+    board.wait()
+    assert [answer.first for answer in board.answers(4.0)] == [*range(0, 325, 25)]
+
+
 def test_a_board_that_waits_for_sound_is_heard_by_what_it_says_of_itself(listener) -> None:
     def at(sample: int) -> bytes:
         return live(triggered=1, following=sample)
@@ -195,20 +203,6 @@ def test_nonsense_in_a_whole_frame_is_no_description() -> None:
     assert stream.torn == 2
     stream.feed(b"\x00" + named(1, b"a\x1b[2J\xff"))
     assert stream.names[1] == "a?[2J�"
-
-
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (["--port", "p", "--emulate"], "cannot be used together"),
-        (["--sensor", "a0=x.csv"], "--sensor works only with --emulate"),
-        (["--emulate", "--project", "nowhere"], "nowhere contains no project; write one with"),
-    ],
-)
-def test_what_cannot_be_watched_is_refused(words: list[str], sentence: str) -> None:
-    refused = run("monitor", *words)
-    assert refused.exit_code == 2
-    assert sentence in refused.stderr
 
 
 def warnings_after(*sampled: tuple[int, ...]) -> list[str]:

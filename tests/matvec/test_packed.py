@@ -77,7 +77,7 @@ def test_blocks_are_no_more_and_split_no_pair(outputs: int, width: int) -> None:
 def test_packed_weights_give_the_sums_of_columns(
     seed: int, d: int, D: int, bits: int, largest: int
 ) -> None:
-    """That assembly does, too, is in `codegen.test_random_integer_models` and in `conformance`."""
+    """That assembly does, too, is in `conformance`."""
     maximum = largest if bits == 24 else min(largest, 65_000 // (7 * D))
     model = model_of(random_weights(seed, d, D), bits, max(1, maximum))
     for kernel in ("columns", "packed"):

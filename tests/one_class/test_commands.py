@@ -47,13 +47,6 @@ def model_file(folder: Path) -> Path:
     return path
 
 
-def test_what_is_normal_is_kept_in_the_model(model_file: Path) -> None:
-    model = load_model(model_file)
-    assert model.classes == ("fine",)
-    assert model.record["rejection"] == {"rate": 0.05, "by": ["distance"], "n": 240}
-    assert model.record["settings"]["one_class"] is True
-
-
 def test_points_of_one_class_are_enough(folder: Path) -> None:
     path = folder / "alone.npz"
     done = succeed("train", folder / "normal.csv", "-o", path, "--one-class", "--holdout", 0.5)

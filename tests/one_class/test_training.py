@@ -79,11 +79,6 @@ def test_several_classes_are_refused() -> None:
         ProtoNNClassifier(one_class=True).fit(NORMAL, y)
 
 
-def test_fewer_points_than_prototypes_are_enough() -> None:
-    fitted = ProtoNNClassifier(one_class=True, random_state=0).fit(NORMAL[:10])
-    assert np.isfinite(fitted.to_model().scores(NORMAL)).all()
-
-
 def test_windows_of_samples_reach_beyond_the_normal_range() -> None:
     settings = {"features": "mean,deviation,max", "window_shape": (FEATURES // 2, 2)}
     model = ProtoNNClassifier(one_class=True, random_state=0, **settings).fit(NORMAL).to_model()

@@ -225,8 +225,7 @@ ROOMS = {
         "protonn_edge/features/convolution protonn_edge/features/int8_layer "
         "protonn_edge/features/pooling protonn_edge/kinds/dense/value/convert.py "
         "templates/c/convolution templates/c/int8_layer "
-        "templates/c/pooling tests/convolution tests/convolution_training docs/convolution.md "
-        "docs/convolution-training.md",
+        "templates/c/pooling tests/convolution tests/convolution_training docs/convolution.md ",
         "train data.csv -o images.npz --features conv:4x3 --image-shape 1x2",
         "the term 'conv:4x3' of the features is not one of",
         needed_by=("basis images",),

@@ -8,7 +8,6 @@ from chains import numbers_of, replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_factory import (
-    random_inputs,
     random_model,
     tiny_integer_model,
 )
@@ -19,39 +18,7 @@ from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.chain.integer_stage import Range
 from protonn_edge.chain.matvec import products
 from protonn_edge.kinds.protonn.teaching.votes import NearestExamples
-from protonn_edge.quantization import IntegerChain, quantize
-
-
-def scores_by_plain_loops(model: IntegerChain, q: np.ndarray) -> list[int]:
-    """The arithmetic of the module's text, one Python integer at a time."""
-    projection = []
-    for k in range(named_stages(model)["projection"].n_outputs):
-        a = int(numbers_of(model)["bias"][k])
-        for i in range(model.n_features):
-            a += int(numbers_of(model)["projection"][k, i]) * int(q[i])
-        upper = a >> (numbers_of(model)["accumulator_bits"] - 16)
-        p = (upper * numbers_of(model)["multiplier"] + int(numbers_of(model)["offset"][k])) >> 16
-        projection.append(min(max(p, -128), 127))
-    scores = [0] * model.n_classes
-    for j in range(named_stages(model)["prototypes"].n_prototypes):
-        differences = [
-            p - int(numbers_of(model)["prototypes"][k, j]) for k, p in enumerate(projection)
-        ]
-        squared = sum(difference**2 for difference in differences)
-        if squared < 256 << numbers_of(model)["distance_shift"]:
-            kernel = int(numbers_of(model)["table"][squared >> numbers_of(model)["distance_shift"]])
-            scores = [
-                s + kernel * int(numbers_of(model)["labels"][c, j]) for c, s in enumerate(scores)
-            ]
-    return scores
-
-
-@given(seed=st.integers(0, 10_000))
-@settings(max_examples=25, deadline=None)
-def test_reference_equals_the_arithmetic_in_its_text(seed: int) -> None:
-    model = quantize(random_model(seed))
-    Q = random_inputs(seed, 6, model)
-    assert model.scores(Q).tolist() == [scores_by_plain_loops(model, q) for q in Q]
+from protonn_edge.quantization import quantize
 
 
 def test_prototype_exactly_at_the_end_of_the_table_is_far() -> None:

@@ -90,24 +90,6 @@ def test_recorded_takes_are_what_was_played_and_are_cut_into_windows(tmp_path: P
     assert windows["groups"] == 2
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        ([], "there is no terminal to read keys from"),
-        (["--port", "p", "--emulate"], "--port and --emulate cannot be used together"),
-        (["--port", "p", "--sensor", "a0=x.csv"], "--sensor works only with --emulate"),
-        (["--port", "p"], "there is no terminal to read keys from"),
-        (["--port", "p", "--takes", "2"], "--takes works only with --seconds"),
-    ],
-)
-def test_what_cannot_be_recorded_is_refused(
-    tmp_path: Path, words: list[str], sentence: str
-) -> None:
-    refused = run("record", "-o", tmp_path / "r.csv", "--label", "rest", *words)
-    assert refused.exit_code == 2
-    assert sentence in refused.stderr
-
-
 def test_a_folder_without_a_logger_is_refused(tmp_path: Path) -> None:
     words = ["--label", "x", "--seconds", 1, "--emulate", "--logger", tmp_path]
     refuses(run("record", "-o", tmp_path / "r.csv", *words), "sensors.commands.source")

@@ -139,14 +139,6 @@ def test_it_is_opened_where_that_is_asked_for(folder, tmp_path, monkeypatch):
     assert opened == [(tmp_path / "r.html").as_uri()]
 
 
-@needs_emulated_avr
-def test_words_for_people_fit_80_columns_and_are_plain_when_piped(folder, tmp_path):
-    done = report(folder / "results.csv", "-o", tmp_path / "r.html")
-    assert "\x1b" not in done.output
-    tables = done.output.rpartition("the report is")[0]
-    assert max(map(len, tables.splitlines())) <= 80
-
-
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

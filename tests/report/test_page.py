@@ -7,7 +7,6 @@ import hashlib
 import json
 import re
 from html.parser import HTMLParser
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,14 +17,14 @@ from model_factory import random_gradients_model, random_model
 
 from protonn_edge.boards import load_board
 from protonn_edge.certificate.claims import PROVEN, Claim
-from protonn_edge.chain.policy import IntegerPolicy, with_rules
+from protonn_edge.chain.policy import with_rules
 from protonn_edge.datasets.naming import sample_names
 from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.features.gradients.making import gradient_features
 from protonn_edge.policy.rejection.rule import Rejection
 from protonn_edge.report.content import PageScript
-from protonn_edge.report.page import render_page, title_of
-from protonn_edge.report.points import Trace, columns_of, row_words
+from protonn_edge.report.page import render_page
+from protonn_edge.report.points import columns_of, row_words
 from protonn_edge.report.sections import certificate
 from protonn_edge.verification.agreement import Agreement
 
@@ -254,14 +253,6 @@ def test_the_columns_of_a_wide_table_are_not_all_told():
     assert columns_of(evidence_of(random_model(features=12), shape=(3, 4))) == ()
 
 
-@pytest.mark.parametrize(
-    ("rate", "words"), [(50, "50 Hz (2.0 s)"), (100.1, "100.1 Hz (1.0 s)"), (8, "8 Hz (12 s)")]
-)
-def test_the_time_of_a_window_is_a_short_number(rate, words):
-    """It was 0.999000000000999 s in the page."""
-    assert Trace(("a",), 100, rate).words.endswith(f"at {words}")
-
-
 def test_images_are_pictures_and_signals_are_lines():
     model = random_model(features=12)
     pictures = Reader(render_page([evidence_of(model, shape=(3, 4))], SCRIPT)).all("img")
@@ -333,10 +324,3 @@ def test_images_show_what_is_made_of_them(directions):
     assert len(re.findall(words, section)) == 2  # below the figure, and for who cannot see it
     assert not Reader(section).all("img")
     assert render_page([replace(one, points=None)], SCRIPT).count('id="seen"') == 0
-
-
-def test_a_model_of_one_class_is_named_in_the_singular():
-    reference = SimpleNamespace(n_classes=1, policy=IntegerPolicy())
-    assert title_of(SimpleNamespace(reference=reference, board=load_board("uno"))) == (
-        "1 class on an Uno"
-    )

@@ -7,7 +7,8 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -73,6 +74,41 @@ class Site:
         return self.ask("/do/run", {"steps": [[action, fields]]})
 
 
+class EndingServer(StudioServer):
+    """A server that knows its connections."""
+
+    def __init__(self, workspace: Workspace, port: int) -> None:
+        self.lines: list[socket.socket] = []
+        super().__init__(workspace, port)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        self.lines.append(request)
+        super().process_request(request, client_address)
+
+
+@contextmanager
+def serving(folder: Path, port: int = 0) -> Iterator[Site]:
+    """Serve a folder in this process."""
+    workspace = Workspace(folder)
+    server = EndingServer(workspace, port)
+    thread = threading.Thread(target=server.serve_forever, args=(0.005,), daemon=True)
+    thread.start()
+    yield Site(server)
+    server.shutdown()
+    thread.join()
+    workspace.close()
+    server.server_close()
+    for line in server.lines:  # which end with the process
+        with suppress(OSError):
+            line.shutdown(socket.SHUT_RDWR)
+
+
+@pytest.fixture
+def serve() -> Callable[..., AbstractContextManager[Site]]:
+    """Return what serves a folder, on a port that may be given, in a ``with``."""
+    return serving
+
+
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
     """Serve a folder with a recording and a table, in this process."""
@@ -87,15 +123,8 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
     (folder / "recording.csv").write_text(MPU6050 + "label,session,time,ax,ay,az\n" + "".join(rows))
     (folder / "table.csv").write_text("label,a\nx,1\ny,2\n")
     (tmp_path / "secret.csv").write_text("label,a\nx,1\n")
-    workspace = Workspace(folder)
-    server = StudioServer(workspace, 0)
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-    thread.start()
-    yield Site(server)
-    server.shutdown()
-    thread.join()
-    workspace.close()
-    server.server_close()
+    with serving(folder) as site:
+        yield site
 
 
 @pytest.fixture

@@ -102,7 +102,15 @@ def test_a_training_is_stopped_at_any_time_and_another_job_waits(tmp_path: Path)
     told: list[dict[str, Any]] = []
     jobs = Jobs(tmp_path, lambda **message: told.append(message["job"]))
     fields = {"points": "table.csv", "model": "m", "classifier": "protonn", "epochs": 900_000}
-    jobs.start([("train", words_of("train", fields, ["table.csv"]))])
+    steps = [("train", words_of("train", fields, ["table.csv"]))]
+    jobs.start([*steps, ("undo", ["takes", "recording.csv", "--undo"])])
+    jobs.stop()  # before Python itself could hear of it
+    while jobs.is_running:
+        time.sleep(0.01)
+    assert told[-1]["state"] == "stopped"
+    assert {each["action"] for each in told} == {"train"}
+    told.clear()
+    jobs.start(steps)
     with pytest.raises(InputError, match="train is still running"):
         jobs.start([("train", [])])
     while not any((each.get("progress") or {}).get("done") for each in told):

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import os
 import socket
+import threading
 import time
+import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from protonn_edge.studio.folder import version_of
+from protonn_edge.studio.tabs import Tabs, as_json
 
 EVIL = "http://evil.example"
 
@@ -118,6 +126,113 @@ def test_a_body_is_bounded_and_not_read_beyond(
     begun = time.monotonic()
     assert site.send(request)[0] == status
     assert time.monotonic() - begun < 10
+
+
+def test_what_is_no_request_of_the_page_gets_a_sentence_too(site: Any) -> None:
+    own = f"Host: {site.host}\r\n".encode()
+    for request in (
+        b"OPTIONS /do/run HTTP/1.1\r\n",
+        b"TRACE / HTTP/1.1\r\n",
+        b"GET /" + b"a" * 70_000,
+    ):
+        status, head, body = site.send(request + own + b"\r\n")
+        assert status in (414, 501)
+        assert "error" in json.loads(body)
+        assert "default-src 'none'" in head["Content-Security-Policy"]
+    # The body of a request for a file is no second request.
+    hidden = b"GET /page.js HTTP/1.1\r\n" + own + b"\r\n"
+    length = f"Content-Length: {len(hidden)}\r\n\r\n".encode()
+    with socket.create_connection(("127.0.0.1", site.server.server_port), timeout=20) as line:
+        line.sendall(b"GET /parts.js HTTP/1.1\r\n" + own + length + hidden)
+        answer = b"".join(iter(lambda: line.recv(1 << 20), b""))
+    assert answer.count(b"HTTP/1.1 200") == 1
+
+
+def test_a_body_that_was_refused_is_read_so_that_the_sentence_arrives(site: Any) -> None:
+    size = (1 << 26) + (1 << 20)
+    head = f"Host: {site.host}\r\nAuthorization: {site.token['Authorization']}\r\n"
+    request = f"PUT /drop/a.csv HTTP/1.1\r\n{head}Content-Length: {size}\r\n\r\n".encode()
+    status, _, body = site.send(request + bytes(size))
+    assert status == 413
+    assert json.loads(body)["error"] == "the limit is 67,108,864 bytes; use a smaller file"
+
+
+def test_an_answer_with_nan_is_json_that_browsers_read(site: Any) -> None:
+    for sent in (b'{"votes": NaN, "what": "classify"}', b'{"recording": Infinity}'):
+        assert site.ask("/do/order", json.loads(sent))[0] == 400
+    assert as_json({"a": [float("nan"), 1.5], "b": Path("c")}) == b'{"a": [null, 1.5], "b": "c"}'
+
+
+def test_a_tab_that_is_too_slow_is_left_and_all_others_hear_everything() -> None:
+    tabs = Tabs()
+    slow, quick = tabs.messages(), tabs.messages()
+    assert next(slow) == next(quick) == b"\n"
+    heard = list[bytes]()
+    for number in range(500):
+        tabs.tell(number=number)
+        heard.append(next(quick))
+    assert heard == [as_json({"number": number}) + b"\n" for number in range(500)]
+    assert [*slow] == []
+
+
+def test_files_that_are_no_files_of_data_do_not_stop_the_page(site: Any) -> None:
+    os.mkfifo("pipe.csv")
+    os.mkfifo("pipe.npz")
+    Path("circle.csv").symlink_to("circle.csv")
+    with zipfile.ZipFile("damaged.npz", "w") as archive:
+        archive.writestr("X.npy", b"")
+    content = bytearray(Path("damaged.npz").read_bytes())
+    directory = content.rfind(b"PK\1\2")
+    content[directory + 9], content[directory + 46] = (
+        8,
+        0xFF,
+    )  # a name that is not the UTF-8 it states
+    Path("damaged.npz").write_bytes(content)
+    status, state = site.ask("/ask/state", {})
+    assert status == 200
+    assert [each["name"] for each in state["files"]] == ["recording.csv", "table.csv"]
+    assert site.ask("/ask/takes", {"recording": "pipe.csv"})[0] == 400
+
+
+def test_a_folder_of_takes_has_another_version_whichever_file_changes(tmp_path: Path) -> None:
+    folder = tmp_path / "takes"
+    for number in range(30):
+        (folder / f"rest.{number:02}").mkdir(parents=True)
+        (folder / f"rest.{number:02}" / "a.csv").write_text("1")
+    versions = {version_of(folder)}
+    for number in (0, 15, 29):
+        (folder / f"rest.{number:02}" / "a.csv").write_text("22")
+        versions.add(version_of(folder))
+    assert len(versions) == 4
+
+
+def test_tabs_that_connect_at_once_share_one_board(
+    site: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = list[Any]()
+
+    class Stream:
+        state: Mapping[str, Any] = {}
+
+        def __init__(self, *_: Any) -> None:
+            time.sleep(0.01)
+            opened.append(self)
+            self.runs = True
+
+        def stop(self) -> None:
+            self.runs = False
+
+    monkeypatch.setattr("protonn_edge.studio.workspace._open_stream", Stream)
+    tabs = [
+        threading.Thread(target=site.ask, args=("/do/connect", {"kind": "logger"}))
+        for _ in range(6)
+    ]
+    for tab in tabs:
+        tab.start()
+    for tab in tabs:
+        tab.join()
+    assert len(opened) == 6
+    assert [each.runs for each in opened].count(True) == 1
 
 
 def test_it_listens_to_this_computer_only(site: Any) -> None:

@@ -162,7 +162,27 @@ def test_a_silent_board_can_be_left_at_once(heard: Heard) -> None:
     assert heard.state() == "disconnected"
 
 
-def test_a_full_disk_is_a_sentence(heard: Heard, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_a_sentence_and_whole_rows_are_kept(heard: Heard) -> None:
+    resource = pytest.importorskip("resource", reason="needs limits: run it on Linux")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (3001, before[1]))
+    try:
+        heard.stream.takes.begin(Path("recording.csv"), "rest", "anna", None, 0.0)
+        heard.wait(lambda told: told.get("stream", {}).get("running") is False)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert heard.state().startswith("cannot write recording.csv: File too large; check the disk")
+    content = Path("recording.csv").read_bytes()
+    assert content.endswith(b"\n")
+    (take,) = read_takes(Path("recording.csv")).takes
+    assert take.n > 40
+
+
+def test_orders_of_another_board_and_of_no_class_leave_the_stream_alone(heard: Heard) -> None:
+    for what, label in (("teach", 0), ("forget", 1.0), ("x", True), ("teach", [])):
+        heard.stream.answers.act(what, label)
     heard.stream.takes.begin(Path("missing") / "recording.csv", "rest", "anna", None, 0.0)
     heard.wait(lambda told: "cannot write" in told.get("warning", ""))
+    told = [each["warning"] for each in heard.told if "warning" in each]
+    assert len(told) == 5
     assert heard.stream.is_running

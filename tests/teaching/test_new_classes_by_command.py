@@ -53,9 +53,3 @@ def test_too_much_room_is_refused_before_the_training(
             X, np.arange(20) % 2
         )
     assert not seen
-
-
-def test_true_is_no_number_of_examples() -> None:
-    X = np.arange(40.0).reshape(20, 2)
-    with pytest.raises(ValueError, match=r"'teachable' .* must be an int .* Got True"):
-        ProtoNNClassifier(teachable=True, epochs=1).fit(X, np.arange(20) % 2)

@@ -40,11 +40,6 @@ def test_what_inspect_prints_is_a_section_with_mean_and_worst(tmp_path: Path) ->
     assert "<b>" not in page[page.index('<section id="taught">') :]
 
 
-def test_without_it_there_is_no_section() -> None:
-    page = render_page([evidence_of(random_model())], PageScript(None, "x"))
-    assert '<section id="taught">' not in page
-
-
 @pytest.mark.parametrize(
     "people",
     [

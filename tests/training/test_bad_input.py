@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -44,11 +43,6 @@ def test_a_value_that_is_no_number_is_found(value: float, words: str) -> None:
         ProtoNNClassifier(epochs=1).fit(X, Y, evaluate_on=(points, Y))
 
 
-@pytest.mark.parametrize("name", ["n_prototypes", "epochs", "learning_rate"])
-def test_true_is_no_number(name: str) -> None:
-    refused(f"The '{name}' parameter of ProtoNNClassifier must be .* Got True", **{name: True})
-
-
 def test_after_a_stopped_training_the_old_model_does_not_answer_with_new_classes() -> None:
     def stop(_: object) -> None:
         raise KeyboardInterrupt
@@ -81,24 +75,6 @@ def test_more_prototypes_than_points_are_refused() -> None:
     assert fit(X[:12], Y[:12]).to_model().head.n_prototypes == 4 * len(np.unique(Y[:12]))
 
 
-@pytest.mark.parametrize("share", [0.0, -0.1, 1.5])
-@pytest.mark.parametrize("name", ["projection", "prototypes", "labels"])
-def test_shares_must_lie_between_0_and_1(name: str, share: float) -> None:
-    refused(rf"range \(0.*, 1.*\]. Got {share}", **{f"sparsity_{name}": share})
-
-
-@pytest.mark.parametrize(
-    ("shape", "words"),
-    [
-        ((8, 9), "image_shape 8x9: 72 pixels, expected 64"),
-        ((0, 64), "image_shape: "),
-        ((64,), "image_shape: "),
-    ],
-)
-def test_images_must_have_their_shape(shape: Any, words: str) -> None:
-    refused(words, image_shape=shape)
-
-
 def test_labels_that_are_no_classes_are_refused() -> None:
     refused("only one class", X, np.zeros(300))
     refused("continuous", X, np.linspace(0.0, 1.0, 300))
@@ -116,11 +92,3 @@ def test_a_restart_is_told_and_recorded() -> None:
     record = classifier.to_model().record
     assert record["restarts"] == [str(restart) for restart in classifier.restarts_]
     assert record["learning_rate"] == classifier.restarts_[-1].lowered_to
-
-
-def test_there_is_nothing_to_tell_of_a_training_that_went_well() -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        classifier = fit()
-    assert classifier.restarts_ == ()
-    assert classifier.to_model().record["restarts"] == []

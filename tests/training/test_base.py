@@ -12,7 +12,6 @@ import pytest
 from click.testing import CliRunner
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.registry import PARAMETERS
@@ -66,16 +65,6 @@ def fitted(**settings: Any) -> NearestMean:
     return NearestMean(random_state=0, **settings).fit(DIGITS.X_train, DIGITS.y_train)
 
 
-@parametrize_with_checks(
-    [NearestMean()],
-    expected_failed_checks=lambda _: {
-        "check_class_weight_classifiers": "a mean does not move if all of its points weigh more"
-    },
-)
-def test_scikit_learns_conventions_hold(estimator: NearestMean, check: Any) -> None:
-    check(estimator)
-
-
 def test_it_predicts_and_says_how_sure_it_is() -> None:
     classifier = fitted()
     assert classifier.score(DIGITS.X_test, DIGITS.y_test) > 0.8
@@ -86,28 +75,12 @@ def test_it_predicts_and_says_how_sure_it_is() -> None:
     assert classifier.decision_function(DIGITS.X_test).shape == (len(DIGITS.y_test), 10)
 
 
-def test_the_stages_of_features_are_those_of_the_base() -> None:
-    model = fitted(image_shape=(8, 8), features="pool:4x4").to_model()
-    assert model.features.stages[-1].kind == "average_pooling"
-    assert model.head.n_projections == 16
-    model = fitted(features="mean,max", window_shape=(8, 8)).to_model()
-    assert model.features.stages[-1].kind == "window_features"
-
-
 def test_settings_do_not_change() -> None:
     settings = NearestMean(clip=0.25).frozen()
     for name in ("clip", "features", "brand_new"):
         with pytest.raises(FrozenInstanceError, match=f"cannot assign to field '{name}'"):
             setattr(settings, name, 0)
     assert settings.clip == 0.25
-
-
-def test_the_record_is_made_for_it() -> None:
-    record = fitted(width=2.0).to_model().record
-    assert record["trainer"] == "means"
-    assert record["settings"]["width"] == 2.0
-    assert "optimizer" not in record["settings"]
-    assert record["n_train"] == len(DIGITS.y_train)
 
 
 def test_what_it_remarks_is_a_warning_and_in_the_record() -> None:
@@ -123,17 +96,6 @@ def test_what_it_remarks_is_a_warning_and_in_the_record() -> None:
     assert classifier.remarks_ == ("the means are far apart",)
     assert classifier.to_model().record["remarks"] == ["the means are far apart"]
     assert "remarks" not in fitted().to_model().record
-
-
-def test_it_refuses_rows_of_its_own_and_of_the_table() -> None:
-    with pytest.raises(InputError, match="this kind of classifier learns one class"):
-        NearestMean().fit(DIGITS.X_train, np.eye(10, dtype=int)[DIGITS.y_train])
-    with pytest.raises(
-        InputError, match="clip is 0.1, but features makes values that are not clipped"
-    ):
-        fitted(image_shape=(8, 8), features="pool:4x4", clip=0.1)
-    with pytest.raises(ValueError, match="'width' parameter of NearestMean"):
-        fitted(width=-1.0)
 
 
 def test_it_rejects_what_none_of_its_classes_is() -> None:

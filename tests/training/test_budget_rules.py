@@ -80,12 +80,6 @@ def test_what_prototypes_leave_over_goes_into_outputs_first() -> None:
     assert sizes(100_000, 16, 4).n_prototypes == (100_000 - 256) // 20
 
 
-def test_many_classes_need_few_prototypes_each() -> None:
-    found = sizes(4_000, 16, 26)
-    assert found.n_projections == 16
-    assert found.n_prototypes == 89
-
-
 def test_there_are_no_more_prototypes_than_points() -> None:
     assert sizes(16_000, 20, 3, n=50).n_prototypes == 50
 
@@ -122,11 +116,6 @@ def test_a_projection_that_is_given_is_kept_within_a_budget() -> None:
     assert model.head.n_projections == 7
     assert quantize(model).model_bytes <= 2_000
     assert fit(budget=8_000, init_projection="identity").to_model().head.n_projections == 64
-
-
-def test_a_budget_and_a_number_of_prototypes_exclude_each_other() -> None:
-    with pytest.raises(InputError, match="n_prototypes is given, but budget determines the sizes"):
-        fit(budget=900, n_prototypes=20)
 
 
 def test_a_budget_does_not_change_the_sizes_of_a_model_to_go_on_from() -> None:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from protonn_edge.chain.file import model_bytes
-from protonn_edge.chain.registry import ESTIMATORS
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.forest.train import ForestClassifier
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
@@ -152,11 +151,6 @@ def test_copies_of_images_are_moved_as_images(features: str | None) -> None:
     settings: dict[str, Any] = {"image_shape": (8, 8), "window_shape": None, "features": features}
     first, none = (fitted(ForestClassifier, copies=n, **settings).model_ for n in (3, 0))
     assert model_bytes(first) != model_bytes(none)
-
-
-def test_every_kind_of_classifier_has_copies() -> None:
-    for name in ESTIMATORS:
-        assert "copies" in ESTIMATORS[name].parameters, name
 
 
 @pytest.mark.parametrize(

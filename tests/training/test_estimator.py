@@ -12,7 +12,6 @@ import pytest
 import sklearn
 from data_files import data_file
 from refusals import refused_by
-from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import (
     check_class_weight_classifiers,
@@ -90,14 +89,6 @@ def test_shares_of_non_zero_entries_are_kept_exactly(
         assert np.count_nonzero(matrix) == kept_entries(matrix.size, share)
 
 
-def test_features_that_never_change_have_no_weight() -> None:
-    constant = DIGITS.X_train.min(axis=0) == DIGITS.X_train.max(axis=0)
-    assert constant.any()
-    model = fitted().to_model()
-    assert not model.head.projection[:, constant].any()
-    assert model.head.projection[:, ~constant].any(axis=0).all()
-
-
 def test_the_model_knows_how_much_its_integers_have_to_do() -> None:
     model = fitted().to_model()
     reference = quantize(model)
@@ -110,10 +101,6 @@ def test_the_model_knows_how_much_its_integers_have_to_do() -> None:
     assert mean == pytest.approx(expected, rel=0.03)
 
 
-def test_a_model_for_floats_alone_has_nothing_to_do_in_integers() -> None:
-    assert fitted(normalization="l2").to_model().activity is None
-
-
 def test_the_model_answers_as_the_estimator_does() -> None:
     classifier = fitted()
     model = classifier.to_model(classes=DIGITS.classes, feature_names=DIGITS.feature_names)
@@ -123,15 +110,6 @@ def test_the_model_answers_as_the_estimator_does() -> None:
     assert np.array_equal(
         classifier.predict(DIGITS.X_test), classifier.classes_[model.predict(DIGITS.X_test)]
     )
-
-
-def test_probabilities_agree_with_predictions_and_are_calibrated_roughly() -> None:
-    classifier = fitted(epochs=60)
-    likelihoods = classifier.predict_proba(DIGITS.X_test)
-    np.testing.assert_allclose(likelihoods.sum(axis=1), 1)
-    assert np.array_equal(likelihoods.argmax(axis=1), classifier.predict(DIGITS.X_test))
-    right = likelihoods[np.arange(len(likelihoods)), DIGITS.y_test]
-    assert -np.log(right).mean() < 0.2
 
 
 def test_labels_of_any_type_come_back() -> None:
@@ -175,12 +153,6 @@ def test_the_record_says_how_the_model_came_about() -> None:
     assert {"callback", "random_state"}.isdisjoint(record["settings"])
 
 
-def test_a_callback_changes_nothing() -> None:
-    assert model_bytes(fitted(callback=lambda _: None).to_model()) == model_bytes(
-        fitted().to_model()
-    )
-
-
 @pytest.mark.parametrize("optimizer", ["joint", "alternating"])
 def test_points_to_evaluate_on_are_reported_and_change_nothing(optimizer: str) -> None:
     settings = {"optimizer": optimizer, "epochs": 3, "iterations": 2, "pass_epochs": 2}
@@ -209,39 +181,6 @@ def test_an_array_as_the_start_is_in_the_record_by_its_digest() -> None:
     ]
     assert records[0].startswith("array (3, 64) ")
     assert records[0] == records[1]
-
-
-def test_an_estimator_can_be_cloned_with_its_settings() -> None:
-    settings = clone(ProtoNNClassifier(n_prototypes=7, input_noise=0.3)).get_params()
-    assert settings["n_prototypes"] == 7
-    assert settings["input_noise"] == 0.3
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"n_projections": 0},
-        {"n_prototypes": 0},
-        {"sparsity_projection": 0.0},
-        {"sparsity_labels": 1.5},
-        {"loss": "hinges"},
-        {"normalization": "l3"},
-        {"input_noise": "much"},
-        {"input_noise": -1.0},
-        {"gamma_numerator": 0.0},
-        {"epochs": 0},
-        {"optimizer": "sgd"},
-        {"step_sizes": "constant"},
-        {"init_projection": "lmnn"},
-        {"gamma": 0.0},
-        {"initial_model": 3},
-        {"class_weight": "heavy"},
-        {"callback": 3},
-    ],
-)
-def test_settings_out_of_their_range_are_refused(settings: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=next(iter(settings))):
-        fitted(**settings)
 
 
 def test_one_class_is_refused() -> None:

@@ -63,20 +63,6 @@ def test_dark_strokes_on_light_ground_have_a_background_of_0() -> None:
     assert (lower, upper) == (0.0, 1.0)
 
 
-def test_images_are_moved_before_their_gradients_are_taken(
-    digits: tuple[np.ndarray, np.ndarray],
-) -> None:
-    X, y = digits
-    settings = {**SMALL, "features": "deskew,gradients:3x3/4", "random_state": 0}
-    plain, moved = (
-        ProtoNNClassifier(**settings, augment=augment).fit(X[:300], y[:300]).to_model()
-        for augment in (False, True)
-    )
-    assert plain.features == moved.features
-    assert plain.n_inputs == 36
-    assert (plain.head.projection != moved.head.projection).any()
-
-
 @pytest.mark.parametrize(
     ("settings", "problem"),
     [
@@ -99,17 +85,6 @@ def test_what_does_not_go_together_is_refused(
     X, y = digits
     with pytest.raises((InputError, ValueError), match=problem):
         ProtoNNClassifier(**{**SMALL, **settings}).fit(X[:50], y[:50])
-
-
-def test_a_model_to_start_from_keeps_its_gradients(
-    digits: tuple[np.ndarray, np.ndarray],
-) -> None:
-    X, y = digits
-    model = ProtoNNClassifier(**SMALL, random_state=0).fit(X[:100], y[:100]).to_model()
-    again = ProtoNNClassifier(initial_model=model, epochs=1).fit(X[:100], y[:100]).to_model()
-    assert again.features == model.features
-    with pytest.raises(InputError, match="has features of its own, or none; leave features out"):
-        ProtoNNClassifier(**{**SMALL, "initial_model": model}).fit(X[:100], y[:100])
 
 
 def test_the_command_line_trains_on_gradients(

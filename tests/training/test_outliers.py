@@ -71,10 +71,3 @@ def test_averages_are_not_clipped() -> None:
     pooled = ProtoNNClassifier(clip=0.02, **_SMALL, image_shape=(1, 2), features="pool:1x1")
     with pytest.raises(InputError, match="clip is 0.02, but features makes values that are not"):
         pooled.fit(X, y)
-
-
-def test_moved_images_are_clipped_too() -> None:
-    X, y = _clusters_with_jumps(0)
-    moved = ProtoNNClassifier(clip=0.02, **_SMALL, image_shape=(1, 2), augment=True).fit(X, y)
-    assert moved.model_.clipped
-    assert moved.score(X, y) > 0.9

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from drawn_poolings import areas_of
 
-from protonn_edge.chain.file import model_bytes
 from protonn_edge.chain.integer_chain import own_inputs
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
@@ -95,25 +94,12 @@ def test_an_average_that_hardly_changes_gets_no_large_weight() -> None:
     assert agreement.mean() > 0.97
 
 
-def test_test_points_are_whole_images_too() -> None:
-    reports: list[Any] = []
-    estimator = classifier(epochs=3, callback=reports.append)
-    estimator.fit(DIGITS.X_train, DIGITS.y_train, evaluate_on=(DIGITS.X_test, DIGITS.y_test))
-    assert reports[-1].test_accuracy == pytest.approx(
-        estimator.score(DIGITS.X_test, DIGITS.y_test), abs=0.01
-    )
-
-
 def test_going_on_keeps_average_pooling() -> None:
     model = trained(epochs=3).to_model()
     more = ProtoNNClassifier(initial_model=model, epochs=2, random_state=0)
     assert more.fit(DIGITS.X_train, DIGITS.y_train).to_model().features == model.features
     with pytest.raises(InputError, match="has features of its own, or none"):
         trained(initial_model=model, features="pool:4x4")
-
-
-def test_the_same_settings_give_the_same_model() -> None:
-    assert model_bytes(trained(epochs=3).to_model()) == model_bytes(trained(epochs=3).to_model())
 
 
 @pytest.mark.parametrize(

@@ -86,14 +86,6 @@ def test_the_first_directions_part_the_classes() -> None:
     assert np.all(P.var(axis=0) > 3 * within)
 
 
-@pytest.mark.parametrize("d", [1, 2, 3, 6])
-def test_there_are_as_many_directions_as_wanted(d: int) -> None:
-    X, y = blobs()
-    W = discriminant_projection(X, y, d)
-    assert W.shape == (d, 6)
-    assert np.linalg.matrix_rank(W) == d
-
-
 @pytest.mark.parametrize("m", [3, 4, 10, 45])
 def test_prototypes_are_shared_by_the_classes(m: int) -> None:
     X, y = blobs()

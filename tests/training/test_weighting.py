@@ -24,10 +24,6 @@ def classifier(**settings: object) -> ProtoNNClassifier:
     return ProtoNNClassifier(random_state=0, **(chosen | settings))
 
 
-def test_without_weights_there_are_none() -> None:
-    assert point_weights(POINTS, LABELS, None, None) is None
-
-
 def test_balanced_classes_weigh_the_same() -> None:
     weights = point_weights(POINTS, LABELS, None, "balanced")
     np.testing.assert_allclose(weights, [1, 1 / 3, 1 / 3, 1 / 3])
@@ -115,9 +111,3 @@ def test_a_class_without_weight_is_no_class() -> None:
     weights = (DIGITS.y_train < 3).astype(float)
     trained = classifier().fit(DIGITS.X_train, DIGITS.y_train, sample_weight=weights)
     assert trained.classes_.tolist() == [0, 1, 2]
-
-
-def test_one_class_with_weight_is_refused() -> None:
-    weights = (DIGITS.y_train == 1).astype(float)
-    with refused_by("training.targets"):
-        classifier().fit(DIGITS.X_train, DIGITS.y_train, sample_weight=weights)

@@ -52,12 +52,13 @@ export class LiveClasses {
         }
     }
 
-    #show({ by, label, reported, scores, confidence, value }) {
+    #show({ by, label, reported, scores, figures, sure, value }) {
         find("#answer").hidden = false;
         find("#class").textContent = value ?? reported ?? label;
         const who = by === "board" ? "the board" : "this computer, in the board's integers";
-        const sure = confidence === null || confidence === undefined ? "" : `, ${confidence} % sure`;
-        find("#says").textContent = `says ${who}; the last window: ${value ? label : `${label}${sure}`}`;
+        const share = sure ?? figures?.confidence_percent;
+        const words = share === undefined || value ? label : `${label}, ${share} % sure`;
+        find("#says").textContent = `says ${who}; the last window: ${words}`;
         const numbers = Object.values(scores);
         const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
         const row = ([name, score]) =>

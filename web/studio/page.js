@@ -86,6 +86,7 @@ wire.on("connected", ({ connected }) => {
         soon();
     }
 });
+wire.on("refused", ({ refused }) => (find("#connection").textContent = refused));
 find("#job-stop").addEventListener("click", () => wire.order("stop"));
 
 async function drop(files) {

@@ -1,6 +1,8 @@
 /* The takes of a recording: curves to cut, classes to change. All edits are commands, and can be undone. */
 import { curve, find, make, offer, veils } from "/parts.js";
 
+const MOST_COLUMNS = 4000; // of pixels
+
 export class Takes {
     constructor(wire) {
         this.wire = wire;
@@ -48,11 +50,17 @@ export class Takes {
         const fields = { recording: this.select.value, take: number, ...more };
         return this.wire.run([[action, fields]], { recording: this.select.value, version: this.version });
     }
+
+    /** Ask for a part of a take, as the least and the largest value of each column of pixels. */
+    part(number, part, columns) {
+        const fields = { recording: this.select.value, version: this.version, take: number, part, columns };
+        return this.wire.ask("part", fields, true);
+    }
 }
 
 class TakeCard {
     constructor(takes, take, number, { scales, rate }) {
-        Object.assign(this, { takes, take, number });
+        Object.assign(this, { takes, take, number, scales, shown: [0, take.n] });
         this.step = rate ? 1 / rate : 1;
         this.unit = rate ? "s" : "samples";
         const length = `${(take.n * this.step).toFixed(2)} ${this.unit}`;
@@ -68,6 +76,10 @@ class TakeCard {
             make("button", { type: "button", ...key(action), click: () => this.#press(action, fields()) }, text);
         const part = () => ({ part: `${this.begin.value}:${this.end.value}` });
         this.cuts = [press("keep", "Keep the selection", part), press("cut", "Remove the selection", part)];
+        const zoom = (kind, text, places) =>
+            make("button", { type: "button", ...key(kind), click: () => this.#look(...places()) }, text);
+        this.zoomIn = zoom("in", "Zoom in", () => this.#selection);
+        this.zoomOut = zoom("out", "Zoom out", () => [0, take.n]);
         const input = (name, value, label) =>
             make("input", { value, "aria-label": `${label} of take ${number}`, name, autocomplete: "off", ...key(name) });
         this.label = input("label", take.label, "Class");
@@ -82,12 +94,12 @@ class TakeCard {
             make("label", {}, "Begin", this.begin),
             make("label", {}, "End", this.end),
             this.said,
-            make("p", { class: "actions" }, ...this.cuts, press("delete", "Delete the take")),
+            make("p", { class: "actions" }, ...this.cuts, this.zoomIn, this.zoomOut, press("delete", "Delete the take")),
             make("p", { class: "actions" }, this.label, this.session, press("rename", "Rename", renamed)),
         );
         const details = make(
             "details",
-            { toggle: () => this.#remember(details.open), open: takes.open.has(number) },
+            { toggle: () => this.#toggle(details.open), open: takes.open.has(number) },
             make("summary", key("summary"), make("span", {}, `${number}. ${words}`)),
             editor,
         );
@@ -96,8 +108,30 @@ class TakeCard {
         this.#mark();
     }
 
-    #remember(open) {
+    #toggle(open) {
         this.takes.open[open ? "add" : "delete"](this.number);
+        if (open && this.take.curves[0]?.length < this.take.n) {
+            this.#look(...this.shown);
+        }
+    }
+
+    /** Show a part of the take, in as many columns as the curve is wide now. */
+    async #look(begin, end) {
+        const columns = Math.min(MOST_COLUMNS, Math.round(this.picture.clientWidth * devicePixelRatio));
+        const found = await this.takes.part(this.number, `${begin}:${end}`, columns);
+        if (!found) {
+            return;
+        }
+        this.picture.replaceChildren(...curve(found.curves, this.scales).children, ...this.veils.parts);
+        this.shown = [begin, end];
+        for (const slider of [this.begin, this.end]) {
+            Object.assign(slider, { min: begin, max: end });
+        }
+        this.#mark();
+    }
+
+    get #selection() {
+        return [+this.begin.value, +this.end.value];
     }
 
     #press(action, fields) {
@@ -110,11 +144,15 @@ class TakeCard {
     }
 
     #mark() {
-        const [begin, end] = [+this.begin.value, +this.end.value];
+        const [begin, end] = this.#selection;
+        const [first, last] = this.shown;
         const n = this.take.n;
         const some = begin < end && end - begin < n;
-        this.veils.show(some ? begin / n : 0, some ? end / n : 1);
+        const share = (at) => (at - first) / (last - first || 1);
+        this.veils.show(some ? share(begin) : 0, some ? share(end) : 1);
         this.cuts.forEach((one) => (one.disabled = !some));
+        this.zoomIn.disabled = begin >= end || end - begin >= last - first;
+        this.zoomOut.disabled = last - first >= n;
         const [a, b] = [begin, end].map((one) => `${(one * this.step).toFixed(2)} ${this.unit}`);
         this.begin.setAttribute("aria-valuetext", a);
         this.end.setAttribute("aria-valuetext", b);
@@ -125,7 +163,8 @@ class TakeCard {
     #drag() {
         const at = ({ clientX }) => {
             const { left, width } = this.picture.getBoundingClientRect();
-            return Math.round(this.take.n * Math.min(1, Math.max(0, (clientX - left) / width)));
+            const [begin, end] = this.shown;
+            return begin + Math.round((end - begin) * Math.min(1, Math.max(0, (clientX - left) / width)));
         };
         let from = null;
         this.picture.addEventListener("pointerdown", (event) => {

@@ -5,6 +5,7 @@
 
 const KEY = "studio";
 const AGAIN_MS = 1000;
+const REFUSED = 403;
 
 export class Wire extends EventTarget {
     constructor() {
@@ -13,7 +14,9 @@ export class Wire extends EventTarget {
             sessionStorage.setItem(KEY, location.hash.slice(1));
             history.replaceState(null, "", location.pathname); // out of sight, and of the history
         }
-        this.others = new BroadcastChannel(KEY);
+        // Tabs of a studio that has ended have another token, and do not keep this one's tabs from the stream.
+        this.name = `${KEY} ${sessionStorage.getItem(KEY)}`;
+        this.others = new BroadcastChannel(this.name);
         this.others.addEventListener("message", ({ data }) => this.#hear(data));
     }
 
@@ -71,14 +74,16 @@ export class Wire extends EventTarget {
     }
 
     listen() {
-        navigator.locks.request(KEY, () => this.#lead());
+        navigator.locks.request(this.name, () => this.#lead());
         this.#hear({ connected: true });
     }
 
     async #lead() {
         for (;;) {
             try {
-                await this.#read();
+                if ((await this.#read()) === REFUSED) {
+                    return;
+                }
             } catch {}
             this.#share({ connected: false });
             await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
@@ -88,8 +93,8 @@ export class Wire extends EventTarget {
     async #read() {
         const response = await fetch("/messages", { headers: this.#headers });
         if (!response.ok) {
-            this.#hear({ error: (await response.json()).error });
-            return;
+            this.#share({ refused: (await response.json()).error });
+            return response.status;
         }
         this.#share({ connected: true });
         const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();

@@ -9,7 +9,7 @@ Before the first sample v and y are 0. The poles are those of ``z^2 - turn/128 z
 band in the upper half of the spectrum is **mirrored**: its v is negated at every second sample,
 which moves a frequency f to half the sampling rate minus f, so that `turn` needs no sign.
 
-A band pass whose y could exceed 16 bits is refused; docs/audio.md proves the bound.
+A band pass whose y could exceed 16 bits is refused.
 
 A clip has N samples, in frames of L samples. For each sample, K band passes compute a y; the
 magnitude of its upper byte is used::

@@ -29,7 +29,9 @@ x_(2i+1) - x_(2i)`` and ``a = x_(2i+1) + x_(2i)``; level k does the same with th
 k - 1. At R samples a second, band k is about ``R / 2^(k+1) .. R / 2^k`` hertz. A level ignores a
 value without a partner at the end of the window.
 
-Everything fits 32 bits; docs/sensors.md proves it.
+Everything fits 32 bits. ``N sum x^2`` and ``(sum x)^2`` are at most ``2^8 2^8 2^14 = 2^30``. Level
+k of the bands has at most ``N / 2^k`` differences of at most ``255 2^(k-1)``, so their squares add
+up to at most ``N 255^2 2^(k-2)``, which is below 2^30 if ``2^k <= N <= 256``.
 """
 
 from __future__ import annotations

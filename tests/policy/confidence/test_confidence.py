@@ -110,11 +110,6 @@ def test_without_a_calibration_there_is_no_such_function() -> None:
     assert "confidence" not in "".join(render_c(model).values())
 
 
-def test_it_does_not_change_what_a_model_is_known_by() -> None:
-    model = quantize(random_model())
-    assert sharp(model, 3.0).model_sha256 == model.model_sha256
-
-
 @given(st.lists(st.text(min_size=1, max_size=60), min_size=2, max_size=12, unique=True))
 def test_constants_of_classes_are_different_names(names: list[str]) -> None:
     constants = class_constants(tuple(names))

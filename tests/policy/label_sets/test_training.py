@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,15 +12,12 @@ from scipy.sparse import csr_array, csr_matrix
 from sklearn.datasets import make_multilabel_classification
 from sklearn.metrics import f1_score
 
-from protonn_edge.chain.file import load_model, model_bytes, save_model
 from protonn_edge.chain.head import matrices_of, paper_bytes
-from protonn_edge.chain.model import Model
 from protonn_edge.datasets import holdout, load_dataset
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.policy.label_sets.figures import precision_at
 from protonn_edge.policy.label_sets.targets import are_label_sets, best_threshold, label_matrix
-from protonn_edge.quantization import quantize
 from protonn_edge.training.initialization import sleec_projection
 from protonn_edge.training.loop import kept_entries
 
@@ -159,14 +154,6 @@ def test_a_weight_of_two_is_a_point_given_twice_and_order_does_not_matter() -> N
     assert weighted.model_.policy == repeated.model_.policy
 
 
-def test_probabilities_are_those_of_each_label() -> None:
-    likelihoods = fitted().predict_proba(X_TEST)
-    assert likelihoods.shape == Y_TEST.shape
-    assert likelihoods.min() >= 0
-    assert likelihoods.max() <= 1
-    np.testing.assert_allclose(likelihoods.mean(axis=0), Y_TEST.mean(axis=0), atol=0.1)
-
-
 def test_reports_have_the_precision_at_one_also_of_test_points() -> None:
     reports: list[Any] = []
     classifier = ProtoNNClassifier(
@@ -192,25 +179,6 @@ def test_threshold_is_that_of_the_best_f1() -> None:
     ]
     reached = f1_score(actual, scores >= found, average="micro")
     assert reached == pytest.approx(max(values))
-
-
-def test_a_model_of_label_sets_is_the_same_after_its_file(tmp_path: Path) -> None:
-    classifier = fitted()
-    model = classifier.to_model()
-    assert model.policy.predicts == "labels"
-    assert model.normalizer.kind == "l2"
-    save_model(model, tmp_path / "model.npz")
-    loaded = load_model(tmp_path / "model.npz")
-    assert model_bytes(loaded) == model_bytes(model)
-    assert np.array_equal(loaded.predict(X_TEST), classifier.predict(X_TEST))
-    json.dumps(dict(model.record))
-
-
-@pytest.mark.parametrize("y", [Y_TRAIN, Y_TRAIN[:, 0]], ids=["sets", "classes"])
-def test_points_of_unit_norm_have_no_integers(y: np.ndarray) -> None:
-    model: Model = fitted(y=y, epochs=2, normalization="l2").to_model()
-    with refused_by("quantization.integers"):
-        quantize(model)
 
 
 def test_many_classes_are_trained_without_integers_in_the_way() -> None:

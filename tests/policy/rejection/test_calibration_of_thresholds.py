@@ -114,16 +114,6 @@ def test_a_calibrated_model_rejects_its_share_of_the_points(by: tuple[str, ...])
     assert np.array_equal(integers.scores(Q), plain.scores(Q))
 
 
-def test_the_float_model_rejects_about_the_same_points() -> None:
-    X = random_points(1, 1_000, 12)
-    model = random_model(1, prototypes=60, gamma_numerator=0.7)
-    model = replace(model, labels=np.abs(model.head.labels))
-    rejecting = with_rejection(model, statistics_of(model, X), 0.2, ("score", "distance"))
-    integers = quantize(rejecting)
-    in_integers = integers.predict(integers.quantize(X)) == NO_CLASS
-    assert np.mean((rejecting.predict(X) == NO_CLASS) != in_integers) < 0.05
-
-
 @given(seed=st.integers(0, 1_000), data=st.data())
 @settings(max_examples=25, deadline=None)
 def test_answers_follow_from_scores_and_the_nearest_rbf(seed: int, data: st.DataObject) -> None:

@@ -166,11 +166,6 @@ def test_what_cannot_be_meant_is_one_sentence(folder: Path, model_file: Path) ->
     assert not new.exists()
 
 
-def test_a_float_build_is_refused(folder: Path, model_file: Path) -> None:
-    done = run("build", model_file, "-o", folder / "floats", "--precision", "float32")
-    assert_one_sentence(done, 'do not support the answer "unknown"')
-
-
 def test_a_class_that_one_group_has_is_refused_before_training(folder: Path) -> None:
     groups = folder / "groups.txt"
     with (folder / "train.csv").open(encoding="utf-8") as file:

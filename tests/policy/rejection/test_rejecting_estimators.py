@@ -14,7 +14,6 @@ from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.policy.rejection import calibration
 from protonn_edge.policy.rejection.calibration import statistics_of
 from protonn_edge.policy.rejection.held_out import calibrate_rejection, held_out_statistics
-from protonn_edge.quantization import quantize
 
 
 def classifier(**settings: object) -> ProtoNNClassifier:
@@ -81,14 +80,6 @@ def test_unknown_points_get_the_label_that_was_asked_for(calibrated: ProtoNNClas
     plain = calibrated.predict(X)
     assert -1 not in plain
     assert np.array_equal(found[~rejected], plain[~rejected])
-
-
-def test_the_device_rejects_as_the_classifier_does(calibrated: ProtoNNClassifier) -> None:
-    digits = load_digits_dataset()
-    integers = quantize(calibrated.to_model())
-    found = integers.predict(integers.quantize(digits.X_test))
-    in_floats = calibrated.predict(digits.X_test, unknown=-1)
-    assert np.mean((found == NO_CLASS) == (in_floats == -1)) > 0.97
 
 
 def test_labels_of_text_may_be_unknown_by_text_or_none_at_all() -> None:

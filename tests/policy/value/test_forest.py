@@ -14,7 +14,6 @@ from protonn_edge.kinds.forest.value import train as training
 from protonn_edge.kinds.forest.value.train import ForestRegressor
 from protonn_edge.policy.value.rule import Value
 from protonn_edge.quantization import quantize
-from protonn_edge.training.searched import SearchTask
 
 every_ensemble = pytest.mark.parametrize("ensemble", OF_NUMBERS)
 
@@ -54,14 +53,6 @@ def test_outliers_among_the_labels_leave_their_influence() -> None:
     y[0] += 1_000
     far = ForestRegressor(**settings).fit(X, y)
     assert far.predict(X[:1])[0] > 900
-
-
-def test_a_search_leaves_out_what_leaves_hold() -> None:
-    spec = ForestRegressor.searched(SearchTask(300, 5, 1, 4_000))
-    assert "leaves" not in spec.parameters
-    for start in spec.starts:
-        assert "leaves" not in start
-        ForestRegressor(**start)
 
 
 def test_votes_for_classes_are_refused() -> None:

@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 
 import click
-import numpy as np
 import pytest
 from command_line import assert_one_sentence, every_command, run, succeed
 from model_factory import random_model
@@ -63,19 +62,6 @@ def test_no_command_writes_over_what_it_reads(
         check_paths(command, {str(read.name): given, str(written.name): output})
 
 
-def test_training_leaves_its_data_alone(tmp_path: Path) -> None:
-    data = tmp_path / "x.npz"
-    labels = np.arange(12) % 2
-    np.savez(data, X_train=np.eye(12, 3, dtype=np.float32) + labels[:, None], y_train=labels)
-    before = data.read_bytes()
-    (tmp_path / "link.npz").symlink_to(data)
-    for output in (data, tmp_path / "link.npz"):
-        refused = run("train", data, "-o", output)
-        assert_one_sentence(refused, "given as DATA")
-    assert_one_sentence(run("tune", data, "-o", data), "given as DATA")
-    assert data.read_bytes() == before
-
-
 def test_a_search_leaves_its_data_alone(tmp_path: Path) -> None:
     data = tmp_path / "train.csv"
     data.write_text(ROWS)
@@ -89,12 +75,6 @@ def test_a_search_leaves_its_data_alone(tmp_path: Path) -> None:
     other.write_text("[1]")
     assert_one_sentence(run("tune", data, "-o", model, "--search", other), "notes.json")
     assert (data.read_text(), other.read_text()) == (ROWS, "[1]")
-
-
-def test_a_report_leaves_its_results_alone(tmp_path: Path) -> None:
-    results = tmp_path / "results.csv"
-    results.write_text("index,label,predicted,cycles,mismatch,")
-    assert_one_sentence(run("report", results, "-o", results), "given as RESULTS")
 
 
 def test_a_pipe_is_not_replaced(tmp_path: Path) -> None:

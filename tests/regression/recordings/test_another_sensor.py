@@ -69,13 +69,6 @@ def test_counts_of_another_sensor_are_refused_by_name(tmp_path: Path, command: l
     assert "trained on data from adxl345" in refusal(run(*words, "--unit", "g"))
 
 
-def test_a_sensor_of_another_quantity_is_refused_with_any_unit(tmp_path: Path) -> None:
-    model = trained(tmp_path, HEAD.format("three pots", "1/1023 of the supply voltage"), 256)
-    for words in ([], ["--unit", "1/1023 of the supply voltage"]):
-        done = run("build", model, "-o", tmp_path / "live", "--sensor", "adxl345", *words)
-        refuses(done, "sensors.windowing")
-
-
 @needs_emulated_avr
 def test_a_library_asks_for_counts_of_the_sensor_not_of_the_data(tmp_path: Path) -> None:
     model = trained(tmp_path, ADXL345, 256)
@@ -134,15 +127,6 @@ def test_a_model_in_g_tells_the_classes_of_an_adxl345(tmp_path: Path) -> None:
     assert "warning" not in done.stderr
 
 
-def test_another_measuring_range_of_the_same_sensor_is_converted(tmp_path: Path) -> None:
-    windowing = built(
-        load_model(trained(tmp_path, HEAD.format("adxl345", "1/64 g"), 64)), "adxl345"
-    )
-    assert windowing.model.counts.tolist() == [4.0] * 3
-    (notice,) = windowing.notices
-    assert notice.text.endswith("1/64 g to counts of 1/256 g (times 4)")
-
-
 def test_a_unit_is_declared_where_the_data_does_not_state_it(tmp_path: Path) -> None:
     model = trained(tmp_path, "", 1, 3)
     words = ["build", model, "-o", tmp_path / "live", "--sensor", "adxl345"]
@@ -168,11 +152,6 @@ def test_recordings_of_two_sensors_make_no_windows(tmp_path: Path) -> None:
     refuses(run("windows", takes, "-o", tmp_path / "w.npz", "--window", 20), "datasets.timing")
 
 
-def test_a_head_without_a_unit_is_refused(tmp_path: Path) -> None:
-    source = recording(tmp_path / "r.csv", HEAD.format("adxl345", "256"), 256)
-    refuses(run("windows", source, "-o", tmp_path / "w.npz", "--window", 20), "datasets.units")
-
-
 def test_windows_with_too_many_units_are_refused(tmp_path: Path) -> None:
     windows = {"X": np.zeros((4, 5, 3)), "y": np.arange(4) % 2, "units": np.array(["g", "g"])}
     np.savez(tmp_path / "w.npz", **windows)
@@ -186,16 +165,6 @@ def test_a_recording_is_not_played_by_another_sensor(tmp_path: Path) -> None:
         read_sensor(f"adxl345={path}")
     own = recording(tmp_path / "own.csv", ADXL345, 256)
     assert read_sensor(f"adxl345={own}").values.shape == (800, 3)
-
-
-@pytest.mark.parametrize("command", ["predict", "verify"])
-def test_a_model_is_not_tried_on_data_in_other_units(tmp_path: Path, command: str) -> None:
-    model = trained(tmp_path, ADXL345, 256)
-    own = (tmp_path / "w.npz").rename(tmp_path / "own.npz")
-    trained(tmp_path, HEAD.format("mpu6050", "ax ay az 1/8192 g"), 8192)
-    run_json("train", own, "-o", model, "--epochs", 3)
-    data = tmp_path / "w.npz"
-    refuses(run(command, model, data), "datasets.reading")
 
 
 def test_a_table_in_other_units_is_not_predicted(tmp_path: Path) -> None:

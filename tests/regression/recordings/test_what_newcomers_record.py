@@ -47,14 +47,6 @@ def test_sound_that_no_board_samples_is_told_when_it_is_cut(
     assert sum("more than the 9,000 that a board can sample" in text for text in said) == told
 
 
-def test_several_channels_of_a_wav_file_are_told_once(tmp_path: Path) -> None:
-    for name in ("hum.wav", "hiss.wav"):
-        sound(tmp_path / "takes" / name, channels=2)
-    done = run_json(*cut(tmp_path / "takes"))
-    said = [notice["text"] for notice in done["notices"]]
-    assert said == ["only the first of a WAV file's 2 channels is read"]
-
-
 def test_training_on_sound_of_a_phone_asks_for_other_recordings(tmp_path: Path) -> None:
     for name in ("hum.wav", "hiss.wav"):
         sound(tmp_path / "takes" / name, 44_100)

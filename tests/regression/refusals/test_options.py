@@ -86,32 +86,6 @@ def test_features_too_large_to_compute_with_are_refused(tmp_path, exponent):
     refuses(done, "training.normalization")
 
 
-def test_nca_is_refused_for_sets_of_labels(tmp_path):
-    path = tmp_path / "sets.libsvm"
-    path.write_text(
-        "".join(f"{i % 3},{3 + i % 2} 1:{i % 5} 2:{i % 7} 3:1\n" for i in range(40)),
-        encoding="utf-8",
-    )
-    done = run(
-        "train",
-        path,
-        "-o",
-        tmp_path / "model.npz",
-        "--set",
-        "init_projection=nca",
-        "--prototypes",
-        9,
-    )
-    refuses(done, "training.refusals")
-
-
-def test_copies_of_a_plain_table_are_refused_by_the_name_of_the_option(tmp_path):
-    (tmp_path / "a.csv").write_text("x,z,label\n" + "1,2,a\n4,3,b\n" * 5)
-    done = run("train", tmp_path / "a.csv", "-o", tmp_path / "m.npz", "--classifier", "best",
-               "--copies", 2)  # fmt: skip
-    refuses(done, "training.refusals")
-
-
 def test_every_training_number_has_an_upper_end():
     endless = {
         name

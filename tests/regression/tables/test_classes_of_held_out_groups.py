@@ -6,8 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from command_line import run, succeed
-from refusals import refuses
+from command_line import succeed
 
 from protonn_edge.datasets import holdout, load_dataset, with_groups
 from protonn_edge.evaluation.accuracy import class_figures
@@ -45,11 +44,6 @@ def test_a_class_without_points_has_no_precision() -> None:
     without, other = class_figures(np.array([[0, 0], [3, 7]]))
     assert (without.precision, without.recall) == (None, None)
     assert (other.precision, other.recall) == (1.0, 0.7)
-
-
-def test_a_misspelled_group_column_is_suggested(tmp_path: Path) -> None:
-    path = grouped(tmp_path, (2, 7))
-    refuses(run("train", path, "-o", tmp_path / "m.npz", "--groups", "Maschin"), "datasets.groups")
 
 
 def test_a_warning_about_many_points_of_a_class_omits_what_was_done(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from avr_tools import needs_emulated_avr
 from command_line import run, run_json, succeed
 from flower_tables import NAMES, Flowers, Write
 from model_factory import random_model
@@ -55,17 +54,6 @@ def test_arrays_are_matched_by_name(model: Path, tmp_path: Path, flowers: Flower
     np.savez(tmp_path / "a.npz", X=X, y=y, feature_names=np.array(NAMES))
     np.savez(tmp_path / "b.npz", X=X[:, ::-1], y=y, feature_names=np.array(NAMES[::-1]))
     assert accuracy(model, tmp_path / "a.npz") == accuracy(model, tmp_path / "b.npz") > 0.9
-
-
-@needs_emulated_avr
-def test_the_board_gets_the_columns_by_name(
-    model: Path, write: Write, flowers: Flowers, tmp_path: Path
-) -> None:
-    data = write(*shuffled(flowers, (3, 2, 1, 0)))
-    succeed("build", model, "-o", tmp_path / "project", "--data", data)
-    measured = run_json("hil", data, "--emulate", "--project", tmp_path / "project")
-    assert measured["accuracy"] > 0.9
-    assert run_json("verify", model, data)["notices"] == []
 
 
 def test_surplus_columns_are_ignored_with_a_word(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from command_line import run, run_json, succeed
+from command_line import run, run_json
 from flower_tables import Write
 
 HEADER = ("No.", "pressure", "force", "result")
@@ -34,17 +34,3 @@ def test_weighted_classes_are_compared_with_a_constant_by_mean_recall(
     done = run("train", write(noise, HEADER, name="noise.csv"), *options, "class_weight=balanced")
     assert "correctly, as a mean over the classes, which is not clearly better" in done.stderr
     assert "(50.00 %)" in done.stderr
-
-
-def test_a_class_that_the_model_does_not_know_is_not_another_column(
-    write: Write, tmp_path: Path
-) -> None:
-    model = tmp_path / "m.npz"
-    succeed("train", write(parts(), HEADER), "-o", model, "--classifier", "linear")
-    rows = parts()
-    rows[7][-1] = "scratch"
-    refused = run("inspect", model, "--data", write(rows, HEADER)).stderr
-    assert "; correct the label, or leave out the rows with it" in refused
-    other = [[*row[:3], f"operator {row[0]}"] for row in rows]
-    refused = run("inspect", model, "--data", write(other, HEADER)).stderr
-    assert "; correct the label, or leave out the rows with it" in refused

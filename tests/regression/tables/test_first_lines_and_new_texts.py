@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from command_line import refusal, run, succeed
-
-
-def test_one_column_is_not_suspected_to_be_a_title(tmp_path: Path) -> None:
-    path = tmp_path / "t.csv"
-    path.write_text("x\n1\n2\n")
-    assert "title" not in refusal(run("train", path, "-o", tmp_path / "m.npz"))
+from command_line import succeed
 
 
 def test_texts_that_training_did_not_have_are_named_and_counted(tmp_path: Path) -> None:

@@ -32,17 +32,6 @@ def test_predictions_of_a_folder_name_the_files(tmp_path: Path) -> None:
     }
 
 
-def test_train_names_the_groups_that_it_holds_out(tmp_path: Path) -> None:
-    path = tmp_path / "t.csv"
-    people = ("anna", "ben", "cleo", "dora")
-    lines = [f"{i % 7},{i % 2},{people[i % 4]},{'ab'[i % 8 // 4]}" for i in range(80)]
-    path.write_text("\n".join(["x,y,person,label", *lines]) + "\n")
-    options = ("--groups", "person", "--holdout", 0.25, "--classifier", "linear")
-    done = succeed("train", path, "-o", tmp_path / "m.npz", *options)
-    (line,) = (each for each in done.stderr.splitlines() if "held out for testing" in each)
-    assert sum(f"'{name}'" in line for name in people) == 1
-
-
 def test_a_column_of_persons_is_not_a_channel_of_a_recording(tmp_path: Path) -> None:
     path = tmp_path / "light.csv"
     path.write_text("# rate: 100 Hz\nlight,person\n" + "5,anna\n6,ben\n")
