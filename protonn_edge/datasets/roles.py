@@ -45,7 +45,7 @@ from protonn_edge.datasets.usual_names import (
     LABEL_NAMES,
     PERSON,
     SESSION,
-    TIME,
+    is_called_as_time,
 )
 from protonn_edge.errors import InputError
 
@@ -394,13 +394,6 @@ def _changes(labels: NDArray[np.int64] | None) -> NDArray[np.bool_] | np.bool_:
 
 def _is_person(column: Column) -> bool:
     return PERSON.fullmatch(column.name.lower()) is not None
-
-
-def is_called_as_time(name: str) -> bool:
-    """Return whether a name is usual for a time."""
-    bare, unit = split_unit(name.lower())
-    # ``t (s)`` is a time, ``t (C)`` a temperature
-    return TIME.fullmatch(unit if unit and len(bare) == 1 else bare) is not None
 
 
 def _left_out_notice(column: Column, reason: Reason) -> Notice:

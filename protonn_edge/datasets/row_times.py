@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 from protonn_edge.datasets.columns import Column
 from protonn_edge.datasets.dataset import RowTimes
 from protonn_edge.datasets.options import TableOptions
-from protonn_edge.datasets.roles import Roles, is_called_as_time
+from protonn_edge.datasets.roles import Roles
 from protonn_edge.datasets.tables import RawTable
+from protonn_edge.datasets.usual_names import is_called_as_time
 from protonn_edge.errors import InputError
 
 _HALF_A_DAY_S, _DAY_S = 43_200, 86_400
