@@ -29,7 +29,7 @@ from protonn_edge.cli.train_options import GivenClassifier
 from protonn_edge.cli.trained import describe
 from protonn_edge.cli.tune import TuneOptions
 from protonn_edge.datasets import Dataset
-from protonn_edge.errors import CheckFailed, InputError, Interrupted
+from protonn_edge.errors import CheckFailed, InputError, Interrupted, counted
 from protonn_edge.evaluation.fidelity import Promise
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.lazy import require
@@ -131,7 +131,8 @@ def search_model(
     options = ["build", str(given.output), *board_words(given.board_name)]
     how = command_line(["protonn-edge", *options, "--plan", refitted.fit.figures.kernel])
     out.say("build the model with:", f"  {how}")
-    kept = f"stopped after {len(trials):,} models; the best model so far is kept in {given.output}"
+    models = counted(len(trials), "model")
+    kept = f"stopped after {models}; the best model so far is kept in {given.output}"
     out.finish(record, Interrupted(kept) if searched.stopped else None)
 
 
@@ -164,7 +165,8 @@ def _teller(
                 out.remark(
                     f"{kind}: {points.metric} {points.metric.shown(best.score)} "
                     f"±{points.metric.shown(best.deviation)}{points.metric.unit} in "
-                    f"cross-validation, the best of this kind after {len(candidates):,} models"
+                    f"cross-validation, the best of this kind after "
+                    f"{counted(len(candidates), 'model')}"
                 )
 
     return tell

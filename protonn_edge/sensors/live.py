@@ -86,7 +86,7 @@ class LiveFigures:
         alarms = f"{len(self.false_alarms):,} in {60 * self.hours:,.1f} min, {rate:,.1f} per hour"
         confidence = f" (95 % confidence: {low:,.1f} to {high:,.1f})"
         return [
-            ("events", f"{self.events:,} runs of labels other than {self.rest!r}"),
+            ("events", f"{counted(self.events, 'run')} of labels other than {self.rest!r}"),
             ("missed events", f"{len(self.missed):,}{_places(self.missed)}"),
             ("false alarms", f"{alarms}{confidence}{_places(self.false_alarms)}"),
         ]
