@@ -17,12 +17,13 @@ from protonn_edge.chain.features import signal_of
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.signals import Signal
 from protonn_edge.datasets.dataset import Dataset
-from protonn_edge.datasets.instruments import Instrument
+from protonn_edge.datasets.instruments import Instrument, counts_per_unit
 from protonn_edge.datasets.naming import NO_CLASS, NO_CLASS_NAME, channel_names, listed
 from protonn_edge.datasets.recorded import Recording
 from protonn_edge.datasets.recordings import is_same_rate, runs_of
 from protonn_edge.errors import InputError, InvalidValue, counted
 from protonn_edge.quantization import IntegerChain, quantize
+from protonn_edge.quantization.sensor_counts import in_trained_unit
 from protonn_edge.sensors.sensor_board import UNDECIDED
 
 _WINDOWS_AT_ONCE = 4_096
@@ -128,13 +129,14 @@ def live_figures(
             f"but a window of the model has {signal.samples:,}; give a longer recording"
         )
     integers, reports = quantize(model), list[tuple[int, str]]()
+    per_unit = counts_per_unit(dataset.instrument, model.instrument)
     reporter = Reporter(votes, round(refractory_s * rate))
     names = {**dict(enumerate(model.classes)), NO_CLASS: NO_CLASS_NAME}
     for first, end in parts:
         reporter.forget()
         if recorded.begins[first]:
             reporter.reported = UNDECIDED
-        for at, label in _classified(integers, samples[first:end], signal.samples, hop):
+        for at, label in _classified(integers, samples[first:end], signal.samples, hop, per_unit):
             if reporter.report(label, first + at):
                 reports.append((first + at, names[reporter.reported]))
     events, missed, right = 0, list[tuple[float, str]](), set[int]()
@@ -167,6 +169,7 @@ def _rate(
     rate, channels = recorded or signal.rate, dataset.X_train.shape[1]
     here, there = dataset.instrument, model.instrument
     alike = here is None or there is None or not here.is_unlike(there)
+    alike = alike or counts_per_unit(here, there) is not None
     if strange := sorted({*dataset.classes} - {rest, *model.classes}):
         raise InvalidValue(
             "the recording",
@@ -191,12 +194,21 @@ def _described(
 
 
 def _classified(
-    integers: IntegerChain, samples: NDArray[np.float32], window: int, hop: int
+    integers: IntegerChain,
+    samples: NDArray[np.float32],
+    window: int,
+    hop: int,
+    per_unit: NDArray[np.float64] | None,
 ) -> Iterator[tuple[int, int]]:
-    """Yield where each window of samples (rows, channels) ends, and its class."""
+    """Yield where each window of samples (rows, channels) ends, and its class.
+
+    Samples of a sensor are quantized as on a board; see `counts_per_unit`.
+    """
     begins = np.arange(0, len(samples) - window + 1, hop)
     for start in range(0, len(begins), _WINDOWS_AT_ONCE):
         some = begins[start : start + _WINDOWS_AT_ONCE]
         windows = samples[some[:, None] + np.arange(window)].reshape(len(some), -1)
+        if per_unit is not None:
+            windows = in_trained_unit(windows, per_unit, integers)
         labels = integers.answers(integers.quantize(windows))[0]
         yield from zip((some + window).tolist(), labels.tolist(), strict=True)

@@ -78,10 +78,10 @@ def test_a_line_that_cannot_wait_takes_only_what_is_pushed_at_once(features: int
     model, board = random_model(features=features), load_board("attiny85")
     plan = plan_for(float_build(model))
     if plan.buffered:
-        family_of(board).check_plan(plan, board, remedies_of(model.head))
+        family_of(board).check_plan(plan, board, remedies_of(model))
     else:
         with pytest.raises(CheckFailed, match="after every 32 features, .* choose another board"):
-            family_of(board).check_plan(plan, board, remedies_of(model.head))
+            family_of(board).check_plan(plan, board, remedies_of(model))
     assert plan.buffered == (features == 32)
 
 
