@@ -14,6 +14,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.datasets.naming import Notice
 from protonn_edge.datasets.units import Unit, unit_of, units_of
 from protonn_edge.errors import InputError, InvalidValue, shortened
 from protonn_edge.extensions import brought
@@ -119,6 +120,13 @@ def counts_per_unit(
     if any(one.quantity != count.quantity for one, count in pairs):
         return None
     return np.array([float(one.size / count.size) for one, count in pairs])
+
+
+def conversion(measured: Instrument, trained: Instrument) -> Notice:
+    """Return the notice that counts are converted to the unit of a model's training data."""
+    texts = dict.fromkeys(unit.text for unit in trained.units)
+    text = f"the counts of {measured} are converted to {', '.join(texts)}, as on a board"
+    return Notice("unit", text)
 
 
 def to_arrays(instrument: Instrument | None) -> dict[str, NDArray[Any]]:

@@ -16,9 +16,16 @@ from numpy.typing import NDArray
 from protonn_edge.chain.features import signal_of
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.signals import Signal
+from protonn_edge.codegen.context import as_it_is
 from protonn_edge.datasets.dataset import Dataset
-from protonn_edge.datasets.instruments import Instrument, counts_per_unit
-from protonn_edge.datasets.naming import NO_CLASS, NO_CLASS_NAME, channel_names, listed
+from protonn_edge.datasets.instruments import Instrument, conversion, counts_per_unit
+from protonn_edge.datasets.naming import (
+    NO_CLASS,
+    NO_CLASS_NAME,
+    Notice,
+    channel_names,
+    listed,
+)
 from protonn_edge.datasets.recorded import Recording
 from protonn_edge.datasets.recordings import is_same_rate, runs_of
 from protonn_edge.errors import InputError, InvalidValue, counted
@@ -71,6 +78,7 @@ class LiveFigures:
     missed: tuple[tuple[float, str], ...]  # the second of each, and its class
     false_alarms: tuple[tuple[float, str], ...]
     reports: tuple[tuple[float, str], ...]
+    notices: tuple[Notice, ...] = ()
 
     @property
     def per_hour(self) -> tuple[float, float, float]:
@@ -94,7 +102,9 @@ class LiveFigures:
 
     def to_json(self) -> dict[str, Any]:
         """Return the figures under the names that every JSON of this package uses."""
-        return {**asdict(self), "false_alarms_per_hour": self.per_hour}
+        figures = asdict(self)
+        del figures["notices"]
+        return {**figures, "false_alarms_per_hour": self.per_hour}
 
 
 def _places(events: tuple[tuple[float, str], ...]) -> str:
@@ -129,7 +139,7 @@ def live_figures(
             f"but a window of the model has {signal.samples:,}; give a longer recording"
         )
     integers, reports = quantize(model), list[tuple[int, str]]()
-    per_unit = counts_per_unit(dataset.instrument, model.instrument)
+    per_unit = _per_unit(integers, dataset.instrument, model.instrument)
     reporter = Reporter(votes, round(refractory_s * rate))
     names = {**dict(enumerate(model.classes)), NO_CLASS: NO_CLASS_NAME}
     for first, end in parts:
@@ -159,7 +169,27 @@ def live_figures(
         missed=tuple(missed),
         false_alarms=tuple((at / rate, name) for at, name in alarms),
         reports=tuple((at / rate, name) for at, name in reports),
+        notices=_conversion(dataset.instrument, model.instrument),
     )
+
+
+def _per_unit(
+    integers: IntegerChain, here: Instrument | None, there: Instrument | None
+) -> NDArray[np.float64] | None:
+    """Return `counts_per_unit`; refuse counts where only decimals of an unknown unit are known."""
+    if here is not None and here.sensor and there is None and not as_it_is(integers):
+        raise InputError(
+            "the model was trained on decimal numbers in an unknown unit, but the recording has "
+            f"counts of {here}; declare the unit of the training data, for example with --unit g"
+        )
+    return counts_per_unit(here, there)
+
+
+def _conversion(here: Instrument | None, there: Instrument | None) -> tuple[Notice, ...]:
+    """Return the notice that counts were converted, if they were."""
+    if here is None or there is None or not here.is_unlike(there):
+        return ()
+    return (conversion(here, there),)
 
 
 def _rate(

@@ -163,6 +163,7 @@ def test_a_model_of_a_phone_is_measured_on_a_recording_of_the_board(tmp_path: Pa
 def test_a_model_without_a_unit_is_measured_with_the_unit_that_is_declared(tmp_path: Path) -> None:
     model = trained(tmp_path, "", 9.80665, 3)
     recorded = recording(tmp_path / "board.csv", ADXL345, 256)
+    assert "for example with --unit g" in refusal(run("predict", model, recorded, "--hop", 20))
     for words in (("--unit", "m/s^2"), ("--unit", "ax ay az m/s^2")):
         live = run_json("predict", model, recorded, "--hop", 20, *words)
         assert (live["events"], live["missed"], live["false_alarms"]) == (1, [], [])
