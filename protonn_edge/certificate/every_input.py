@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,44 +12,78 @@ from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.certificate import claims
 from protonn_edge.certificate.claims import Claim
 from protonn_edge.chain.integer_chain import IntegerChain
+from protonn_edge.codegen import Plan
+from protonn_edge.device import Result
 from protonn_edge.errors import CheckFailed
 from protonn_edge.system.lazy import optional
 
-_SENTENCE = (
-    "pnn_predict of the linked program computes the scores and the class of the integer model for "
-    "every input"
-)
 _BY = "one symbolic execution of the machine code, compared with the model's sums"
 
 
 def every_input(
-    program: LinkedProgram, model: IntegerChain, points: NDArray[np.uint8], *, asked: bool
+    program: LinkedProgram,
+    model: IntegerChain,
+    plan: Plan,
+    run: Callable[[NDArray[np.uint8]], list[Result]],
+    *,
+    asked: bool,
 ) -> Claim:
     """Return the claim; without a proof, it names the reason.
 
-    Raises `CheckFailed` if the program differs on one of the points.
+    Raises `CheckFailed` if a proof fails on points that the program, run on the emulated board,
+    answers in another way than the model.
     """
+    sentence = _sentence(model, plan)
 
     def unchecked(reason: str) -> Claim:
-        return Claim("every-input", _SENTENCE, claims.NOT_CHECKED, reason)
+        return Claim("every-input", sentence, claims.NOT_CHECKED, reason)
 
     if not asked:
         return unchecked("add --every-input")
-    room = optional("protonn_edge.proof.counterexample")
+    room = optional("protonn_edge.proof.difference")
     if room is None:
         return unchecked("the proof is not installed")
     try:
-        room.prove(program, model)
+        room.prove(program, model, () if plan.buffered else parts_of(model, plan))
     except room.Unproven as reason:
-        found = room.counterexample(program, model, points)
-        if found is None:
-            return unchecked(f"no proof was found: {reason}")
-        raise CheckFailed(
-            f"pnn_predict answers {_numbers(found.found)} to the inputs {_numbers(found.point)}, "
-            f"but the integer model answers {_numbers(found.expected)}; build the project again"
-        ) from reason
-    return Claim("every-input", _SENTENCE, claims.PROVEN, _BY)
+        refuse_different(model, room.suspects(reason, model), run)
+        return unchecked(f"no proof was found: {reason}")
+    return Claim("every-input", sentence, claims.PROVEN, _BY)
 
 
-def _numbers(numbers: NDArray[np.uint8] | tuple[int, ...] | None) -> str:
-    return "nothing" if numbers is None else " ".join(str(int(each)) for each in numbers)
+def parts_of(model: IntegerChain, plan: Plan) -> list[int]:
+    """Return how many features the firmware pushes at once: its chunk, and the rest."""
+    whole, rest = divmod(model.n_features, plan.chunk_features)
+    return [plan.chunk_features] * whole + [rest] * (rest > 0)
+
+
+def refuse_different(
+    model: IntegerChain,
+    points: NDArray[np.uint8],
+    run: Callable[[NDArray[np.uint8]], list[Result]],
+) -> None:
+    """Raise `CheckFailed` if a device answers one of some points in another way than the model."""
+    classes, scores = model.answers(points)
+    for point, label, own, result in zip(
+        points, classes, scores, run(points) if len(points) else (), strict=True
+    ):
+        expected, found = (label, *own), (result.predicted, *(result.scores or ()))
+        if found != expected:
+            raise CheckFailed(
+                f"the linked firmware answers {_numbers(found)} to the inputs {_numbers(point)}, "
+                f"but the integer model answers {_numbers(expected)}; build the project again"
+            )
+
+
+def _sentence(model: IntegerChain, plan: Plan) -> str:
+    function = "pnn_predict" if plan.buffered else "pnn_finish, behind the firmware's pushes,"
+    others = [f"pnn_{name}" for name in model.policy.c_functions]
+    left_out = f"; {' and '.join(others)} are not part of the claim" if others else ""
+    return (
+        f"{function} of the linked program computes the scores and the class of the integer model "
+        f"for every input{left_out}"
+    )
+
+
+def _numbers(numbers: Iterable[Any]) -> str:
+    return " ".join("nothing" if each is None else str(int(each)) for each in numbers)

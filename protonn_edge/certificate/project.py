@@ -29,7 +29,6 @@ from protonn_edge.quantization import DeviceModel, IntegerChain
 from protonn_edge.verification import agreement
 from protonn_edge.verification.tryout import trial_points
 
-_TRIED = 8  # points on which an unproven program is executed here
 _SOURCES = (".c", ".h", ".npz", ".json")
 
 
@@ -67,7 +66,13 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
             made = (
                 *arithmetic_claims(reference),
                 memory_safety(render_c(reference, plan), asked=settings.prove),
-                every_input(program, reference, Q[:_TRIED], asked=settings.every_input),
+                every_input(
+                    program,
+                    reference,
+                    plan,
+                    partial(_results, trial, board),
+                    asked=settings.every_input,
+                ),
                 *firmware_claims(
                     program,
                     plan,
@@ -125,17 +130,29 @@ def arithmetic_claims(reference: IntegerChain) -> Iterator[Claim]:
 
 def _executions(trial: Trial, board: Board, Q: NDArray[np.uint8]) -> Iterator[Claim]:
     """Run the points and yield claims; raises `CheckFailed` at the first difference."""
-    reference, plan = trial.model.chain, trial.plan
-    with host_program(reference, plan, sanitize=True) as program:
+    reference = trial.model.chain
+    with host_program(reference, trial.plan, sanitize=True) as program:
         on_host = agreement.compare("host C", ReferenceAnswers.of(reference, Q), *program.run(Q))
     yield agreed("host-c", on_host, "gcc's address and undefined-behaviour sanitizers")
-    name = f"emulated {board.name}"
-    with agreement.watched_board(trial.program, plan, board) as emulated:
-        on_board, results = agreement.verify_device(
-            name, emulated.url, reference, Q, board=board, possible=trial.possible
-        )
+    on_board, results = _compared(trial, board, Q)
     yield agreed("firmware", on_board, "the firmware, over its serial line")
-    yield from cycles_measured(results, f"the timer of the {name}")
+    yield from cycles_measured(results, f"the timer of the {on_board.execution}")
+
+
+def _compared(
+    trial: Trial, board: Board, Q: NDArray[np.uint8]
+) -> tuple[agreement.Agreement, list[Result]]:
+    """Run points on the emulated board, and compare its answers with the model's."""
+    name = f"emulated {board.name}"
+    with agreement.watched_board(trial.program, trial.plan, board) as emulated:
+        return agreement.verify_device(
+            name, emulated.url, trial.model.chain, Q, board=board, possible=trial.possible
+        )
+
+
+def _results(trial: Trial, board: Board, Q: NDArray[np.uint8]) -> list[Result]:
+    """Return the answers of the emulated board."""
+    return _compared(trial, board, Q)[1]
 
 
 def cycles_measured(results: Sequence[Result], by: str) -> Iterator[Claim]:

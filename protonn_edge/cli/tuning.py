@@ -28,6 +28,7 @@ from protonn_edge.cli.train import TrainOptions
 from protonn_edge.cli.train_options import GivenClassifier
 from protonn_edge.cli.trained import describe
 from protonn_edge.cli.tune import TuneOptions
+from protonn_edge.codegen import Plan
 from protonn_edge.datasets import Dataset
 from protonn_edge.errors import CheckFailed, InputError, Interrupted, counted
 from protonn_edge.evaluation.fidelity import Promise
@@ -88,6 +89,7 @@ def search_model(
     deadline = None if given.timeout is None else time.monotonic() + given.timeout
     choice = choice or choices.Choice.usual(given.groups is not None)
     board = load_board(given.board_name)
+    choice.check(board)
     check_points(dataset.as_targets(dataset.y_train))
     report = DataReport(dataset, out)
     points = replace(_points(given, dataset, board), left_out=left_out)
@@ -129,7 +131,9 @@ def search_model(
     said = [*_sentences(record, refitted, points, choice), *proportions]
     out.say(*said, f"wrote {given.output}")
     options = ["build", str(given.output), *board_words(given.board_name)]
-    how = command_line(["protonn-edge", *options, "--plan", refitted.fit.figures.kernel])
+    if isinstance(refitted.fit.plan, Plan):
+        options += ["--plan", refitted.fit.plan.kernel]
+    how = command_line(["protonn-edge", *options])
     out.say("build the model with:", f"  {how}")
     models = counted(len(trials), "model")
     kept = f"stopped after {models}; the best model so far is kept in {given.output}"
@@ -178,6 +182,7 @@ def _points(given: TuneOptions, dataset: Dataset, board: Board) -> TrialPoints:
     limits = TuningLimits(
         given.max_flash, given.max_sram, given.max_latency_ms, given.max_energy_mj
     )
+    limits.check(board)
     settled = fitting.settled_samples(
         dataset,
         SharedParameters(features=parameters.get("features"), copies=parameters.get("copies") or 0),
@@ -345,6 +350,9 @@ def _sentences(
     bound = ""
     if linked is not None and linked.possible.proven:
         bound = f", at most {board.milliseconds(linked.possible.most):.3f} ms, {PROVEN}"
+    time = ""
+    if figures.mean_cycles is not None:
+        time = f"; {board.milliseconds(figures.mean_cycles):.3f} ms on average{bound}"
     metric = "" if points.metric == ACCURACY else f"{points.metric} "
     sizes = "".join(f", {size.symbol} = {size.number}" for size in refitted.model.sizes)
     kind, settings = settings_of_kind(refitted.candidate.settings)
@@ -354,8 +362,7 @@ def _sentences(
         f"chosen ({record['choice']}): trial "
         f"{refitted.candidate.number}{f' ({noted})' if noted else ''}, "
         f"{metric}{points.metric.shown(refitted.candidate.score)}{points.metric.unit} in "
-        f"cross-validation{sizes}; "
-        f"{board.milliseconds(figures.mean_cycles):.3f} ms on average{bound}"
+        f"cross-validation{sizes}{time}"
     )
     passed = refitted.passed_over.items()
     said = [*(f"trial {number} is not taken: {reason}" for number, reason in passed), chosen]

@@ -115,9 +115,14 @@ def plans(
 def device_plans(
     model: IntegerChain, limits: Limits | None = None, **chosen: Any
 ) -> Sequence[DevicePlan]:
-    """Return `plans`, chosen in the same way, or the only plan of a model with its own program."""
+    """Return `plans`, chosen in the same way, or the only plan of a model with its own program.
+
+    Raises `InputError` if a kernel is chosen where there is only one plan.
+    """
     core = (limits or Limits()).core
     if program := own_program(model, core):
+        if chosen.get("kernel") is not None:
+            raise InputError(f"--plan is {chosen['kernel']}, but only one plan exists; omit --plan")
         return [program.plan_for(model, core)]
     if core in EXPORTED_CORES.values():
         check_parts([part.name for part in parts_of(model)], core)

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from protonn_edge.proof.facts import ComparedSums, OrderFacts
 from protonn_edge.proof.forms import (
     Bit,
     Byte,
     Condition,
-    Impossible,
     Integers,
-    Mask,
     Order,
     Root,
     SumForm,
@@ -22,114 +19,49 @@ from protonn_edge.proof.forms import (
     Value,
     bit_of,
     byte_of,
+    congruent,
     constant,
     fitting,
     minus,
     plus,
-    same,
     scaled,
     single,
 )
+from protonn_edge.proof.roots import Roots
 
-_MOST_PAIRS = 1 << 16  # values of two roots together
 _BYTES = 256
 
 
-class Roots:
-    """Roots that a proof makes, and bytes as functions of them."""
-
-    MOST_VALUES = 1 << 23
-    """A root has no more values."""
-    WIDE = 1 << 17
-    """Sums of more values are cut without their lowest byte, if that does not matter."""
-
-    def __init__(self) -> None:
-        self.sums = ComparedSums()
-        # of the state that is being executed
-        self.facts: OrderFacts = ()
-        self.masks: Mapping[Root, Mask] = {}
-        self.orders_sums = False  # whether a sum's sign is a fact, not a function of the sum
-        self._cuts: dict[Any, Root] = {}
-        self._pairs: dict[tuple[Root, Root], Root] = {}
-        self._reduced: dict[Any, SumForm] = {}
-
-    # ---- roots ----
-
-    def cut(self, form: SumForm, dropped: int = 0) -> tuple[Root, Integers]:
-        """Return a root for a sum, and the sum's value there; without its lowest bytes."""
-        shift, (low, high) = 8 * dropped, self.bounds(form)
-        rest = form.constant & (1 << shift) - 1
-        whole = form.constant - rest
-        low, high = (low - whole) >> shift, (high - whole) >> shift
-        if high < low:
-            raise Impossible
-        if high - low >= self.MOST_VALUES:
-            raise Unproven(f"a function of {high - low + 1:,} values")
-        key = frozenset(form.tables.items()), rest, low, high, dropped
-        root = self._cuts.get(key)
-        if root is None:
-            of = SumForm(rest, form.tables)
-            root = Root(f"sum{len(self._cuts)}", np.arange(low, high + 1), of, dropped)
-            self._cuts[key] = root
-        return root, root.values + (whole >> shift)
-
-    def forget(self) -> None:
-        """Compute for all inputs, not those of one state."""
-        self.facts, self.masks = (), {}
-
-    def bounds(self, form: SumForm, *, by_cuts: bool = False) -> tuple[int, int]:
-        """Return bounds of a form, with the range that the latest comparisons leave.
-
-        They are not the form's own: those are the sums of its tables' bounds, always.
-        """
-        low, high = form.low, form.high
-        for root in self.masks.keys() & form.tables.keys():
-            table, inside = form.tables[root], form.tables[root].array[self.masks[root]]
-            low, high = low - table.low + int(inside.min()), high - table.high + int(inside.max())
-        for root, mask in self.masks.items() if by_cuts else ():
-            of = None if root.dropped else root.of
-            if of is not None and of.tables.keys() & form.tables.keys():
-                rest, inside = minus(form, of), root.values[mask]
-                low = max(low, rest.low + int(inside.min()))
-                high = min(high, rest.high + int(inside.max()))
-        for fact in self.facts[-4:]:
-            lower, upper = self.sums.forms[fact.lower], self.sums.forms[fact.upper]
-            rest = minus(form, minus(lower, upper))
-            high = min(high, rest.high - fact.strict)
-        return low, high
-
-    def reduced(self, form: SumForm) -> SumForm:
-        """Return a function of a large root as a root of its own, with the values that it takes."""
-        root = form.root
-        if root is None or root.size <= _BYTES:
-            return form
-        key = form.constant, root, form.tables[root]
-        if key not in self._reduced:
-            values = np.unique(form.array())
-            self._reduced[key] = single(Root(f"value{len(self._reduced)}", values, form), values)
-        return self._reduced[key]
-
-    def pair(self, one: Root, other: Root) -> Root:
-        """Return the root of all pairs of values of two roots."""
-        if one.size * other.size > _MOST_PAIRS:
-            raise Unproven("a product of two sums")
-        if (one, other) not in self._pairs:
-            size = one.size * other.size
-            pair = Root(f"{one}*{other}", np.arange(size), factors=(one, other))
-            self._pairs[one, other] = pair
-        return self._pairs[one, other]
-
-    # ---- bytes ----
+class Bytes(Roots):
+    """Bytes as functions of roots."""
 
     def array(self, byte: Byte) -> tuple[Root, Integers]:
         """Return a byte's root and values; a sum is cut."""
         if byte.form.root is not None:
             return byte.form.root, byte.array()
-        form, place = byte.form, byte.place
-        low, high = self.bounds(form)
-        dropped = int(place > 0 and high - low > self.WIDE)
+        form, place = self._latest_like(byte.form, 256 << 8 * byte.place), byte.place
+        low, high = self._domain(form)
+        if place == 0 and high - low > self.WIDE:
+            root = self.lowest(form)
+            return root, root.values
+        dropped = min(place, self.dropped(high - low))
         root, values = self.cut(form, dropped)
         return root, values >> 8 * (place - dropped) & 255
+
+    def dropped(self, width: int) -> int:
+        """Return how many lowest bytes a sum of this range is cut without."""
+        dropped = 0
+        while width >> 8 * dropped > self.WIDE:
+            dropped += 1
+        return dropped
+
+    def _latest_like(self, form: SumForm, modulus: int) -> SumForm:
+        """Return a congruent sum that was cut last, whose bytes are functions of one root."""
+        for each in self._latest:
+            if each.tables.keys() == form.tables.keys() and congruent(each, form, modulus):
+                return each
+        self._latest.appendleft(form)
+        return form
 
     def pointwise(
         self, function: Callable[..., Any], *values: Value | Bit
@@ -196,7 +128,7 @@ class Roots:
         return single(self.pair(one, other), products.ravel())
 
 
-class Algebra(Roots):
+class Algebra(Bytes):
     """Bits: comparisons of sums, and of their bytes."""
 
     def top_bit(self, value: Value) -> Condition:
@@ -241,7 +173,8 @@ class Algebra(Roots):
         for each in values:
             if not isinstance(each, Byte) or each.place != 1 or not each.form.low >= 0:
                 continue
-            lowest = next((v for v in left if same(v, Byte(each.form, 0))), None)
+            bytes_ = (v for v in left if isinstance(v, Byte) and v.place == 0)
+            lowest = next((v for v in bytes_ if congruent(v.form, each.form, _BYTES)), None)
             if lowest is not None and each.form.high < 1 << 16:
                 total = plus(total, each.form)
                 left = [v for v in left if v is not lowest and v is not each]
@@ -267,10 +200,9 @@ class Algebra(Roots):
             return Order(x, y, equal=equal)
         if root is not None:
             array = difference.array()
-        elif high - low > self.WIDE and not equal:
-            root, array = self.cut(difference, 1)
         else:
-            root, array = self.cut(difference)
+            self._latest.appendleft(difference)
+            root, array = self.cut(difference, 0 if equal else self.dropped(high - low))
         if equal:
             return bit_of(root, array == 0)
         return bit_of(root, array < 0, difference)

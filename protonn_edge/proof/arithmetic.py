@@ -6,6 +6,7 @@ sum; the carry between them remembers which two forms are added.
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -39,13 +40,14 @@ from protonn_edge.proof.state import (
     Carry,
     ChipState,
     Combined,
+    Doubled,
     Flag,
     Zeros,
 )
 
 
-class Arithmetic:
-    """What instructions compute with."""
+class Bitwise:
+    """Bits of flags and bytes, and what AND, OR and EOR make of them."""
 
     def __init__(self, algebra: Algebra) -> None:
         self.algebra = algebra
@@ -69,6 +71,37 @@ class Arithmetic:
             return self.algebra.top_bit(value)
         return self.algebra.bit(lambda x: x >> number & 1, value)
 
+    def exclusive(self, one: Condition, other: Condition) -> Condition:
+        """Return whether one of two bits is set, and not both."""
+        if isinstance(one, Order) or isinstance(other, Order):
+            raise Unproven("two comparisons of sums together")
+        return self.algebra.bit(lambda x, y: x ^ y, one, other)
+
+    def both(self, a: Value, b: Value) -> Value:
+        """Return the bits that are set in two bytes."""
+        for one, other in ((a, b), (b, a)):
+            if isinstance(one, int) and one in (0, 255):
+                return other if one else 0
+        if a is None or b is None or same(a, b):
+            return a if same(a, b) else None
+        return self.algebra.byte(lambda x, y: x & y, a, b)
+
+    def either(self, a: Any, b: Any) -> Any:
+        """Return the bits that are set in one of two bytes."""
+        for one, other in ((a, b), (b, a)):
+            if isinstance(one, int) and one in (0, 255):
+                return 255 if one else other
+        if a is None or b is None or same(a, b):
+            return a if same(a, b) else None
+        try:
+            return self.algebra.byte(lambda x, y: x | y, a, b)
+        except Unproven:
+            return Combined(a, b)
+
+
+class Arithmetic(Bitwise):
+    """What instructions compute with."""
+
     def set_signs(self, state: ChipState, result: Value, overflow: Any) -> None:
         """Set the flags of a result, but for carries."""
         flags, algebra = state.flags, self.algebra
@@ -81,15 +114,9 @@ class Arithmetic:
             flags[SIGN] = Flag(lambda: self.exclusive(self.bit(negative), self.bit(overflow)))
         flags[ZERO] = Zeros(algebra, [result])
 
-    def exclusive(self, one: Condition, other: Condition) -> Condition:
-        """Return whether one of two bits is set, and not both."""
-        if isinstance(one, Order) or isinstance(other, Order):
-            raise Unproven("two comparisons of sums together")
-        return self.algebra.bit(lambda x, y: x ^ y, one, other)
-
     def sum(
-        self, state: ChipState, a: Value, b: Value, carry: Any, sign: int, *, chain: bool = False
-    ) -> Value:
+        self, state: ChipState, a: Any, b: Any, carry: Any, sign: int, *, chain: bool = False
+    ) -> Any:
         """Add two bytes, or subtract; with `chain`, Z stays clear if it is."""
         flags, algebra, before = state.flags, self.algebra, state.flags[ZERO]
         if a is None or b is None or carry is None:
@@ -97,11 +124,8 @@ class Arithmetic:
             return None
         if isinstance(a, int) and isinstance(b, int) and isinstance(carry, int):
             return self._sum_of_numbers(state, a, b, carry, sign, chain=chain)
-        shifted = a is b and sign > 0 and isinstance(carry, int)
-        if shifted and isinstance(a, Byte) and a.place > 0 and not a.form.root:
-            flags[:6] = [None] * 6
-            flags[CARRY] = Flag(lambda: algebra.top_bit(a))  # all that is of use
-            return None
+        if a is b and sign > 0 and isinstance(carry, int) and _is_inside(a):
+            return self._doubled(state, a)
         operands = self._continued(a, b, carry, sign) if isinstance(carry, Carry) else None
         if operands is None and not isinstance(carry, int) and sign < 0 and _are_zeros(a, b):
             extended = self._sign_byte(state, carry)
@@ -109,8 +133,9 @@ class Arithmetic:
                 self._chained(state, extended, before, chain)
                 return extended
         x, y, place = operands or self._operands(a, b, carry, sign)
-        total = plus(x, y, sign)
-        result, modulus = byte_of(total, place), 256 << 8 * place
+        modulus = 256 << 8 * place
+        total = self.algebra.whole(plus(x, y, sign), modulus)
+        result = byte_of(total, place)
         flags[CARRY] = Carry(algebra, x, y, place + 1, sign)
         flags[HALF] = Flag(lambda: algebra.carry(x, y, modulus >> 4, sign))
         flags[NEGATIVE] = Flag(lambda: algebra.top_bit(result))
@@ -118,6 +143,14 @@ class Arithmetic:
         flags[SIGN] = Flag(lambda: algebra.signed(x, y, modulus, sign))
         self._chained(state, result, before, chain)
         return result
+
+    def _doubled(self, state: ChipState, value: Byte | Doubled) -> Doubled:
+        """Shift a byte to the left; all that is of use is its upper bits, and the carry."""
+        upper = Byte(value.form, value.place)
+        state.flags[:6] = [None] * 6
+        state.flags[CARRY] = carry = Carry(self.algebra, upper.form, upper.form, upper.place + 1, 1)
+        carry.compute = lambda: self.algebra.top_bit(upper)
+        return Doubled(scaled(value.form, 2), value.place, getattr(value, "times", 0) + 1)
 
     def _sum_of_numbers(
         self, state: ChipState, a: int, b: int, carry: int, sign: int, *, chain: bool
@@ -163,9 +196,12 @@ class Arithmetic:
         if carry.sign != sign:
             return None
         place = carry.place
-        for one, other in ((a, b), (b, a)) if sign > 0 else ((a, b),):
-            x = self._extended(carry.x, place, one)
-            y = None if x is None else self._extended(carry.y, place, other)
+        pairs = [(carry.x, carry.y)]
+        if carry.x is carry.y and sign > 0:  # the top bit, as of a sum with a half
+            pairs.append((carry.x, constant(1 << 8 * place - 1)))
+        for (one, other), (low, lower) in product(((a, b), (b, a))[: 1 + (sign > 0)], pairs):
+            x = self._extended(low, place, one)
+            y = None if x is None else self._extended(lower, place, other)
             if x is not None and y is not None:
                 return x, y, place
         return _negated(a, carry) if sign < 0 and isinstance(b, int) and b == 255 else None
@@ -176,12 +212,12 @@ class Arithmetic:
         if not isinstance(carry, int):
             carry = self.bit(carry)
         if isinstance(carry, int) and carry == 0:
-            for one, other, turned in ((a, b, False), (b, a, True)):
-                # a number does not touch the bytes below
-                if isinstance(one, Byte) and one.place and isinstance(other, int):
-                    if turned and sign < 0:
-                        break
-                    return one.form, constant(other << 8 * one.place), one.place
+            for one, other in ((a, b), (b, a)) if sign > 0 else ((a, b),):
+                # what is added to a byte does not touch those below
+                number = isinstance(other, int)
+                if isinstance(one, Byte) and one.place and (number or not one.form.root):
+                    more = scaled(algebra.ending(other), 1 << 8 * one.place)
+                    return one.form, more, one.place
             return algebra.ending(a), algebra.ending(b), 0
         # A byte below that makes the carry.
         made = constant(carry) if isinstance(carry, int) else carry.number()
@@ -237,26 +273,12 @@ class Arithmetic:
         flags[CARRY] = flags[NEGATIVE] = flags[SIGN] = flags[HALF] = bit
         return result
 
-    def both(self, a: Value, b: Value) -> Value:
-        """Return the bits that are set in two bytes."""
-        for one, other in ((a, b), (b, a)):
-            if isinstance(one, int) and one in (0, 255):
-                return other if one else 0
-        if a is None or b is None or same(a, b):
-            return a if same(a, b) else None
-        return self.algebra.byte(lambda x, y: x & y, a, b)
 
-    def either(self, a: Any, b: Any) -> Any:
-        """Return the bits that are set in one of two bytes."""
-        for one, other in ((a, b), (b, a)):
-            if isinstance(one, int) and one in (0, 255):
-                return 255 if one else other
-        if a is None or b is None or same(a, b):
-            return a if same(a, b) else None
-        try:
-            return self.algebra.byte(lambda x, y: x | y, a, b)
-        except Unproven:
-            return Combined(a, b)
+def _is_inside(value: Any) -> bool:
+    """Whether it is a byte of a sum, which is not its lowest one."""
+    if isinstance(value, Byte):
+        return value.place > 0 and not value.form.root
+    return isinstance(value, Doubled) and value.times < 7
 
 
 def _are_zeros(*values: Value) -> bool:

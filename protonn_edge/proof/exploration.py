@@ -6,7 +6,7 @@ the same pass of the same loops, and go on as one state if nothing that still ma
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from fractions import Fraction
 from functools import partial
@@ -18,15 +18,20 @@ from protonn_edge.avr import instruction_set
 from protonn_edge.avr.liveness import AT_RETURN, Live, Liveness
 from protonn_edge.avr.order import CallFrame, Flow, Position, flow_from
 from protonn_edge.avr.program import LinkedProgram
+from protonn_edge.proof.data_space import OFFSETS
 from protonn_edge.proof.forms import Bit, Byte, Impossible, Root, Unproven, same
-from protonn_edge.proof.machine import OFFSETS, Fork, Machine
-from protonn_edge.proof.state import ChipState, Meeting, over_way, same_mask, words_over_way
-
-RETURN = 0x1FFFE
-"""Where a function that is called by nobody returns to."""
+from protonn_edge.proof.machine import RETURN, Fork, Machine
+from protonn_edge.proof.state import (
+    INTERRUPTS,
+    ChipState,
+    Meeting,
+    over_way,
+    same_mask,
+    words_over_way,
+)
 
 MOST_STATES = 2_000
-_CALLS = {"call", "rcall", "icall"}
+_CALLS = {"call", "rcall"}
 
 
 class NewJump(Exception):
@@ -57,17 +62,26 @@ class Explorer:
         self._flows: dict[int, Flow] = {}
         self._liveness = Liveness(self.program, self._flow)
 
-    def run(self, start: ChipState) -> list[ChipState]:
-        """Return the states behind a function's return, from one in front of its first place."""
+    def run(self, start: ChipState, *more: Callable[[ChipState], None]) -> list[ChipState]:
+        """Return the states behind a function's return, from one in front of its first place.
+
+        Each of `more` lets such a state call the next function.
+        """
         while True:
-            state = start.copy()
+            states = [start.copy()]
             self.ways, self.stopped = [], []
             try:
-                self._enter(state)
-                return self.go_on([state])
+                for call in (lambda _: None, *more):
+                    for state in states:
+                        call(state)
+                        state.frames, state.calls = [], []
+                        self._enter(state)
+                    states = self.go_on(states)
             except NewJump:
                 self._flows.clear()
                 self._liveness.forget()
+            else:
+                return states
 
     def go_on(self, states: list[ChipState]) -> list[ChipState]:
         """Return the states behind the outermost return."""
@@ -279,7 +293,8 @@ class Explorer:
         pair = partial(words_over_way, self.machine.algebra, way)
         state = _merged(states, live, self.machine, partial(over_way, way), pair)
         if state is not None:
-            state.masks, state.flags = {}, [None] * 8
+            interrupts = _if_same([each.flags[INTERRUPTS] for each in states])
+            state.masks, state.flags = {}, [None] * INTERRUPTS + [interrupts]
             self.ways.append(way)
         return state
 

@@ -43,6 +43,8 @@ class Root:
         If it is a *way*, where its values are taken: each within one of these boxes.
     factors : sequence of Root
         If it is a *pair*, the two roots whose combined values it takes, the second one's first.
+    low_of : SumForm or None
+        If it is the lowest byte of a sum, that sum; proofs let it be any byte.
     """
 
     _numbers = count()
@@ -55,11 +57,13 @@ class Root:
         dropped: int = 0,
         boxes: Sequence[Mapping[Root, Mask]] = (),
         factors: Sequence[Root] = (),
+        low_of: SumForm | None = None,
     ) -> None:
         self.name = name
         self.values = np.asarray(values, np.int64)
         self.size = len(self.values)
         self.of, self.dropped, self.boxes, self.factors = of, dropped, boxes, factors
+        self.low_of = low_of
         self.number = next(self._numbers)
 
     def __repr__(self) -> str:
@@ -82,7 +86,14 @@ class Summand:
         table = _TABLES.get(key)
         if table is None:
             table = _TABLES[key] = Summand(array)
+            _check_fits(table.low, table.high)
         return table
+
+
+def _check_fits(*ends: int) -> None:
+    """Refuse numbers that sums of two of them may not hold."""
+    if max(map(abs, ends)) >= 1 << 62:
+        raise Unproven("a number of more than 62 bits")
 
 
 _TABLES: WeakValueDictionary[tuple[int, bytes], Summand] = WeakValueDictionary()
@@ -123,6 +134,8 @@ class SumForm:
 
     def array(self) -> Any:
         """Return its values over its only root; a number if it has none."""
+        if len(self.tables) > 1:
+            raise Unproven(f"{self} is no function of one value")
         for table in self.tables.values():
             return table.array + self.constant
         return np.int64(self.constant)
@@ -189,6 +202,8 @@ def scaled(x: SumForm, factor: int) -> SumForm:
     """Return ``factor * x``."""
     if factor in (0, 1):
         return x if factor else constant(0)
+    for each in x.tables.values():
+        _check_fits(factor * each.low, factor * each.high)
     tables = {root: Summand.of(root, factor * each.array) for root, each in x.tables.items()}
     return SumForm(factor * x.constant, tables)
 

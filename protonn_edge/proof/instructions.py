@@ -12,6 +12,7 @@ import numpy as np
 
 from protonn_edge.avr.instructions import Decoded
 from protonn_edge.avr.liveness import pointer_of
+from protonn_edge.proof.data_space import OFFSETS
 from protonn_edge.proof.forms import (
     Bit,
     Byte,
@@ -26,7 +27,7 @@ from protonn_edge.proof.forms import (
     same,
     single,
 )
-from protonn_edge.proof.machine import OFFSETS, Action, Fork, Machine, Operands
+from protonn_edge.proof.machine import Action, Fork, Machine, Operands
 from protonn_edge.proof.state import (
     CARRY,
     HALF,
@@ -55,7 +56,7 @@ def _adc(machine: Machine, state: ChipState, o: Operands, _: Decoded) -> None:
     r[o["d"]] = machine.arithmetic.sum(state, r[o["d"]], r[o["r"]], state.flags[CARRY], 1)
 
 
-def _difference(machine: Machine, state: ChipState, o: Operands, name: str) -> Value:
+def _difference(machine: Machine, state: ChipState, o: Operands, name: str) -> Any:
     r, chain = state.registers, name.startswith(("sbc", "cpc"))
     a, b = r[o["d"]], r[o["r"]] if "r" in o else o["K"]
     if o.get("r") == o["d"]:
@@ -110,24 +111,18 @@ def _logic(machine: Machine, state: ChipState, register: int, result: Value) -> 
         machine.arithmetic.set_signs(state, result, 0)
 
 
-def _and(machine: Machine, state: ChipState, o: Operands, _: Decoded) -> None:
-    r = state.registers
-    _logic(
-        machine,
-        state,
-        o["d"],
-        machine.arithmetic.both(r[o["d"]], r[o["r"]] if "r" in o else o["K"]),
-    )
+def _bitwise(operation: str) -> Action:
+    """Return the action of AND or OR: the method of `Arithmetic` with this name, and the flags."""
+
+    def act(machine: Machine, state: ChipState, o: Operands, _: Decoded) -> None:
+        r = state.registers
+        compute = getattr(machine.arithmetic, operation)
+        _logic(machine, state, o["d"], compute(r[o["d"]], r[o["r"]] if "r" in o else o["K"]))
+
+    return act
 
 
-def _or(machine: Machine, state: ChipState, o: Operands, _: Decoded) -> None:
-    r = state.registers
-    _logic(
-        machine,
-        state,
-        o["d"],
-        machine.arithmetic.either(r[o["d"]], r[o["r"]] if "r" in o else o["K"]),
-    )
+_both, _either = _bitwise("both"), _bitwise("either")
 
 
 def _eor(machine: Machine, state: ChipState, o: Operands, _: Decoded) -> None:
@@ -195,8 +190,7 @@ def _bld(machine: Machine, state: ChipState, o: Operands, _: Decoded) -> None:
 
 
 def _set_flag(_machine: Machine, state: ChipState, o: Operands, here: Decoded) -> None:
-    if o["s"] != INTERRUPTS:
-        state.flags[o["s"]] = int(here.name == "bset")
+    state.flags[o["s"]] = int(here.name == "bset")
 
 
 def _mul(machine: Machine, state: ChipState, o: Operands, here: Decoded) -> None:
@@ -301,10 +295,14 @@ def _out(machine: Machine, state: ChipState, o: Operands, _: Decoded) -> None:
     value = state.registers[o["r"]]
     if o["A"] in (STACK_LOW, STACK_HIGH):
         state.stack[o["A"] - STACK_LOW] = value
+        if o["A"] == STACK_LOW:
+            machine.clear_below(state)
+        elif state.flags[INTERRUPTS] != 0:
+            raise Unproven("an interrupt may occur between the bytes of the stack pointer")
     elif o["A"] == SREG and isinstance(value, Status):
         state.flags = [*value.flags]
     elif o["A"] == SREG and value is not None:
-        for number in range(INTERRUPTS):
+        for number in range(INTERRUPTS + 1):
             state.flags[number] = Flag(partial(machine.arithmetic.bit_of, value, number))
     else:
         raise Unproven(f"it writes I/O 0x{o['A']:x}")
@@ -319,13 +317,7 @@ def _call(machine: Machine, state: ChipState, o: Operands, here: Decoded) -> Non
 
 
 def _ret(machine: Machine, state: ChipState, _: Operands, __: Decoded) -> None:
-    words = 0
-    for _number in range(machine.program.core.return_bytes):
-        value = machine.pop(state)
-        if not isinstance(value, int):
-            raise Unproven("the return address is lost")
-        words = words << 8 | value
-    state.place = 2 * words
+    state.place = machine.left(state)
 
 
 def _ijmp(machine: Machine, state: ChipState, _: Operands, __: Decoded) -> None:
@@ -333,11 +325,6 @@ def _ijmp(machine: Machine, state: ChipState, _: Operands, __: Decoded) -> None:
     if not isinstance(place, int) or place >= OFFSETS:
         raise Unproven("it jumps to an unknown place")
     state.place = 2 * place
-
-
-def _icall(machine: Machine, state: ChipState, o: Operands, here: Decoded) -> None:
-    _ijmp(machine, state, o, here)
-    machine.enter(state, state.place, here.end)
 
 
 def _branch(machine: Machine, state: ChipState, o: Operands, here: Decoded) -> Fork | None:
@@ -390,8 +377,8 @@ def _nop(machine: Machine, *_: Any) -> None:
 _NAMES = {
     "subtract": "sub sbc subi sbci",
     "compare": "cp cpc cpi",
-    "and": "and andi",
-    "or": "or ori",
+    "both": "and andi",
+    "either": "or ori",
     "increment": "inc dec",
     "pair": "adiw sbiw",
     "shift": "lsr ror asr",
@@ -403,7 +390,7 @@ _NAMES = {
     "branch": "brbs brbc",
     "jump": "rjmp jmp",
     "call": "call rcall",
-    "": "add adc com neg eor swap bst bld mov movw ldi lpm push pop in out ret ijmp icall nop",
+    "": "add adc com neg eor swap bst bld mov movw ldi lpm push pop in out ret ijmp nop",
 }
 ACTIONS: dict[str, Action] = {
     name: globals()[f"_{action or name}"]

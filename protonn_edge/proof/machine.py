@@ -6,36 +6,26 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from protonn_edge.avr.instructions import Decoded
 from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.errors import CheckFailed
 from protonn_edge.proof.algebra import Algebra
 from protonn_edge.proof.arithmetic import Arithmetic
+from protonn_edge.proof.data_space import DataSpace
 from protonn_edge.proof.forms import (
     Bit,
     Byte,
     Order,
     Root,
-    SumForm,
-    Summand,
     Unproven,
-    Value,
-    byte_of,
-    congruent,
-    constant,
-    plus,
-    single,
+    same,
     variable,
 )
 from protonn_edge.proof.state import ChipState
 
-FIRST_SRAM = 0x100
-OFFSETS = 1 << 20
-"""Addresses from here on are relative: `OFFSETS` apart for each pointer of unknown value."""
-_BASE = 1 << 16  # so that an offset may be negative
-_NOWHERE = range(0)
+RETURN = 1 << 24
+"""Where the outermost function returns to: no address of flash."""
 
 
 class Fork(NamedTuple):
@@ -50,15 +40,11 @@ Operands = Mapping[str, int]
 Action = Callable[["Machine", ChipState, Operands, Decoded], Fork | None]
 
 
-class Machine:
-    """A chip with a program, whose memory may be written only where the model's variables are.
+class Machine(DataSpace):
+    """A chip with a program.
 
     Attributes
     ----------
-    initial : dict of int to int
-        Bytes of the model's variables before the call: all that may be written.
-    carried : set of int
-        Those that are read before they are written.
     executed : dict of int to tuple
         The instructions that were executed, by their places.
     flash_read : set of int
@@ -73,34 +59,13 @@ class Machine:
     ) -> None:
         self.program, self._actions = program, actions
         self.code = program.code
-        self.algebra = Algebra()
+        super().__init__(Algebra(), initial or {})
         self.arithmetic = Arithmetic(self.algebra)
-        self.initial = initial or {}
-        self.carried: set[int] = set()
-        self._pointers: dict[Summand, tuple[Root, int]] = {}
-        self._writable: dict[int, range] = {}
         self.flash_read: set[int] = set()  # places of tables
+        # the return address of the outermost call, which no program knows
+        bytes_of_address = range(program.core.return_bytes)
+        self.back = [Byte(variable(Root(f"back{k}", np.arange(256))), 0) for k in bytes_of_address]
         self.executed: dict[int, tuple[Action, Decoded]] = {}
-
-    def pointer(
-        self, name: str, values: NDArray[np.int64], writable: range = _NOWHERE
-    ) -> tuple[Root, int]:
-        """Return a root for an address, and a place that stands for the address.
-
-        Only the addresses at `writable` distances from it are written.
-        """
-        root = Root(name, values)
-        if len(values) == 1:
-            return root, int(values[0])
-        place = (len(self._pointers) + 1) * OFFSETS + _BASE
-        self._pointers[variable(root).tables[root]] = root, place
-        self._writable[place - _BASE] = range(place + writable.start, place + writable.stop)
-        return root, place
-
-    def stack(self) -> list[Value]:
-        """Return the bytes of a stack pointer that may be anywhere in SRAM."""
-        root, _ = self.pointer("stack", np.arange(FIRST_SRAM, 0x10000), range(-_BASE, 1))
-        return [byte_of(variable(root), k) for k in range(2)]
 
     def step(self, state: ChipState) -> Fork | None:
         """Execute an instruction; return the ways on if inputs decide between two."""
@@ -122,111 +87,33 @@ class Machine:
             where = self.program.names.name_of(here.address)
             raise Unproven(f"{reason} ({here.name} at 0x{here.address:x}, {where})") from None
 
-    def place(self, low: Value, high: Value, offset: int = 0) -> int | tuple[Root, Any]:
-        """Return an address: a number, or a root and the addresses over it."""
-        if low is None or high is None:
-            raise Unproven("an undefined address is used")
-        if isinstance(low, int) and isinstance(high, int):
-            return (low + (high << 8) + offset) & 0xFFFF
-        form = _whole(low, high)
-        if form is not None:
-            pointer = self._pointers.get(next(iter(form.tables.values()))) if form.root else None
-            if pointer is not None:
-                more = form.constant - int(pointer[0].values[0]) + offset
-                return pointer[1] + (more + 0x8000) % 0x10000 - 0x8000
-            one, array = (form.root, form.array()) if form.root else self.algebra.cut(form)
-            return one, (array + offset) & 0xFFFF
-        root, array = self.algebra.pointwise(lambda x, y: (x | y << 8) + offset & 0xFFFF, low, high)
-        assert root is not None
-        return root, array
-
-    def moved(self, low: Value, high: Value, by: int) -> list[Value]:
-        """Return the bytes of a pointer that is incremented or decremented."""
-        form = _whole(low, high)
-        if form is None:
-            place = self.place(low, high, by)
-            assert isinstance(place, tuple)
-            form = single(*place)
-        moved = plus(form, constant(by))
-        return [byte_of(moved, 0), byte_of(moved, 1)]
-
-    def read(self, state: ChipState, place: int) -> Any:
-        """Return a byte of the data space."""
-        value = state.memory.get(place)
-        if value is None and place not in state.memory:
-            if place in self.initial:
-                return self.before(state, place)
-            if place < OFFSETS or not self._writable[place - place % OFFSETS]:
-                raise Unproven(f"it reads {_named(place)}")
-        elif place >= OFFSETS and not self._on_stack(state, place):
-            return None  # an interrupt may have changed it
-        if isinstance(value, Byte) and value.place == 0 and value.form.root is not None:
-            form = value.form
-            if form.low >= -128 and form.high < (256 if form.low >= 0 else 128):
-                return byte_of(self.algebra.reduced(form), 0)
-        return value
-
-    def before(self, state: ChipState, place: int) -> Any:
-        """Return what a state holds at a place, written or not; None if that is undefined."""
-        if place in state.memory or place not in self.initial:
-            return state.memory.get(place)
-        self.carried.add(place)
-        return self.initial[place]
-
-    def write(self, state: ChipState, place: int, value: Any) -> None:
-        """Set a byte of the data space, which must be one of the model's or of the stack."""
-        if place < OFFSETS:
-            inside = place in self.initial
-        else:
-            inside = place in self._writable[place - place % OFFSETS]
-        if not inside:
-            raise Unproven(f"it writes to {_named(place)}")
-        state.memory[place] = value
-
-    def _on_stack(self, state: ChipState, place: int) -> bool:
-        """Whether a relative place is not below the top of the stack."""
-        top = self.top(state)
-        return place > top or place - place % OFFSETS != top - top % OFFSETS
-
-    def top(self, state: ChipState) -> int:
-        """Return where the next byte on the stack goes."""
-        place = self.place(*state.stack)
-        if not isinstance(place, int):
-            raise Unproven("the stack pointer is unknown")
-        return place
-
     def _move_stack(self, state: ChipState, by: int) -> None:
         low, high = state.stack
         state.stack = self.moved(low, high, by)
 
     def push(self, state: ChipState, value: Any) -> None:
         """Put a byte onto the stack."""
-        self.write(state, self.top(state), value)
         self._move_stack(state, -1)
+        self.write(state, self.top(state) + 1, value)
 
     def pop(self, state: ChipState) -> Any:
         """Take a byte off the stack."""
         value = self.read(state, self.top(state) + 1)
         self._move_stack(state, 1)
+        self.clear_below(state)
         return value
 
-    def enter(self, state: ChipState, function: int, back: int) -> None:
-        """Call a function, which returns to an address."""
-        for number in range(self.program.core.return_bytes):
-            self.push(state, back >> 8 * number + 1 & 255)
+    def enter(self, state: ChipState, function: int, back: int | None = None) -> None:
+        """Call a function, which returns to an address, or from the outermost call."""
+        for number, byte in enumerate(self.back):
+            self.push(state, byte if back is None else back >> 8 * number + 1 & 255)
         state.place = function
 
-
-def _named(place: int) -> str:
-    if place < OFFSETS:
-        return f"0x{place:x}, which is none of the model's variables"
-    return "beyond its arguments and its stack"
-
-
-def _whole(low: Value, high: Value) -> SumForm | None:
-    """Return the form of two bytes, if they are its lowest ones."""
-    if isinstance(low, int) and isinstance(high, int):
-        return constant(low | high << 8)
-    if not isinstance(low, Byte) or not isinstance(high, Byte) or (low.place, high.place) != (0, 1):
-        return None
-    return high.form if congruent(low.form, high.form, 256) else None
+    def left(self, state: ChipState) -> int:
+        """Return from a function; return where to, or RETURN."""
+        popped = [self.pop(state) for _ in self.back][::-1]
+        if all(same(*each) for each in zip(popped, self.back, strict=True)):
+            return RETURN
+        if not all(isinstance(each, int) for each in popped):
+            raise Unproven("the return address is lost")
+        return sum(byte << 8 * k + 1 for k, byte in enumerate(popped))

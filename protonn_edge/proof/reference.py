@@ -65,7 +65,10 @@ class Reference:
     def function(
         self, form: SumForm, compute: Callable[[NDArray[np.int64]], NDArray[Any]], dropped: int = 0
     ) -> SumForm:
-        """Return a function of a value, which the lowest bytes of a wide sum do not change."""
+        """Return a monotonic function of a value; of wide sums, without the lowest bytes.
+
+        Refuse a function that the lowest bytes change.
+        """
         if not form.tables:
             return constant(int(compute(np.array([form.constant]))[0]))
         if form.root is not None:
@@ -73,6 +76,8 @@ class Reference:
         elif dropped and form.high - form.low > Algebra.WIDE:
             root, array = self.algebra.cut(form, dropped)
             array = array << 8 * dropped
+            if (compute(array) != compute(array + (1 << 8 * dropped) - 1)).any():
+                raise Unproven("the model uses bytes of a sum that the program leaves out")
         else:
             root, array = self.algebra.cut(form)
         return self.algebra.reduced(single(root, compute(array)))

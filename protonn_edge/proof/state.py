@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -69,6 +69,13 @@ class Combined:
             self.parts += each.parts if isinstance(each, Combined) else [each]
 
 
+class Doubled:
+    """A byte of a form, but for some lowest bits: one for each time that it was doubled."""
+
+    def __init__(self, form: SumForm, place: int, times: int) -> None:
+        self.form, self.place, self.times = form, place, times
+
+
 class Status:
     """The flags as they were when a program saved them."""
 
@@ -111,6 +118,21 @@ class ChipState:
         self.masks[root] = mask if own is None else own & mask
 
 
+def with_least(masks: Mapping[Root, Mask]) -> dict[Root, Mask]:
+    """Return masks with those that follow where a sum is least: so is each of its tables."""
+    every, left = dict(masks), [*masks]
+    while left:
+        root = left.pop()
+        of = root.of
+        if of is None or root.values[every[root]].max() << 8 * root.dropped > of.low:
+            continue
+        for each, table in of.tables.items():
+            own, least = every.get(each), table.array == table.low
+            every[each] = least if own is None else own & least
+            left += [each] if own is None else []
+    return every
+
+
 def same_mask(one: Mask | None, other: Mask | None) -> bool:
     """Whether two states are on the same values of a root."""
     if one is None or other is None:
@@ -137,21 +159,33 @@ class Meeting:
             if same(one, other) or self._covers(one, other, mask):
                 return one
         chosen = self._chosen(x, y)
-        if chosen is None:
-            one, other = (self._known(*each) for each in zip((x, y), self._states, strict=True))
-            return one if same(one, other) else None
-        return chosen
+        if chosen is not None:
+            return chosen
+        for one, other, state in ((x, y, self._states[1]), (y, x, self._states[0])):
+            known = self._known(one, state)
+            if isinstance(known, int) and same(known, self._known(other, state)):
+                return one
+        return None
 
     def _known(self, value: Any, state: ChipState) -> Any:
         """Return a byte as a number, if all inputs that lead to a state give it the same."""
         if not isinstance(value, Byte):
             return value
-        self._algebra.facts, self._algebra.masks = state.facts, state.masks
-        low, high = (
-            end >> 8 * value.place for end in self._algebra.bounds(value.form, by_cuts=True)
-        )
+        root = value.form.root
+        form = root.of if root is not None and root.of is not None else value.form
+        self._algebra.facts, self._algebra.masks = state.facts, with_least(state.masks)
+        low, high = self._algebra.bounds(form, by_cuts=True)
         self._algebra.forget()
-        return low & 255 if low == high else value
+        if form is value.form:
+            low, high = (end >> 8 * value.place for end in (low, high))
+            return low & 255 if low == high else value
+        assert root is not None
+        first, last = np.searchsorted(
+            root.values, (low >> 8 * root.dropped, high >> 8 * root.dropped)
+        )
+        array = value.array()[first : last + 1]
+        inside = root.values[0] <= low >> 8 * root.dropped and last < root.size
+        return int(array[0]) if inside and (array == array[0]).all() else value
 
     def _chosen(self, x: int | Byte, y: int | Byte) -> Value:
         """Return a table with the values of both, if the root is all that they depend on there."""
@@ -168,7 +202,7 @@ class Meeting:
         if joined is None:
             place = 0
             try:
-                forms = [self._algebra.number(each) for each in (x, y)]
+                forms = [self._algebra.number(self._rooted(each)) for each in (x, y)]
             except Unproven:
                 return None
             joined = where(self._root, self._one, *forms)
@@ -194,12 +228,21 @@ class Meeting:
 
         return Flag(compute)
 
+    def _rooted(self, value: int | Byte) -> int | Byte:
+        return Byte(self._as_root(value.form), value.place) if isinstance(value, Byte) else value
+
     def _as_root(self, form: SumForm) -> SumForm:
-        """Return a sum that was cut into the root as a form over that."""
+        """Return a multiple of a sum that was cut into the root as a form over that."""
         of = self._root.of
-        if of is None or self._root.dropped or form.tables != of.tables:
+        if of is None or self._root.dropped or form.tables.keys() != of.tables.keys():
             return form
-        return single(self._root, self._root.values + (form.constant - of.constant))
+        root = next(iter(of.tables))
+        at = int(np.argmax(np.abs(of.table(root))))
+        factor = int(form.table(root)[at]) // int(of.table(root)[at])
+        rest = minus(form, scaled(of, factor))
+        if rest.tables:
+            return form
+        return single(self._root, factor * self._root.values + rest.constant)
 
     def _over_root(self, value: Any) -> Any:
         """Return a byte of a sum that was cut without its lowest bytes over the root."""

@@ -55,7 +55,7 @@ def flash_of(candidate: Record) -> float:
 
 def cycles_of(candidate: Record) -> float:
     """Return the mean cycles of a candidate."""
-    return candidate.measured.mean_cycles
+    return candidate.measured.known_cycles
 
 
 def front(candidates: Sequence[Record], cost: Callable[[Record], float]) -> list[Record]:
@@ -124,6 +124,14 @@ class Choice:
         if self.kind == _BEST:
             return self.kind
         return f"{self.kind} {_CHANCE if self.points is None else format(self.points, 'g')}"
+
+    def check(self, board: Board) -> None:
+        """Refuse to choose by time where cycles are not predicted."""
+        if _COSTS.get(self.kind) is cycles_of and board.cpu.program:
+            raise InputError(
+                f"--choose is {self}, but a search does not predict cycles on {board.name}; choose "
+                "'smallest-within' or 'best'"
+            )
 
     def ranked(self, candidates: Sequence[Record]) -> list[Record]:
         """Return the candidates in order of preference."""

@@ -17,7 +17,8 @@ from protonn_edge.boards import Board
 from protonn_edge.chain.head import Remedies, remedies_of
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import rule_modules
-from protonn_edge.codegen import Limits, Plan, plans
+from protonn_edge.codegen import DevicePlan, Limits, Plan, device_plans
+from protonn_edge.codegen.words import WordPlan
 from protonn_edge.datasets import Dataset
 from protonn_edge.datasets.naming import did_you_mean, label_text, listed
 from protonn_edge.errors import CheckFailed, InputError, shortened
@@ -155,11 +156,16 @@ BOARD = "board"
 class Figures:
     """Memory and cycles of the classifier: its generated code, constants and variables."""
 
-    kernel: str  # columns, masked, unrolled, packed: the kernel of the projection in the plan
+    kernel: str  # columns, masked, unrolled, packed, words: the one that names the plan
     # by the planner, without the firmware around it (serial protocol, buffers, stack)
     flash_bytes: int
     sram_bytes: int
-    mean_cycles: float  # mean cycles of a prediction on the given points
+    mean_cycles: float | None  # of a prediction on the given points, where they are predicted
+
+    @property
+    def known_cycles(self) -> float:
+        """The mean cycles to compare models by; 0 where they are not predicted."""
+        return self.mean_cycles or 0.0
 
 
 @dataclass(frozen=True)
@@ -183,6 +189,16 @@ class TuningLimits:
             for name, limit in limits.items()
             if limit is not None
         }
+
+    def check(self, board: Board) -> None:
+        """Refuse limits of time where cycles are not predicted."""
+        timed = {"--max-latency-ms": self.latency_ms, "--max-energy-mj": self.energy_mj}
+        for name, limit in timed.items():
+            if limit is not None and board.cpu.program:
+                raise InputError(
+                    f"{name} is {limit:g}, but a search does not predict cycles on {board.name}; "
+                    f"omit {name}, and measure the model with 'hil'"
+                )
 
     def describe(self, name: str, figures: Figures, board: Board) -> str:
         """Return how much of one limit a model uses, for display."""
@@ -208,12 +224,12 @@ _LIMITS = {
     "--max-sram": _Limit("sram_bytes", lambda own, _: own.sram_bytes, ",", "B SRAM"),
     "--max-latency-ms": _Limit(
         "latency_ms",
-        lambda own, board: board.milliseconds(own.mean_cycles),
+        lambda own, board: board.milliseconds(own.known_cycles),
         ".2f",
         "ms on average",
     ),
     "--max-energy-mj": _Limit(
-        "energy_mj", lambda own, board: board.millijoules(own.mean_cycles), ".3f", "mJ on average"
+        "energy_mj", lambda own, board: board.millijoules(own.known_cycles), ".3f", "mJ on average"
     ),
 }
 
@@ -225,7 +241,7 @@ class Fit:
     figures: Figures
     # the used share by the limit's name, above 1; empty if no limit is exceeded
     excess: dict[str, float]
-    plan: Plan
+    plan: DevicePlan
 
     @property
     def worst(self) -> float:
@@ -241,20 +257,26 @@ def fit_of(model: IntegerChain, Q: NDArray[np.uint8], board: Board, limits: Tuni
     # The fastest first; the last one is the smallest.
     allowed = Limits(flash, board.sram_bytes, board.cpu)
     activity = measure_activity(model, Q)
-    chosen = plans(model, allowed, activity=activity)
-    fits = [_fit(plan, board, limits, remedies_of(model)) for plan in chosen]
+    chosen = device_plans(model, allowed, activity=activity)
+    fits = [
+        _fit(plan, board, limits, remedies_of(model))
+        for plan in chosen
+        if isinstance(plan, Plan | WordPlan)
+    ]
     return min(fits, key=lambda fit: fit.worst)
 
 
-def _fit(plan: Plan, board: Board, limits: TuningLimits, remedies: Remedies) -> Fit:
+def _fit(plan: Plan | WordPlan, board: Board, limits: TuningLimits, remedies: Remedies) -> Fit:
+    firmware_bytes = FIRMWARE_FLASH_BYTES if isinstance(plan, Plan) else 0
     figures = Figures(
         kernel=plan.kernel,
-        flash_bytes=plan.flash_bytes - FIRMWARE_FLASH_BYTES,
+        flash_bytes=plan.flash_bytes - firmware_bytes,
         sram_bytes=plan.state_bytes,
         mean_cycles=plan.mean_cycles,
     )
     excess = {name: used for name, used in limits.used(figures, board).items() if used > 1}
-    beyond = max(plan.flash_bytes / board.flash_bytes, plan.sram_bytes / board.sram_bytes)
+    sram_bytes = plan.sram_bytes if isinstance(plan, Plan) else plan.state_bytes
+    beyond = max(plan.flash_bytes / board.flash_bytes, sram_bytes / board.sram_bytes)
     try:
         check_estimate(plan, board, remedies)
     except CheckFailed:

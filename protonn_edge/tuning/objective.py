@@ -171,7 +171,7 @@ def _reporter(
             record.outcome == "complete"
             and other is not None
             and other.flash_bytes <= figures.flash_bytes
-            and other.mean_cycles <= figures.mean_cycles
+            and other.known_cycles <= figures.known_cycles
         ):
             earlier = create_trial(value=record.score, intermediate_values=dict(record.steps))
             study.add_trial(earlier)

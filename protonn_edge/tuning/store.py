@@ -79,6 +79,7 @@ class Record:
     def to_json(self, board: Board) -> dict[str, Any]:
         """Return a complete trial with its latency and energy on the board."""
         figures = self.measured
+        cycles = figures.mean_cycles
         return {
             "trial": self.number,
             "is_default": self.is_default,
@@ -89,8 +90,8 @@ class Record:
             "fold_accuracies": list(self.accuracies),
             "log_loss": self.loss,
             **asdict(figures),
-            "mean_ms": board.milliseconds(figures.mean_cycles),
-            "mean_mj": board.millijoules(figures.mean_cycles),
+            "mean_ms": None if cycles is None else board.milliseconds(cycles),
+            "mean_mj": None if cycles is None else board.millijoules(cycles),
             "settings": dict(self.settings),
         }
 

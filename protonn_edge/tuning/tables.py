@@ -61,7 +61,7 @@ def _table(
             *map(metric.shown, (each.score, each.accuracy)[: len(shares)]),
             f"{each.measured.flash_bytes:,}",
             f"{each.measured.sram_bytes:,}",
-            f"{board.milliseconds(each.measured.mean_cycles):.3f}",
+            _ms(each, board),
             *(
                 ", ".join(shown(each.settings[name]) for name in names if name in each.settings)
                 for names in columns.values()
@@ -73,6 +73,11 @@ def _table(
     return row_table((*figures, *columns), cells, texts, **style)
 
 
+def _ms(each: Record, board: Board) -> str:
+    cycles = each.measured.mean_cycles
+    return "-" if cycles is None else f"{board.milliseconds(cycles):.3f}"
+
+
 def kind_table(best: Mapping[str, Record], board: Board, metric: Metric) -> Table:
     """Return the best candidate of each kind, by `best_of_kinds`."""
     headings = "kind", f"{metric}{metric.unit}", "over folds", "ms mean", "flash B"
@@ -81,7 +86,7 @@ def kind_table(best: Mapping[str, Record], board: Board, metric: Metric) -> Tabl
             kind,
             metric.shown(each.score),
             f"±{metric.shown(each.deviation)}",
-            f"{board.milliseconds(each.measured.mean_cycles):.3f}",
+            _ms(each, board),
             f"{each.measured.flash_bytes:,}",
         )
         for kind, each in best.items()
@@ -102,12 +107,12 @@ def front_figure(
     def _scores(trials: Sequence[Record]) -> list[float]:
         return [float(metric.shown(each.score)) for each in trials]
 
+    shown = [(flash_of, 1.0, "flash of the classifier, B")]
+    if not board.cpu.program:  # cycles are predicted
+        shown.append((cycles_of, board.milliseconds(1), "mean time of a prediction, ms"))
     figure = Figure(figsize=(9, 4), layout="constrained")
-    axes: Any = figure.subplots(1, 2, sharey=True)
-    for axis, cost, scale, label in (
-        (axes[0], flash_of, 1.0, "flash of the classifier, B"),
-        (axes[1], cycles_of, board.milliseconds(1), "mean time of a prediction, ms"),
-    ):
+    axes: Any = figure.subplots(1, len(shown), sharey=True, squeeze=False)[0]
+    for axis, (cost, scale, label) in zip(axes, shown, strict=True):
         line = front(candidates, cost)
         axis.plot(
             [scale * cost(each) for each in candidates], _scores(candidates), ".", color="0.6"

@@ -21,6 +21,10 @@ _FUNCTION = re.compile(r"^static[^\n;{}]*?(\w+)\([^;{}]*?\)\n\{\n(.*?)^\}", re.M
 _ASSEMBLY = "__asm__ volatile("
 
 
+PROVEN = ("linear", "dense", "projection")
+"""Kinds of stages of which `equality` proves each program of `conformance`."""
+
+
 @dataclass(frozen=True)
 class Function:
     """A function with assembly in a program."""
@@ -40,6 +44,11 @@ class Function:
     def is_own(self) -> bool:
         """Whether it is of the stage that the program is there for."""
         return self.stage == self.program.instance.stage_name
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether `equality` proves programs with it."""
+        return named_stages(self.program.instance.model)[self.stage].kind in PROVEN
 
     @property
     def id(self) -> str:

@@ -12,7 +12,7 @@ from agreement.agreement import compare, prove
 from agreement.calls import LISTINGS, all_calls
 from agreement.case import Stage
 from agreement.machine import Machine
-from agreement.sources import Function, cases_of, functions, stage_of
+from agreement.sources import PROVEN, Function, cases_of, functions, stage_of
 from agreement.symbolic import GaveUp, Knowledge
 from agreement.values import Lanes, z3
 from avr_tools import needs_avr_gcc
@@ -34,7 +34,7 @@ def all_functions() -> tuple[Function, ...]:
 
 @needs_z3
 @needs_avr_gcc
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in PROVEN])
 def test_functions_of_a_kind(kind: str) -> None:
     """`make agreement` proves and tries more, which takes longer."""
     for function in all_functions():

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from avr_programs import compile_text
 from avr_tools import AVR_GCC, skip_without
@@ -14,9 +16,12 @@ from model_factory import plain_model
 from refusals import refuses
 
 from protonn_edge.certificate.claims import Certificate, Claim, Settings, read_certificate
-from protonn_edge.errors import InputError
+from protonn_edge.certificate.every_input import refuse_different
+from protonn_edge.device import Result
+from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.export.exporting import export
 from protonn_edge.export.folder import LIVE, write_folder
+from protonn_edge.projects.folder import Project
 from protonn_edge.projects.project import build
 
 pytestmark = pytest.mark.usefixtures("_tools")
@@ -59,11 +64,18 @@ def test_a_project_is_certified_with_what_was_proven_and_measured(
     project: Path, tmp_path: Path
 ) -> None:
     path = tmp_path / "certificate.json"
-    record = run_json("verify", project, "-o", path, "--points", 20)
+    record = run_json("verify", project, "-o", path, "--points", 20, "--every-input")
     claims = claims_of(record)
     assert {name for name, claim in claims.items() if claim["status"] == "proven"} >= {
         *("ranges", "sources", "flash", "sram", "stack"),
-        *("no-recursion", "no-allocation", "no-floats", "cycles-most", "cycles-least"),
+        *(
+            "every-input",
+            "no-recursion",
+            "no-allocation",
+            "no-floats",
+            "cycles-most",
+            "cycles-least",
+        ),
     }
     least, took, most = (
         claims[name]["value"] for name in ("cycles-least", "cycles-measured", "cycles-most")
@@ -74,6 +86,17 @@ def test_a_project_is_certified_with_what_was_proven_and_measured(
     assert claims["memory-safety"]["status"] == "not checked"
     assert json.loads(path.read_text("utf-8")) == record
     assert "firmware/generated/pnn_model.c" in record["hashes"]
+
+
+def test_a_confirmed_difference_is_named(project: Path) -> None:
+    model = Project(project).generated()[0]
+    points = np.zeros((1, model.n_features), np.uint8)
+    (label,), (scores,) = model.answers(points)
+    right = Result(0, 0, int(label), None, scores=tuple(scores.tolist()))
+    refuse_different(model, points, lambda _: [right])
+    wrong = replace(right, scores=(*right.scores[:-1], right.scores[-1] + 1))
+    with pytest.raises(CheckFailed, match="to the inputs 0 0 .* but the integer model answers"):
+        refuse_different(model, points, lambda _: [wrong])
 
 
 def test_the_same_project_has_the_same_certificate_elsewhere(project: Path, tmp_path: Path) -> None:

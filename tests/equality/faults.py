@@ -1,19 +1,21 @@
 """Put faults into linked programs: none may be proven, unless no answer changes.
 
-    PYTHONPATH=tests python -m equality.faults [FAULTS [KIND NUMBER]...]
+    PYTHONPATH=tests python -m equality.faults [--count FAULTS] [--seed SEED] [KIND NUMBER]...
 
 A fault is in the code that a prediction executes (a bit, an immediate, a register, a branch by one
-instruction or with the opposite condition, two instructions in the other order), in a table, or in
-the model, of which another one of the same size is wanted. A program that is proven nevertheless
+instruction or with the opposite condition, an instruction that is left out, repeated, random, one
+from elsewhere, or behind its follower), in a table (a bit, or two entries in the other order), or
+in the model, of which another one of the same size is wanted. A program that is proven nevertheless
 runs on the emulated Uno, on points that it draws itself; all of its scores and classes must be the
-model's. For one that is not, an input is searched for which it differs.
+model's. A tenth of the others run there on fewer points.
 """
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import random
-import sys
+import socket
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,20 +27,24 @@ from avr_programs import compile_text
 from conformance.instances import programs_of
 from elftools.elf.elffile import ELFFile
 from equality.fuzz import encoded
-from generated_programs import answers_in_bytes, printed_by_uno, write_c
+from generated_programs import answers_in_bytes, write_c
 
-from protonn_edge.avr.program import read_program
-from protonn_edge.proof.counterexample import counterexample
+from protonn_edge.avr.instructions import Decoded
+from protonn_edge.avr.program import LinkedProgram, read_program
+from protonn_edge.emulator import EmulatedUno
 from protonn_edge.proof.equality import PredictionProof
 from protonn_edge.proof.forms import Unproven
 from protonn_edge.quantization import IntegerChain
 
 POINTS = 1_000
 EXAMPLES = [
-    ("linear", 2), ("linear", 9), ("linear", 10), ("forest", 0), ("forest", 3), ("forest", 11),
-    ("dense", 8), ("prototypes", 0), ("linear", 6), ("linear", 8),
+    ("linear", 10), ("forest", 3), ("prototypes", 0), ("linear", 2), ("forest", 15), ("linear", 9),
+    ("dense", 9), ("forest", 8), ("linear", 8), ("convolution", 6),
 ]  # fmt: skip
-_TRIED = 6  # points on which a difference is searched
+_TRIED = 20  # points on which a difference is searched, for each of so many faults
+_SAMPLED = 10
+_PATIENCE_S = 5  # for the next byte of an emulated program
+_OWN = ["own_stages"]
 _PROGRAM = """
 #include "pnn_model.h"
 #include "{output}"
@@ -83,6 +89,87 @@ def points_of(model: IntegerChain) -> np.ndarray:
     return points
 
 
+Fault = tuple[int, bytes]
+"""An address of flash, and the bytes that are put there."""
+
+
+def _flipped(program: LinkedProgram, address: int, rng: random.Random) -> Fault:
+    """Change a bit of a table, or of an instruction."""
+    return address, bytes([program.code[address] ^ 1 << rng.randrange(8)])
+
+
+def _exchanged(program: LinkedProgram, address: int, _: random.Random) -> Fault:
+    """Exchange two entries of a table."""
+    return address, program.code[address : address + 2][::-1]
+
+
+def _bit(program: LinkedProgram, here: Decoded, _: Decoded, rng: random.Random) -> Fault:
+    return _flipped(program, rng.randrange(here.address, here.end), rng)
+
+
+def _order(program: LinkedProgram, here: Decoded, _: Decoded, __: random.Random) -> Fault:
+    """Exchange an instruction and its follower."""
+    code, behind = program.code, program.reached(here.end)
+    return here.address, code[behind.address : behind.end] + code[here.address : here.end]
+
+
+def _number(program: LinkedProgram, here: Decoded, _: Decoded, rng: random.Random) -> Fault:
+    """Change a number in an instruction by one: a limit of a loop, a shift, a bias."""
+    o = here.operands
+    if "K" not in o:
+        return _bit(program, here, here, rng)
+    most = 63 if here.name in {"adiw", "sbiw"} else 255
+    return here.address, encoded(here.name, **{**o, "K": (o["K"] + rng.choice([-1, 1])) & most})
+
+
+def _target(program: LinkedProgram, here: Decoded, _: Decoded, rng: random.Random) -> Fault:
+    """Let a branch lead to the next or the last instruction."""
+    if here.name not in {"brbs", "brbc", "rjmp"}:
+        return _bit(program, here, here, rng)
+    word = int.from_bytes(program.code[here.address : here.end], "little")
+    word += rng.choice([-1, 1]) * (1 if here.name == "rjmp" else 8)
+    return here.address, (word & 0xFFFF).to_bytes(2, "little")
+
+
+def _condition(program: LinkedProgram, here: Decoded, _: Decoded, rng: random.Random) -> Fault:
+    """Turn a condition: one of the largest score decides ties."""
+    if here.name not in {"brbs", "brbc", "sbrc", "sbrs"}:
+        return _bit(program, here, here, rng)
+    high = program.code[here.address + 1] ^ (4 if here.name.startswith("br") else 2)
+    return here.address + 1, bytes([high])
+
+
+def _register(program: LinkedProgram, here: Decoded, _: Decoded, rng: random.Random) -> Fault:
+    o = here.operands
+    if "r" not in o or here.size != 2 or here.name == "movw":
+        return _bit(program, here, here, rng)
+    wanted = {**o, "r": min(o["r"] ^ 1, 23 if here.name == "mulsu" else 31)}
+    return here.address, encoded(here.name, **wanted)
+
+
+def _left_out(_: LinkedProgram, here: Decoded, __: Decoded, ___: random.Random) -> Fault:
+    return here.address, bytes(here.size)
+
+
+def _repeated(program: LinkedProgram, here: Decoded, _: Decoded, __: random.Random) -> Fault:
+    return here.end, program.code[here.address : here.end]
+
+
+def _any(_: LinkedProgram, here: Decoded, __: Decoded, rng: random.Random) -> Fault:
+    return here.address, rng.randbytes(2)
+
+
+def _elsewhere(program: LinkedProgram, here: Decoded, other: Decoded, _: random.Random) -> Fault:
+    """Put another instruction of the program there."""
+    return here.address, program.code[other.address : other.end]
+
+
+_FAULTS = [
+    _bit, _bit, _order, _number, _number, _target, _condition, _register, _left_out, _repeated,
+    _any, _elsewhere,
+]  # fmt: skip
+
+
 class Subject:
     """A linked program, into which faults are put."""
 
@@ -95,6 +182,7 @@ class Subject:
         self.elf = compile_text(text, folder / "program.elf", "-O2", "pnn_model.c")
         self.program = read_program(self.elf)
         self.points = points_of(self.model)
+        self.answers = answers_in_bytes(self.model, self.points)
         proof = PredictionProof(self.program, self.model)
         self.steps = proof.proof().steps
         self.executed = sorted(proof.machine.executed)
@@ -102,83 +190,81 @@ class Subject:
 
     def faults(self, rng: random.Random) -> Iterator[tuple[int, bytes]]:
         """Yield addresses with the bytes that are put there."""
-        code = self.program.code
         while True:
-            if self.tables and rng.random() < 0.3:
-                address = rng.choice(self.tables)
-                yield address, bytes([code[address] ^ 1 << rng.randrange(8)])
+            if self.tables and rng.random() < 0.25:
+                yield rng.choice([_flipped, _exchanged])(self.program, rng.choice(self.tables), rng)
                 continue
             here = self.program.reached(rng.choice(self.executed))
-            first = bytearray(code[here.address : here.end])
-            how, o = rng.randrange(6), here.operands
-            if how == 0 and here.size == 2:  # two instructions in the other order
-                behind = self.program.reached(here.end)
-                if behind.size == 2:
-                    yield here.address, code[behind.address : behind.end] + bytes(first)
-            elif how == 1 and "K" in o:
-                most = 63 if here.name in {"adiw", "sbiw"} else 255
-                yield (
-                    here.address,
-                    encoded(here.name, **{**o, "K": (o["K"] + rng.choice([-1, 1])) & most}),
-                )
-            elif how == 2 and here.name in {"brbs", "brbc", "rjmp"}:
-                word = int.from_bytes(first, "little")
-                word += rng.choice([-1, 1]) * (1 if here.name == "rjmp" else 8)
-                yield here.address, (word & 0xFFFF).to_bytes(2, "little")
-            elif how == 3 and here.name in {"brbs", "brbc", "sbrc", "sbrs"}:
-                first[1] ^= 4 if here.name.startswith("br") else 2
-                yield here.address, bytes(first)
-            elif how == 4 and "r" in o and here.size == 2 and here.name != "movw":
-                wanted = {**o, "r": min(o["r"] ^ 1, 23 if here.name == "mulsu" else 31)}
-                yield here.address, encoded(here.name, **wanted)
-            else:
-                first[rng.randrange(len(first))] ^= 1 << rng.randrange(8)
-                yield here.address, bytes(first)
+            other = self.program.reached(rng.choice(self.executed))
+            yield rng.choice(_FAULTS)(self.program, here, other, rng)
 
     def judged(self, address: int, new: bytes, number: int) -> str:
         """Return what becomes of a fault."""
         if self.program.code[address : address + len(new)] == new:
             return "no fault"
-        elf = self.folder / f"fault{number % 2}.elf"
-        elf.write_bytes(_patched(self.elf, address, new))
-        program = read_program(elf)
+        elf, code = self.folder / f"fault{number % 2}.elf", self.program.code
+        program = dataclasses.replace(
+            self.program, code=code[:address] + new + code[address + len(new) :]
+        )
         proof = PredictionProof(program, self.model, most_steps=4 * self.steps + 10_000)
         try:
             proof.proof()
         except Unproven:
-            tried = self.points[:_TRIED]
-            found = counterexample(program, self.model, tried, most_steps=4 * self.steps)
-            return "not proven" if found is None else "not proven, with a point that differs"
+            if number % _SAMPLED:
+                return "not proven"
+            elf.write_bytes(_patched(self.elf, address, new))
+            right = self.is_right(elf, _TRIED)
+            return f"not proven: the emulated Uno {'is right' if right else 'differs'}"
         except Exception as crash:  # noqa: BLE001 - to be mended, but no proof
             return f"not proven: {type(crash).__name__}"
-        expected = b"".join(answers_in_bytes(self.model, self.points))
-        right = printed_by_uno(elf, len(expected)) == expected
-        return "proven, all points are equal" if right else "MISSED"
+        elf.write_bytes(_patched(self.elf, address, new))
+        return "proven, all points are equal" if self.is_right(elf, POINTS) else "MISSED"
+
+    def is_right(self, elf: Path, count: int) -> bool:
+        """Whether the emulated Uno gives the model's answers to the first points."""
+        expected, received = b"".join(self.answers[:count]), b""
+        with EmulatedUno(elf) as uno, socket.create_connection(("127.0.0.1", uno.port)) as line:
+            line.settimeout(_PATIENCE_S)
+            try:
+                while len(received) < len(expected) and (chunk := line.recv(65_536)):
+                    received += chunk
+            except TimeoutError:
+                return False
+        return received[: len(expected)] == expected
 
     def judged_model(self, rng: random.Random) -> str:
         """Return whether the program is taken for one of a model with another number."""
-        stages = [*self.model.own_stages]
+        which = rng.choice(["own_stages", "feature_stages"] if self.model.features else _OWN)
+        stages = [*getattr(self.model, which)]
         at = rng.randrange(len(stages))
         names = [
             each.name
             for each in dataclasses.fields(stages[at])
-            if each.name in {"weights", "bias", "leaves", "thresholds", "labels", "prototypes"}
+            if each.init and isinstance(getattr(stages[at], each.name), int | np.ndarray)
         ]
         name = rng.choice(names)
-        array = getattr(stages[at], name).copy()
-        place = tuple(rng.randrange(size) for size in array.shape)
-        array[place] = array[place] - 1 if array[place] > 100 else array[place] + 1
+        number = getattr(stages[at], name)
+        if isinstance(number, np.ndarray):
+            number = number.copy()
+            place = tuple(rng.randrange(size) for size in number.shape)
+            number[place] += -1 if number[place] > 100 else 1
+        else:
+            number = type(number)(number + rng.choice([-1, 1]))
         try:
-            stages[at] = dataclasses.replace(stages[at], **{name: array})
-            other = dataclasses.replace(self.model, own_stages=tuple(stages))
+            stages[at] = dataclasses.replace(stages[at], **{name: number})
+            other = copy.copy(self.model)
+            vars(other).pop("stages", None)
+            object.__setattr__(other, which, tuple(stages))
+            answers = answers_in_bytes(other, self.points)
         except Exception:  # noqa: BLE001 - numbers that a stage refuses
             return "no fault"
         try:
             PredictionProof(self.program, other).proof()
         except Unproven:
             return "another model is not proven"
-        equal = answers_in_bytes(other, self.points) == answers_in_bytes(self.model, self.points)
-        return "proven, all points are equal" if equal else "MISSED"
+        except Exception as crash:  # noqa: BLE001 - to be mended, but no proof
+            return f"another model is not proven: {type(crash).__name__}"
+        return "proven, all points are equal" if answers == self.answers else "MISSED"
 
 
 def _patched(elf: Path, address: int, new: bytes) -> bytes:
@@ -208,12 +294,20 @@ def run(kind: str, number: int, count: int, seed: int = 0) -> Counter[str]:
     return tally
 
 
-if __name__ == "__main__":
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 500
-    named = list(zip(sys.argv[2::2], map(int, sys.argv[3::2]), strict=True)) or EXAMPLES
+@click.command()
+@click.option("--count", default=500, show_default=True, help="Faults of each program.")
+@click.option("--seed", default=0, show_default=True)
+@click.argument("programs", nargs=-1)
+def main(count: int, seed: int, programs: tuple[str, ...]) -> None:
+    """Print what becomes of faults."""
+    named = list(zip(programs[::2], map(int, programs[1::2]), strict=True)) or EXAMPLES
     total: Counter[str] = Counter()
     for kind, number in named:
-        tally = run(kind, number, count)
+        tally = run(kind, number, count, seed)
         total += tally
         click.echo(f"{kind} {number}: {dict(tally)}")
-    click.echo(f"all: {dict(total)}")
+    click.echo(f"all {total.total():,}: {dict(total)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -23,7 +23,7 @@ from equality.values import Inputs, bit_of, byte_of, holds
 from protonn_edge.avr.instructions import _REGISTERS, _TABLE
 from protonn_edge.avr.program import LinkedProgram, Sections
 from protonn_edge.cores import UNO_CORE
-from protonn_edge.proof.exploration import RETURN, Explorer
+from protonn_edge.proof.exploration import Explorer
 from protonn_edge.proof.forms import Byte, Root, Unproven, single
 from protonn_edge.proof.instructions import ACTIONS
 from protonn_edge.proof.machine import Machine
@@ -151,7 +151,7 @@ class Example:
         state = ChipState(0)
         state.registers, state.flags = [*registers], [0] * 8
         state.stack = machine.stack()
-        machine.enter(state, 0, RETURN)
+        machine.enter(state, 0)
         return state
 
     def wrong(self, tally: Counter[str]) -> list[str]:

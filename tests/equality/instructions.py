@@ -22,7 +22,7 @@ from generated_programs import printed_by_uno
 
 from protonn_edge.avr.program import LinkedProgram, read_program
 from protonn_edge.proof.equality import initial_bytes
-from protonn_edge.proof.exploration import RETURN, Explorer
+from protonn_edge.proof.exploration import Explorer
 from protonn_edge.proof.forms import Bit, Byte, Root, Unproven, single, variable
 from protonn_edge.proof.instructions import ACTIONS
 from protonn_edge.proof.machine import Machine
@@ -75,7 +75,7 @@ def executed(program: LinkedProgram, number: int, drawn: np.ndarray) -> np.ndarr
         state.memory[place + at] = Byte(form, 0) if form.tables else form.constant
     entry = program.names.address_of(f"run_{number}")
     assert entry is not None
-    machine.enter(state, entry, RETURN)
+    machine.enter(state, entry)
     found = np.full(drawn.shape, -1)
     for end in Explorer(machine).run(state):
         lanes = end.masks.get(which, np.full(len(drawn), fill_value=True))

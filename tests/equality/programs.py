@@ -20,6 +20,9 @@ volatile pnn_score_t total;
 int main(void)
 {
     answer = pnn_predict(features);
+    pnn_begin();
+    pnn_push_many(features, PNN_FEATURES);
+    answer = pnn_finish();
     for (uint8_t label = 0; label < PNN_CLASSES; ++label) {
         total += pnn_scores()[label];
     }

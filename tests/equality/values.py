@@ -22,6 +22,8 @@ def index_of(root: Root, inputs: Inputs) -> int:
     if root.factors:
         one, other = root.factors
         return index_of(one, inputs) * other.size + index_of(other, inputs)
+    if root.low_of is not None:
+        return value_of(root.low_of, inputs) & 255
     if root.of is not None:
         value = value_of(root.of, inputs) >> 8 * root.dropped
         (index,) = np.flatnonzero(root.values == value)

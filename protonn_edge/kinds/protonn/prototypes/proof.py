@@ -15,7 +15,8 @@ import numpy as np
 
 from protonn_edge.avr.liveness import registers_of
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
-from protonn_edge.proof.equality import PredictionProof, equal_bytes
+from protonn_edge.proof.answers import equal_bytes
+from protonn_edge.proof.equality import PredictionProof
 from protonn_edge.proof.forms import (
     Byte,
     Root,
@@ -30,7 +31,7 @@ from protonn_edge.proof.forms import (
     single,
     variable,
 )
-from protonn_edge.proof.state import ChipState
+from protonn_edge.proof.state import INTERRUPTS, ChipState
 
 _LIST, _NEXT, _ROW, _POINTER = 26, 24, 22, 30  # pairs of registers
 _ENTRY = 3  # bytes of an entry: an RBF, and the address of labels
@@ -70,8 +71,7 @@ class _Loop:
         self.head, self.some = proof.mark("prototypes_step0"), proof.mark("prototypes_some")
         self.done = self._done(proof.mark("prototypes_again"))
         self.explorer.stops = frozenset({self.head})
-        self.explorer.run(start)
-        if len(self.explorer.stopped) != 1:
+        if proof.run(start) or len(self.explorer.stopped) != 1:
             raise Unproven("the loop over prototypes does not begin in one state")
         self.explorer.stops = frozenset({self.head, self.some, self.done})
         self.first = self.explorer.stopped[0]
@@ -81,6 +81,7 @@ class _Loop:
         self.rows = low | high << 8  # the first prototype, which the program has in its code
         self._check_start()
         first, machine = self.first, self.machine
+        self._forget_changing(first)
         self.coordinates = [machine.read(first, self.point + k) for k in range(stage.n_inputs)]
         held = [any(same(v, each) for each in self.coordinates) for v in first.registers]
         changed = self._changed_by_votes()
@@ -95,6 +96,14 @@ class _Loop:
                 first.registers[number] = None
         addresses = self.list.address + _ENTRY * np.arange(self.places)
         self.counts, self.entry = machine.pointer("list", addresses, range(_ENTRY))
+
+    def _forget_changing(self, state: ChipState) -> None:
+        """Let scores and the list be anything, as behind other prototypes."""
+        for each in (self.list, self.scores):
+            for k in range(each.size):
+                root = Root(f"{each.name}{k}", np.arange(256))
+                state.memory[each.address + k] = byte_of(variable(root), 0)
+        state.masks, state.facts, state.flags[:INTERRUPTS] = {}, (), [None] * INTERRUPTS
 
     def _changed_by_votes(self) -> set[int]:
         """Return the registers that code behind the comparison of prototypes writes."""
@@ -127,6 +136,11 @@ class _Loop:
             value = self.first.registers[number]
             if value is not None and not same(state.registers[number], value):
                 raise Unproven(f"r{number} is not kept in the loop over prototypes")
+        pairs = zip(state.stack, self.first.stack, strict=True)
+        if not all(same(*each) for each in pairs) or state.calls != self.first.calls:
+            raise Unproven("the stack is not kept in the loop over prototypes")
+        if state.flags[INTERRUPTS] is not self.first.flags[INTERRUPTS]:
+            raise Unproven("the interrupts are not kept in the loop over prototypes")
 
     def _any_scores(self, state: ChipState) -> list[SumForm]:
         """Let scores be any numbers, and return these."""
@@ -144,17 +158,22 @@ class _Loop:
 
     def endings(self) -> tuple[list[ChipState], list[SumForm]]:
         """Return the endings of the decision, for any scores."""
-        state = self.first.copy()
-        state.place, scores = self.done, self._any_scores(state)
-        for number in set(range(32)).difference(self.untouched):
-            state.registers[number] = None
+        state = self._with_untouched(self.done)
+        scores = self._any_scores(state)
         self.explorer.stops, self.machine.algebra.orders_sums = frozenset(), False
         return self.explorer.go_on([state]), scores
+
+    def _with_untouched(self, place: int) -> ChipState:
+        """Return a state behind the comparison of prototypes, which leaves other registers."""
+        state = self.first.copy()
+        state.place = place
+        for number in set(range(32)).difference(self.untouched):
+            state.registers[number] = None
+        return state
 
     def _ends(self, state: ChipState) -> list[ChipState]:
         """Return the states at the next places of the loop."""
         self.explorer.stopped, self.machine.algebra.orders_sums = [], True
-        state.masks, state.facts, state.flags = {}, (), [None] * 8
         if self.explorer.go_on([state]):
             raise Unproven("a part of the loop returns")
         return self.explorer.stopped
@@ -191,9 +210,9 @@ class _Invariant(_Loop):
         distances = self._distances(number)
         for each in self._ends(state):
             near = same(each.registers[_LIST], byte_of(self._listed(1), 0))
-            if not near:
-                self._check_pair(each, _LIST, self._listed(0))
-            self._check_unchanged(each, near)
+            self._check_pair(each, _LIST, self._listed(int(near)))
+            own = range(self.entry, self.entry + _ENTRY * near)
+            _check_unchanged(each, self.first.memory, own)
             if near:
                 self._check_near(each, distances[-1], place, number)
             else:
@@ -212,12 +231,6 @@ class _Invariant(_Loop):
             total = plus(total, single(root, difference**2))
             distances.append(total)
         return distances
-
-    def _check_unchanged(self, state: ChipState, near: bool) -> None:
-        own = range(self.entry, self.entry + _ENTRY) if near else ()
-        for place, value in state.memory.items():
-            if place not in own and value is not self.first.memory.get(place):
-                raise Unproven("a prototype changes more than the list")
 
     def _check_near(self, state: ChipState, distance: SumForm, place: int, number: int) -> None:
         limit, stage, sums = self.stage.distance_limit, self.stage, self.machine.algebra.sums
@@ -239,7 +252,7 @@ class _Invariant(_Loop):
         if not isinstance(rbf, Byte):
             raise Unproven("an RBF is no function of the distance")
         root, found = self.machine.algebra.array(rbf)
-        if root.of is None or root.of.tables != distance.tables:
+        if root.of is None or root.dropped or root.of.tables != distance.tables:
             raise Unproven("an RBF is no function of the distance")
         below = root.values + (distance.constant - root.of.constant)
         reached = (below >= -limit) & (below < 0)
@@ -257,7 +270,9 @@ class _Invariant(_Loop):
         reasons += [minus(forms[fact.upper], forms[fact.lower]) for fact in state.facts]
         algebra = self.machine.algebra
         algebra.facts, algebra.masks = state.facts, state.masks
-        if any(algebra.bounds(minus(distances[-1], each))[0] >= 0 for each in reasons):
+        far = any(algebra.bounds(minus(distances[-1], each))[0] >= 0 for each in reasons)
+        algebra.forget()
+        if far:
             return
         for byte, value in zip(self.coordinates, self.stage.prototypes[:, number], strict=True):
             root, array = self.machine.algebra.array(byte)
@@ -288,14 +303,14 @@ class _Invariant(_Loop):
 
     def check_votes(self, count: int) -> None:
         """Refuse votes that are not those of the list, whatever is in it."""
-        stage, state = self.stage, self.first.copy()
+        stage, state = self.stage, self._with_untouched(self.some)
         rows = self.rows + self.stride * np.arange(stage.n_prototypes)
         end, after = self.list.address + _ENTRY * count, Root("next", rows + self.stride)
         state.registers[_LIST : _LIST + 2] = end & 255, end >> 8
         state.registers[_NEXT : _NEXT + 2] = (byte_of(variable(after), k) for k in range(2))
-        state.place, sums = self.some, self._any_scores(state)
+        sums, values = self._any_scores(state), np.arange(int(stage.table.max()) + 1)
         for entry in range(count):
-            rbf, row = Root(f"e{entry}", np.arange(128)), Root(f"a{entry}", rows + stage.n_inputs)
+            rbf, row = Root(f"e{entry}", values), Root(f"a{entry}", rows + stage.n_inputs)
             place = self.list.address + _ENTRY * entry
             state.memory[place] = byte_of(variable(rbf), 0)
             for k in range(2):
@@ -303,8 +318,11 @@ class _Invariant(_Loop):
             for label, votes in enumerate(stage.labels.astype(np.int64)):
                 product = self.machine.algebra.product(variable(rbf), single(row, votes))
                 sums[label] = plus(sums[label], product)
+        known = dict(state.memory)
         for each in self._ends(state):
             self._check_sums(each, sums)
+            place = self.scores.address
+            _check_unchanged(each, known, range(place, place + self.scores.size))
             is_last = np.arange(len(rows)) == len(rows) - 1
             mask = each.masks.get(after, np.ones(len(rows), bool))
             if each.place == self.head:
@@ -312,7 +330,8 @@ class _Invariant(_Loop):
                 for pair in (_ROW, _POINTER):
                     self._check_pair(each, pair, variable(after))
             self._check_kept(each)
-            if (mask & is_last).any() if each.place == self.head else (mask & ~is_last).any():
+            ends = mask & is_last if each.place == self.head else mask & ~is_last
+            if each.place == self.some or ends.any():
                 raise Unproven("the loop over prototypes ends elsewhere")
 
     def _check_sums(self, state: ChipState, sums: list[SumForm]) -> None:
@@ -322,6 +341,13 @@ class _Invariant(_Loop):
                 place = self.scores.address + size * label + k
                 if not equal_bytes(state.memory[place], byte_of(total, k)):
                     raise Unproven(f"the votes for class {label} differ from the model's")
+
+
+def _check_unchanged(state: ChipState, before: dict[int, Any], own: range) -> None:
+    """Refuse a part of the loop that changes anything but its own."""
+    for place, value in state.memory.items():
+        if place not in own and value is not before.get(place):
+            raise Unproven("the loop over prototypes changes another variable")
 
 
 def _expanded(byte: Any, *, signed: bool = True, whole: SumForm | None = None) -> Any:

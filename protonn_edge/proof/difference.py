@@ -1,0 +1,73 @@
+"""Points on which a program that could not be proven differs from its model, if they are found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.avr.program import LinkedProgram
+from protonn_edge.chain.integer_chain import IntegerChain
+from protonn_edge.proof.answers import Different
+from protonn_edge.proof.equality import PredictionProof
+from protonn_edge.proof.forms import Byte, Root, SumForm, Unproven
+
+__all__ = ["Unproven", "prove", "suspects"]
+
+_TRIED = 2_048
+_MOST = 8
+
+
+def prove(program: LinkedProgram, model: IntegerChain, parts: Sequence[int] = ()) -> None:
+    """Prove that a program computes the scores and the class of a model, for every input.
+
+    `parts` as in `PredictionProof`. Raises `Unproven` if it does not, or if that is beyond what is
+    provable.
+    """
+    PredictionProof(program, model, parts=parts).proof()
+
+
+def suspects(reason: Unproven, model: IntegerChain) -> NDArray[np.uint8]:
+    """Return points (n, features) on which two forms differ, of which a proof has failed."""
+    rng, size = np.random.default_rng(0), (_TRIED, model.n_features)
+    points = rng.integers(0, model.quantizer.maximum + 1, size, dtype=np.uint8)
+    points[::2] *= rng.random(points[::2].shape) < 2 / model.n_features
+    if not isinstance(reason, Different):
+        return points[:0]
+    values = _Values(points)
+    try:
+        found, wanted = values.of_byte(reason.found), values.of_byte(reason.wanted)
+    except ValueError:  # they depend on more than inputs
+        return points[:0]
+    differing: NDArray[np.uint8] = points[found != wanted][:_MOST]
+    return differing
+
+
+class _Values:
+    """The values of forms for points."""
+
+    def __init__(self, points: NDArray[np.uint8]) -> None:
+        self._points = points.T.astype(np.int64)
+        self._indices: dict[Root, NDArray[Any]] = {}
+
+    def of_byte(self, byte: Any) -> Any:
+        """Return the values of a byte; any, if it is undefined."""
+        return self.of(byte.form) >> 8 * byte.place & 255 if isinstance(byte, Byte) else byte or 0
+
+    def of(self, form: SumForm) -> NDArray[np.int64]:
+        """Return the values of a form."""
+        tables = (table.array[self._index(root)] for root, table in form.tables.items())
+        return sum(tables, np.full(self._points.shape[1], form.constant))
+
+    def _index(self, root: Root) -> NDArray[Any]:
+        if root not in self._indices:
+            if root.low_of is not None:
+                self._indices[root] = self.of(root.low_of) & 255
+            elif root.of is None:
+                self._indices[root] = self._points[int(root.name.removeprefix("x"))]
+            else:
+                value = self.of(root.of) >> 8 * root.dropped
+                self._indices[root] = np.searchsorted(root.values, value).clip(0, root.size - 1)
+        return self._indices[root]

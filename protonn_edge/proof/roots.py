@@ -1,0 +1,158 @@
+"""Variables that a proof makes: sums that are cut, their lowest bytes, and pairs."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from protonn_edge.proof.facts import ComparedSums, OrderFacts
+from protonn_edge.proof.forms import (
+    Impossible,
+    Integers,
+    Mask,
+    Root,
+    SumForm,
+    Unproven,
+    constant,
+    minus,
+    plus,
+    scaled,
+    single,
+)
+
+_MOST_PAIRS = 1 << 16  # values of two roots together
+_BYTES = 256
+
+
+class Roots:
+    """Roots that a proof makes, and bounds of sums of them."""
+
+    MOST_VALUES = 1 << 23
+    """A root has no more values."""
+    WIDE = 1 << 17
+    """Sums of more values are cut without their lowest byte, if that does not matter."""
+
+    def __init__(self) -> None:
+        self.sums = ComparedSums()
+        # of the state that is being executed
+        self.facts: OrderFacts = ()
+        self.masks: Mapping[Root, Mask] = {}
+        self.orders_sums = False  # whether a sum's sign is a fact, not a function of the sum
+        self._cuts: dict[Any, Root] = {}
+        self._latest: deque[SumForm] = deque(maxlen=8)
+        self._lowest: dict[Any, Root] = {}
+        # roots of sums, or of their lowest bytes beside those above
+        self._summed: dict[Root, Root | None] = {}
+        self._pairs: dict[tuple[Root, Root], Root] = {}
+        self._reduced: dict[Any, SumForm] = {}
+
+    # ---- roots ----
+
+    def cut(self, form: SumForm, dropped: int = 0) -> tuple[Root, Integers]:
+        """Return a root for a sum, and the sum's value there; without its lowest bytes."""
+        shift, (low, high) = 8 * dropped, self._domain(form)
+        rest = form.constant & (1 << shift) - 1
+        whole = form.constant - rest
+        low, high = (low - whole) >> shift, (high - whole) >> shift
+        if high < low:
+            raise Impossible
+        if high - low >= self.MOST_VALUES:
+            raise Unproven(f"a function of {high - low + 1:,} values")
+        key = frozenset(form.tables.items()), rest, low, high, dropped
+        root = self._cuts.get(key)
+        if root is None:
+            of = SumForm(rest, form.tables)
+            root = Root(f"sum{len(self._cuts)}", np.arange(low, high + 1), of, dropped)
+            self._cuts[key] = root
+            if not dropped and form.root is None:
+                self._summed[root] = None
+        return root, root.values + (whole >> shift)
+
+    def lowest(self, form: SumForm) -> Root:
+        """Return a root for the lowest byte of a sum, beside that of the bytes above."""
+        above, _ = self.cut(form, 1)
+        key = above, form.constant & 255
+        if key not in self._lowest:
+            root = Root(f"low{len(self._lowest)}", np.arange(_BYTES), low_of=above.of)
+            self._lowest[key], self._summed[root] = root, above
+        return self._lowest[key]
+
+    def whole(self, form: SumForm, modulus: int) -> SumForm:
+        """Return a congruent form, with multiples of sums added to others for those of bytes."""
+        for root, above in self._summed.items():
+            if root not in form.tables or form.tables.keys() <= {root, above}:
+                continue
+            factor, of = int(form.table(root)[1]), root.low_of or root.of
+            assert of is not None
+            first = constant(-factor * int(root.values[0]))
+            left = [(root, 1)] if above is None else [(root, 1), (above, _BYTES)]
+            if above is not None:
+                first = constant(-factor * _BYTES * int(above.values[0]))
+            rest = form
+            for each, scale in left:
+                linear = scale * factor * (each.values - each.values[0])
+                if np.any((form.table(each) - linear) % modulus):
+                    break
+                rest = rest.without(each)
+            else:
+                form = plus(plus(rest, scaled(of, factor)), first)
+        return form
+
+    def forget(self) -> None:
+        """Compute for all inputs, not those of one state."""
+        self.facts, self.masks = (), {}
+
+    def bounds(self, form: SumForm, *, by_cuts: bool = False) -> tuple[int, int]:
+        """Return bounds of a form, with the range that the latest comparisons leave.
+
+        They are not the form's own: those are the sums of its tables' bounds, always.
+        """
+        low, high = self._masked_bounds(form)
+        for root, mask in self.masks.items() if by_cuts else ():
+            of = None if root.dropped else root.of
+            if of is not None and of.tables.keys() & form.tables.keys():
+                (least, most), inside = self._masked_bounds(minus(form, of)), root.values[mask]
+                low = max(low, least + int(inside.min()))
+                high = min(high, most + int(inside.max()))
+        for fact in self.facts[-4:]:
+            lower, upper = self.sums.forms[fact.lower], self.sums.forms[fact.upper]
+            rest = minus(form, minus(lower, upper))
+            high = min(high, rest.high - fact.strict)
+        return low, high
+
+    def _domain(self, form: SumForm) -> tuple[int, int]:
+        """Return bounds that most states share, so that a sum has one root."""
+        return self.bounds(form) if self.facts else (form.low, form.high)
+
+    def _masked_bounds(self, form: SumForm) -> tuple[int, int]:
+        low, high = form.low, form.high
+        for root in self.masks.keys() & form.tables.keys():
+            table, inside = form.tables[root], form.tables[root].array[self.masks[root]]
+            if inside.size:
+                low += int(inside.min()) - table.low
+                high += int(inside.max()) - table.high
+        return low, high
+
+    def reduced(self, form: SumForm) -> SumForm:
+        """Return a function of a large root as a root of its own, with the values that it takes."""
+        root = form.root
+        if root is None or root.size <= _BYTES:
+            return form
+        key = form.constant, root, form.tables[root]
+        if key not in self._reduced:
+            values = np.unique(form.array())
+            self._reduced[key] = single(Root(f"value{len(self._reduced)}", values, form), values)
+        return self._reduced[key]
+
+    def pair(self, one: Root, other: Root) -> Root:
+        """Return the root of all pairs of values of two roots."""
+        if one.size * other.size > _MOST_PAIRS:
+            raise Unproven("a product of two sums")
+        if (one, other) not in self._pairs:
+            size = one.size * other.size
+            pair = Root(f"{one}*{other}", np.arange(size), factors=(one, other))
+            self._pairs[one, other] = pair
+        return self._pairs[one, other]
