@@ -135,9 +135,14 @@ def search_model(
         options += ["--plan", refitted.fit.plan.kernel]
     how = command_line(["protonn-edge", *options])
     out.say("build the model with:", f"  {how}")
-    models = counted(len(trials), "model")
-    kept = f"stopped after {models}; the best model so far is kept in {given.output}"
-    out.finish(record, Interrupted(kept) if searched.stopped else None)
+    out.finish(record, _stopped(len(trials), given.output) if searched.stopped else None)
+
+
+def _stopped(n: int, output: Path) -> Interrupted:
+    """Return the error of a search that a person stopped after n models."""
+    return Interrupted(
+        f"stopped after {counted(n, 'model')}; the best model so far is kept in {output}"
+    )
 
 
 def _say_candidates(
