@@ -30,7 +30,7 @@ from protonn_edge.cli.trained import describe
 from protonn_edge.cli.tune import TuneOptions
 from protonn_edge.codegen import Plan
 from protonn_edge.datasets import Dataset
-from protonn_edge.errors import CheckFailed, InputError, Interrupted, counted
+from protonn_edge.errors import CheckFailed, InputError, Interrupted
 from protonn_edge.evaluation.fidelity import Promise
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.lazy import require
@@ -135,14 +135,8 @@ def search_model(
         options += ["--plan", refitted.fit.plan.kernel]
     how = command_line(["protonn-edge", *options])
     out.say("build the model with:", f"  {how}")
-    out.finish(record, _stopped(len(trials), given.output) if searched.stopped else None)
-
-
-def _stopped(n: int, output: Path) -> Interrupted:
-    """Return the error of a search that a person stopped after n models."""
-    return Interrupted(
-        f"stopped after {counted(n, 'model')}; the best model so far is kept in {output}"
-    )
+    kept = f"stopped after {len(trials):,} models; the best model so far is kept in {given.output}"
+    out.finish(record, Interrupted(kept) if searched.stopped else None)
 
 
 def _say_candidates(
@@ -174,8 +168,7 @@ def _teller(
                 out.remark(
                     f"{kind}: {points.metric} {points.metric.shown(best.score)} "
                     f"±{points.metric.shown(best.deviation)}{points.metric.unit} in "
-                    f"cross-validation, the best of this kind after "
-                    f"{counted(len(candidates), 'model')}"
+                    f"cross-validation, the best of this kind after {len(candidates):,} models"
                 )
 
     return tell
