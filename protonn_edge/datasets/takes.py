@@ -9,8 +9,9 @@ and ``validation``, or alike, divide the takes.
 
 from __future__ import annotations
 
+import hashlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
@@ -32,6 +33,8 @@ _FIELD = re.compile(r"\{(\w+)\}")
 _BETWEEN = re.compile(r"[_\-. ]")  # between the parts of a name
 _FEW_TAKES = 4
 _DATE = re.compile(r"\d{4}-?\d\d-?\d\d[T_ -]?(?:\d\d[-.:]?\d\d(?:[-.:]?\d\d)?[_ -]?)?(?=\D)")
+# Folders that phyphox adds beside the samples of an export, and macOS to any archive.
+_OF_APP, _OF_ARCHIVE = "meta", "__MACOSX"
 _COPY = re.compile(r"(?: ?\(\d+\)| - Copy| copy(?: \d+)?)+$")  # as computers number files
 
 
@@ -368,7 +371,13 @@ def unread(
     parents = {parent for path in read for parent in path.parents}
     inside = sorted(parent for parent in parents if parent.is_relative_to(folder))
     entries = sorted((path for parent in inside for path in parent.iterdir()), key=order)
-    others = [p for p in entries if not p.name.startswith(".") and p not in read | parents]
+    beside = {path.parent for path in read}
+    added = {path for path in entries if _is_added(path, beside)}
+    others = [
+        path
+        for path in entries
+        if not path.name.startswith(".") and path not in read | parents | added
+    ]
     names = {path.relative_to(folder).as_posix(): path for path in others}
     samples = [name for name, path in names.items() if path.suffix.lower() in suffixes]
     files = [name for name, path in names.items() if not path.is_dir() and name not in samples]
@@ -385,9 +394,35 @@ def unread(
         yield Notice("no_samples", text, warning=True)
 
 
+def _is_added(path: Path, beside: Collection[Path]) -> bool:
+    """Whether a program adds a folder of this name to samples, which are in folders `beside`."""
+    return path.name == _OF_ARCHIVE or (path.name == _OF_APP and path.parent in beside)
+
+
+def repeated(takes: Sequence[Take]) -> Iterator[Notice]:
+    """Yield a warning about takes whose files have the same content."""
+    of_size: dict[tuple[int, ...], list[Take]] = {}
+    for take in takes:
+        size = tuple(file.stat().st_size for file in take.files)
+        of_size.setdefault(size, []).append(take)
+    for some in of_size.values():
+        alike: dict[bytes, list[Take]] = {}
+        for take in some if some[1:] else ():
+            content = b"".join(hashlib.sha256(each.read_bytes()).digest() for each in take.files)
+            alike.setdefault(content, []).append(take)
+        for one, other, *_ in (each for each in alike.values() if each[1:]):
+            text = f"the takes {listed([one.name, other.name])} have the same content"
+            if one.label == other.label:
+                text += "; if one is a copy, delete it, or it may be in training and in testing"
+            else:
+                text += f", but are of classes {listed([one.label, other.label])}; delete one"
+            yield Notice("repeated", text, warning=True)
+            return
+
+
 def shown(paths: Iterable[Path]) -> list[Path]:
     """Return the paths that are not hidden."""
-    return [path for path in paths if not path.name.startswith((".", "_"))]
+    return [path for path in paths if not path.name.startswith((".", "_", "~$"))]
 
 
 def order(path: Path) -> list[tuple[int, str]]:

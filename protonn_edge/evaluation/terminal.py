@@ -153,7 +153,7 @@ def repetition_fact(n: int, cycles: int, board: Board) -> tuple[str, str]:
     """Return the row of a prediction that was computed n times, for `cycles` in all."""
     seconds = board.milliseconds(cycles) / 1000
     each = f"{cycles / n:,.0f} cycles, {board.millijoules(cycles / n):.4f} mJ"
-    return "repeated", f"{n:,} times in {seconds:.3f} s, each {each}"
+    return "repeated", f"{counted(n, 'time')} in {seconds:.3f} s, each {each}"
 
 
 def device_table(shares: Sequence[DeviceShare]) -> Table:
@@ -188,7 +188,7 @@ def stage_parts(losses: Sequence[StageLoss], n: int, *, without: str = "") -> tu
 
     The accuracy is that of the highest score, `without` the rules of a policy.
     """
-    sentence = f"accuracy{without} after each step of quantization, on {n:,} points:"
+    sentence = f"accuracy{without} after each step of quantization, on {counted(n, 'point')}:"
     headings = ("last step in integers", "accuracy", "answers changed", "differ from floats")
     (_, *floats), *others = stage_rows(losses)
     return sentence, row_table(headings, [("none", *floats), *others])
