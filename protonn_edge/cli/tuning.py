@@ -135,9 +135,12 @@ def search_model(
         options += ["--plan", refitted.fit.plan.kernel]
     how = command_line(["protonn-edge", *options])
     out.say("build the model with:", f"  {how}")
+    out.finish(record, _stopped(trials, given.output) if searched.stopped else None)
+
+
+def _stopped(trials: list[Record], output: Path) -> Interrupted:
     after = f"stopped after {counted(len(trials), 'model')}"
-    kept = f"{after}; the best model so far is kept in {given.output}"
-    out.finish(record, Interrupted(kept) if searched.stopped else None)
+    return Interrupted(f"{after}; the best model so far is kept in {output}")
 
 
 def _say_candidates(
