@@ -133,9 +133,11 @@ def report_command(
         board = replace(board, power_watts=watts)
     reported_models = _models(models, projects)
     points, rows, values, data_name = None, list[int](), None, ""
+    columns: list[str] = []
     if data is not None:
         given = points_for(reported_models[0], data, table, out, labels="optional")
         points, rows, values = given.labelled, given.rows.tolist(), given.values
+        columns = [column.feature_name for column in given.table.columns]
         data_name = data.name + (", on which the model was trained" if given.trained_on else "")
     with out.status("gathering"):
         evidence = [
@@ -147,6 +149,7 @@ def report_command(
                 data=points,
                 rows=rows,
                 values=values,
+                columns=columns,
                 image_shape=image_shape,
                 data_name=data_name,
             )
