@@ -5,7 +5,6 @@ Several tables with the same columns, such as the takes of a recording, are read
 
 from __future__ import annotations
 
-import re
 from array import array
 from bisect import bisect_right
 from collections import Counter
@@ -29,6 +28,7 @@ from protonn_edge.datasets.cells import (
     with_other_marks,
 )
 from protonn_edge.datasets.columns import Column
+from protonn_edge.datasets.delimiters import DELIMITERS, delimiter_called, delimiter_in
 from protonn_edge.datasets.naming import Notice, listed, name_text, quoted
 from protonn_edge.datasets.options import USUAL_DELIMITERS, TableOptions
 from protonn_edge.datasets.text import (
@@ -46,11 +46,6 @@ from protonn_edge.errors import InputError, counted
 from protonn_edge.system.checks import check_choice
 from protonn_edge.system.files import check_file
 
-DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "pipes", ",": "commas", " ": "blanks"}
-"""Delimiters in the order of the search, with their plurals for messages."""
-
-_QUOTED = re.compile('"[^"]*"?')
-_WORDS = {"comma": ",", "semicolon": ";", "tab": "\t", r"\t": "\t", "pipe": "|", "space": " "}
 _OTHER = {".": ",", ",": "."}
 _DECIMALS = {None: None, "comma": ",", "point": "."}
 _LINE_LIMIT = 1 << 20
@@ -137,6 +132,11 @@ class TableFile:
         return type(self)(
             **{**vars(self), "names": tuple(names), "first": tuple(rows), "stamps": stamps}
         )
+
+    @property
+    def divided_by(self) -> str:
+        """Its delimiter, and how that was found."""
+        return f"{DELIMITERS[self.delimiter]}, {self.delimiter_found}"
 
     @property
     def is_plain(self) -> bool:
@@ -400,32 +400,6 @@ def _name_by_key(column: Column) -> None:
 
 
 # --- the delimiter and the header -----------------------------------------------------------------
-
-
-def delimiter_called(text: str) -> str:
-    """Return the delimiter that an option names: the character, or a word such as ``tab``."""
-    delimiter = _WORDS.get(text.lower(), text)
-    if delimiter not in DELIMITERS:
-        check_choice("the delimiter", text, tuple(_WORDS))
-    return delimiter
-
-
-def delimiter_in(lines: Sequence[str], usual: str) -> str:
-    """Return the delimiter that divides most lines alike; `usual` if none does.
-
-    A character that occurs only at the end of lines is none.
-    """
-    bare = [_QUOTED.sub("_", line).rstrip("\r\n") for line in lines if line.strip()]
-    for delimiter in DELIMITERS:
-        if delimiter == " ":
-            counts = Counter(len(line.split()) for line in bare)
-            counts.pop(1, None)
-        else:
-            counts = Counter(line.rstrip(delimiter + " ").count(delimiter) for line in bare)
-            counts.pop(0, None)
-        if counts and 2 * counts.most_common(1)[0][1] > len(bare):
-            return delimiter
-    return usual
 
 
 def _delimiter_of(path: Path, usual: str) -> str:
