@@ -121,7 +121,10 @@ def test_numbers_are_pasted_and_wrong_ones_are_told(show, digits):
     assert answer["scores"] == " ".join(map(str, result.scores))
     for text, sentence in (
         ("1 2 3", "there are 3 values, but the model takes 64."),
-        (f"{row}, 5".replace("0.0", "<b>x</b>", 1), "there are 65 values, but the model takes 64."),
+        (
+            f"{row}, 55".replace("0.0", "<b>x</b>", 1),
+            "there are 65 values, but the model takes 64.",
+        ),
         (row.replace("0.0", "<b>x</b>", 1), "“<b>x</b>” is not a number."),
         ("1,5; 2,5", "there are 2 values, but the model takes 64."),
     ):
