@@ -30,6 +30,12 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(autouse=True)
+def one_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a search begin one process: each imports all libraries."""
+    monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "1")
+
+
 @needs_avr_gcc
 def test_the_best_kind_is_kept(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("protonn_edge.cli.tuning._TRIALS", 4)  # however fast the machine is

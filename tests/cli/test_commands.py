@@ -46,15 +46,6 @@ def project(folder: Path) -> Path:
     return folder / "project"
 
 
-def test_train_reports_both_accuracies_of_what_it_held_out(folder: Path) -> None:
-    record = run_json("train", folder / "iris.csv", "-o", folder / "other.npz", "--epochs", 20,
-                      "--prototypes", 6, "--projection-dim", 3, "--holdout", 0.4)  # fmt: skip
-    assert record["n"] == 60
-    assert record["float_accuracy"] > 0.85
-    assert record["accuracy"] > 0.85
-    assert record["model_bytes"] == 3 * 4 + 3 * 6 + 3 * 6
-
-
 def test_training_twice_gives_the_same_bytes(folder: Path) -> None:
     for name in ("first.npz", "second.npz"):
         succeed("train", folder / "iris.csv", "-o", folder / name, "--epochs", 3, "--seed", 7)
@@ -70,18 +61,6 @@ def test_inspect_names_the_sizes_and_the_classes(folder: Path) -> None:
     assert "setosa, versicolor, virginica" in text
     assert record["model_sha256"][:16] in text
     assert len(record["zero"]) == len(record["step"]) == 4
-
-
-def test_inspect_says_what_is_averaged(folder: Path) -> None:
-    options = ("--epochs", 3, "--image-shape", "1x4", "--features", "pool:1x2")
-    succeed("train", folder / "iris.csv", "-o", folder / "pairs.npz", *options)
-    record = run_json("inspect", folder / "pairs.npz")
-    assert record["points"]["shape"] == [1, 4]
-    (stage,) = record["feature_stages"]
-    assert stage["pooling"]["shape"] == [1, 2]
-    assert (record["features"], record["inputs"], record["input_maximum"]) == (4, 2, 255)
-    assert len(record["zero"]) == len(record["step"]) == 4
-    assert "4: 1x4" in succeed("inspect", folder / "pairs.npz").stdout
 
 
 def test_inspect_says_what_each_stage_of_quantization_costs(folder: Path) -> None:
@@ -330,7 +309,7 @@ def test_hil_refuses_options_that_make_no_sense(arguments: list[str], words: str
 
 @needs_avr_gcc
 def test_build_over_budget_leaves_one_json_object_with_the_figures(folder: Path) -> None:
-    save_model(random_model(projections=10, classes=6, prototypes=1950), folder / "large.npz")
+    save_model(random_model(projections=10, classes=54, prototypes=490), folder / "large.npz")
     result = run("build", folder / "large.npz", "-o", folder / "large", "--json")
     assert result.exit_code == 1
     record = json.loads(result.stdout)

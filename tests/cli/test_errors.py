@@ -117,13 +117,6 @@ def test_error_is_a_json_object_where_json_was_asked_for(tmp_path: Path) -> None
     assert "no.npz" in json.loads(result.stdout)["error"]
 
 
-def test_usage_errors_exit_with_2(tmp_path: Path, model_file: Path) -> None:
-    assert run("build", model_file, "--max-drop", "1").exit_code == 2
-    assert run("hil", tmp_path, "--port", "COM3", "--emulate").exit_code == 2
-    assert run("hil", tmp_path, "--resume").exit_code == 2
-    assert run("build", model_file, "--board", "mega").exit_code == 2
-
-
 def test_a_command_or_a_column_that_is_misspelled_is_suggested(tmp_path: Path) -> None:
     result = run("tran", "train.csv")
     assert result.exit_code == 2

@@ -79,10 +79,6 @@ def test_options_are_settings(data: Path, options: list[str], name: str, value: 
     assert (settings["pass_epochs"] == 2, settings["epochs"] == 3) == (in_turn, not in_turn)
 
 
-def test_gamma_is_that_of_the_model(data: Path) -> None:
-    assert train(data, "--set", "gamma=0.5").head.gamma == 0.5
-
-
 def test_training_goes_on_from_a_file(data: Path) -> None:
     first = train(data, "--projection-dim", 2)
     (data.parent / "first.npz").write_bytes((data.parent / "model.npz").read_bytes())
@@ -257,14 +253,6 @@ def test_a_restart_with_a_smaller_learning_rate_is_told(data: Path) -> None:
         assert sentence in result.stderr
     assert "diverged at the learning rate 3 in epoch" in record["restarts"][0]
     assert "restarted at 1" in record["restarts"][0]
-
-
-def test_constant_features_alone_are_refused(tmp_path: Path) -> None:
-    data = tmp_path / "constant.csv"
-    data.write_text("label,a,b\n" + "x,1,2\ny,1,2\n" * 10)
-    result = run_train(data)
-    assert result.exit_code == 2
-    assert "every feature is constant (feature 0 is always 1)" in result.stderr
 
 
 def test_each_matrixs_turn_is_reported_as_the_reference_does(data: Path) -> None:

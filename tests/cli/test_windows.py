@@ -92,15 +92,6 @@ def test_every_execution_agrees_on_windows(model: Path, windows: Path, tmp_path:
     assert stages[0] == "window_features"
 
 
-def test_tuning_searches_models_of_windows(windows: Path, tmp_path: Path) -> None:
-    options = ["--trials", 2, "--folds", 2, "--jobs", 1, "--features", FEATURES]
-    done = run("tune", windows, "-o", tmp_path / "model.npz", *options)
-    assert done.exit_code == 0, done.output
-    tuned = load_model(tmp_path / "model.npz")
-    assert tuned.features is not None
-    assert tuned.features.points.shape[0] == 20
-
-
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
@@ -227,12 +218,6 @@ def test_cutting_that_cannot_be_meant_is_one_sentence(
     done = run("windows", log, "-o", tmp_path / "w.npz", "--window", 50, *options)
     assert done.exit_code == 2
     assert sentence in " ".join(done.output.split())
-
-
-def test_a_window_is_no_longer_than_training_takes(log: Path, tmp_path: Path) -> None:
-    done = run("windows", log, "-o", tmp_path / "w.npz", "--window", 257)
-    assert done.exit_code == 2
-    assert "expected 1 to 256" in " ".join(done.output.split())
 
 
 def test_a_channel_called_as_a_time_is_told(tmp_path: Path) -> None:

@@ -16,7 +16,6 @@ from model_factory import (
 )
 
 from protonn_edge.chain.features import Features
-from protonn_edge.codegen import render_c
 from protonn_edge.codegen.context import c_comment, c_string
 from protonn_edge.codegen.host import host_program
 from protonn_edge.features.deskew.integers import BYTES
@@ -76,7 +75,3 @@ def test_hostile_class_names_compile_and_keep_their_text() -> None:
     model = replace(base, classes=names)
     with host_program(model) as program:
         assert_equal_to_reference(program, model, random_inputs(4, 10, model))
-
-
-def test_rendering_is_repeatable() -> None:
-    assert render_c(quantize(random_model(5))) == render_c(quantize(random_model(5)))

@@ -10,7 +10,7 @@ from typing import Any
 import cbor2
 import numpy as np
 import pytest
-from command_line import assert_one_sentence, run, succeed
+from command_line import assert_one_sentence, run
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from refusals import refused_by
@@ -59,14 +59,6 @@ def test_takes_have_their_channels_rate_and_units(write: Write, suffixes: tuple[
     assert str(recording.dataset.instrument) == "an unknown sensor (m/s2)"
     assert np.flatnonzero(recording.seams).tolist() == [20]
     assert np.array_equal(recording.samples, np.float32([*VALUES, *VALUES[:12]]))
-
-
-def test_takes_are_cut_into_windows(write: Write) -> None:
-    write("idle.1.json", take())
-    folder = write("wave.1.json", take()).parent
-    succeed("windows", folder, "-o", folder / "w.npz", "--window", 10)
-    with np.load(folder / "w.npz") as written:
-        assert written["X_train"].shape == (4, 10, 2)
 
 
 @pytest.mark.parametrize("units", [{"units": "N/A"}, {}])

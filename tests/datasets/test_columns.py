@@ -6,8 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from command_line import run, run_json, succeed
-from refusals import refuses
+from command_line import run_json, succeed
 
 from protonn_edge.datasets import load_dataset
 from protonn_edge.datasets.summary import leaks
@@ -80,11 +79,6 @@ def test_the_table_is_printed(messy: Path) -> None:
     assert ["fixed", "feature", "number", "1", "always", "7"] in lines
 
 
-def test_train_refuses_what_data_only_lists(messy: Path) -> None:
-    messy.write_text(messy.read_text().replace(";;", ";1,5;").replace(";\n", ";OK\n"))
-    refuses(run("train", messy, "-o", messy.with_name("m.npz")), "datasets.points")
-
-
 def test_a_feature_without_any_number_is_listed(tmp_path: Path) -> None:
     path = tmp_path / "d.csv"
     path.write_text("x,y,label\n1,1e39,a\n2,1e39,b\n4,,b\n")
@@ -129,33 +123,3 @@ def test_a_rare_class_alone_is_no_sign_of_a_copy(tmp_path: Path) -> None:
     path = tmp_path / "d.csv"
     path.write_text("x,label\n" + "".join(f"{row % 7},{'ab'[row > 997]}\n" for row in range(1000)))
     assert list(leaks(load_dataset(path))) == []
-
-
-def test_a_messy_table_becomes_a_model_in_three_commands(tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    kinds = np.array(["good", "bearing", "belt", "jam"])
-    y = rng.choice(4, 1200, p=[0.87, 0.05, 0.04, 0.04])
-    X = rng.normal(size=(1200, 36))
-    for kind in (1, 2, 3):
-        X[y == kind, 3 * kind : 3 * kind + 3] += 3.0
-    names = ["stamp", *(f"s{index} [mV]" for index in range(36)), "operator", "machine", "state"]
-    lines = [";".join(names)]
-    for row, x in enumerate(X * np.arange(1, 37) + 20):
-        cells = [f"{value:.2f}".replace(".", ",") for value in x]
-        if rng.random() < 0.4:
-            cells[rng.integers(36)] = ""
-        stamp = f"2026-05-01 {row // 60:02}:{row % 60:02}:00"
-        lines.append(";".join([stamp, *cells, f"op{row % 3}", f"M{row % 5}", kinds[y[row]]]))
-    train, test = tmp_path / "train.csv", tmp_path / "test.csv"
-    train.write_text("\n".join([*lines[:801], ""]))
-    test.write_text("\n".join([lines[0], *lines[801:], ""]))
-    model = tmp_path / "m.npz"
-    record = run_json("data", train)
-    assert (len(record["columns"]), record["n_features"]) == (40, 36)
-    succeed(
-        "train", train, "-o", model, "--read", "missing=median", "--set", "class_weight=balanced"
-    )
-    answers = np.array(run_json("predict", model, test)["predicted"])
-    correct = kinds[y[800:]]
-    for kind in kinds:
-        assert np.mean(answers[correct == kind] == kind) > 0.4

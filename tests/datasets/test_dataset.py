@@ -114,12 +114,6 @@ def test_points_of_one_class_from_one_table_are_fine(tmp_path: Path) -> None:
     assert y.tolist() == [1, 1]
 
 
-def test_libsvm_points_are_filled_up_with_zeros(tmp_path: Path) -> None:
-    (tmp_path / "d.svm").write_text("1 1:5\n")
-    X, _ = load_points(tmp_path / "d.svm", Expected(n_features=3, classes=("1", "2")))
-    assert X.tolist() == [[5, 0, 0]]
-
-
 def test_an_unknown_label_of_a_point_is_refused(tmp_path: Path) -> None:
     (tmp_path / "d.csv").write_text("1,2,1\n3,4,3\n")
     with refused_by("datasets.dataset"):

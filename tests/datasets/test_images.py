@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from command_line import assert_one_sentence, run, run_json, succeed
+from command_line import assert_one_sentence, run, run_json
 from numpy.typing import NDArray
 from PIL import Image
 from refusals import refused_by, refuses
@@ -137,20 +137,6 @@ def test_a_model_is_trained_and_used_without_the_size_again(tmp_path: Path) -> N
     assert run_json("data", images, "--read", "size=4x4")["n_train"] == 24
 
 
-@pytest.mark.parametrize("as_folder", [False, True])
-def test_features_of_images_know_the_shape(tmp_path: Path, *, as_folder: bool) -> None:
-    images = folder_of(tmp_path / "images")
-    if not as_folder:
-        read = load_dataset(images)
-        points, images = read.X_train.reshape(-1, 8, 8), tmp_path / "images.npz"
-        np.savez(images, X=points, y=read.y_train)
-    model = tmp_path / "m.npz"
-    succeed("train", images, "-o", model, "--features", "pool:2x2", "--epochs", 1)
-    stage = load_model(model).features
-    assert stage is not None
-    assert stage.points.drawn_shape == (8, 8)
-
-
 # --- what is refused ------------------------------------------------------------------------------
 
 
@@ -189,12 +175,6 @@ def test_hostile_images_are_one_sentence(tmp_path: Path, name: str) -> None:
     folder_of(tmp_path)
     (tmp_path / "light" / "9.png").write_bytes(content)
     assert_one_sentence(run("data", tmp_path), "9.png", complaint)
-
-
-def test_the_image_that_is_cut_short_is_fine_as_a_whole(tmp_path: Path) -> None:
-    folder_of(tmp_path)
-    (tmp_path / "light" / "9.png").write_bytes(whole_png())
-    assert load_dataset(tmp_path).X_train.shape == (25, 64)
 
 
 def test_links_out_of_the_folder_are_refused(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from command_line import run_json
 
 from protonn_edge.datasets import load_dataset
 from protonn_edge.datasets.groups import with_groups
@@ -60,12 +59,3 @@ def test_persons_may_be_the_groups(folder: Path, write: Write) -> None:
     dataset = with_groups(load_dataset(folder), str(folder / "subject_train.txt"), folder)
     assert dataset.groups is not None
     assert dataset.groups.tolist() == [row // 5 for row in range(20)]
-
-
-def test_a_model_is_tested_on_the_test_part(folder: Path, write: Write) -> None:
-    write("X_test.txt", numbers(X[:5]))
-    write("y_test.txt", Y[:5])
-    model = folder / "m.npz"
-    done = run_json("train", folder, "-o", model, "--classifier", "linear")
-    assert len(run_json("predict", model, folder)["predicted"]) == 5
-    assert done["data"]["classes"] == {"1": 10, "2": 10}

@@ -34,12 +34,6 @@ def test_further_classes_have_names_of_their_own(
     assert load_model(path).classes == (*names, *further)
 
 
-def test_rejection_knows_the_classes_of_the_data(tmp_path: Path) -> None:
-    data, path = table(tmp_path / "t.csv", ("x", "y")), tmp_path / "m.npz"
-    succeed("train", data, "-o", path, *OPTIONS, "--new-classes", 1, "--rejection", 0.05)
-    assert load_model(path).classes == ("x", "y", "new 1")
-
-
 @pytest.mark.parametrize(("new", "classes"), [(249, 251), (252, 254)])
 def test_too_much_room_is_refused_before_the_training(
     tmp_path: Path, new: int, classes: int

@@ -27,13 +27,6 @@ def moved(movement: SignalMovement, points: np.ndarray, seed: int = 0) -> np.nda
     return movement(points, (32, 2), np.random.default_rng(seed)).reshape(-1, 32, 2)
 
 
-def test_no_movement_changes_nothing() -> None:
-    points = signals()
-    np.testing.assert_allclose(
-        moved(STILL, points), points.reshape(-1, 32, 2), rtol=1e-5, atol=1e-5
-    )
-
-
 def test_a_shifted_ramp_is_early_or_late_and_ends_as_it_did() -> None:
     ramp = np.repeat(np.arange(32.0), 2)[None].repeat(50, axis=0).astype(np.float32)
     copies = moved(SignalMovement(0.25, speed=1.0, gain=1.0, noise=0.0), ramp)

@@ -7,27 +7,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from avr_tools import needs_avr_gcc, needs_emulated_avr
-from chains import numbers_of, replace
+from avr_tools import needs_emulated_avr
+from chains import replace
 from generated_programs import write_c
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
 from model_factory import (
     random_inputs,
     random_model,
     random_points,
-    rejecting_some,
     tiny_integer_model,
 )
 from plans import plan_with
-from random_shapes import Shape, random_model_of
-from random_shapes import random_points as random_bytes
 
 from protonn_edge.boards import load_board
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import with_rules, without_rules
 from protonn_edge.codegen import Plan, make_plan, render_c
-from protonn_edge.codegen.host import host_program
 from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.policy.rejection.calibration import statistics_of, with_rejection
@@ -44,22 +38,6 @@ WITHOUT = ("unknown", "UNKNOWN", "LEAST_", "largest_rbf", "second")
 def test_a_model_without_thresholds_has_nothing_of_it_in_its_sources() -> None:
     for name, text in render_c(tiny_integer_model()).items():
         assert not [word for word in WITHOUT if word in text], name
-
-
-@given(seed=st.integers(0, 10_000), which=st.integers(1, 7))
-@settings(max_examples=7, deadline=None)
-def test_host_c_rejects_what_the_reference_rejects(seed: int, which: int) -> None:
-    rng = np.random.default_rng(seed)
-    model = without_rules(random_model_of(rng, Shape(d=3, m=20, classes=4, inputs=30)))
-    Q = random_bytes(rng, 40, model)
-    assume(model.own_stages[-1].output.ends[1] >= 1)
-    model = rejecting_some(model, Q, which)
-    classes, scores = model.answers(Q)
-    with host_program(model, sanitize=True) as program:
-        for feeding in ("whole", "chunks"):
-            found, computed = program.run(Q, feeding)
-            assert np.array_equal(found, classes)
-            assert np.array_equal(computed, scores)
 
 
 def known_and_strange(by: tuple[str, ...], wide: bool = False) -> tuple[Model, np.ndarray]:
@@ -118,22 +96,6 @@ def test_the_plan_has_a_stage_for_it_only_where_there_is_something_to_do() -> No
     second = search.mean - without.steps[-1].mean
     assert with_check.mean_cycles == without.mean_cycles + second + stage.mean
     assert with_check.flash_bytes == without.flash_bytes + stage.flash_bytes
-
-
-@needs_avr_gcc
-@pytest.mark.parametrize("flags", ["-O0", "-Os -flto", "-O3"])
-@pytest.mark.parametrize("chip", ["atmega328p", "attiny85"])
-def test_it_compiles_for_every_chip(tmp_path: Path, flags: str, chip: str) -> None:
-    model = replace(tiny_integer_model(), labels=np.full((3, 4), -128, np.int8))
-    numbers_of(model)["labels"][0] = 127
-    assert model.own_stages[-1].output.ends[1] > 32_767
-    model = with_rules(model, IntegerRejection(900, 12, 40_000))
-    write_c(model, tmp_path)
-    command = ["avr-gcc", f"-mmcu={chip}", "-std=gnu99", "-Wall", "-Wextra", "-Wpedantic"]
-    source = ["-Werror", "-c", tmp_path / "pnn_model.c", "-o", tmp_path / "model.o"]
-    subprocess.run([*command, *flags.split(), *source], check=True, timeout=60)
-    header = (tmp_path / "pnn_model.h").read_text()
-    assert "#define PNN_UNKNOWN 255u" in header
 
 
 def test_the_name_of_unknown_is_unknown(tmp_path: Path) -> None:

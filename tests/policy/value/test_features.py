@@ -38,7 +38,6 @@ def swings(n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 CASES = {
-    "cells of a picture": (gauges, None, ("--features", "pool:6x6", "--image-shape", "12x12")),
     "gradients": (gauges, None, ("--features", "gradients:3x3", "--image-shape", "12x12")),
     "layers": (
         gauges,
@@ -46,7 +45,6 @@ CASES = {
         ("--features", "conv:4x3,max2,6x3", "--image-shape", "12x12", "--set", "network_epochs=12"),
     ),
     "sound": (tones, 8000.0, ("--features", "audio:8x4")),
-    "window": (swings, 50.0, ("--features", "deviation,max")),
     "layers of a window": (
         swings,
         50.0,

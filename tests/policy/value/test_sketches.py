@@ -65,13 +65,6 @@ def test_examples_print_the_number_of_the_integer_model(
 
 
 @needs_arduino_core
-def test_the_self_test_passes(arduino_core: Path, tmp_path: Path) -> None:
-    export_for_uno(fitted("linear").model_, "arduino", tmp_path / "probe")
-    ran = run_on_uno(build_sketch(tmp_path / "probe", "SelfTest", arduino_core, tmp_path / "out"))
-    assert ran.printed == "PASS: 20 test vectors\r\n"
-
-
-@needs_arduino_core
 def test_the_sketch_of_the_report_prints_the_number(arduino_core: Path, tmp_path: Path) -> None:
     model = fitted("protonn").model_
     sketch, chain = own_sketch(quantize(model), UNO), quantize(model)

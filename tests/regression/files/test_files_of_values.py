@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import zipfile
-from pathlib import Path
-
 import pytest
-from command_line import refusal, run
 from policy.value.numbers import fitted
 from refusals import refused_by
 
@@ -29,13 +25,3 @@ def test_labels_in_a_unit_that_is_too_small_are_refused_with_what_to_do() -> Non
 def test_a_number_cannot_be_an_unknown_class() -> None:
     with refused_by("chain.policy"):
         with_rules(fitted("linear").model_, Rejection(0.5))
-
-
-def test_an_archive_of_a_later_zip_version_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "model.npz"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("scale.npy", b"")
-    content = bytearray(path.read_bytes())
-    content[content.index(b"PK\x01\x02") + 6] = 75  # the version that is needed to extract it
-    path.write_bytes(content)
-    refusal(run("inspect", path))

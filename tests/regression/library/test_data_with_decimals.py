@@ -16,7 +16,7 @@ from command_line import run_json, succeed
 from decimal_data import in_sketch, trained
 from model_factory import random_window_model, window_features_of
 
-from protonn_edge.chain.file import load_model, model_bytes, save_model
+from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.datasets import Expected, load_points
 from protonn_edge.quantization import quantize
 from protonn_edge.toolchain.process import build_host_executable
@@ -82,15 +82,6 @@ def test_a_model_without_units_gets_them_from_its_ranges(cancer: tuple[Path, Pat
     usual = reference.predict(reference.quantize(X))
     own = reference.predict(reference.raw_inputs.quantize(reference.raw_inputs.integers(X)))
     assert np.sum(own == y) >= np.sum(usual == y) - 1
-
-
-def test_units_come_back_from_the_file(cancer: tuple[Path, Path], tmp_path: Path) -> None:
-    model = load_model(cancer[0])
-    assert model.raw_exponents is not None
-    assert model.raw_exponents.min() == 0
-    assert model.raw_exponents.max() >= 5
-    save_model(model, tmp_path / "again.npz")
-    assert model_bytes(load_model(tmp_path / "again.npz")) == cancer[0].read_bytes()
 
 
 def test_inspect_names_the_unit_of_each_channel_of_windows_once(tmp_path: Path) -> None:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from chains import replace
 from hypothesis import given
 from hypothesis import strategies as st
 from model_factory import (
-    random_model,
     random_window_model,
     scaled,
     window_features_of,
@@ -23,42 +21,9 @@ from protonn_edge.chain.raw_inputs import (
 )
 from protonn_edge.codegen.context import sendings
 from protonn_edge.codegen.host import host_program
-from protonn_edge.quantization import IntegerChain, quantize
+from protonn_edge.quantization import quantize
 
 ENDS = st.floats(-1e6, 1e6).map(lambda x: round(x, 4))
-
-
-def random_ranges(seed: int, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends (n,) of ranges of all sizes, near 0 and beside it, growing or falling."""
-    rng = np.random.default_rng(seed)
-    extent = 10.0 ** rng.uniform(-5, 6, n)
-    zero = extent * rng.uniform(-2, 2, n)
-    return zero, zero + extent * rng.choice([-1, 1], n)
-
-
-def model_of(zero: np.ndarray, other: np.ndarray) -> IntegerChain:
-    model = quantize(random_model(features=len(zero)))
-    maximum = model.inputs.maximum
-    lower, upper = np.minimum(zero, other), np.maximum(zero, other)
-    exponents = choose_exponents(lower, upper, np.full(len(zero), MANY_DECIMALS))
-    inputs = InputQuantizer(zero, (other - zero) / maximum, maximum)
-    return replace(model, inputs=inputs, raw_exponents=exponents)
-
-
-def test_numpy_and_host_c_agree_score_by_score_on_random_ranges() -> None:
-    zero, other = random_ranges(0, 300)
-    model = model_of(zero, other)
-    rng = np.random.default_rng(1)
-    X = zero + (other - zero) * rng.uniform(-0.3, 1.3, (200, 300))
-    X[0], X[1] = -1e30, 1e30
-    raw = model.raw_inputs.integers(X)
-    assert (raw[0] == -32768).all()
-    assert (raw[1] == 32767).all()
-    classes, scores = model.answers(model.raw_inputs.quantize(raw))
-    with host_program(model) as program:
-        answers = program.run(raw, "raw")
-    assert np.array_equal(answers[0], classes)
-    assert np.array_equal(answers[1], scores)
 
 
 @given(ENDS, ENDS, st.integers(0, 6), st.lists(st.floats(-0.5, 1.5), min_size=1, max_size=30))

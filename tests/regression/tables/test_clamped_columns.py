@@ -28,13 +28,3 @@ def test_a_column_in_another_unit_is_named(write: Write, tmp_path: Path) -> None
     assert "warning: most values of 1 of 2 features are outside" in done.stderr
     assert "are clamped: 'heat'; check the units" in done.stderr
     assert "most values" not in succeed("predict", model, points(write, 1000, rows=4)).stderr
-
-
-def test_two_rows_in_another_unit_are_named_if_all_values_are_outside(
-    write: Write, tmp_path: Path
-) -> None:
-    model = tmp_path / "m.npz"
-    succeed("train", points(write, 1), "-o", model, "--classifier", "linear")
-    outside = write([[1500, 1500], [1700, 1700]], NAMES[:2])
-    done = succeed("predict", model, outside)
-    assert "warning: most values of 2 of 2 features are outside" in done.stderr

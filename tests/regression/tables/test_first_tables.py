@@ -8,14 +8,11 @@ import numpy as np
 import pytest
 from command_line import refusal, run, run_json, succeed
 from flower_tables import NAMES, Flowers, Write
-from refusals import refused_by, refuses
 
 from protonn_edge.chain.file import load_model
 from protonn_edge.datasets import load_dataset
-from protonn_edge.datasets.tables import delimiter_in
 
 CODES = {"setosa": 0, "versicolor": 1, "virginica": 2}
-QUICK = ("--epochs", 1, "--projection-dim", 2, "--prototypes", 3)
 
 
 def test_keras_names_are_read(tmp_path: Path) -> None:
@@ -26,13 +23,6 @@ def test_keras_names_are_read(tmp_path: Path) -> None:
     assert (dataset.X_train.shape, dataset.X_test.shape) == ((12, 4), (4, 4))
 
 
-def test_an_array_of_objects_is_refused_with_what_to_save(tmp_path: Path) -> None:
-    labels = np.array(["a", "b"] * 6, dtype=object)
-    np.savez(tmp_path / "d.npz", X=np.eye(12), y=labels)
-    with refused_by("datasets.archive"):
-        load_dataset(tmp_path / "d.npz")
-
-
 def test_defaults_suit_small_data(write: Write, flowers: Flowers) -> None:
     few = [next(each for each in flowers if each[1] == kind) for kind in CODES] + flowers[:4]
     path, model = write([[kind, *x] for x, kind in few], ["label", *NAMES]), "m.npz"
@@ -41,17 +31,6 @@ def test_defaults_suit_small_data(write: Write, flowers: Flowers) -> None:
     assert load_model(path.with_name(model)).head.n_prototypes == 12
     asked = run(*words, "--prototypes", 40)
     assert "--prototypes is 40, but the data has only 7 training points" in refusal(asked)
-
-
-def test_train_prints_classes_and_ranges(write: Write, flowers: Flowers) -> None:
-    path = write([[*x, kind] for x, kind in flowers], [*NAMES, "species"])
-    done = succeed("train", path, "-o", path.with_name("m.npz"), *QUICK)
-    assert "setosa: 40 + 10, versicolor: 40 + 10, virginica: 40 + 10" in done.stdout
-    assert "sepal length: 4." in done.stdout
-    assert "the labels are in column 'species'" in done.stderr
-    record = run_json("train", path, "-o", path.with_name("m.npz"), *QUICK)
-    assert record["data"]["classes"] == dict.fromkeys(CODES, 40)
-    assert record["notices"][0]["columns"] == ["species"]
 
 
 def test_data_says_how_a_file_is_read(write: Write, flowers: Flowers) -> None:
@@ -82,18 +61,3 @@ def test_data_says_how_a_file_is_read(write: Write, flowers: Flowers) -> None:
     }
     assert record["repeated"] == {"in_train": 1, "contradicting": 0, "in_test": 0}
     assert [notice["kind"] for notice in record["notices"]] == ["delimiter", "left_out", "label"]
-
-
-def test_options_of_tables_are_refused_for_other_files(tmp_path: Path) -> None:
-    np.savez(tmp_path / "d.npz", X=np.eye(4), y=np.arange(4) % 2)
-    refuses(run("data", tmp_path / "d.npz", "--read", "label=y"), "datasets.formats")
-
-
-@pytest.mark.parametrize(
-    ("line", "delimiter"),
-    [("a;b,c|d", ";"), ("a\tb;c", "\t"), ('"a;b",c', ","), ("1,5|2", "|"), ("alone", ",")],
-)
-def test_the_delimiter_is_the_first_that_divides_most_lines_alike(
-    line: str, delimiter: str
-) -> None:
-    assert delimiter_in([line, "a;b,c", line], ",") == delimiter

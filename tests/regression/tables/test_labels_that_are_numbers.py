@@ -57,12 +57,6 @@ def test_whole_numbers_that_hardly_repeat_are_asked_about(tmp_path: Path, n: int
     assert "--target value or --target class" in refusal(told)
 
 
-def test_of_more_whole_numbers_than_classes_the_sentence_names_the_option(tmp_path: Path) -> None:
-    table = write_table(tmp_path / "data.csv", 1_200, decimals=0)
-    table = with_labels(table, [str(7 * row) for row in range(1_200)])
-    assert "--target value" in refusal(run("data", table, *NAMED))
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("values")

@@ -51,9 +51,3 @@ def test_labels_of_training_points_are_as_many_as_the_points() -> None:
     estimator = ProtoNNClassifier(epochs=1, random_state=0).fit(X, Y)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         calibrate_rejection(estimator, X, Y[:10], rate=0.1)
-
-
-@pytest.mark.parametrize("name", ["n_trees", "max_depth", "min_samples_leaf"])
-def test_numbers_beyond_all_limits_of_a_forest(name: str) -> None:
-    with pytest.raises(ValueError, match=f"The '{name}' parameter of ForestClassifier must be"):
-        CLASSIFIERS["forest"](**{name: 2**70}).fit(X, Y)
