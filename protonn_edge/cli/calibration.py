@@ -42,9 +42,11 @@ def calibrate(given: TrainOptions, model_file: Path, out: Output) -> None:
     points = points_for(model, data, given.table, out, labels="ignorable", one_part=True)
     X = points.X
     record: dict[str, Any] = {"n": len(X)}
+    facts = list[tuple[str, str]]()
     for step in steps:
         model = step.applied(model, X, points.y)
-        record |= step.to_json()
+        facts += step.facts(model, len(X))
+        record |= step.to_json(model)
     integers = quantize(model)
     Q = integers.quantize(X)
     expected = statistics_of(integers, Q)
@@ -55,8 +57,9 @@ def calibrate(given: TrainOptions, model_file: Path, out: Output) -> None:
             extended(integers, model)  # refuses points from which nothing was measured
     save_model(model, output)
     share = share_of(integers.predict(Q), NO_CLASS)
-    text = f"{100 * share:.2f} % of the {len(X):,} calibration points"
-    facts = [*model.policy.facts(model.head), (NO_CLASS_NAME, text)]
-    out.say(fact_table(facts), f"wrote {output}")
+    facts += model.policy.facts(model.head)
+    if NO_CLASS_NAME in (each.name for each in model.policy.other_answers):
+        facts.append((NO_CLASS_NAME, f"{100 * share:.2f} % of the {len(X):,} calibration points"))
+    out.say(*([fact_table(facts)] if facts else []), f"wrote {output}")
     record |= {"unknown_share": share, **described(model.policy)}
     out.finish(record | {"model_sha256": integers.model_sha256})

@@ -26,7 +26,7 @@ class TrainAddition(AddedOptions):
     def step(self, target: Target | None) -> Any:  # noqa: ARG002
         """Return what the options ask for, by default what the target does; None for nothing.
 
-        A step has a `flag`; `prepare`, `check` and `after` for a training, `applied` for a trained
-        model with points and their classes, and `to_json`.
+        A step has a `flag`; `prepare`, `check` and `after` for a training; `applied` for a trained
+        model with points and their classes, and `facts` and `to_json` of the model after it.
         """
         return None

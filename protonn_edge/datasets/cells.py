@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets.moments import Moments, moments_in
-from protonn_edge.datasets.naming import quoted
+from protonn_edge.datasets.naming import check_names, label_text, quoted
+from protonn_edge.errors import InputError
 
 FLOAT32_MAX = float(np.finfo(np.float32).max)
 Float32 = NDArray[np.float32]
@@ -69,6 +70,15 @@ def is_gap(cell: str) -> bool:
 def is_label(cell: str) -> bool:
     """Return whether a cell of a column of labels is one, not a gap; ``none`` and ``-`` are."""
     return not is_gap(cell) or cell.strip().lower() in _MAY_BE_CLASSES
+
+
+def check_labels(labels: Sequence[str], what: str, *, distinct: bool) -> None:
+    """Refuse names that cannot be written to a table as labels, or are equal."""
+    names = [label_text(label) for label in labels]
+    check_names(names, what, distinct=distinct)
+    for label in names:
+        if not is_label(label):
+            raise InputError(f"{what}: {label!r} stands for no label in a table; give another name")
 
 
 class Form(NamedTuple):

@@ -13,7 +13,7 @@ from protonn_edge.datasets.naming import Notice, label_text, listed
 from protonn_edge.datasets.options import USUAL_DELIMITERS, TableOptions, options_of_texts
 from protonn_edge.datasets.roles import Expected
 from protonn_edge.datasets.tables import TableFile, opened_table
-from protonn_edge.datasets.usual_names import LABEL_NAMES
+from protonn_edge.datasets.usual_names import ANSWER, LABEL_NAMES
 
 _JUDGED_POINTS = 5  # some values of fewer points, though not all, may be out of range by chance
 
@@ -73,7 +73,11 @@ def with_label(path: Path, options: TableOptions | None, expected: Expected) -> 
     if not is_table(path) or (options is not None and options.label is not None):
         return options
     file, features = opened_table(path, options), {*expected.feature_names}
-    others = [column for column in file.columns if column.name not in features]
+    others = [
+        column
+        for column in file.columns
+        if column.name not in features and not ANSWER.fullmatch(column.name)
+    ]
     if not (file.header and features) or has_label_names(file, expected):
         return options
     named = [each for each in others if each.name == expected.label != ""]

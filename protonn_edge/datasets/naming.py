@@ -143,7 +143,8 @@ def match_columns(
         count = f"the {len(missing):,} columns" if len(missing) > 1 else "the column"
         remedy = "rename columns, or add the missing ones"
         channels = {name.partition("[")[0] for name in missing}  # see `sample_names`
-        if channels <= {split_unit(name)[0] for name in names}:
+        of_samples = all("[" in name for name in missing)
+        if of_samples and channels <= {split_unit(name)[0] for name in names}:
             remedy = "cut this recording into windows with 'protonn-edge windows'"
         raise InputError(
             f"{source}, with the columns {listed(names)}, lacks {count} {listed(missing)}, which "

@@ -36,6 +36,7 @@ from protonn_edge.datasets.takes import (
     ambiguous,
     label_of,
     named_alike,
+    repeated,
     takes_in,
     unread,
     unsaid_names,
@@ -201,7 +202,7 @@ def _of_takes(
         notes += unsaid_names(takes, labelled=labelled)
     filled = np.bincount(table.file_of, minlength=len(takes)) > 0
     empty = [take.name for take, some in zip(takes, filled, strict=True) if not some]
-    notes += unread(folder, takes, empty=empty)
+    notes += [*unread(folder, takes, empty=empty), *repeated(takes)]
     groups = _groups(table, takes, labelled=labelled or has_values(table, target, ()))
     tested = np.array([take.tested for take in takes])[table.file_of]
     table = replace(table, source=str(folder), notices=tuple(dict.fromkeys(notes)))

@@ -38,13 +38,14 @@ from protonn_edge.datasets.options import SHOWN, TableOptions
 from protonn_edge.datasets.preparation import ONE_HOT_LIMIT
 from protonn_edge.datasets.units import split_unit
 from protonn_edge.datasets.usual_names import (
+    ANSWER,
     DEVICE,
     DEVICES,
     INDEX,
     LABEL_NAMES,
     PERSON,
     SESSION,
-    TIME,
+    is_called_as_time,
 )
 from protonn_edge.errors import InputError
 
@@ -57,11 +58,12 @@ _NAMED = 5  # maximum columns in a sentence
 _FEW = 20  # different sessions or devices
 _SELDOM = 8  # rows per change of a label that marks takes
 
-Reason = Literal["time", "index", "session", "empty", "text"]
+Reason = Literal["time", "index", "session", "answer", "empty", "text"]
 _WHY: dict[Reason, str] = {
     "time": "a time",
     "index": "an index",
     "session": "a session, person or device",
+    "answer": "an answer that 'predict' wrote",
     "empty": "empty",
     "text": "text",
 }
@@ -190,6 +192,8 @@ class _Judge:
     def certainly(self, column: Column) -> Reason | None:
         """Return why a column is no feature and no label, if it is beyond doubt."""
         name = split_unit(column.name.lower())[0]
+        if ANSWER.fullmatch(column.name) and column.kind != "empty":
+            return "answer"
         if column.kind == "number":
             return self.certainly_no_measurement(column, name)
         if column.kind == "date":
@@ -390,13 +394,6 @@ def _changes(labels: NDArray[np.int64] | None) -> NDArray[np.bool_] | np.bool_:
 
 def _is_person(column: Column) -> bool:
     return PERSON.fullmatch(column.name.lower()) is not None
-
-
-def is_called_as_time(name: str) -> bool:
-    """Return whether a name is usual for a time."""
-    bare, unit = split_unit(name.lower())
-    # ``t (s)`` is a time, ``t (C)`` a temperature
-    return TIME.fullmatch(unit if unit and len(bare) == 1 else bare) is not None
 
 
 def _left_out_notice(column: Column, reason: Reason) -> Notice:

@@ -66,11 +66,19 @@ class RowLabels:
             yield Notice("label", text, warning=True, columns=keys)
         if label is None or not roles.label_found.startswith("the last") or not self.raw.n:
             return
-        first = roles.features[0]
-        doubtful = label.kind == "number" and first.index == 0 and first.may_be_label
-        hint = "; if the first column is the label, use --read label=first" if doubtful else ""
+        hint = self._hint(label)
         text = f"the labels are in {label.title}, {roles.label_found}{hint}"
-        yield Notice("label", text, doubtful, (label.key,))
+        yield Notice("label", text, bool(hint), (label.key,))
+
+    def _hint(self, label: Column) -> str:
+        """Return which other column may have the labels, as a clause, or nothing."""
+        first = self.roles.features[0]
+        if label.kind == "number" and first.index == 0 and first.may_be_label:
+            return "; if the first column is the label, use --read label=first"
+        others = [each for each in self.roles.of("text") if each.may_be_label]
+        if not others:
+            return ""
+        return f"; if {others[0].title} is the label, use --read label={others[0].flag_value}"
 
     def refuse_missing(self) -> None:
         """Raise `InputError` for the first row without a label."""

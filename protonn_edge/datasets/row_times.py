@@ -8,11 +8,13 @@ from numpy.typing import NDArray
 from protonn_edge.datasets.columns import Column
 from protonn_edge.datasets.dataset import RowTimes
 from protonn_edge.datasets.options import TableOptions
-from protonn_edge.datasets.roles import Roles, is_called_as_time
+from protonn_edge.datasets.roles import Roles
 from protonn_edge.datasets.tables import RawTable
+from protonn_edge.datasets.usual_names import is_called_as_time
 from protonn_edge.errors import InputError
 
 _HALF_A_DAY_S, _DAY_S = 43_200, 86_400
+_COARSE = 0.1  # share of rows whose time is that of the row before
 
 
 def times_of(
@@ -20,14 +22,15 @@ def times_of(
 ) -> RowTimes | None:
     """Return the times of rows: of the finest clock, if several columns have times.
 
-    A column of days and one of times of day are added. Numbers that fall are no times, unless they
-    are called so.
+    A column that is called a time, or has dates, goes before one that only rises as times do, such
+    as a temperature, unless its times are coarse. A column of days and one of times of day are
+    added. Numbers that fall are no times, unless they are called so.
     """
     columns = [each for each in roles.of("time") if each.values is not None]
     if options.time is None:
         called = {each: is_called_as_time(each.name) for each in columns}
         columns = [each for each in columns if each.moments or called[each] or not _falls(each)]
-        columns.sort(key=lambda each: (*_fineness(each), not called[each]))
+        columns.sort(key=lambda each: (*_fineness(each, called=called[each]), not called[each]))
     for column in columns[:1]:
         values, moments = column.values, column.moments
         assert values is not None
@@ -53,11 +56,13 @@ def _falls(column: Column) -> bool:
     return bool((steps < 0).sum() > (steps > 0).sum())
 
 
-def _fineness(column: Column) -> tuple[bool, int]:
-    """Return the sort key of clocks: most different times first, but numbers of rows last."""
+def _fineness(column: Column, *, called: bool) -> tuple[bool, bool, int]:
+    """Return the sort key of clocks: fine ones of a usual name first, numbers of rows last."""
     assert column.values is not None
-    counts = column.moments is None and np.median(np.diff(column.values)) == 1
-    return bool(counts), -len(np.unique(column.values))
+    steps = np.diff(column.values)
+    counts = column.moments is None and np.median(steps) == 1
+    is_clock = (called or column.moments is not None) and np.mean(steps == 0) < _COARSE
+    return bool(counts), not is_clock, -len(np.unique(column.values))
 
 
 def _refuse_without(times: Column, raw: RawTable) -> None:

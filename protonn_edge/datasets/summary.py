@@ -23,6 +23,7 @@ _JUDGED_POINTS = 20  # with fewer points, most may have different classes
 _MANY_NUMBERS = 20  # classes that are whole numbers
 _WHOLE = re.compile(r"-?\d+")
 _HYPHEN = re.compile(r"(?<=[^\W\d_])[-_]+(?=[^\W\d_])")  # between letters
+_QUOTES = "'\"“”„«»"
 _FEW_POINTS = 3  # of a class whose name may be a typo,
 _FREQUENT = 5  # if a class with this many times as many points has a similar name
 
@@ -163,8 +164,9 @@ def _about_spelling(dataset: Dataset) -> list[Notice]:
 
 
 def _spelling(name: str) -> str:
-    """Return what is left of a name without case, blanks, hyphens, and ways to write a number."""
-    text = "".join(unicodedata.normalize("NFKC", name).casefold().split())
+    """Return what is left without case, blanks, hyphens, quotes, and ways to write a number."""
+    text = "".join(unicodedata.normalize("NFKC", name).casefold().split()).strip(_QUOTES)
+    text = {"true": "1", "false": "0"}.get(text, text)
     try:
         return repr(float(text))
     except ValueError:

@@ -214,6 +214,7 @@ class RawTable:
         Raises `InputError` if a row has another number of cells, or if the decimal mark is unclear.
         """
         first = files[0]
+        _check_headers(files)
         names = dict.fromkeys(name for file in files for name in file.names)
         wanted = (
             first.names
@@ -313,11 +314,23 @@ def _notation(file: TableFile, cells: Iterable[str], options: TableOptions) -> N
     return notation
 
 
+def _check_headers(files: Sequence[TableFile]) -> None:
+    """Refuse files of which only some have a first line of names."""
+    named = [file for file in files if file.header]
+    if 0 < len(named) < len(files):
+        unnamed = next(file for file in files if not file.header)
+        has = _columns(named[0])
+        raise InputError(
+            f"{unnamed.path} has no names of columns, but {named[0].path} has {has}; give all "
+            "files a first line of names, or none of them"
+        )
+
+
 def _order(file: TableFile, first: TableFile, wanted: tuple[str, ...]) -> list[int | None] | None:
     """Return where a file has the columns of all files; None if it has just these."""
     if file.names == wanted:
         return None
-    if bool(file.header) != bool(first.header) or not file.header:
+    if not file.header:
         raise InputError(
             f"{file.path} has {_columns(file)}, but {first.path} has {_columns(first)}; give all "
             "files the same columns"

@@ -9,6 +9,7 @@ and ``validation``, or alike, divide the takes.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -358,9 +359,30 @@ def unread(
         yield Notice("no_samples", text, warning=True)
 
 
+def repeated(takes: Sequence[Take]) -> Iterator[Notice]:
+    """Yield a warning about takes whose files have the same content."""
+    of_size: dict[tuple[int, ...], list[Take]] = {}
+    for take in takes:
+        size = tuple(file.stat().st_size for file in take.files)
+        of_size.setdefault(size, []).append(take)
+    for some in of_size.values():
+        alike: dict[bytes, list[Take]] = {}
+        for take in some if some[1:] else ():
+            content = b"".join(hashlib.sha256(each.read_bytes()).digest() for each in take.files)
+            alike.setdefault(content, []).append(take)
+        for one, other, *_ in (each for each in alike.values() if each[1:]):
+            text = f"the takes {listed([one.name, other.name])} have the same content"
+            if one.label == other.label:
+                text += "; if one is a copy, delete it, or it may be in training and in testing"
+            else:
+                text += f", but are of classes {listed([one.label, other.label])}; delete one"
+            yield Notice("repeated", text, warning=True)
+            return
+
+
 def shown(paths: Iterable[Path]) -> list[Path]:
     """Return the paths that are not hidden."""
-    return [path for path in paths if not path.name.startswith((".", "_"))]
+    return [path for path in paths if not path.name.startswith((".", "_", "~$"))]
 
 
 def order(path: Path) -> list[tuple[int, str]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from protonn_edge.datasets.units import split_unit
+
 LABEL_NAMES = ("label", "class", "target")
 TIME = re.compile(
     r"s|ms|[uµμ]s|ns|sec(ond)?s?|milli(second)?s?|micro(second)?s?|times?|epoch|"
@@ -14,7 +16,16 @@ PERSON = re.compile(rf"(subject|person|user|participant|patient)({ID})?")
 SESSION = re.compile(rf"{PERSON.pattern}|(session|recording|take|group)({ID})?")
 DEVICES = ("machine", "maschine", "device", "gerät")
 DEVICE = re.compile(rf"({'|'.join(DEVICES)})({ID})?|(maschinen|geräte|sensor|unit|asset){ID}")
+ANSWER = re.compile(r"(predicted_(class|value|labels)|confidence_percent)(_\d+)?")
+"""What `protonn-edge predict` adds to a table."""
 INDEX = re.compile(
     r"|unnamed(: ?\d+)?|index|idx|.*(#|\bid|_id|nr|no|num|number|nummer|count|counter)\.?|"
     r"(n|row|sample|point|instance)s?|id"
 )
+
+
+def is_called_as_time(name: str) -> bool:
+    """Return whether a name is usual for a time."""
+    bare, unit = split_unit(name.lower())
+    # ``t (s)`` is a time, ``t (C)`` a temperature
+    return TIME.fullmatch(unit if unit and len(bare) == 1 else bare) is not None

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from protonn_edge.datasets.naming import check_names
+from protonn_edge.datasets.cells import check_labels
 from protonn_edge.editing.takes import (
     RECORDING_LIMIT_BYTES,
     EditableRecording,
@@ -198,7 +198,7 @@ class TakeEditor:
     def rename(self, number: int, label: str | None = None, session: str | None = None) -> str:
         """Give a take another class, another session, or both."""
         given = [each for each in (label, session) if each is not None]
-        check_names(given, "--label and --session", distinct=False)
+        check_labels(given, "--label and --session", distinct=False)
         with self._locked() as recording:
             take = recording.take(number)
             new = (label or take.label, session or take.session)

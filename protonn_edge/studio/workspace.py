@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from protonn_edge import __version__
 from protonn_edge.boards import board_names, load_board
 from protonn_edge.chain.registry import ESTIMATORS
-from protonn_edge.datasets.naming import check_names
+from protonn_edge.datasets.cells import check_labels
 from protonn_edge.errors import InputError, InvalidValue, ProtoNNEdgeError, shortened
 from protonn_edge.sensors.commands.source import SensorSource
 from protonn_edge.studio.actions import FIELDS, RECORDING, line_of, names_in, words_of
@@ -178,7 +178,7 @@ def _begin(stream: BoardStream, request: PageRequest) -> None:
     label, session = (
         FIELDS[name](request.asked.get(name), request.names) for name in ("label", "session")
     )
-    check_names([label], "the class", distinct=False)
+    check_labels([label], "the class", distinct=False)
     seconds, pause_s = request.number("seconds"), request.number("pause") or 0.0
     stream.takes.begin(Path(RECORDING), label, session, seconds, pause_s)
 

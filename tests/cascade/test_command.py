@@ -33,13 +33,24 @@ def test_two_models_become_one(folder: Path, tmp_path: Path) -> None:
     models = ["--calibrate", folder / "first.npz", "--then", folder / "second.npz"]
     record = run_json("train", folder / "held.npz", *models, "-o", output)
     model = load_model(output)
+    assert model.activity is not None
+    assert record["passed_on_share"] == model.activity.stages["cascade"][0] > 0
     assert model.head.kind == "cascade"
     assert record["model_sha256"] == quantize(model).model_sha256
     assert "confidence" in quantize(model).policy.c_functions
     rejecting = tmp_path / "rejecting.npz"
     rate = ["--rejection", "5%", "--rejection-by", "margin"]
-    succeed("train", folder / "held.npz", "--calibrate", output, *rate, "-o", rejecting)
+    done = succeed("train", folder / "held.npz", "--calibrate", output, *rate, "-o", rejecting)
+    assert "unknown if" in done.output
     assert [each.name for each in load_model(rejecting).policy.other_answers] == ["unknown"]
+
+
+def test_the_share_that_is_passed_on_is_printed(folder: Path, tmp_path: Path) -> None:
+    models = ["--calibrate", folder / "first.npz", "--then", folder / "second.npz"]
+    options = ["--pass-on", "20%", "-o", tmp_path / "cascade.npz"]
+    done = succeed("train", folder / "held.npz", *models, *options)
+    assert "passed on" in done.output
+    assert "unknown" not in done.output
 
 
 def test_points_without_classes_are_refused(folder: Path, tmp_path: Path) -> None:

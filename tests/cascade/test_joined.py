@@ -126,7 +126,7 @@ def test_models_of_different_features_share_the_bytes_of_points(adds: bool) -> N
 
 
 def test_models_of_the_same_features_share_them() -> None:
-    model = joined(of_averages(), of_averages(), X[HELD], Y[HELD])
+    model = joined(of_averages(), of_averages(), X[HELD], Y[HELD], share=0.2)
     assert [stage.kind for stage in quantize(model).feature_stages] == ["average_pooling"]
 
 

@@ -23,7 +23,6 @@ from protonn_edge.kinds.cascade.head import margins
 from protonn_edge.system.checks import check, check_range
 
 MOST_FACTOR = 255
-_MOST_MARGIN = (1 << 32) - 1
 
 Vectors = tuple[NDArray[np.float64], ...]
 
@@ -41,6 +40,12 @@ class PartStages:
     def output(self) -> Range:
         """The range of its scores."""
         return self.stages[-1].output
+
+    @property
+    def largest_margin(self) -> int:
+        """The largest difference of two scores that generated code holds."""
+        bits: int = self.stages[-1].output_bits
+        return (1 << bits) - 1
 
     def sums(self, x: NDArray[Any]) -> Vectors:
         """Return what its activity sums up over inputs (n, D); zeros of the sizes if n is 0."""
@@ -88,10 +93,11 @@ class IntegerCascade(IntegerStage):
         ):
             check(here == there, f"the second model's {name}", f"{there:,}", f"{here:,}")
         check_holds(len(one.output.low) > 1, "a cascade of one class", "at least two classes")
-        check_range("the cascade's margin", self.margin, 0, _MOST_MARGIN)
+        check_range("the cascade's margin", self.margin, 1, one.largest_margin)
         for factor in (self.first_factor, self.second_factor):
             check_range("a cascade's factor", factor, 1, MOST_FACTOR)
         check_bits("scores of a cascade", self.output, 32)
+        check_bits("a cascade's second scores", self._others, 32)
 
     @property
     def n_inputs(self) -> int:
@@ -101,12 +107,23 @@ class IntegerCascade(IntegerStage):
     @cached_property
     def output(self) -> Range:
         """The range of each score."""
-        s, t = self.first.output, self.second.output
+        s, others = self.first.output, self._others
         low, high = self.first_factor * s.low, self.first_factor * s.high
-        other_low, other_high = self.second_factor * t.low, self.second_factor * t.high
+        other_low, other_high = others.low, others.high
         if self.adds:
             other_low, other_high = other_low + low, other_high + high
         return Range(np.minimum(low, other_low), np.maximum(high, other_high))
+
+    @property
+    def _others(self) -> Range:
+        """The range of the second model's scores, times their factor."""
+        t = self.second.output
+        return Range(self.second_factor * t.low, self.second_factor * t.high)
+
+    @property
+    def output_bits(self) -> int:
+        """Bits that hold each score, and what is added to it."""
+        return max(self.output.bits, self._others.bits)
 
     def run(self, x: NDArray[Any]) -> IntArray:
         """Return the scores (n, L) of bytes (n, D)."""

@@ -30,10 +30,11 @@ def quantize(model: Model) -> IntegerChain:
     assert isinstance(head, CascadeHead)
     inputs, first, second = quantized_parts(model)
     factors = _factors(head.scale * second.score_scale / first.score_scale)
+    one = _stages_of(first, head.first)
     stage = IntegerCascade(
-        _stages_of(first, head.first),
+        one,
         _stages_of(second, head.second),
-        math.ceil(head.margin / first.score_scale),
+        min(math.ceil(head.margin / first.score_scale), one.largest_margin),
         *factors,
         adds=head.adds,
     )

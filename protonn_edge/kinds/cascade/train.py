@@ -66,13 +66,19 @@ def joined(
     Raises
     ------
     InputError
-        If the models do not belong together, or there are too few points.
+        If the models do not belong together, there are too few points, or none is passed on.
     """
     _check(first, second)
     check(len(y) >= _LEAST_POINTS, "the points", f"{len(y):,} points", f"at least {_LEAST_POINTS}")
     model = _with_parts(first, second)
     points = _Scored.of(model, X, y)
     cascade = points.chosen(share)
+    if cascade.margin == 0:
+        raise InputError(
+            f"the second model would answer none of the {len(y):,} points: the first one is as "
+            "accurate without it, or the share is too small; use the first model alone, or pass on "
+            "a larger share with --pass-on (in Python, share)"
+        )
     model = _fitted(replace(model, head=cascade), X, y)
     chain = quantize(model)
     model = replace(model, activity=measure_activity(chain, chain.quantize(X)))

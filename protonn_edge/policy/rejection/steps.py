@@ -76,6 +76,10 @@ class ThresholdChoice:
         """Return the model with thresholds from points X (n, features) of its classes."""
         return with_rejection(model, statistics_of(model, X), self.rate, self.by)
 
-    def to_json(self) -> dict[str, Any]:
+    def facts(self, model: Model, n: int) -> list[tuple[str, str]]:  # noqa: ARG002
+        """Return what `train --calibrate` prints beside the thresholds: nothing."""
+        return []
+
+    def to_json(self, model: Model) -> dict[str, Any]:  # noqa: ARG002
         """Return what the JSON object of `train --calibrate` has of it."""
         return {"rate": self.rate}

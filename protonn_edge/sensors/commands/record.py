@@ -19,7 +19,7 @@ from protonn_edge.cli.command import OUTPUT, Output, command, is_terminal, optio
 from protonn_edge.cli.keys import Keys
 from protonn_edge.cli.options import BOARD, FOLDER, FiniteRange, baud_rate
 from protonn_edge.cli.paths import OutputFile
-from protonn_edge.datasets.naming import check_names
+from protonn_edge.datasets.cells import check_labels
 from protonn_edge.errors import CheckFailed, Interrupted, ProtoNNEdgeError, counted
 from protonn_edge.export.folder import LOGGER
 from protonn_edge.sensors.commands.logger import LOGGER_FOLDER
@@ -83,7 +83,7 @@ def record_command(
     by_keys = by_keys or (takes is None and is_terminal(sys.stdin))
     if by_keys and not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
         raise click.UsageError("there is no terminal to read keys from; give --seconds and --takes")
-    check_names(labels, "--label", distinct=True)
+    check_labels(labels, "--label", distinct=True)
     board = load_board(board_name)
     with contextlib.ExitStack() as stack:
         pace: Pace = "wall clock" if by_keys else "full speed"

@@ -13,7 +13,7 @@ from protonn_edge.datasets import Notice, recordings
 from protonn_edge.datasets.instruments import to_arrays
 from protonn_edge.datasets.naming import listed, title
 from protonn_edge.datasets.recorded import Recording
-from protonn_edge.datasets.roles import is_called_as_time
+from protonn_edge.datasets.usual_names import is_called_as_time
 from protonn_edge.datasets.values import means_of_windows, spread_of
 from protonn_edge.errors import counted
 from protonn_edge.sensors import MICROPHONE

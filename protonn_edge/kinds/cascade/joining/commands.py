@@ -72,6 +72,17 @@ class Joining:
         cascade: Model = _joined(model, _load_model(self.second), X, y, share=self.share)
         return cascade
 
-    def to_json(self) -> dict[str, Any]:
+    def facts(self, model: Model, n: int) -> list[tuple[str, str]]:
+        """Return which share of the n points the second model answers."""
+        share = _passed_on(model)
+        return [("passed on", f"{100 * share:.2f} % of the {n:,} calibration points")]
+
+    def to_json(self, model: Model) -> dict[str, Any]:
         """Return what the JSON object of `train --calibrate` has of it."""
-        return {}
+        return {"passed_on_share": _passed_on(model)}
+
+
+def _passed_on(model: Model) -> float:
+    """Return the share of the calibration points that the second model answers."""
+    assert model.activity is not None
+    return float(model.activity.stages["cascade"][0][0])
