@@ -24,6 +24,9 @@ from protonn_edge.quantization import quantize
 VARIANTS = [(kind, name) for kind in KINDS for name in kind_of(kind).variants]
 FIRST = {kind: next(iter(kind_of(kind).variants)) for kind in KINDS}
 LAST = {kind: list(kind_of(kind).variants)[-1] for kind in KINDS}
+REJECTING = sorted(
+    {KINDS[0], *(kind for kind in KINDS if kind_of(kind).rejecting or kind_of(kind).images_only)}
+)
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
@@ -152,7 +155,7 @@ def test_the_c_library_passes_its_self_test(
 
 
 @needs_emulated_avr
-@every_kind
+@pytest.mark.parametrize("kind", REJECTING)
 def test_it_rejects_what_comes_as_features_on_the_device_too(
     kind: str, trained: Trained, tmp_path: Path
 ) -> None:

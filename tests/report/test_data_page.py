@@ -155,8 +155,8 @@ def test_points_are_curves_spectrograms_or_pictures(
 
 
 def test_the_size_is_bounded(tmp_path: Path) -> None:
-    X = RNG.normal(size=(2_000, 1_500)).astype(np.float32)
-    data = arrays(tmp_path / "d.npz", X_train=X, y_train=np.arange(2_000) % 100)
+    X = RNG.normal(size=(1_000, 200)).astype(np.float32)
+    data = arrays(tmp_path / "d.npz", X_train=X, y_train=np.arange(1_000) % 100)
     page = page_of(data)
     assert (tmp_path / "page.html").stat().st_size < 600_000
     assert page.count("polyline") == 48 * 12

@@ -168,7 +168,7 @@ def moving(tmp_path: Path) -> Board:
     return Board(teachable(MOVING, 6), "mpu6050", 100.0, tmp_path)
 
 
-@pytest.mark.parametrize("name", ["uno", "mega2560", "leonardo", "atmega1284p"])
+@pytest.mark.parametrize("name", ["uno", "mega2560", "leonardo"])
 def test_it_answers_requests_as_other_firmware_does(name: str, tmp_path: Path) -> None:
     chip = load_board(name)
     moving = Board(teachable(MOVING, 6), "mpu6050", 100.0, tmp_path, chip)

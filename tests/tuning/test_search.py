@@ -93,7 +93,7 @@ def test_a_search_goes_on_after_a_process_was_killed(limited, search, tmp_path, 
 
     with pytest.raises(CheckFailed, match=r"trial \d+ was lost with its worker"):
         search(workers, tmp_path / "s", on_change=kill_one)
-    assert essence(search(Processes(limited, 2), tmp_path / "s")) == reference
+    assert essence(search(Workers(limited), tmp_path / "s")) == reference
 
 
 def test_time_ends_a_search_and_the_next_one_goes_on(limited, search, tmp_path, reference):

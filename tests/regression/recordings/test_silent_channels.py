@@ -6,16 +6,12 @@ import wave
 from pathlib import Path
 
 import numpy as np
-from command_line import refusal, run, succeed
 
 from protonn_edge.datasets.recorded import Recording, read_recording
 
 
 def texts(recording: Recording, kind: str) -> list[str]:
     return [str(each) for each in recording.dataset.notices if each.kind == kind]
-
-
-# --- sound ----------------------------------------------------------------------------------------
 
 
 def sound(path: Path, *channels: np.ndarray) -> None:
@@ -41,11 +37,6 @@ def test_the_channel_that_has_sound_is_read(tmp_path: Path) -> None:
     ]
 
 
-def test_an_offset_is_silence_too(tmp_path: Path) -> None:
-    sound(tmp_path / "right.wav", SILENT + 300, LOUD)
-    assert np.ptp(read_recording(tmp_path / "right.wav").samples) > 500
-
-
 def test_a_file_of_silence_is_read_from_its_first_channel(tmp_path: Path) -> None:
     sound(tmp_path / "rest.wav", SILENT, SILENT)
     recording = read_recording(tmp_path / "rest.wav")
@@ -53,14 +44,3 @@ def test_a_file_of_silence_is_read_from_its_first_channel(tmp_path: Path) -> Non
     assert texts(recording, "wave_channels") == [
         "only the first of a WAV file's 2 channels is read"
     ]
-
-
-def test_windows_have_the_sound_of_the_right_channel(tmp_path: Path) -> None:
-    for name in ("hum", "beep"):
-        sound(tmp_path / f"{name}.wav", SILENT, LOUD)
-    done = succeed("windows", tmp_path, "-o", tmp_path / "w.npz", "--window", 100)
-    assert done.stderr.count("because others are silent") == 1
-    with np.load(tmp_path / "w.npz") as written:
-        assert np.ptp(written["X_train"]) > 500
-    wrong = run("windows", tmp_path / "hum.wav", "-o", tmp_path / "w.npz", "--window", 500)
-    assert "the longest run of equal labels" in refusal(wrong)
