@@ -26,8 +26,8 @@ _SHELF = Shelf(
 )
 _EXPORTED = Shelf("board", f"{__name__}.exported", _PAGE, _SHELF.otherwise)
 DEFAULT_BOARD = "uno"
-FIRMWARE, COMPILED = "firmware", "compiled"
-PROOFS = (FIRMWARE, "emulated", COMPILED)
+FIRMWARE, SIMILAR, COMPILED = "firmware", "similar", "compiled"
+PROOFS = (FIRMWARE, "emulated", SIMILAR, COMPILED)
 
 
 @dataclass(frozen=True)
@@ -78,9 +78,9 @@ class Board:
         The ADC's channels of the pins A0 to A5.
     environment : str
         The section of platformio.ini, by default `name`.
-    proof : {"", "firmware", "emulated", "compiled"}
+    proof : {"", "firmware", "emulated", "similar", "compiled"}
         How code for a chip other than the AVRs with firmware is tested: in the firmware of an
-        emulated board, on an emulator of its core, or only compiled.
+        emulated board, on an emulator of its core or of a similar one, or only compiled.
     """
 
     name: str
@@ -241,7 +241,7 @@ _EXPORTED_KEYS = {
     "flash_bytes": whole_number(1_024, 1 << 26),
     "sram_bytes": whole_number(1_024, 1 << 24),
     "baud": _KEYS["baud"],
-    "proof": _text("|".join(PROOFS), "'firmware', 'emulated' or 'compiled'"),
+    "proof": _text("|".join(PROOFS), "'firmware', 'emulated', 'similar' or 'compiled'"),
 }
 """The keys of the file of a board whose chip is not one of the AVRs with firmware."""
 

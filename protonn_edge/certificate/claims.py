@@ -15,7 +15,7 @@ from typing import Any
 
 from protonn_edge import __version__
 from protonn_edge.codegen.renderer import html_environment
-from protonn_edge.errors import InvalidValue
+from protonn_edge.errors import InvalidValue, counted
 from protonn_edge.system.files import read_file
 from protonn_edge.system.schema import list_of, one_of, optional, record_of, text, whole
 
@@ -46,7 +46,9 @@ class Claim:
     @property
     def standing(self) -> str:
         """The status, with the number of points."""
-        return self.status if self.points is None else f"{self.status} on {self.points:,} points"
+        if self.points is None:
+            return self.status
+        return f"{self.status} on {counted(self.points, 'point')}"
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from protonn_edge.boards import COMPILED, FIRMWARE, Board, load_export_board
+from protonn_edge.boards import COMPILED, FIRMWARE, SIMILAR, Board, load_export_board
 from protonn_edge.cli.command import Output
 from protonn_edge.evaluation.terminal import row_table
 
@@ -28,6 +28,8 @@ def _facts(board: Board) -> list[str]:
     used = f"{line}, {board.baud:,} baud"
     if board.proof == COMPILED:
         used = "compiled only"
+    elif board.proof == SIMILAR:
+        used = "export, emulated on a similar core"
     elif board.proof not in ("", FIRMWARE):
         used = f"export, {board.proof}"
     return [

@@ -33,7 +33,7 @@ from protonn_edge.datasets import Dataset, load_dataset
 from protonn_edge.datasets.naming import NO_CLASS, Notice, listed
 from protonn_edge.datasets.options import SHOWN
 from protonn_edge.datasets.values import ValueDataset
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, counted
 from protonn_edge.evaluation.terminal import saturation_fact
 from protonn_edge.quantization import quantize
 from protonn_edge.system.files import write_atomically
@@ -292,7 +292,7 @@ def to_folder(given: ConvertOptions, out: Output) -> dict[str, Any]:
     if record["same_answers"] is not None:
         out.say(
             f"{output} gives the model's answers for {100 * record['same_answers']:.2f} % of "
-            f"{record['n']:,} points"
+            f"{counted(record['n'], 'point')}"
         )
     if cutoff > 0:
         out.say(

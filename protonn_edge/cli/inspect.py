@@ -197,7 +197,7 @@ def _facts(model: Model, record: dict[str, Any]) -> list[tuple[str, str]]:
     shares = ", ".join(f"{name} {100 * share:.0f} %" for name, share in record["nonzero"].items())
     facts = [
         *((f"{size.name} {size.symbol}", f"{size.number:,}") for size in model.sizes),
-        ("classes L", f"{len(names):,}: {shown}"),
+        _answers(model, shown),
         *((name.replace("_", " "), f"{value:.6g}") for name, value in model.head.settings.items()),
         ("normalization", record["normalization"] + ", clipped" * record["clipped"]),
         ("non-zero entries", shares),
@@ -207,6 +207,15 @@ def _facts(model: Model, record: dict[str, Any]) -> list[tuple[str, str]]:
         _device_facts(model, record)
         if "model_bytes" in record
         else [("device", f"none, because {record['no_device']}")]
+    )
+
+
+def _answers(model: Model, shown: str) -> tuple[str, str]:
+    """Return the row of what a model answers, with names of classes, of labels or of a number."""
+    if model.policy.predicts == "value":
+        return "predicts", f"a number: {shown}"
+    return f"{'classes' if model.policy.predicts == 'class' else 'labels'} L", (
+        f"{model.n_classes:,}: {shown}"
     )
 
 

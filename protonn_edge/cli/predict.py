@@ -17,7 +17,7 @@ from protonn_edge.chain.policy import Policy
 from protonn_edge.cli.command import OUTPUT, Output, additions, command, option
 from protonn_edge.cli.options import MODEL_FILE, POINTS
 from protonn_edge.cli.paths import PREDICTED, OutputFile
-from protonn_edge.cli.tables import TABLE, points_for
+from protonn_edge.cli.tables import TABLE, points_for, with_unit
 from protonn_edge.datasets import TableOptions
 from protonn_edge.datasets.images import has_images, image_names
 from protonn_edge.datasets.model_points import ModelPoints
@@ -49,6 +49,11 @@ def predict_command(
         "it is.  [default: print the classes]",
         OutputFile(),
     ),
+    unit: str | None = option(
+        "The unit of the training data, if the model does not state it, such as m/s^2, for DATA "
+        "that a board recorded; its counts are converted as by 'build --sensor --unit'.",
+        metavar="UNIT",
+    ),
     added: list[PredictAddition] = additions("predict"),
     table: TableOptions = TABLE,
     out: Output = OUTPUT,
@@ -61,7 +66,7 @@ def predict_command(
     is a recording with labels, as for 'windows', and false alarms and missed events are counted.
     The most frequent label counts as no event.
     """
-    model = load_model(model_file)
+    model = with_unit(load_model(model_file), unit)
     if any(each.classified(model, data, table, out) for each in added):
         return
     points = points_for(model, data, table, out, labels="ignorable")

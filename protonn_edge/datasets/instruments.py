@@ -14,8 +14,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.datasets.naming import Notice
 from protonn_edge.datasets.units import Unit, unit_of, units_of
-from protonn_edge.errors import InputError, InvalidValue
+from protonn_edge.errors import InputError, InvalidValue, shortened
 from protonn_edge.extensions import brought
 from protonn_edge.system.checks import check, check_kind
 
@@ -69,6 +70,63 @@ class Instrument:
     def __str__(self) -> str:
         texts = dict.fromkeys(unit.text for unit in self.units)
         return f"{self.sensor or 'an unknown sensor'} ({', '.join(texts)})"
+
+
+def trained_units(
+    instrument: Instrument | None, names: Sequence[str], declared: str | None
+) -> tuple[Unit, ...] | None:
+    """Return the unit of each channel in a model's training data, None if it is not known.
+
+    `instrument` measured the data; `names` are its channels'; `declared`, if given, is a text for
+    `units_of`. Raises `InputError` if both give units, and they differ.
+    """
+    recorded = None
+    if instrument is not None:
+        recorded = tuple(instrument.channel(number) for number in range(len(names)))
+    if declared is None:
+        return recorded
+    unit_of_channel = units_of(declared, tuple(names))
+    missing = [name for name in names if name not in unit_of_channel]
+    if missing:
+        raise InvalidValue(
+            "--unit",
+            f"{shortened(declared)!r} has no unit for {missing[0]}",
+            "give one unit for all channels, or name each channel before its unit",
+        )
+    units = tuple(unit_of_channel[name] for name in names)
+    if recorded is not None and not all(map(Unit.is_same, recorded, units)):
+        raise InvalidValue(
+            "--unit",
+            f"{shortened(declared)!r}, but the model was trained on data from {instrument}",
+            "omit --unit, or give the unit of the training data",
+        )
+    return units
+
+
+def counts_per_unit(
+    measured: Instrument | None, trained: Instrument | None
+) -> NDArray[np.float64] | None:
+    """Return how many counts of a sensor are one unit of a model's training data, by channel.
+
+    None if `measured` is no sensor that is known by name, or a board with this sensor refuses the
+    model: the data is of another sensor or of another quantity, or its unit is not known.
+    """
+    if measured is None or trained is None or not measured.sensor:
+        return None
+    if trained.sensor not in ("", measured.sensor):
+        return None
+    channels = range(max(len(measured.units), len(trained.units)))
+    pairs = [(trained.channel(each), measured.channel(each)) for each in channels]
+    if any(one.quantity != count.quantity for one, count in pairs):
+        return None
+    return np.array([float(one.size / count.size) for one, count in pairs])
+
+
+def conversion(measured: Instrument, trained: Instrument) -> Notice:
+    """Return the notice that counts are converted to the unit of a model's training data."""
+    texts = dict.fromkeys(unit.text for unit in trained.units)
+    text = f"the counts of {measured} are converted to {', '.join(texts)}, as on a board"
+    return Notice("unit", text)
 
 
 def to_arrays(instrument: Instrument | None) -> dict[str, NDArray[Any]]:

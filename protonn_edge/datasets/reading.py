@@ -37,6 +37,7 @@ from protonn_edge.datasets.dataset import (
 from protonn_edge.datasets.division import digest_of
 from protonn_edge.datasets.formats import read_tables, refuse_options
 from protonn_edge.datasets.groups import groups_of_division
+from protonn_edge.datasets.instruments import conversion
 from protonn_edge.datasets.label_sets import (
     LabelSetTable,
     as_label_sets,
@@ -322,15 +323,10 @@ def _points_of(
     table = table.matched(expected.feature_names, table.source)
     check_feature_count(table, expected.n_features, "the model expects")
     check_has_points(table.source, len(table.X))
-    X = table.X
     y, values, notices = _known(table, names, expected, labels)
+    table = _in_trained_unit(table, expected)
+    X = table.X
     rows = np.arange(len(X)) if table.kept is None else np.flatnonzero(table.kept)
-    measured = expected.instrument
-    if measured and table.instrument and table.instrument.is_unlike(measured):
-        raise InputError(
-            f"{table.source} was recorded with {table.instrument}, but the model was trained on "
-            f"data from {measured}; use data from the same sensor, or in the same units"
-        )
     if not is_same_rate(table.sample_rate, expected.sample_rate):
         raise InputError(
             f"{table.source} was sampled at {table.sample_rate:g} Hz, but the model was trained on "
@@ -338,6 +334,20 @@ def _points_of(
         )
     left, notices = replace(table, X=X[:0], labels=()), (*table.notices, *notices)
     return ModelPoints(X, y, rows, left, notices, values=values)
+
+
+def _in_trained_unit(table: Table, expected: Expected) -> Table:
+    """Return a table with its values in the unit of the model's training data."""
+    here, there = table.instrument, expected.instrument
+    if here is None or there is None or not here.is_unlike(there):
+        return table
+    converted = expected.converted and expected.converted(table.X, here)
+    if converted is None:
+        raise InputError(
+            f"{table.source} was recorded with {here}, but the model was trained on data from "
+            f"{there}; use data from the same sensor, or in the same units"
+        )
+    return replace(table, X=converted, notices=(*table.notices, conversion(here, there)))
 
 
 def _known(

@@ -92,7 +92,8 @@ class Recording:
         if self.take_of is not None:
             begins[1:] |= np.diff(self.take_of) != 0
         if self.groups is not None:
-            begins[np.cumsum([count for _, count in runs_in(self.groups)][:-1])] = True
+            ends = np.cumsum([count for _, count in runs_in(self.groups)])
+            begins[ends[:-1]] = True
         return begins
 
 

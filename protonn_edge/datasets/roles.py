@@ -90,6 +90,9 @@ class Expected:
     # the numbers (D,) of values of points (n, D) outside the range of the training data; None if
     # such values are not clamped, or on purpose
     outside: Callable[[NDArray[np.float32]], NDArray[np.int64]] | None = None
+    # points (n, D) of another instrument in the unit of the training data; None if a board with
+    # this instrument does not convert them
+    converted: Callable[[NDArray[np.float32], Instrument], NDArray[np.float32] | None] | None = None
 
     @property
     def label(self) -> str:

@@ -171,7 +171,7 @@ class TableFile:
         if self.header and line <= self.names_line + 1 and len(row) > width:
             hint = "; if the first line is a title, remove it"
         return InputError(
-            f"{self.path}:{line} has {len(row):,} columns, but line {self.names_line} has "
+            f"{self.path}:{line} has {counted(len(row), 'column')}, but line {self.names_line} has "
             f"{width:,}; correct the row{hint}"
         )
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
@@ -33,6 +33,8 @@ _FIELD = re.compile(r"\{(\w+)\}")
 _BETWEEN = re.compile(r"[_\-. ]")  # between the parts of a name
 _FEW_TAKES = 4
 _DATE = re.compile(r"\d{4}-?\d\d-?\d\d[T_ -]?(?:\d\d[-.:]?\d\d(?:[-.:]?\d\d)?[_ -]?)?(?=\D)")
+# Folders that phyphox adds beside the samples of an export, and macOS to any archive.
+_OF_APP, _OF_ARCHIVE = "meta", "__MACOSX"
 _COPY = re.compile(r"(?: ?\(\d+\)| - Copy| copy(?: \d+)?)+$")  # as computers number files
 
 
@@ -342,7 +344,13 @@ def unread(
     parents = {parent for path in read for parent in path.parents}
     inside = sorted(parent for parent in parents if parent.is_relative_to(folder))
     entries = sorted((path for parent in inside for path in parent.iterdir()), key=order)
-    others = [p for p in entries if not p.name.startswith(".") and p not in read | parents]
+    beside = {path.parent for path in read}
+    added = {path for path in entries if _is_added(path, beside)}
+    others = [
+        path
+        for path in entries
+        if not path.name.startswith(".") and path not in read | parents | added
+    ]
     names = {path.relative_to(folder).as_posix(): path for path in others}
     samples = [name for name, path in names.items() if path.suffix.lower() in suffixes]
     files = [name for name, path in names.items() if not path.is_dir() and name not in samples]
@@ -357,6 +365,11 @@ def unread(
     if without := [*(name for name, path in names.items() if path.is_dir()), *empty]:
         text = f"left out because they have no labelled samples: {listed(without)}"
         yield Notice("no_samples", text, warning=True)
+
+
+def _is_added(path: Path, beside: Collection[Path]) -> bool:
+    """Whether a program adds a folder of this name to samples, which are in folders `beside`."""
+    return path.name == _OF_ARCHIVE or (path.name == _OF_APP and path.parent in beside)
 
 
 def repeated(takes: Sequence[Take]) -> Iterator[Notice]:

@@ -239,7 +239,7 @@ class TakeEditor:
                         raise
                     continue  # the program was stopped before it made this edit
                 self._remember(edits)
-                return f"undone: {edit.words}"
+                return f"undid the edit {edit.words!r}"
         self._remember(edits)
         raise InputError(f"there is no edit of {self.path} to undo; edit a take first")
 

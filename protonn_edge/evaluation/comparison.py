@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.activity import Activity
+from protonn_edge.errors import counted
 from protonn_edge.evaluation.accuracy import share_of, share_right
 from protonn_edge.quantization import DeviceModel, StageLoss, measure_activity, stage_losses
 
@@ -51,7 +52,7 @@ class Comparison:
         """Return the rows of a table."""
         others = ((f"answered {name}", share) for name, share in self.others.items())
         return [
-            ("accuracy, float", f"{100 * self.in_float:.2f} % of {self.n:,} points"),
+            ("accuracy, float", f"{100 * self.in_float:.2f} % of {counted(self.n, 'point')}"),
             (f"accuracy, {self.numbers}", f"{100 * self.in_build:.2f} %"),
             *((name, f"{100 * share:.2f} %") for name, share in others),
         ]

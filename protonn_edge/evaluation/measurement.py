@@ -18,7 +18,7 @@ from protonn_edge.codegen import DevicePlan
 from protonn_edge.datasets.naming import NO_CLASS, listed, quoted
 from protonn_edge.device.instruments import BenchInstrument, BenchReading
 from protonn_edge.device.results import names_of
-from protonn_edge.errors import CheckFailed, DeviceError, InvalidValue
+from protonn_edge.errors import CheckFailed, DeviceError, InvalidValue, counted
 from protonn_edge.evaluation.accuracy import Quality, answer_matrix
 from protonn_edge.extensions import brought
 from protonn_edge.families import LinkedFirmware, read_program
@@ -96,9 +96,9 @@ class Measurement(FactsRepr):
         """Return the figures of the run."""
         summary, usage = self.summary, self.usage
         facts = {
-            "accuracy": f"{100 * summary.accuracy:.2f} % of {summary.n:,} points"
+            "accuracy": f"{100 * summary.accuracy:.2f} % of {counted(summary.n, 'point')}"
             if summary.labelled
-            else f"unknown, {summary.n:,} points have no labels",
+            else f"unknown: {counted(summary.n, 'point')} without labels",
             "mismatches": f"{summary.mismatches:,}",
         }
         if summary.cycles and summary.latency_ms and summary.energy_mj:

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from protonn_edge.cores import BOUND_FLAGS
 from protonn_edge.datasets.naming import answer_names
+from protonn_edge.errors import counted
 from protonn_edge.evaluation.accuracy import (
     ClassFigures,
     Quality,
@@ -124,12 +125,12 @@ def run_facts(
         normal = summary.n - summary.others
         rows += detection_facts(normal, summary.false_alarms, summary.others, summary.others_found)
     elif summary.unknown:
-        share = f"{summary.unknown:,} points, {100 * summary.unknown / summary.n:.2f} %"
+        share = f"{counted(summary.unknown, 'point')}, {100 * summary.unknown / summary.n:.2f} %"
         right = summary.accuracy_of_classified if summary.labelled else None
         others = "" if right is None else f"; {100 * right:.2f} % of the other answers are correct"
         rows.append(("unknown", share + others))
     if summary.lost:
-        rows.append(("unanswered", f"{summary.lost:,} points"))
+        rows.append(("unanswered", counted(summary.lost, "point")))
     if summary.cycles and summary.latency_ms and summary.energy_mj:
         rows += [
             ("cycles", _spread(summary.cycles, ",.0f", "")),
@@ -143,7 +144,7 @@ def accuracy_facts(share: float, n: int) -> list[tuple[str, str]]:
     """Return the rows of the accuracy on n points, 0 to 1, and of its interval."""
     low, high = wilson_interval(round(share * n), n)
     return [
-        ("accuracy", f"{100 * share:.2f} % of {n:,} points"),
+        ("accuracy", f"{100 * share:.2f} % of {counted(n, 'point')}"),
         ("95 % confidence", f"{100 * low:.2f} to {100 * high:.2f} %"),
     ]
 
@@ -152,7 +153,7 @@ def repetition_fact(n: int, cycles: int, board: Board) -> tuple[str, str]:
     """Return the row of a prediction that was computed n times, for `cycles` in all."""
     seconds = board.milliseconds(cycles) / 1000
     each = f"{cycles / n:,.0f} cycles, {board.millijoules(cycles / n):.4f} mJ"
-    return "repeated", f"{n:,} times in {seconds:.3f} s, each {each}"
+    return "repeated", f"{counted(n, 'time')} in {seconds:.3f} s, each {each}"
 
 
 def device_table(shares: Sequence[DeviceShare]) -> Table:
@@ -187,7 +188,7 @@ def stage_parts(losses: Sequence[StageLoss], n: int, *, without: str = "") -> tu
 
     The accuracy is that of the highest score, `without` the rules of a policy.
     """
-    sentence = f"accuracy{without} after each step of quantization, on {n:,} points:"
+    sentence = f"accuracy{without} after each step of quantization, on {counted(n, 'point')}:"
     headings = ("last step in integers", "accuracy", "answers changed", "differ from floats")
     (_, *floats), *others = stage_rows(losses)
     return sentence, row_table(headings, [("none", *floats), *others])

@@ -313,6 +313,8 @@ class Health:
 
 def why_unobserved(chain: Any) -> str | None:
     """Return the reason why a model cannot be observed, None if it can."""
+    if chain.policy.predicts == "value":
+        return "a model that predicts a number, but only models of classes"
     if not 2 <= chain.n_classes <= MOST_CLASSES:
         plural = "es" if chain.n_classes > 1 else ""
         return (

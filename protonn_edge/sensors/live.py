@@ -16,13 +16,21 @@ from numpy.typing import NDArray
 from protonn_edge.chain.features import signal_of
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.signals import Signal
+from protonn_edge.codegen.context import as_it_is
 from protonn_edge.datasets.dataset import Dataset
-from protonn_edge.datasets.instruments import Instrument
-from protonn_edge.datasets.naming import NO_CLASS, NO_CLASS_NAME, channel_names, listed
+from protonn_edge.datasets.instruments import Instrument, conversion, counts_per_unit
+from protonn_edge.datasets.naming import (
+    NO_CLASS,
+    NO_CLASS_NAME,
+    Notice,
+    channel_names,
+    listed,
+)
 from protonn_edge.datasets.recorded import Recording
 from protonn_edge.datasets.recordings import is_same_rate, runs_of
 from protonn_edge.errors import InputError, InvalidValue, counted
 from protonn_edge.quantization import IntegerChain, quantize
+from protonn_edge.quantization.sensor_counts import in_trained_unit
 from protonn_edge.sensors.sensor_board import UNDECIDED
 
 _WINDOWS_AT_ONCE = 4_096
@@ -70,6 +78,7 @@ class LiveFigures:
     missed: tuple[tuple[float, str], ...]  # the second of each, and its class
     false_alarms: tuple[tuple[float, str], ...]
     reports: tuple[tuple[float, str], ...]
+    notices: tuple[Notice, ...] = ()
 
     @property
     def per_hour(self) -> tuple[float, float, float]:
@@ -86,14 +95,16 @@ class LiveFigures:
         alarms = f"{len(self.false_alarms):,} in {60 * self.hours:,.1f} min, {rate:,.1f} per hour"
         confidence = f" (95 % confidence: {low:,.1f} to {high:,.1f})"
         return [
-            ("events", f"{self.events:,} runs of labels other than {self.rest!r}"),
+            ("events", f"{counted(self.events, 'run')} of labels other than {self.rest!r}"),
             ("missed events", f"{len(self.missed):,}{_places(self.missed)}"),
             ("false alarms", f"{alarms}{confidence}{_places(self.false_alarms)}"),
         ]
 
     def to_json(self) -> dict[str, Any]:
         """Return the figures under the names that every JSON of this package uses."""
-        return {**asdict(self), "false_alarms_per_hour": self.per_hour}
+        figures = asdict(self)
+        del figures["notices"]
+        return {**figures, "false_alarms_per_hour": self.per_hour}
 
 
 def _places(events: tuple[tuple[float, str], ...]) -> str:
@@ -128,13 +139,14 @@ def live_figures(
             f"but a window of the model has {signal.samples:,}; give a longer recording"
         )
     integers, reports = quantize(model), list[tuple[int, str]]()
+    per_unit = _per_unit(integers, dataset.instrument, model.instrument)
     reporter = Reporter(votes, round(refractory_s * rate))
     names = {**dict(enumerate(model.classes)), NO_CLASS: NO_CLASS_NAME}
     for first, end in parts:
         reporter.forget()
         if recorded.begins[first]:
             reporter.reported = UNDECIDED
-        for at, label in _classified(integers, samples[first:end], signal.samples, hop):
+        for at, label in _classified(integers, samples[first:end], signal.samples, hop, per_unit):
             if reporter.report(label, first + at):
                 reports.append((first + at, names[reporter.reported]))
     events, missed, right = 0, list[tuple[float, str]](), set[int]()
@@ -157,7 +169,27 @@ def live_figures(
         missed=tuple(missed),
         false_alarms=tuple((at / rate, name) for at, name in alarms),
         reports=tuple((at / rate, name) for at, name in reports),
+        notices=_conversion(dataset.instrument, model.instrument),
     )
+
+
+def _per_unit(
+    integers: IntegerChain, here: Instrument | None, there: Instrument | None
+) -> NDArray[np.float64] | None:
+    """Return `counts_per_unit`; refuse counts where only decimals of an unknown unit are known."""
+    if here is not None and here.sensor and there is None and not as_it_is(integers):
+        raise InputError(
+            "the model was trained on decimal numbers in an unknown unit, but the recording has "
+            f"counts of {here}; declare the unit of the training data, for example with --unit g"
+        )
+    return counts_per_unit(here, there)
+
+
+def _conversion(here: Instrument | None, there: Instrument | None) -> tuple[Notice, ...]:
+    """Return the notice that counts were converted, if they were."""
+    if here is None or there is None or not here.is_unlike(there):
+        return ()
+    return (conversion(here, there),)
 
 
 def _rate(
@@ -167,6 +199,7 @@ def _rate(
     rate, channels = recorded or signal.rate, dataset.X_train.shape[1]
     here, there = dataset.instrument, model.instrument
     alike = here is None or there is None or not here.is_unlike(there)
+    alike = alike or counts_per_unit(here, there) is not None
     if strange := sorted({*dataset.classes} - {rest, *model.classes}):
         raise InvalidValue(
             "the recording",
@@ -191,12 +224,21 @@ def _described(
 
 
 def _classified(
-    integers: IntegerChain, samples: NDArray[np.float32], window: int, hop: int
+    integers: IntegerChain,
+    samples: NDArray[np.float32],
+    window: int,
+    hop: int,
+    per_unit: NDArray[np.float64] | None,
 ) -> Iterator[tuple[int, int]]:
-    """Yield where each window of samples (rows, channels) ends, and its class."""
+    """Yield where each window of samples (rows, channels) ends, and its class.
+
+    Samples of a sensor are quantized as on a board; see `counts_per_unit`.
+    """
     begins = np.arange(0, len(samples) - window + 1, hop)
     for start in range(0, len(begins), _WINDOWS_AT_ONCE):
         some = begins[start : start + _WINDOWS_AT_ONCE]
         windows = samples[some[:, None] + np.arange(window)].reshape(len(some), -1)
+        if per_unit is not None:
+            windows = in_trained_unit(windows, per_unit, integers)
         labels = integers.answers(integers.quantize(windows))[0]
         yield from zip((some + window).tolist(), labels.tolist(), strict=True)

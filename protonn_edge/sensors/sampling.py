@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from protonn_edge import __version__
-from protonn_edge.boards import Board
+from protonn_edge.boards import Board, boards
 from protonn_edge.codegen import template_environment
 from protonn_edge.datasets.naming import Notice, listed
 from protonn_edge.device.protocol import BITS_PER_BYTE
@@ -27,7 +27,7 @@ from protonn_edge.sensors.kinds import (
     rate_limits,
 )
 from protonn_edge.sensors.sensor_board import DESCRIBED, SENSOR_NUMBERS
-from protonn_edge.system.checks import check, check_choice, check_range
+from protonn_edge.system.checks import check, check_range
 from protonn_edge.toolchain.platformio import description_file, upload_lines
 
 
@@ -85,12 +85,12 @@ class Sampling:
 
     def __post_init__(self) -> None:
         names = self.name
-        if not self.polled:
-            check_choice(
-                f"chip of {self.board.name}",
-                self.board.mcu,
-                _CHIPS,
-                "sample sensors with another board, by --board",
+        if not self.polled and self.board.mcu not in _CHIPS:
+            able = [board.name for board in boards() if board.mcu in _CHIPS]
+            raise InputError(
+                f"firmware that reads a sensor does not run on {self.board.name} "
+                f"({self.board.mcu}); choose another board with --board ({', '.join(able)}), or "
+                "read the sensor in your own sketch, with a library from 'protonn-edge export'"
             )
         check(
             len(self.kinds) > 0 and len(set(self.kinds)) == len(self.kinds),

@@ -23,10 +23,10 @@ from protonn_edge.chain.raw_inputs import RAW_MAXIMUM, RAW_MINIMUM, in_raw_units
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.context import as_it_is
 from protonn_edge.datasets import Notice
-from protonn_edge.datasets.instruments import Instrument
+from protonn_edge.datasets.instruments import Instrument, trained_units
 from protonn_edge.datasets.naming import channel_names
 from protonn_edge.datasets.onset import QUIET
-from protonn_edge.datasets.units import Unit, units_of, units_text
+from protonn_edge.datasets.units import Unit, units_text
 from protonn_edge.device.protocol import frame_bytes
 from protonn_edge.errors import CheckFailed, InputError, InvalidValue, counted, shortened
 from protonn_edge.extensions import parts_of
@@ -77,8 +77,9 @@ def counts_for(
     """
     name = ", ".join(dict.fromkeys(channel.kind.name for channel in channels))
     own = tuple(channel.unit for channel in channels)
-    given = units_text(tuple(channel.name for channel in channels), own)
-    trained = _trained(instrument, channels, declared)
+    names = tuple(channel.name for channel in channels)
+    given = units_text(names, own)
+    trained = trained_units(instrument, names, declared)
     if trained is None:
         text = (
             "the model does not state the unit of its data, so the program assumes that the values "
@@ -97,7 +98,7 @@ def counts_for(
         raise InputError(
             f"the model was trained on data from {other}, but --sensor is {name} ({given}); train "
             f"the model on a recording of {name}, or convert the counts with --unit "
-            f"{units_text(tuple(channel.name for channel in channels), trained)!r}"
+            f"{units_text(names, trained)!r}"
         )
     ratios = [one.size / count.size for one, count in zip(trained, own, strict=True)]
     per_unit = np.array([float(ratio) for ratio in ratios])
@@ -128,34 +129,6 @@ def trained_ranges(model: IntegerChain, channels: int) -> list[tuple[float, floa
     both = np.stack([features.zero, features.end])
     ends = in_raw_units(both, raw.exponents, raw.counts).reshape(2, -1, channels)
     return list(zip(ends.min(axis=(0, 1)).tolist(), ends.max(axis=(0, 1)).tolist(), strict=True))
-
-
-def _trained(
-    instrument: Instrument | None, channels: Sequence[Channel], declared: str | None
-) -> tuple[Unit, ...] | None:
-    """Return the unit of each channel in the training data, if that is known."""
-    recorded = None
-    if instrument is not None:
-        recorded = tuple(instrument.channel(number) for number in range(len(channels)))
-    if declared is None:
-        return recorded
-    names = tuple(channel.name for channel in channels)
-    unit_of_channel = units_of(declared, names)
-    missing = [name for name in names if name not in unit_of_channel]
-    if missing:
-        raise InvalidValue(
-            "--unit",
-            f"{shortened(declared)!r} has no unit for {missing[0]}",
-            "give one unit for all channels, or name each channel before its unit",
-        )
-    units = tuple(unit_of_channel[name] for name in names)
-    if recorded is not None and not all(map(Unit.is_same, recorded, units)):
-        raise InvalidValue(
-            "--unit",
-            f"{shortened(declared)!r}, but the model was trained on data from {instrument}",
-            "omit --unit, or give the unit of the training data",
-        )
-    return units
 
 
 def _other(instrument: Instrument | None, channels: Sequence[Channel]) -> Instrument | None:

@@ -120,6 +120,8 @@ class BoardStream:
             with contextlib.suppress(ProtoNNEdgeError):
                 self.takes.close()
             self.report(text=ended, running=False)
+            if ended != "disconnected":
+                self.tell(warning=ended)
 
     def _listen(self) -> None:
         kind = LOGGER if self.kind == "logger" else LIVE

@@ -12,6 +12,8 @@ from command_line import refusal, run, run_json, succeed
 from conformance.instances import instances_of
 from kinds.kind import kind_of
 from model_factory import random_model, random_window_model, window_features_of
+from words.chips import LX106
+from words.exported import chip_of
 
 from protonn_edge.boards import board_names, export_board_names, load_export_board
 from protonn_edge.chain.file import save_model
@@ -83,6 +85,13 @@ def test_boards_say_how_their_code_is_tested():
     (line,) = (line for line in shown.splitlines() if "nano-every" in line)
     assert line.split()[-2:] == ["compiled", "only"]
     assert "export, emulated" in shown
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("pico", "nano-every")])
+def test_a_board_is_said_to_be_tested_on_the_core_that_tests_emulate(name: str) -> None:
+    board, chip = load_export_board(name), chip_of(name)
+    assert board.proof == ("similar" if chip is LX106 else "emulated")
+    assert chip.core == board.core
 
 
 @needs_avr_gcc

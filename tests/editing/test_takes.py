@@ -104,10 +104,10 @@ def test_a_cut_keeps_all_other_bytes_and_is_undone(
 ) -> None:
     path = recorded(tmp_path)
     before = lines(path)
-    succeed("takes", path, *words)
+    cut = run_json("takes", path, *words)["edit"]
     middle = [before[at] for at in kept]
     assert lines(path) == before[: of[0]] + middle + before[of[-1] + 1 :]
-    assert run_json("takes", path, "--undo")["edit"].startswith("undone: ")
+    assert run_json("takes", path, "--undo")["edit"] == f"undid the edit {cut!r}"
     assert lines(path) == before
     assert_one_sentence(run("takes", path, "--undo"), "there is no edit of")
 

@@ -74,6 +74,11 @@ def test_false_alarms_and_missed_events_are_counted(model: Path, tmp_path: Path)
     assert f"shake at {at:.1f} s" in printed
 
 
+def test_one_event_is_not_several() -> None:
+    figures = LiveFigures(1.0, "rest", 1, (), (), ())
+    assert ("events", "1 run of labels other than 'rest'") in figures.facts()
+
+
 def test_no_window_spans_a_gap_in_time(model: Path, tmp_path: Path) -> None:
     data = recording(tmp_path / "day.csv", [(2, "rest", False), (1, "shake", True)])
     lines = data.read_text().splitlines()

@@ -10,12 +10,15 @@ from model_factory import random_inputs, random_model, random_points
 from refusals import refused_by
 
 from protonn_edge.boards import load_board
+from protonn_edge.chain.head import remedies_of
 from protonn_edge.codegen import SOURCES, render_c
 from protonn_edge.codegen.host import host_program
 from protonn_edge.device import ReferenceAnswers
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed
+from protonn_edge.families import family_of
 from protonn_edge.kinds.protonn.precision.model import float_build
+from protonn_edge.kinds.protonn.precision.program import plan_for
 from protonn_edge.projects.project import trial_build
 from protonn_edge.quantization import DeviceModel, IntegerChain, quantize
 from protonn_edge.verification.agreement import compare, verify_device
@@ -68,6 +71,18 @@ def test_a_float_build_that_is_too_large_is_refused_before_the_compiler():
         trial_build(floats, load_board("uno")),
     ):
         pass
+
+
+@pytest.mark.parametrize("features", [32, 33])
+def test_a_line_that_cannot_wait_takes_only_what_is_pushed_at_once(features: int) -> None:
+    model, board = random_model(features=features), load_board("attiny85")
+    plan = plan_for(float_build(model))
+    if plan.buffered:
+        family_of(board).check_plan(plan, board, remedies_of(model))
+    else:
+        with pytest.raises(CheckFailed, match="after every 32 features, .* choose another board"):
+            family_of(board).check_plan(plan, board, remedies_of(model))
+    assert plan.buffered == (features == 32)
 
 
 @pytest.mark.parametrize("name", SOURCES)

@@ -12,7 +12,7 @@ from refusals import refused_by
 
 from protonn_edge.boards import load_board
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.errors import CheckFailed
+from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.sensors import PlayedSensor, sensor_kind
 from protonn_edge.sensors.recorder import Recorder
 from protonn_edge.sensors.sensor_projects import logger_of
@@ -91,8 +91,10 @@ def test_what_cannot_be_kept_is_refused(
 
 
 def test_a_board_with_another_chip_is_refused() -> None:
-    with refused_by("sensors.sampling"):
+    with refused_by("sensors.sampling"), pytest.raises(InputError) as caught:
         logger_of([sensor_kind("a0")], 10, load_board("attiny85"))
+    assert "choose another board with --board (atmega1284p, leonardo," in str(caught.value)
+    assert "'protonn-edge export'" in str(caught.value)
 
 
 def test_a_line_that_is_too_slow_is_made_faster() -> None:

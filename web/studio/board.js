@@ -79,6 +79,7 @@ export class Building {
         this.form = find("#building");
         this.action = new ActionForm(this.form, wire, () => this.#steps());
         this.form.elements.kind.addEventListener("input", () => this.#kind());
+        this.form.elements.model.addEventListener("input", () => this.#model());
         this.action.press("upload", () => wire.run([["upload", { project: this.form.elements.project.value, ...recording.source() }]]));
         wire.on("job", ({ job }) => {
             if (["build", "build-points"].includes(job.action) && job.state === "done") {
@@ -88,10 +89,17 @@ export class Building {
     }
 
     offer(state) {
-        const models = usableModels(state);
-        offer(this.form.elements.model, models, "train a model first");
+        this.sensors = Object.fromEntries(state.models.map(({ name, sensor }) => [name, sensor]));
+        offer(this.form.elements.model, usableModels(state), "train a model first");
         this.form.elements.sensor.value ||= this.recording.sensor ?? "";
         this.action.renew();
+    }
+
+    /** A model of a table gets its points from the computer. */
+    #model() {
+        const { kind, model } = this.form.elements;
+        kind.value = this.sensors[model.value] === "" ? "points" : "live";
+        this.#kind();
     }
 
     #kind() {
@@ -176,8 +184,10 @@ export class Report {
         this.action = new ActionForm(this.form, wire, () => this.#steps());
         this.action.press("open", () => this.#open());
         wire.on("job", ({ job }) => {
-            if (job.action === "data" && job.state === "done") {
-                this.form.elements.page.value = "data.html";
+            const written = { data: "data.html", report: "report.html" }[job.action];
+            if (written && job.state === "done") {
+                this.form.elements.page.value = written;
+                this.form.elements.page.dataset.chosen = written; // once it is offered
             }
         });
     }

@@ -21,8 +21,9 @@ export class Recording {
         this.board.press("disconnect", () => wire.order("disconnect"));
         this.take.press("end", () => wire.order("order", { what: "end" }));
         this.take.press("discard", () => wire.order("order", { what: "discard" }));
-        this.take.form.addEventListener("submit", (event) => event.preventDefault(), { capture: true });
-        find("[name=label]", this.take.form).addEventListener("input", () => this.#classes());
+        const label = find("[name=label]", this.take.form);
+        label.addEventListener("input", () => this.#classes());
+        label.addEventListener("keydown", ({ key }) => key === "Enter" && label.value.trim() && this.begin(label.value.trim()));
         document.addEventListener("keydown", (event) => this.#key(event));
         wire.on("samples", (message) => this.#hear(message));
         wire.on("stream", ({ stream }) => this.#state(stream));

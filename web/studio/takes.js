@@ -32,7 +32,11 @@ export class Takes {
         this.version = shown?.version;
         this.labels = [...new Set(takes.map((take) => take.label))];
         find("#next").textContent = shown?.next ?? "Record three takes of a first class, or drop a file on this page.";
+        const undoing = document.activeElement === this.undo;
         this.undo.disabled = !shown?.undo.length;
+        if (undoing && this.undo.disabled) {
+            this.select.focus();
+        }
         this.undo.textContent = shown?.undo.length ? `Undo: ${shown.undo[0]}` : "Undo";
         const counted = this.labels.map((one) => `${one} ${takes.filter(({ label }) => label === one).length}`);
         find("#counts").textContent = counted.length ? `Takes of each class: ${counted.join(", ")}` : "";
@@ -117,6 +121,7 @@ class TakeCard {
 
     /** Show a part of the take, in as many columns as the curve is wide now. */
     async #look(begin, end) {
+        const focused = document.activeElement;
         const columns = Math.min(MOST_COLUMNS, Math.round(this.picture.clientWidth * devicePixelRatio));
         const found = await this.takes.part(this.number, `${begin}:${end}`, columns);
         if (!found) {
@@ -128,6 +133,9 @@ class TakeCard {
             Object.assign(slider, { min: begin, max: end });
         }
         this.#mark();
+        if (focused.disabled) {
+            this.begin.focus(); // keys go on from here
+        }
     }
 
     get #selection() {

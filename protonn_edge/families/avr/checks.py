@@ -37,6 +37,16 @@ def check_feature_cycles(cycles: float, board: Board, remedies: Remedies) -> Non
     )
 
 
+def check_waiting(plan: DevicePlan, board: Board) -> None:
+    """Raise `CheckFailed` if features are pushed while others arrive on a line that cannot wait."""
+    if board.serial == "software" and not plan.buffered:
+        raise CheckFailed(
+            f"a build with the kernel {plan.kernel!r} computes after every {plan.chunk_features} "
+            f"features, but {board.name} must have received all features before, because its "
+            "serial line is software; build in integers, or choose another board with --board"
+        )
+
+
 def check_program(
     program: LinkedProgram, plan: DevicePlan, board: Board, remedies: Remedies
 ) -> None:

@@ -12,7 +12,11 @@ from protonn_edge.chain.head import Remedies
 from protonn_edge.codegen import DevicePlan, Plan
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.families import ReadsPrograms, Stack
-from protonn_edge.families.avr.checks import check_feature_cycles, check_program
+from protonn_edge.families.avr.checks import (
+    check_feature_cycles,
+    check_program,
+    check_waiting,
+)
 from protonn_edge.families.avr.code import AVRCode
 from protonn_edge.families.avr.paths import prediction_paths
 
@@ -43,6 +47,7 @@ class ReadsAVRPrograms(ReadsPrograms):
         return Stack(worst.bytes, worst.path)
 
     def check_plan(self, plan: DevicePlan, board: Board, remedies: Remedies) -> None:
+        check_waiting(plan, board)
         check_feature_cycles(plan.feature_cycles, board, remedies)
 
     def check_program(

@@ -51,7 +51,7 @@ class StreamOptions(AddedOptions):
             raise InputError("--hop counts events, but the model predicts a number; omit it")
         recorded = read_recording(data, table)
         live = live_figures(model, recorded, self.hop, self.votes, self.refractory)
-        out.notice(recorded.dataset.notices)
+        out.notice([*recorded.dataset.notices, *live.notices])
         out.say(fact_table(live.facts()))
         out.finish(live.to_json())
         return True

@@ -58,6 +58,19 @@ def test_data_with_numbers_as_labels_does_not_speak_of_classes(
     assert "per class" not in page
 
 
+def test_a_model_of_a_number_is_not_shown_as_one_of_classes(
+    trained: dict[str, Any], folder: Path
+) -> None:
+    assert trained["n"]
+    shown = succeed("inspect", folder / "model.npz").stdout
+    assert re.search(r"^ +predicts +a number: temperature *$", shown, re.MULTILINE)
+    assert "classes L" not in shown
+    assert_one_sentence(
+        run("build", folder / "model.npz", "--observe", "-o", folder / "project"),
+        "a model that predicts a number",
+    )
+
+
 def test_predictions_are_in_the_labels_unit(trained: dict[str, Any], folder: Path) -> None:
     output = folder / "predicted.csv"
     told = run_json("predict", folder / "model.npz", folder / "data.csv", "-o", output)

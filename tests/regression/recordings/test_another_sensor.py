@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
-from command_line import refusal, run, run_json
+from command_line import refusal, run, run_json, succeed
 from refusals import refuses
 
 from protonn_edge.boards import load_board
@@ -16,8 +16,10 @@ from protonn_edge.chain.file import load_model
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import make_plan, render_c
+from protonn_edge.datasets.instruments import Instrument, counts_per_unit
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import quantize
+from protonn_edge.quantization.sensor_counts import in_trained_unit
 from protonn_edge.sensors import read_sensor, sensor_kind
 from protonn_edge.sensors.sampling import Sampling
 from protonn_edge.sensors.windowing import Windowing, windowing_of
@@ -123,8 +125,58 @@ def test_a_model_in_g_tells_the_classes_of_an_adxl345(tmp_path: Path) -> None:
     words = ["--emulate", "--project", live, "--sensor", f"adxl345={played}", "--seconds", 8]
     done = run("monitor", *words, "--json")
     answers = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [answer["class"] for answer in answers] == 20 * ["idle"] + 20 * ["shaking"]
+    classes = [answer["class"] for answer in answers]
+    assert classes == 20 * ["idle"] + 20 * ["shaking"]
     assert "warning" not in done.stderr
+    run_json("windows", played, "-o", tmp_path / "played.npz", "--window", 20)
+    assert run_json("predict", model, tmp_path / "played.npz")["predicted"] == classes
+
+
+@pytest.mark.parametrize(("unit", "per_g"), [("g", 1), ("m/s^2", 9.80665), ("1/64 g", 64)])
+def test_counts_of_a_recording_become_the_bytes_that_the_board_makes_of_them(
+    tmp_path: Path, unit: str, per_g: float
+) -> None:
+    model = load_model(trained(tmp_path, HEAD.format("", unit), per_g, 3))
+    kind, chain = sensor_kind("mpu6050"), quantize(model)
+    per_unit = counts_per_unit(Instrument("mpu6050", kind.channel_units[:3]), model.instrument)
+    assert per_unit is not None
+    counts = np.arange(-32768, 32768).repeat(60).reshape(-1, 60)
+    on_board = built(model, "mpu6050").model.raw_inputs.quantize(counts)
+    X = counts.astype(np.float32)
+    assert np.array_equal(chain.quantize(in_trained_unit(X, per_unit, chain)), on_board)
+    unlike = chain.quantize((X / per_unit[0]).astype(np.float32)) != on_board
+    assert 0 < unlike.mean() < 0.01  # which a conversion in floats alone would have
+
+
+def test_a_model_of_a_phone_is_measured_on_a_recording_of_the_board(tmp_path: Path) -> None:
+    model = trained(tmp_path, HEAD.format("", "m/s^2"), 9.80665, 3)
+    recorded = recording(tmp_path / "board.csv", ADXL345, 256)
+    run_json("windows", recorded, "-o", tmp_path / "board.npz", "--window", 20)
+    found = run_json("predict", model, tmp_path / "board.npz")
+    assert found["predicted"] == 20 * ["idle"] + 20 * ["shaking"]
+    said = succeed("predict", model, tmp_path / "board.npz").stderr
+    assert "counts of adxl345 (1/256 g) are converted to m/s^2, as on a board" in said
+    live = run_json("predict", model, recorded, "--hop", 20)
+    assert (live["events"], live["missed"], live["false_alarms"]) == (1, [], [])
+
+
+def test_a_model_without_a_unit_is_measured_with_the_unit_that_is_declared(tmp_path: Path) -> None:
+    model = trained(tmp_path, "", 9.80665, 3)
+    recorded = recording(tmp_path / "board.csv", ADXL345, 256)
+    assert "for example with --unit g" in refusal(run("predict", model, recorded, "--hop", 20))
+    for words in (("--unit", "m/s^2"), ("--unit", "ax ay az m/s^2")):
+        live = run_json("predict", model, recorded, "--hop", 20, *words)
+        assert (live["events"], live["missed"], live["false_alarms"]) == (1, [], [])
+    assert "has no unit for ay" in refusal(run("predict", model, recorded, "--unit", "ax g"))
+
+
+def test_a_recording_of_another_sensor_is_measured_only_with_the_unit(tmp_path: Path) -> None:
+    model = trained(tmp_path, ADXL345, 256)
+    head = HEAD.format("mpu6050", "ax ay az 1/8192 g; gx gy gz 1/65.5 deg/s")
+    recorded = recording(tmp_path / "board.csv", head, 8191)
+    words = ["predict", model, recorded, "--hop", 20]
+    assert "does not match the model" in refusal(run(*words))
+    assert run_json(*words, "--unit", "1/256 g")["missed"] == []
 
 
 def test_a_unit_is_declared_where_the_data_does_not_state_it(tmp_path: Path) -> None:

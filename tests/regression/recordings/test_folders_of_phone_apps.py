@@ -177,7 +177,17 @@ def test_the_folder_of_a_take_may_have_folders_of_its_own(phyphox: Path) -> None
     assert np.flatnonzero(recording.seams).tolist() == [ROWS, 2 * ROWS, 3 * ROWS]
     assert recording.rate == 50
     assert str(recording.dataset.instrument) == "an unknown sensor (m/s^2)"
-    assert "'run/anna/meta'" in notices(recording, "no_samples")[0]
+
+
+def test_what_apps_and_archives_add_to_every_take_is_not_reported(
+    phyphox: Path, write: Write
+) -> None:
+    (phyphox / "__MACOSX" / "walk").mkdir(parents=True)
+    assert not notices(read_recording(phyphox), "no_samples")
+    (phyphox / "walk" / "ben" / "photos").mkdir()
+    (phyphox / "meta").mkdir()
+    (text,) = notices(read_recording(phyphox), "no_samples")
+    assert text.endswith("no labelled samples: 'meta', 'walk/ben/photos'")
 
 
 def test_a_pattern_with_a_slash_reads_names_of_folders(phyphox: Path) -> None:
