@@ -36,6 +36,7 @@ from protonn_edge.proof.state import INTERRUPTS, ChipState
 PREFIX = "pnn"
 _MOST_STEPS = 20_000_000
 _KEPT = (*KEPT_BY_CALLEE, 28, 29)
+_SECOND = 22  # the lower register of a second argument
 _ARGUMENT = 24  # the lower register of a pointer that is passed, or of what is returned
 
 
@@ -144,7 +145,9 @@ class PredictionProof:
         for number in set(range(32)).difference(_KEPT, (1,)):
             state.registers[number] = None
         if features:
-            state.registers[22:26] = count & 255, count >> 8, *pointer
+            state.registers[_ARGUMENT : _ARGUMENT + 2] = pointer
+        if function == "push_many":
+            state.registers[_SECOND : _SECOND + 2] = count & 255, count >> 8
         state.flags[:INTERRUPTS] = [None] * INTERRUPTS
         self.machine.enter(state, self.entry(function))
 

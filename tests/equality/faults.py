@@ -247,7 +247,7 @@ class Subject:
         if isinstance(number, np.ndarray):
             number = number.copy()
             place = tuple(rng.randrange(size) for size in number.shape)
-            number[place] += -1 if number[place] > 100 else 1
+            number[place] = int(number[place]) + (-1 if number[place] > 100 else 1)
         else:
             number = type(number)(number + rng.choice([-1, 1]))
         try:

@@ -95,6 +95,14 @@ def test_each_program_of_a_kind_is_proven(kind: str, tmp_path: Path) -> None:
 
 
 @needs_avr_gcc
+def test_nothing_is_known_of_registers_without_an_argument(tmp_path: Path) -> None:
+    program = example("linear", 10)
+    prediction = PredictionProof(linked_program(program, tmp_path), program.instance.model)
+    known = [n for n, value in enumerate(prediction.start().registers) if value is not None]
+    assert known == [1, *range(2, 18), 24, 25, 28, 29]
+
+
+@needs_avr_gcc
 def test_a_program_of_another_model_is_not_proven(tmp_path: Path) -> None:
     program = example("linear", 9)
     model = program.instance.model
