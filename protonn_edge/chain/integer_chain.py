@@ -126,7 +126,8 @@ class IntegerChain(FactsRepr):
         scaled = self.raw_exponents is not None and bool(self.raw_exponents.any())
         scaled = scaled and self.counts is None
         # The same code quantizes computed features, and its cycles are part of the bound.
-        quantizing = (getattr(stage, "quantizer", None) for stage in self.feature_stages)
+        stages = (*self.feature_stages, *self.own_stages)
+        quantizing = (getattr(stage, "quantizer", None) for stage in stages)
         fine = scaled and not any(quantizing)
         return raw_quantizer(self.quantizer, self.raw_exponents, fine=fine, counts=self.counts)
 

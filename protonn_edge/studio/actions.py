@@ -107,8 +107,10 @@ def _new(suffix: str) -> _Check:
 
 
 def _played(value: Any, listed: Listed) -> str:
-    sensor, _, file = str(value).partition("=")
-    return f"{_SENSOR(sensor, listed)}={_listed(file, listed)}"
+    sensor, _, place = str(value).partition("=")
+    file, _, rate = place.partition(",rate=")
+    checked = f"{_SENSOR(sensor, listed)}={_listed(file, listed)}"
+    return f"{checked},rate={FIELDS['rate'](rate, listed)}" if rate else checked
 
 
 _SENSOR = _matching(r"[a-z0-9][\w-]{0,60}(\.toml)?", "a sensor")

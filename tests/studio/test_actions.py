@@ -24,7 +24,7 @@ LISTED = ("recording.csv", "arm.csv", "windows.npz", "logger", "m.npz")
 VALUES: Mapping[str, Any] = {
     "recording": "recording.csv", "data": "recording.csv", "points": "windows.npz", "take": 3,
     "part": "5:10", "label": "--help", "session": "anna b", "sensor": ["mpu6050"],
-    "played": ["mpu6050=arm.csv"], "rate": "100", "port": "/dev/ttyACM0", "baud": "115200",
+    "played": ["mpu6050=arm.csv,rate=50"], "rate": "100", "port": "/dev/ttyACM0", "baud": "115200",
     "board": "uno", "seconds": "1.5", "pause": "0", "takes": 1, "windows": "windows", "window": 50,
     "stride": 10, "test": 0.3, "trigger": "auto", "model": "m.npz", "classifier": "linear",
     "features": "mean,bands:4", "epochs": 20, "image": "8x8", "read": "size=8x8", "holdout": 0.3,
@@ -80,6 +80,8 @@ def test_what_is_shown_is_what_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     jobs = Jobs(tmp_path, lambda **message: told.append(message["job"]))
     words = words_of("train", VALUES, LISTED)
     jobs.start([("train", words), ("report", ["report"])])
+    while jobs.is_running:
+        time.sleep(0.01)
     jobs.close()
     assert ran == [[sys.executable, "-m", "protonn_edge", *words, "--json"]]
     assert told[0]["line"] == line_of(words)

@@ -46,8 +46,9 @@ export class Recording {
 
     /** The fields by which an action finds the board. */
     source() {
-        const { sensor, file, port, board, source } = fieldsOf(this.board.form);
-        const where = source === "usb" ? { port } : { played: file ? [`${sensor}=${file}`] : [], emulated: "yes" };
+        const { sensor, file, replayed, port, board, source } = fieldsOf(this.board.form);
+        const played = `${sensor}=${file}${replayed ? `,rate=${replayed}` : ""}`;
+        const where = source === "usb" ? { port } : { played: file ? [played] : [], emulated: "yes" };
         return { ...where, board: board === "uno" ? undefined : board };
     }
 

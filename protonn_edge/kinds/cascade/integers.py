@@ -104,6 +104,13 @@ class IntegerCascade(IntegerStage):
         """D."""
         return self.first.stages[0].n_inputs
 
+    @property
+    def quantizer(self) -> Any:
+        """What converts computed features as raw values are converted; None without such ones."""
+        stages = (*self.first.stages, *self.second.stages)
+        found = (getattr(stage, "quantizer", None) for stage in stages)
+        return next(filter(None, found), None)
+
     @cached_property
     def output(self) -> Range:
         """The range of each score."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,6 +13,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.train_options import was_given
 from protonn_edge.datasets import Dataset
+from protonn_edge.datasets.naming import NO_CLASS_NAME
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.terminal import fact_table
 from protonn_edge.policy.rejection.calibration import (
@@ -52,6 +54,7 @@ class ThresholdChoice:
                 "--rejection applies only to models that a device can run; omit --rejection, or "
                 "train with one label per point and a normalization other than l2"
             )
+        _check_names(dataset.classes)
         check_rate(len(dataset.y_train), self.rate / len(self.by))
         check_margin(dataset.n_classes, self.by)
         if dataset.groups is not None:
@@ -74,6 +77,7 @@ class ThresholdChoice:
 
     def applied(self, model: Model, X: NDArray[Any], y: NDArray[Any]) -> Model:  # noqa: ARG002
         """Return the model with thresholds from points X (n, features) of its classes."""
+        _check_names(model.classes)
         return with_rejection(model, statistics_of(model, X), self.rate, self.by)
 
     def facts(self, model: Model, n: int) -> list[tuple[str, str]]:  # noqa: ARG002
@@ -83,3 +87,12 @@ class ThresholdChoice:
     def to_json(self, model: Model) -> dict[str, Any]:  # noqa: ARG002
         """Return what the JSON object of `train --calibrate` has of it."""
         return {"rate": self.rate}
+
+
+def _check_names(classes: Sequence[str]) -> None:
+    """Refuse a class that is called like the answer to points that are unlike all classes."""
+    if NO_CLASS_NAME in classes:
+        raise InputError(
+            f"a class is called {NO_CLASS_NAME!r}, as the answer of --rejection is; rename the "
+            "class, or omit --rejection"
+        )
