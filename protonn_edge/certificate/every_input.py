@@ -78,7 +78,8 @@ def refuse_different(
 def _sentence(model: IntegerChain, plan: Plan) -> str:
     function = "pnn_predict" if plan.buffered else "pnn_finish, behind the firmware's pushes,"
     others = [f"pnn_{name}" for name in model.policy.c_functions]
-    left_out = f"; {' and '.join(others)} are not part of the claim" if others else ""
+    verb = "are" if others[1:] else "is"
+    left_out = f"; {' and '.join(others)} {verb} not part of the claim" if others else ""
     return (
         f"{function} of the linked program computes the scores and the class of the integer model "
         f"for every input{left_out}"

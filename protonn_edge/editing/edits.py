@@ -256,7 +256,7 @@ class TakeEditor:
             return
         if not self.path.is_file():
             raise InputError(f"{self.path} does not exist; name a recording, or a folder of takes")
-        with AppendedFile(self.path):
+        with AppendedFile(self.path, flag=""):
             yield read_takes(self.path) if reads else EditableRecording(self.path, [], (), None)
 
     def _apply(self, words: str, replaced: list[Replacement]) -> str:

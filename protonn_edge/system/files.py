@@ -115,8 +115,9 @@ class AppendedFile:
     """A file that one run at a time appends to, in a ``with``; `InputError` if it is in use.
 
     Each append is written immediately, so a killed run loses at most part of a line. `flag` is the
-    option that names the file. If another program puts a new file in its place, as editors do when
-    they save, appends would go to the old file, which no name leads to anymore: they are refused.
+    option that names the file, empty if it is to be this one. If another program puts a new file in
+    its place, as editors do when they save, appends would go to the old file, which no name leads
+    to anymore: they are refused.
     """
 
     def __init__(self, path: Path, flag: str = "-o") -> None:
@@ -129,16 +130,15 @@ class AppendedFile:
         try:
             file = io.FileIO(self._place, "a+b")
         except OSError as error:
-            raise cannot_write(
-                self._path, error, f"choose another file with {self._flag}"
-            ) from error
+            remedy = f"choose another file with {self._flag}" if self._flag else "check its folder"
+            raise cannot_write(self._path, error, remedy) from error
         try:
             try_lock(file.fileno())
         except InUse as error:
             file.close()
+            other = f", or name another file with {self._flag}" if self._flag else ""
             raise InputError(
-                f"another run is writing to {self._path}; wait until it ends, or name another file "
-                f"with {self._flag}"
+                f"another run is writing to {self._path}; wait until it ends{other}"
             ) from error
         return file
 

@@ -166,7 +166,9 @@ def test_an_edit_that_was_never_made_is_skipped(tmp_path: Path, monkeypatch) -> 
 def test_a_recording_in_use_is_not_edited(tmp_path: Path) -> None:
     path = recorded(tmp_path)
     with RecordingFile(path, DESCRIPTION, "anna"):
-        assert_one_sentence(run("takes", path, "--take", 1, "--delete"), "another run is writing")
+        done = run("takes", path, "--take", 1, "--delete")
+        assert_one_sentence(done, "another run is writing")
+        assert "wait until it ends\n" in done.output + done.stderr  # `takes` has no -o
     add(path, "rest", np.ones((1, 6), np.int16))
 
 
