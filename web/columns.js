@@ -1,10 +1,16 @@
 /* The columns of a table: the cells of a row become raw values, a number each, or a 1 for one of some texts. */
 import { shortly } from "./features.js";
 
+const MOST_NAMES = 12; // in a sentence
+const GAP = /^(?:|na|n\/a|nan|null|none|\?|--?)$/i; // an empty cell of a column of numbers
+
 export class Columns {
-    /** @param columns Each has a `name`, the indices of its `features`, and their texts as `choices`, if any.
-     *  @param {string[]} classes Names of labels, which a pasted row may have, too. */
-    constructor(columns, features, classes) {
+    /** @param columns Each has a `name`, the indices of its `features`, their texts as `choices`, if any, and
+     *  a `filling` for empty cells, or null.
+     *  @param {string[]} classes Names of labels, which a pasted row may have, too.
+     *  @param {string[]} table Names of all columns of the data, if these columns are some of them. */
+    constructor(columns, features, classes, table = []) {
+        this.table = table;
         this.list = columns;
         this.features = features;
         this.classes = classes;
@@ -15,17 +21,13 @@ export class Columns {
     /** Return the raw values in the text of a row, with decimal commas if semicolons or tabs separate the
      *  cells; throws a sentence if they do not fit. */
     read(text) {
-        const cells = this.#withoutLabel(split(text.trim()));
+        const cells = this.#ofFeatures(split(text.trim()));
         const { count } = this.features;
-        if (!this.hasTexts || cells.length === count) {
-            const raw = Float64Array.from(cells, number);
-            if (raw.length !== count) {
-                throw new Error(`there are ${raw.length} numbers, but the model takes ${count}`);
-            }
-            return raw;
+        if (cells.length !== this.width && cells.length !== count) {
+            throw new Error(`there are ${cells.length} values, but the model takes ${this.width}${this.#names()}`);
         }
-        if (cells.length !== this.width) {
-            throw new Error(`there are ${cells.length} values, but the model takes ${this.width}`);
+        if (cells.length !== this.list.length) {
+            return Float64Array.from(cells, (cell) => number(cell));
         }
         const raw = new Float64Array(count);
         this.list.forEach((column, i) => this.set(raw, column, cells[i]));
@@ -33,12 +35,12 @@ export class Columns {
     }
 
     /** Set the features of a column in raw values. */
-    set(raw, { name, features, choices }, cell) {
+    set(raw, { name, features, choices, filling = null }, cell) {
         if (choices.length && !choices.includes(cell)) {
             throw new Error(`“${cell.slice(0, 20)}” is none of the values of ${name}: ${choices.join(", ")}`);
         }
         features.forEach((feature, k) => {
-            raw[feature] = choices.length ? Number(choices[k] === cell) : number(cell);
+            raw[feature] = choices.length ? Number(choices[k] === cell) : number(cell, name, filling);
         });
     }
 
@@ -61,6 +63,19 @@ export class Columns {
         return told.length ? `Clamped to the range of the training data: ${told.slice(0, 3).join(", ")}${more}.` : "";
     }
 
+    #names() {
+        const names = this.list.map(({ name }) => name);
+        return names.length > 0 && names.length <= MOST_NAMES ? `: ${names.join(", ")}` : "";
+    }
+
+    /** Return the cells of the columns that the model uses. */
+    #ofFeatures(cells) {
+        if (this.table.length > 0 && cells.length === this.table.length) {
+            return this.list.map(({ name }) => cells[this.table.indexOf(name)]);
+        }
+        return this.#withoutLabel(cells);
+    }
+
     #withoutLabel(cells) {
         if (cells.length !== this.width + 1) {
             return cells;
@@ -76,8 +91,14 @@ function split(text) {
     return pointed.split(between).map((cell) => cell.replace(/^"(.*)"$/, "$1"));
 }
 
-function number(cell) {
-    if (cell === "" || !Number.isFinite(Number(cell))) {
+function number(cell, name = "a cell", filling = null) {
+    if (GAP.test(cell) && filling !== null) {
+        return filling;
+    }
+    if (cell === "") {
+        throw new Error(`${name} is empty, but the model takes a number`);
+    }
+    if (!Number.isFinite(Number(cell))) {
         throw new Error(`“${cell.slice(0, 20)}” is not a number`);
     }
     return Number(cell);

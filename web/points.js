@@ -9,7 +9,7 @@ export class Points {
         this.features = new Features(model);
         this.names = model.names;
         this.classes = model.classes;
-        this.columns = new Columns(model.columns, this.features, this.classes);
+        this.columns = new Columns(model.columns, this.features, this.classes, model.table);
         this.list = points;
         this.all = counts.flat().reduce((sum, count) => sum + count, 0);
         this.look = { shape, channels };

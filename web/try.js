@@ -80,6 +80,7 @@ export class TryIt {
         this.preview.show(bytes);
         this.part("clamped").textContent = "";
         this.wanted = { bytes, point };
+        this.forgotten = false;
         if (this.busy) {
             return;
         }
@@ -90,6 +91,9 @@ export class TryIt {
                 const { bytes: features, point: asked } = this.wanted;
                 this.wanted = null;
                 const answer = await this.device.classify(features);
+                if (this.forgotten) {
+                    continue;
+                }
                 this.result.show(answer, asked);
                 if (!asked) {
                     this.plane?.locate(features, answer.scores);
@@ -105,6 +109,17 @@ export class TryIt {
         }
     }
 
+    /** Show no input and no answer, not even the one that the Uno is working on. */
+    #forget() {
+        this.bytes = null;
+        this.wanted = null;
+        this.forgotten = true;
+        this.selection.pick(null);
+        this.result.clear();
+        this.preview.show(null);
+        this.part("clamped").textContent = "";
+    }
+
     #say(sentence) {
         this.part("status").textContent = sentence;
     }
@@ -113,10 +128,7 @@ export class TryIt {
 
     #drawn(strokes) {
         if (strokes.length === 0) {
-            this.bytes = null;
-            this.selection.pick(null);
-            this.result.clear();
-            this.preview.show(null);
+            this.#forget();
             return;
         }
         const [paper, ink] = this.payload.levels.ink;
@@ -175,6 +187,8 @@ export class TryIt {
             this.sliders?.move(raw);
             this.#classifyOwn(this.features.quantize(raw), columns.clamped(raw));
         } catch (error) {
+            this.pad?.clear();
+            this.#forget();
             this.#say(`${error.message}.`);
         }
     }

@@ -9,13 +9,15 @@ from typing import Any
 import click
 
 from protonn_edge.chain.file import load_model, save_model
+from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import described
 from protonn_edge.chain.watch import statistics_of
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.tables import points_for
 from protonn_edge.cli.train import TrainOptions
 from protonn_edge.cli.train_options import was_given
-from protonn_edge.datasets.naming import NO_CLASS, NO_CLASS_NAME
+from protonn_edge.datasets.division import Division, digest_of
+from protonn_edge.datasets.naming import NO_CLASS, NO_CLASS_NAME, Notice
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.accuracy import share_of
 from protonn_edge.evaluation.terminal import fact_table
@@ -40,6 +42,7 @@ def calibrate(given: TrainOptions, model_file: Path, out: Output) -> None:
             "train the model again"
         )
     points = points_for(model, data, given.table, out, labels="ignorable", one_part=True)
+    out.notice(_known_points(model, data))
     X = points.X
     record: dict[str, Any] = {"n": len(X)}
     facts = list[tuple[str, str]]()
@@ -63,3 +66,19 @@ def calibrate(given: TrainOptions, model_file: Path, out: Output) -> None:
     out.say(*([fact_table(facts)] if facts else []), f"wrote {output}")
     record |= {"unknown_share": share, **described(model.policy)}
     out.finish(record | {"model_sha256": integers.model_sha256})
+
+
+def _known_points(model: Model, data: Path) -> list[Notice]:
+    """Return a warning if the points are those that training held out of its file.
+
+    Training points have a notice already.
+    """
+    division = Division.of_record(model.record)
+    if division is None or not division.share or digest_of(data) != division.sha256:
+        return []
+    text = (
+        f"the model was trained on {data.name}, and its held-out points, which now calibrate the "
+        "model, are those that 'hil', 'verify' and 'report' measure it with, so their figures are "
+        "no longer for new data; calibrate with other points, or train with --rejection"
+    )
+    return [Notice("calibration_rows", text, warning=True)]

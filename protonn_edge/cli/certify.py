@@ -19,7 +19,7 @@ from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.evaluation.terminal import row_table
 from protonn_edge.export.certificate import certify_library, is_library
 from protonn_edge.export.folder import LIVE, check_project, written_in
-from protonn_edge.families import family_of
+from protonn_edge.families import family_in, family_of
 from protonn_edge.system.files import write_atomically
 
 _SHOWN = 3
@@ -106,9 +106,11 @@ def _check(out: Output, path: Path, earlier: Certificate) -> None:
 
 def _certify(out: Output, path: Path, settings: Settings) -> Certificate:
     board = load_board(settings.board)
-    if not family_of(board).proves:
+    written = family_in(path) if path.is_dir() else None
+    if not family_of(board).proves or (written is not None and not written.proves):
+        name = (written is not None and written.board_name(path)) or board.name
         raise InputError(
-            f"there is no certificate for {board.name}, since only the machine code of AVRs is "
+            f"there is no certificate for {name}, since only the machine code of AVRs is "
             "followed; use 'verify MODEL DATA' to compare all scores"
         )
     with out.status("certifying"):

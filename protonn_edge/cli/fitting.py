@@ -28,7 +28,7 @@ from protonn_edge.datasets import (
     with_groups,
 )
 from protonn_edge.datasets.division import Division, digest_of
-from protonn_edge.datasets.groups import with_own_groups
+from protonn_edge.datasets.groups import of_one_class_each, with_own_groups
 from protonn_edge.datasets.naming import channel_names, quoted
 from protonn_edge.datasets.options import TableOptions, texts_of
 from protonn_edge.datasets.recordings import is_same_rate
@@ -64,6 +64,7 @@ def load_divided(given: TrainOptions | TuneOptions, target: Target | None = None
         dataset, groups = with_own_groups(dataset, data)
     else:
         dataset = with_groups(dataset, groups, data)
+    dataset = replace(dataset, notices=(*dataset.notices, *of_one_class_each(dataset)))
     division = division_of(data, dataset, given.table, groups)
     of_row, before, dataset = dataset.groups, dataset, target.selected(dataset)
     y = target.relabelled(before.y_train, before, dataset)

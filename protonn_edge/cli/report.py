@@ -132,11 +132,7 @@ def report_command(
     if watts is not None:
         board = replace(board, power_watts=watts)
     reported_models = _models(models, projects)
-    points, rows, values, data_name = None, list[int](), None, ""
-    if data is not None:
-        given = points_for(reported_models[0], data, table, out, labels="optional")
-        points, rows, values = given.labelled, given.rows.tolist(), given.values
-        data_name = data.name + (", on which the model was trained" if given.trained_on else "")
+    given = {} if data is None else _given(reported_models[0], data, table, out)
     with out.status("gathering"):
         evidence = [
             gather(
@@ -144,11 +140,8 @@ def report_command(
                 reported_models,
                 projects,
                 board,
-                data=points,
-                rows=rows,
-                values=values,
                 image_shape=image_shape,
-                data_name=data_name,
+                **given,
             )
             for path in results
         ]
@@ -217,6 +210,18 @@ def write_report(evidence: Sequence[Evidence], output: Path, out: Output, **more
 def show_report(path: Path) -> None:
     """Open a report in the user's browser."""
     webbrowser.open(path.resolve().as_uri())
+
+
+def _given(model: Model, data: Path, table: TableOptions, out: Output) -> dict[str, Any]:
+    """Return the arguments of `gather` that follow from the points in DATA."""
+    points = points_for(model, data, table, out, labels="optional")
+    return {
+        "data": points.labelled,
+        "rows": points.rows.tolist(),
+        "values": points.values,
+        "columns": [column.feature_name for column in points.table.columns],
+        "data_name": data.name + (", on which the model was trained" * points.trained_on),
+    }
 
 
 def _projects(folders: Sequence[Path], results: Sequence[Path]) -> list[Project]:

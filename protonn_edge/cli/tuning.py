@@ -30,7 +30,7 @@ from protonn_edge.cli.trained import describe
 from protonn_edge.cli.tune import TuneOptions
 from protonn_edge.codegen import Plan
 from protonn_edge.datasets import Dataset
-from protonn_edge.errors import CheckFailed, InputError, Interrupted
+from protonn_edge.errors import CheckFailed, InputError, Interrupted, counted
 from protonn_edge.evaluation.fidelity import Promise
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.lazy import require
@@ -135,8 +135,12 @@ def search_model(
         options += ["--plan", refitted.fit.plan.kernel]
     how = command_line(["protonn-edge", *options])
     out.say("build the model with:", f"  {how}")
-    kept = f"stopped after {len(trials):,} models; the best model so far is kept in {given.output}"
-    out.finish(record, Interrupted(kept) if searched.stopped else None)
+    out.finish(record, _stopped(trials, given.output) if searched.stopped else None)
+
+
+def _stopped(trials: list[Record], output: Path) -> Interrupted:
+    after = f"stopped after {counted(len(trials), 'model')}"
+    return Interrupted(f"{after}; the best model so far is kept in {output}")
 
 
 def _say_candidates(
@@ -168,7 +172,8 @@ def _teller(
                 out.remark(
                     f"{kind}: {points.metric} {points.metric.shown(best.score)} "
                     f"±{points.metric.shown(best.deviation)}{points.metric.unit} in "
-                    f"cross-validation, the best of this kind after {len(candidates):,} models"
+                    "cross-validation, the best of this kind after "
+                    f"{counted(len(candidates), 'model')}"
                 )
 
     return tell
@@ -189,6 +194,7 @@ def _points(given: TuneOptions, dataset: Dataset, board: Board) -> TrialPoints:
     fixed = {name: value for name, value in every.items() if value is not None}
     X, y, of_group = dataset.X_train, dataset.as_targets(dataset.y_train), dataset.groups
     metric = metric_of(dataset, given.metric)
+    _check_groups(dataset)
     numbers = search_folds(metric.strata(y), given.folds, given.seed, of_group)
     to_move = None if given.groups is None else of_group  # not between a file's own groups
     metric.check_folds(y, numbers)
@@ -204,6 +210,19 @@ def _points(given: TuneOptions, dataset: Dataset, board: Board) -> TrialPoints:
         raise
     fitting.check_options(untrained, of_trials)
     return points
+
+
+def _check_groups(dataset: Dataset) -> None:
+    """Refuse a single group, of which no fold could be held out."""
+    if dataset.groups is None or len(set(dataset.groups.tolist())) > 1:
+        return
+    remedy = "record another group, such as another person"
+    if dataset.division is not None and dataset.division.share:
+        remedy += ", or hold none out for testing with --holdout 0"
+    raise InputError(
+        "the search tests each model on groups that it was not trained on, but all points for "
+        f"training are from one group; {remedy}"
+    )
 
 
 def _search(
@@ -244,8 +263,8 @@ def _search(
                     "stopped before a model was finished; nothing is written"
                 ) from None
             raise Interrupted(
-                f"stopped after {len(seen.records):,} finished trials, which are kept; repeat the "
-                "command to continue"
+                f"stopped after {counted(len(seen.records), 'finished trial')}; repeat the command "
+                "to continue with what is kept"
             ) from None
 
 

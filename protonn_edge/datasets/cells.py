@@ -33,6 +33,7 @@ _MOST_TEXTS = 1_000  # different cells of a column of numbers that are kept as t
 _KEPT_BITS = 15  # of the 24 that float32 has, fewer than 512 different values are left
 
 _MINUS = str.maketrans("\u2212\u2013\u2010\u2011\uff0d\uff0e", "-----.", "\u200b\u200e\u200f\ufeff")
+_OTHER_MARKS = str.maketrans(".,", ",.")
 _BLANK = "[ \u00a0\u2007\u2009\u202f'\u2019_]"  # between groups of three digits
 _NUMBER = (
     rf"[+-]?(?:0[xX][0-9a-fA-F]+|(?:\d{{1,3}}(?:{_BLANK}\d{{3}})+(?:[.,]\d*)?|\d+[.,]?\d*|"
@@ -191,6 +192,16 @@ class Notation:
         text = text.replace(self.decimal, ".").lower().replace("d", "e")
         value = float(text)
         return value if abs(value) <= FLOAT32_MAX else np.nan
+
+
+def with_other_marks(cells: Iterable[str]) -> list[str]:
+    """Return cells with points for commas in their numbers, and commas for points."""
+    return [
+        cell.translate(_OTHER_MARKS)
+        if ("," in cell or "." in cell) and number_in(cell) is not None
+        else cell
+        for cell in cells
+    ]
 
 
 def _is_doubtful(number: str, delimiter: str) -> bool:

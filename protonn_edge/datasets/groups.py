@@ -5,7 +5,7 @@ The file may have them itself: as an array, as a column of sessions, or as windo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.datasets.dataset import Dataset, Table
 from protonn_edge.datasets.division import Division
 from protonn_edge.datasets.named import find_column
-from protonn_edge.datasets.naming import did_you_mean
+from protonn_edge.datasets.naming import Notice, did_you_mean, quoted
 from protonn_edge.datasets.options import USUAL_DELIMITERS, TableOptions
 from protonn_edge.datasets.tables import TableFile
 from protonn_edge.errors import InputError
@@ -135,13 +135,34 @@ def with_own_groups(dataset: Dataset, path: Path) -> tuple[Dataset, str]:
                 "rename the array"
             )
         every, groups = np.unique(names, return_inverse=True)
+        titles = tuple(map(str, every.tolist()))
         if len(every) > 1:
-            titles = tuple(map(str, every.tolist()))
             return replace(dataset, groups=groups.astype(np.int64), group_names=titles), named
+        text = (
+            f"all points are from one group, {quoted(titles[0])}, so the accuracy is not for new "
+            "people; record other people, too"
+        )
+        notice = Notice("one_group", text, warning=True)
+        dataset = replace(dataset, notices=(*dataset.notices, notice))
     runs = overlapping_runs(dataset)
     if runs is not None and runs[-1] > 0:
         return replace(dataset, groups=runs), ""
     return dataset, ""
+
+
+def of_one_class_each(dataset: Dataset) -> Iterator[Notice]:
+    """Yield a warning if named groups have one class each, as takes have, and people seldom."""
+    groups, y = dataset.groups, dataset.y_train
+    if groups is None or not dataset.group_names or dataset.predicts != "class":
+        return
+    count = len(np.unique(groups))
+    if not dataset.n_classes < count == len(np.unique(np.stack([groups, y]), axis=1).T):
+        return
+    text = (
+        f"each of the {count:,} groups has points of one class only, as a take has; if they are no "
+        "people, the accuracy is not for new people"
+    )
+    yield Notice("groups_of_one_class", text, warning=True)
 
 
 def groups_of_division(

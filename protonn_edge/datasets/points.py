@@ -30,7 +30,7 @@ from protonn_edge.datasets.preparation import (
 from protonn_edge.datasets.roles import Expected, Roles, roles_of
 from protonn_edge.datasets.row_labels import RowLabels
 from protonn_edge.datasets.row_times import times_of
-from protonn_edge.datasets.tables import DELIMITERS, RawTable, TableFile
+from protonn_edge.datasets.tables import RawTable, TableFile
 from protonn_edge.datasets.text import recording_head
 from protonn_edge.errors import InputError, counted
 from protonn_edge.system.checks import check_choice
@@ -207,7 +207,7 @@ class _Points:
             f"drop={column.flag_value}"
         )
         if self.raw.notation.is_mixed:
-            problem = "the table has both decimal points and decimal commas"
+            problem = "the file has both decimal points and decimal commas"
             remedy = "use only one of the two"
         elif not row and not self.raw.files[0].header:
             remedy += " (if line 1 has the names of columns, none may be a number)"
@@ -356,7 +356,7 @@ class _Points:
         missing += [f"gaps: {_counts(self.gaps)}"] if self.gaps else []
         comma = notation.decimal == ","
         decided = {
-            "delimiter": f"{DELIMITERS[first.delimiter]}, {first.delimiter_found}",
+            "delimiter": first.divided_by,
             "header": f"the first row, because {first.header}" if first.header else "none",
             "label": f"{label}, {roles.label_found}",
             "features": counted(len(roles.features), "column")

@@ -5,12 +5,11 @@ Several tables with the same columns, such as the takes of a recording, are read
 
 from __future__ import annotations
 
-import re
 from array import array
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Self
@@ -19,8 +18,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets.blocks import add_block
-from protonn_edge.datasets.cells import ColumnCells, Form, Notation, form_of, is_number, stamped
+from protonn_edge.datasets.cells import (
+    ColumnCells,
+    Form,
+    Notation,
+    form_of,
+    is_number,
+    stamped,
+    with_other_marks,
+)
 from protonn_edge.datasets.columns import Column
+from protonn_edge.datasets.delimiters import DELIMITERS, delimiter_called, delimiter_in
 from protonn_edge.datasets.naming import Notice, listed, name_text, quoted
 from protonn_edge.datasets.options import USUAL_DELIMITERS, TableOptions
 from protonn_edge.datasets.text import (
@@ -38,11 +46,7 @@ from protonn_edge.errors import InputError, counted
 from protonn_edge.system.checks import check_choice
 from protonn_edge.system.files import check_file
 
-DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "pipes", ",": "commas", " ": "blanks"}
-"""Delimiters in the order of the search, with their plurals for messages."""
-
-_QUOTED = re.compile('"[^"]*"?')
-_WORDS = {"comma": ",", "semicolon": ";", "tab": "\t", r"\t": "\t", "pipe": "|", "space": " "}
+_OTHER = {".": ",", ",": "."}
 _DECIMALS = {None: None, "comma": ",", "point": "."}
 _LINE_LIMIT = 1 << 20
 _FIRST_ROWS = 200
@@ -130,6 +134,11 @@ class TableFile:
         )
 
     @property
+    def divided_by(self) -> str:
+        """Its delimiter, and how that was found."""
+        return f"{DELIMITERS[self.delimiter]}, {self.delimiter_found}"
+
+    @property
     def is_plain(self) -> bool:
         """Whether each cell stands between two delimiters, and each of these between two cells."""
         return self.stamps is None and not self.trailing and self.delimiter != " "
@@ -205,11 +214,15 @@ class RawTable:
     lines: Sequence[int]  # of each row in its file
     begins: list[int]  # the row at which each file begins
     breaks: NDArray[np.bool_]  # (n,): rows after a blank line
-    notation: Notation
+    notation: Notation  # of the first file; numbers of others are read as if they had it, too
+    marks: frozenset[str] = frozenset()  # the decimal marks of several files
 
     @classmethod
     def read(cls, files: Sequence[TableFile], options: TableOptions) -> Self:
         """Read files with the columns of the first one; a file may lack some of them.
+
+        If the files together have decimal points and commas, as telephones in two languages write
+        them, each file has its own decimal mark.
 
         Raises `InputError` if a row has another number of cells, or if the decimal mark is unclear.
         """
@@ -226,9 +239,18 @@ class RawTable:
         table, cells = cls._with_notation(files, wanted, notation)
         evidence = [text for each in cells for text in each.odd_texts()]
         known = _notation(first, [*sample, *evidence], options)
-        if known.decimal != notation.decimal:
-            table, cells = cls._with_notation(files, wanted, known)
-        table.notation = known
+        marks: list[str] = []
+        if known.is_mixed and len(files) > 1:
+            alone = [cls.read([file], options).notation for file in files]
+            marks = [each.decimal for each in alone]
+            known = replace(
+                alone[0],
+                thousands=_OTHER[alone[0].decimal] if any(each.thousands for each in alone) else "",
+                is_mixed=any(each.is_mixed for each in alone),
+            )
+        if marks or known.decimal != notation.decimal:
+            table, cells = cls._with_notation(files, wanted, known, marks)
+        table.notation, table.marks = known, frozenset(marks)
         table.columns = [
             Column.of(index, name, each, known)
             for index, (name, each) in enumerate(zip(wanted, cells, strict=True))
@@ -240,12 +262,17 @@ class RawTable:
 
     @classmethod
     def _with_notation(
-        cls, files: Sequence[TableFile], wanted: tuple[str, ...], notation: Notation
+        cls,
+        files: Sequence[TableFile],
+        wanted: tuple[str, ...],
+        notation: Notation,
+        marks: Sequence[str] = (),
     ) -> tuple[Self, list[ColumnCells]]:
         comma = notation.decimal == ","
         cells = [ColumnCells() for _ in wanted]
         lines, begins, breaks = array("l"), list[int](), list[int]()
-        for file in files:
+        for number, file in enumerate(files):
+            swapped = bool(marks) and marks[number] != notation.decimal
             begins.append(len(lines))
             order = _order(file, files[0], wanted)
             at_once = max(1, _BLOCK_CELLS // len(file.names))
@@ -253,13 +280,15 @@ class RawTable:
                 rows = file.rows(source)
                 while pairs := list(islice(rows, at_once)):
                     block = [row for _, row in pairs if row is not None]
+                    if swapped:
+                        block = [with_other_marks(row) for row in block]
                     for line, row in pairs:
                         if row is None:
                             breaks.append(len(lines))
                         else:
                             lines.append(line)
                     _add(cells, block, order, comma=comma)
-                    if order is None and not comma and file.is_plain:
+                    if order is None and not comma and not swapped and file.is_plain:
                         while count := add_block(cells, source, at_once, file.delimiter):
                             lines.extend(range(source.number - count + 1, source.number + 1))
         divided = np.zeros(len(lines) + 1, np.bool_)
@@ -282,7 +311,9 @@ class RawTable:
             yield Notice("header", text)
         if first.skipped:
             yield Notice("skipped", f"lines above the table were skipped: {listed(first.skipped)}")
-        if notation.decimal == ",":
+        if len(self.marks) > 1:
+            yield Notice("decimal_comma", "numbers in some files have decimal commas")
+        elif notation.decimal == ",":
             yield Notice("decimal_comma", "numbers have decimal commas")
         if notation.thousands:
             mark = "commas" if notation.thousands == "," else "points"
@@ -369,32 +400,6 @@ def _name_by_key(column: Column) -> None:
 
 
 # --- the delimiter and the header -----------------------------------------------------------------
-
-
-def delimiter_called(text: str) -> str:
-    """Return the delimiter that an option names: the character, or a word such as ``tab``."""
-    delimiter = _WORDS.get(text.lower(), text)
-    if delimiter not in DELIMITERS:
-        check_choice("the delimiter", text, tuple(_WORDS))
-    return delimiter
-
-
-def delimiter_in(lines: Sequence[str], usual: str) -> str:
-    """Return the delimiter that divides most lines alike; `usual` if none does.
-
-    A character that occurs only at the end of lines is none.
-    """
-    bare = [_QUOTED.sub("_", line).rstrip("\r\n") for line in lines if line.strip()]
-    for delimiter in DELIMITERS:
-        if delimiter == " ":
-            counts = Counter(len(line.split()) for line in bare)
-            counts.pop(1, None)
-        else:
-            counts = Counter(line.rstrip(delimiter + " ").count(delimiter) for line in bare)
-            counts.pop(0, None)
-        if counts and 2 * counts.most_common(1)[0][1] > len(bare):
-            return delimiter
-    return usual
 
 
 def _delimiter_of(path: Path, usual: str) -> str:

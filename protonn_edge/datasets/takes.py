@@ -88,12 +88,12 @@ class NamePattern:
     @classmethod
     def guessed(cls, takes: Sequence[Take]) -> Self | None:
         """Guess the pattern of names that contain the class; None if there is none."""
-        parts = [_BETWEEN.split(take.stem.name) for take in takes]
+        parts = [_BETWEEN.split(take.stem.name, maxsplit=2) for take in takes]
         if {len(each) for each in parts} not in ({2}, {3}):
             return None
         if 2 * len({each[0] for each in parts}) > len(takes):
             return None
-        between = {tuple(_BETWEEN.findall(take.stem.name)) for take in takes}
+        between = {tuple(_BETWEEN.findall(take.stem.name)[:2]) for take in takes}
         if len(between) > 1 or not all(map(all, parts)):
             return None
         names = ("{person}", "{take}") if len(parts[0]) > 2 else ("{take}",)
@@ -155,6 +155,9 @@ def takes_in(
             f"no folder in {folder} has the files {listed(files)}; give --read "
             "files=NAMES with the names of files that each take has"
         )
+    if not takes and any(_zipped(folder)):
+        packed = listed(path.name for path in _zipped(folder))
+        raise InputError(f"{folder} has only packed files ({packed}); unpack each .zip first")
     if not takes:
         raise InputError(
             f"{folder} has no samples; give each class a file or a folder of files that end in "
@@ -167,12 +170,35 @@ def takes_in(
     if pattern is None:
         return takes
     roots = [part for part, _ in parts]
+    if "{class}" in pattern.text and "/" not in pattern.text:
+        takes = _called_after_folders(takes, roots)
     alone = next((take for take in takes if take.stem.parent in roots), None)
     classless = not labelled and "{class}" not in pattern.text
     if alone is not None and (classless or "/" in pattern.text):
         raise pattern.refusal(f", but {alone.name} is not in a folder of its class")
     named = [(take, *pattern.read(take.stem)) for take in takes]
     return [replace(take, label=label or take.label, group=group) for take, label, group in named]
+
+
+def _called_after_folders(takes: Sequence[Take], roots: Sequence[Path] = ()) -> list[Take]:
+    """Return takes under the names of their folders, if each has one with a file called alike.
+
+    Telephones pack the only file of a take, such as ``Raw Data.csv``, into a folder for each take.
+    """
+    folders = [take.stem.parent for take in takes]
+    apart = len(set(folders)) == len(takes) > 1 and not set(folders) & set(roots)
+    if not apart or len({take.path.name for take in takes}) > 1:
+        return list(takes)
+    return [
+        take if take.is_folder else replace(take, stem=folder)
+        for take, folder in zip(takes, folders, strict=True)
+    ]
+
+
+def _zipped(folder: Path) -> Iterator[Path]:
+    """Yield packed files in a folder and in the folders in it."""
+    every = (*folder.glob("*"), *folder.glob("*/*"))
+    return (path for path in every if path.suffix.lower() == ".zip")
 
 
 def _parts_of(folder: Path, suffixes: Sequence[str]) -> list[tuple[Path, bool]]:
@@ -290,6 +316,7 @@ def unsaid_names(takes: Sequence[Take], *, labelled: bool) -> Iterator[Notice]:
     - `labelled`: whether files state the classes of their samples
     """
     classes = {take.label for take in takes}
+    takes = takes if labelled else _called_after_folders(takes)
     stems = [_BETWEEN.split(take.stem.name, maxsplit=1) for take in takes]
     firsts = {stem[0] for stem in stems}
     of_firsts = {(stem[0], take.label) for stem, take in zip(stems, takes, strict=True)}

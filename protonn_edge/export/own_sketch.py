@@ -8,7 +8,7 @@ from protonn_edge.boards import Board, board_names
 from protonn_edge.chain.features import Features
 from protonn_edge.codegen import template_environment
 from protonn_edge.codegen.context import class_names, safe_sendings
-from protonn_edge.export.rendering import answer_template
+from protonn_edge.export.rendering import ANALOG_PINS, answer_template
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.shell import command_line
 
@@ -43,6 +43,7 @@ def own_sketch(model: IntegerChain, board: Board) -> OwnSketch:
     code = template.render(
         name=NAME,
         model=model,
+        pins=model.n_features <= ANALOG_PINS,
         answer_template=answer_template(model),
         cases=[{"constant": constant, "comment": comment} for constant, comment in shown],
         more=len(cases) - len(shown),

@@ -46,7 +46,7 @@ _LIVE_SKETCH = "Live"
 _WINDOWS_SKETCH = "Windows"  # for any chip and sensor
 _BARE_SELF_TEST = "platformio/main.c.j2"
 _VOTES = 3  # of it
-_ANALOG_PINS = 6  # of an Uno
+ANALOG_PINS = 6  # of an Uno
 _STANDS_FOR = "analogRead() stands in for your sensor"  # in a sketch
 _LISTED_FEATURES = 64
 _SKETCH_LINES = 16
@@ -275,7 +275,7 @@ def _context(kind: Kind, library: Library, board: Board) -> dict[str, Any]:
         "inputs_are": "FEATURE" if window is None else "CHANNEL",
         "input_names": input_names(model),
         "jumps_short": library.plan.kernel == "unrolled" and not library.plan.core.call_cycles,
-        "pins": model.n_features <= _ANALOG_PINS,
+        "pins": model.n_features <= ANALOG_PINS,
         "pixels": window is None and drawn is not None,
         "window": window,
         "features": _features(model, library.feature_names),
@@ -364,7 +364,7 @@ def _class_lines(names: tuple[str, ...]) -> list[dict[str, str]]:
 
 def _markdown(text: str) -> str:
     """Return a name from data as it is read in a cell of a Markdown table."""
-    return re.sub(r"[^\w .,:;()+-]|_", lambda found: f"&#{ord(found[0])};", text)
+    return re.sub(r"(?!(?<!/)/(?!/))[^\w .,:;()%°+-]|_", lambda found: f"&#{ord(found[0])};", text)
 
 
 def _send(sent: tuple[Sending, ...]) -> str:

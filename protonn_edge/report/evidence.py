@@ -52,6 +52,7 @@ class EvidencePoints:
     stages: tuple[StageLoss, ...]  # the cost of each stage of quantization; empty for a float build
     rows: Sequence[int] = ()  # of the points in their file; empty if they count from 0
     values: Values | None = None  # right answers that are no classes: numbers (n,), or sets (n, L)
+    columns: Sequence[str] = ()  # the names of all columns of their file, if it is a table
 
     @cached_property
     def place(self) -> dict[int, int]:

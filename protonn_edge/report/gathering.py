@@ -56,6 +56,7 @@ def gather(
     data: tuple[Floats, Labels] | None = None,
     rows: Sequence[int] = (),
     values: Values | None = None,
+    columns: Sequence[str] = (),
     image_shape: Shape | None = None,
     data_name: str = "",
 ) -> Evidence:
@@ -66,6 +67,7 @@ def gather(
     - `data`: the points of the file, and their labels.
     - `rows`: the rows of these points in their file; by default from 0.
     - `values`: the right answers to these points, if they are no classes.
+    - `columns`: the names of all columns of their file, if it is a table.
     - `image_shape`: height and width of a point; by default from the model.
 
     Raises `InputError` if results are missing or impossible, or of other models or points.
@@ -76,7 +78,7 @@ def gather(
         raise InvalidValue(path, "no results yet", "continue the run with 'hil --resume'")
     model, reference = _model_of(path, origin, models)
     points = None if data is None else _points_of(path, origin, model, reference, data, rows)
-    points = points and replace(points, values=values)
+    points = points and replace(points, values=values, columns=columns)
     results = tuple(sorted(run.results, key=lambda result: result.index))
     labels = None if points is None else points.label_of
     check_rows(path, run, reference, labels)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from html import escape
@@ -169,6 +170,7 @@ class PageColumn:
     name: str
     features: tuple[int, ...]
     choices: tuple[str, ...] = ()  # the texts, one per feature
+    filling: float | None = None  # what the model was trained with where a cell is empty
 
     def cell(self, raw: Floats) -> str:
         """Return the cell in which a point (D,) has these features."""
@@ -184,13 +186,28 @@ def columns_of(one: Evidence) -> tuple[PageColumn, ...]:
         return ()
     n, preparation = one.model.n_features, expected_by(one.model).preparation
     names = one.model.feature_names or tuple(f"feature {i}" for i in range(n))
+    fillings: list[float | None] = [None] * n
+    if preparation is not None and preparation.values:
+        fillings = [None if math.isnan(each) else float(each) for each in preparation.values]
     if preparation is None or not preparation.one_hot:
-        return tuple(PageColumn(name, (i,)) for i, name in enumerate(names))
+        return tuple(PageColumn(name, (i,), (), fillings[i]) for i, name in enumerate(names))
     made = []
     for name in preparation.columns_of(names):
         features = tuple(map(names.index, preparation.names_of(name)))
-        made.append(PageColumn(name, features, tuple(preparation.one_hot.get(name, ()))))
+        choices = tuple(preparation.one_hot.get(name, ()))
+        filling = None if choices else fillings[features[0]]
+        made.append(PageColumn(name, features, choices, filling))
     return tuple(made)
+
+
+def table_of(one: Evidence) -> list[str]:
+    """Return the names of all columns of the table with the points, if the model's are among them.
+
+    A row can then be pasted as it is, with the columns that training left out.
+    """
+    names = [] if one.points is None else list(one.points.columns)
+    wanted = [column.name for column in columns_of(one)]
+    return names if wanted and all(names.count(name) == 1 for name in wanted) else []
 
 
 def row_words(columns: Sequence[PageColumn], raw: Floats) -> str:
@@ -204,7 +221,8 @@ def row_prompt(one: Evidence) -> str:
     """Return what a row for the Uno consists of."""
     names = [column.name for column in columns_of(one)]
     if 0 < len(names) <= _CELLS_SHOWN:
-        return f"{', '.join(names)}: a row of the data, with or without its label"
+        others = "other columns" if table_of(one) else "label"
+        return f"{', '.join(names)}: a row of the data, with or without its {others}"
     return f"{one.reference.n_features:,} features as in the data, without the label"
 
 
@@ -253,6 +271,7 @@ def payload(one: Evidence, *, runs: bool) -> dict[str, Any]:
             "features": reference.n_features,
             "names": names if columns else [],
             "columns": [asdict(column) for column in columns],
+            "table": table_of(one),
             **_of_rules(one),
             "classes": list(reference.classes),
             "maximum": reference.quantizer.maximum,

@@ -190,7 +190,8 @@ class Windowing:
         if self.model.counts is None and not as_it_is(self.model):
             raise InputError(
                 "the model was trained on decimal numbers in an unknown unit, but a sensor returns "
-                "integer counts; declare the unit, for example with --unit g, or train the model "
+                "integer counts; declare the unit of the training data, for example --unit g if a "
+                "sensor at rest measures 1, or --unit m/s^2 if it measures 9.8, or train the model "
                 "on a recording made with 'protonn-edge record'"
             )
         if self.model.n_features % len(self.used):

@@ -153,6 +153,10 @@ REFUSALS: tuple[Refusal, ...] = (
         "a ProtoNN",
     ),
     Refusal(
+        lambda case: case.predicts == "value" and _for_one_label_each(case),
+        "{it} is for points of classes, but the labels are numbers; train without it",
+    ),
+    Refusal(
         _for_one_label_each,
         "{it} is not possible, because points have no single class each; train without it",
     ),
@@ -171,8 +175,11 @@ REFUSALS: tuple[Refusal, ...] = (
         "{features} out",
     ),
     Refusal(
-        lambda case: "group_shift" in case.given and not case.in_groups,
-        "{group_shift} needs {groups}; give both",
+        lambda case: (
+            "group_shift" in case.given and case.settings.group_shift > 0 and not case.in_groups
+        ),
+        "{group_shift} moves points only between the groups that {groups} names, not between those "
+        "that the data has of its own; give both",
     ),
     Refusal(
         lambda case: bool(case.settings.augment) and case.settings.image_shape is None,

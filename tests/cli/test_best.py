@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from avr_tools import needs_avr_gcc
-from command_line import run, run_json
+from command_line import refusal, run, run_json
 
 from protonn_edge.chain.file import load_model
 from protonn_edge.tuning.search import Search
@@ -117,3 +117,14 @@ def test_too_little_time_is_one_sentence(data: Path, tmp_path: Path) -> None:
     assert late.exit_code == 1
     assert "allow more time" in late.stderr
     assert not model.exists()
+
+
+def test_a_group_alone_is_not_searched(tmp_path: Path) -> None:
+    """Of two groups, one is held out for testing; no option that was named could help."""
+    y = np.arange(80) % 2
+    X = np.random.default_rng(0).normal(y[:, None], 0.5, (80, 3))
+    np.savez(tmp_path / "data.npz", X=X, y=y, groups=np.arange(80) // 40)
+    words = ("train", tmp_path / "data.npz", "-o", tmp_path / "m.npz", "--classifier", "best")
+    sentence = refusal(run(*words))
+    assert "all points for training are from one group" in sentence
+    assert "hold none out for testing with --holdout 0" in sentence

@@ -78,6 +78,26 @@ def test_whole_groups_of_the_file_are_held_out(table: Path) -> None:
     assert all(f"'{name}'" in notice["text"] for name in people)
 
 
+@pytest.mark.parametrize(
+    ("groups", "kind"),
+    [
+        (["mia"] * 40, "one_group"),
+        ([f"take{row // 4}" for row in range(40)], "groups_of_one_class"),
+        ([f"p{row % 4}" for row in range(40)], None),
+    ],
+)
+def test_groups_that_are_no_new_people_get_a_warning(
+    tmp_path: Path, groups: list[str], kind: str | None
+) -> None:
+    y, data = np.arange(40) // 20, tmp_path / "data.npz"
+    X = np.random.default_rng(0).normal(y[:, None], 0.5, (40, 4))
+    np.savez(data, X=X, y=y, groups=groups)
+    told = run_json("train", data, "-o", tmp_path / "m.npz", *LINEAR)["notices"]
+    found = [each for each in told if each["kind"] in {"one_group", "groups_of_one_class"}]
+    assert [each["kind"] for each in found] == ([] if kind is None else [kind])
+    assert all("the accuracy is not for new people" in each["text"] for each in found)
+
+
 def test_an_array_of_groups_and_a_file_of_groups_are_found_again(tmp_path: Path) -> None:
     rng, data, model = np.random.default_rng(0), tmp_path / "d.npz", tmp_path / "m.npz"
     y, people = np.arange(90) % 3, np.arange(90) // 9

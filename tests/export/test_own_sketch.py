@@ -56,6 +56,13 @@ def test_it_answers_what_the_model_does(
     assert ran.printed.startswith("yes\r\n")
 
 
+@pytest.mark.parametrize(("features", "pin"), [(6, "A0 + i"), (7, "A0")])
+def test_few_features_are_read_from_pins_of_their_own(features: int, pin: str):
+    """The example Classify of the library does the same."""
+    code = own_sketch(quantize(random_model(features=features)), UNO).code
+    assert f"analogRead({pin});" in code
+
+
 @pytest.mark.parametrize(("classes", "cases", "more"), [(2, 2, 0), (5, 5, 0), (26, 4, 22)])
 def test_many_classes_are_not_all_spelt_out(classes: int, cases: int, more: int):
     sketch = own_sketch(quantize(random_model(classes=classes)), UNO)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from evidence_factory import HOSTILE
 
+from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.policy.confidence.rule import Confidence
 
 PAD = "[data-part=pad]"
@@ -119,13 +120,39 @@ def test_numbers_are_pasted_and_wrong_ones_are_told(show, digits):
     answer = shown.wait_for_answer(point="", cycles=result.cycles)
     assert answer["scores"] == " ".join(map(str, result.scores))
     for text, sentence in (
-        ("1 2 3", "there are 3 numbers, but the model takes 64."),
-        ("1, <b>x</b>", "“<b>x</b>” is not a number."),
-        ("1,5; 2,5", "there are 2 numbers, but the model takes 64."),
+        ("1 2 3", "there are 3 values, but the model takes 64."),
+        (
+            f"{row}, 55".replace("0.0", "<b>x</b>", 1),
+            "there are 65 values, but the model takes 64.",
+        ),
+        (row.replace("0.0", "<b>x</b>", 1), "“<b>x</b>” is not a number."),
+        ("1,5; 2,5", "there are 2 values, but the model takes 64."),
     ):
         shown.page.fill("[data-part=row]", text)
         shown.page.click("[data-part=use]")
         assert shown.page.inner_text("[data-part=status]") == sentence
+        assert "label" not in shown.answer  # the one before
+    assert not shown.complaints
+
+
+def test_a_row_of_the_table_is_pasted_with_the_columns_that_training_left_out(show, crops):
+    """The identifier was no number, and an empty cell was refused although the model fills it."""
+    preparation = Preparation("median", (0, 0, 0.5, 0.25), one_hot={"crop": ("basil", "tomato")})
+    model = replace(crops.model, record={**crops.model.record, **preparation.to_record()})
+    points = replace(crops.points, columns=["id", "hour", "crop", "soil", "time", "ripe"])
+    shown = show(replace(crops, model=model, points=points))
+    shown.wait_for_answer()
+    page = shown.page
+    page.click("summary:has-text('Paste')")
+    page.fill("[data-part=row]", "CB-1052,,tomato,0.5,10:31,no")
+    page.click("[data-part=use]")
+    raw = np.array([[0, 1, 0.5, 0.25]], np.float32)
+    (expected,) = crops.reference.scores(crops.reference.quantize(raw))
+    shown.wait_for_answer(point="", scores=" ".join(map(str, expected.tolist())))
+    page.fill("[data-part=row]", "CB-1052,0.5")
+    page.click("[data-part=use]")
+    sentence = "there are 2 values, but the model takes 3: crop, soil, hour."
+    assert page.inner_text("[data-part=status]") == sentence
     assert not shown.complaints
 
 
@@ -160,8 +187,8 @@ def test_a_row_with_texts_is_pasted_as_it_is_and_chosen_from_a_list(show, crops)
     assert page.inner_text("[data-part=clamped]") == ""
     for row, sentence in (
         ("kale,0.5,0.1", "“kale” is none of the values of crop: basil, tomato."),
-        ("tomato,,0.1", "“” is not a number."),
-        ("tomato,1", "there are 2 values, but the model takes 3."),
+        ("tomato,,0.1", "soil is empty, but the model takes a number."),
+        ("tomato,1", "there are 2 values, but the model takes 3: crop, soil, hour."),
     ):
         page.fill("[data-part=row]", row)
         page.click("[data-part=use]")

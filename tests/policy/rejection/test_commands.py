@@ -137,6 +137,16 @@ def test_two_parts_are_nothing_to_calibrate_on(folder: Path, model_file: Path) -
     assert_one_sentence(done, "a training and a test part", "calibration must use neither part")
 
 
+def test_calibrating_with_the_held_out_points_gets_a_warning(folder: Path) -> None:
+    data, path = folder / "train.csv", folder / "divided.npz"
+    run_json("train", data, "-o", path, *SMALL)
+    words = ("--calibrate", path, "-o", folder / "again.npz", "--rejection", "5%")
+    done = run("train", data, *words)
+    assert done.exit_code == 0
+    assert "its held-out points, which now calibrate the model" in " ".join(done.output.split())
+    assert "train with --rejection" in " ".join(done.output.split())
+
+
 def test_what_cannot_be_meant_is_one_sentence(folder: Path, model_file: Path) -> None:
     train, new = folder / "train.csv", folder / "no.npz"
     for arguments, words in (

@@ -73,7 +73,7 @@ def test_the_sketch_of_the_report_prints_the_number(arduino_core: Path, tmp_path
     raw = raw_point(chain)
     own = tmp_path / NAME / "examples" / "Own" / "Own.ino"
     own.parent.mkdir()
-    code = sketch.code.replace("analogRead(A0)", "values[i]")
+    code = sketch.code.replace("analogRead(A0 + i)", "values[i]")
     values = ", ".join(map(str, raw[0]))
     own.write_text(f"static const int16_t values[] = {{{values}}};\n{code}")
     ran = run_on_uno(build_sketch(tmp_path / NAME, "Own", arduino_core, tmp_path / "out"))

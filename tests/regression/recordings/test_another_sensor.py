@@ -182,7 +182,9 @@ def test_a_recording_of_another_sensor_is_measured_only_with_the_unit(tmp_path: 
 def test_a_unit_is_declared_where_the_data_does_not_state_it(tmp_path: Path) -> None:
     model = trained(tmp_path, "", 1, 3)
     words = ["build", model, "-o", tmp_path / "live", "--sensor", "adxl345"]
-    assert "declare the unit, for example with --unit g" in refusal(run(*words))
+    assert "--unit g if a sensor at rest measures 1, or --unit m/s^2 if it measures 9.8" in refusal(
+        run(*words)
+    )
     chain = built(load_model(model), "adxl345", "g").model
     assert chain.counts.tolist() == [256.0] * 3
     assert "give a unit such as g" in refusal(run(*words, "--unit", "256"))

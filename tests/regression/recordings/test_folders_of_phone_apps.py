@@ -213,3 +213,26 @@ def test_channels_get_the_names_of_a_sensor(phyphox: Path) -> None:
 def test_a_channel_that_is_not_there_is_refused_with_a_hint(phyphox: Path) -> None:
     with refused_by("datasets.named"):
         read_recording(phyphox, TableOptions(channels=("az=Acceleration z",)))
+
+
+# --- folders with one file each -------------------------------------------------------------------
+
+
+def test_folders_of_single_files_are_called_after_their_takes(write: Write, tmp_path: Path) -> None:
+    """The pattern was compared with the file's name, which is the same in all folders."""
+    for take in ("chop_mia_1 2026", "chop_tim_1 2026", "stir_mia_1 2026", "stir_tim_1 2026"):
+        write(f"{take}/Raw Data.csv", '"Time (s)","x"')
+    recording = read_recording(tmp_path, TableOptions(name="{class}_{person}_{take}"))
+    assert recording.dataset.classes == ("chop", "stir")
+    assert recording.groups is not None
+    assert set(recording.groups) == {"mia", "tim"}
+    (text,) = notices(read_recording(tmp_path), "names")
+    assert "belongs to class chop, give --read name=" in text
+
+
+@pytest.mark.parametrize("name", ["take.zip", "walk/take.ZIP"])
+def test_packed_takes_are_to_be_unpacked(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_bytes(b"PK")
+    with pytest.raises(InputError, match=r"unpack each \.zip first"):
+        read_recording(tmp_path)
