@@ -37,6 +37,9 @@ PREFIX = "pnn"
 _MOST_STEPS = 20_000_000
 _KEPT = (*KEPT_BY_CALLEE, 28, 29)
 _SECOND = 22  # the lower register of a second argument
+_OF_DAMAGED_CODE = (
+    CheckFailed, LookupError, RecursionError, ValueError, AssertionError, ArithmeticError,
+)  # fmt: skip
 _ARGUMENT = 24  # the lower register of a pointer that is passed, or of what is returned
 
 
@@ -96,8 +99,7 @@ class PredictionProof:
         try:
             endings, scores = self._executed(start)
             self._check(start, endings, scores)
-        # of code that was damaged
-        except (CheckFailed, LookupError, RecursionError, ValueError, AssertionError) as failure:
+        except _OF_DAMAGED_CODE as failure:
             raise Unproven(f"the code is not that of functions: {failure}") from failure
         return Proof(self.explorer.steps, len(endings), self._written(endings))
 

@@ -85,8 +85,9 @@ class Summand:
         key = root.number, array.tobytes()
         table = _TABLES.get(key)
         if table is None:
-            table = _TABLES[key] = Summand(array)
+            table = Summand(array)
             _check_fits(table.low, table.high)
+            _TABLES[key] = table
         return table
 
 
@@ -136,6 +137,7 @@ class SumForm:
         """Return its values over its only root; a number if it has none."""
         if len(self.tables) > 1:
             raise Unproven(f"{self} is no function of one value")
+        _check_fits(self.constant)
         for table in self.tables.values():
             return table.array + self.constant
         return np.int64(self.constant)

@@ -124,7 +124,7 @@ def with_least(masks: Mapping[Root, Mask]) -> dict[Root, Mask]:
     while left:
         root = left.pop()
         of = root.of
-        if of is None or root.values[every[root]].max() << 8 * root.dropped > of.low:
+        if of is None or root.dropped or root.values[every[root]].max(initial=of.low) > of.low:
             continue
         for each, table in of.tables.items():
             own, least = every.get(each), table.array == table.low

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from collections.abc import Callable, Mapping
@@ -167,6 +168,13 @@ class Workspace:
     def _show_line(self, action: str, fields: Mapping[str, Any]) -> None:
         """Show the command line that does what the thread of the board does."""
         self.tabs.tell(line=line_of(words_of(action, fields, names_in(self.folder))))
+
+
+def read_ahead() -> None:
+    """Read the recording, which may be long, while the browser starts."""
+    path = Path(RECORDING)
+    with contextlib.suppress(ProtoNNEdgeError, OSError):
+        _curves(path, version_of(path))
 
 
 def _needs_line(action: str, words: list[str]) -> bool:

@@ -314,6 +314,25 @@ def test_the_curves_of_a_long_take_are_short_and_keep_the_extremes(site: Any) ->
     assert max(take["curves"][2]) == 8000
 
 
+def test_a_part_of_a_take_is_the_extremes_of_each_column(site: Any) -> None:
+    version = site.ask("/ask/takes", {"recording": "recording.csv"})[1]["version"]
+    asked = {
+        "recording": "recording.csv",
+        "version": version,
+        "take": 2,
+        "part": "10:50",
+        "columns": 4,
+    }
+    curves = site.ask("/ask/part", asked)[1]["curves"]
+    assert curves[0] == [10, 19, 20, 29, 30, 39, 40, 49]
+    assert site.ask("/ask/part", {**asked, "columns": 100})[1]["curves"][1] == [
+        *range(-10, -50, -1)
+    ]
+    assert site.ask("/ask/part", {**asked, "version": "x"})[0] == 409
+    for wrong in ({"take": 4}, {"take": None}, {"part": "a"}, {"columns": 0}):
+        assert site.ask("/ask/part", {**asked, **wrong})[0] == 400
+
+
 def test_hostile_names_of_classes_pass_through_unchanged(site: Any) -> None:
     evil = "<img src=x onerror=alert(1)>,\"--help' $(rm -rf .)"
     fields = {"recording": "recording.csv", "take": 2, "label": evil}

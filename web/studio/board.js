@@ -95,10 +95,12 @@ export class Building {
         this.action.renew();
     }
 
-    /** A model of a table gets its points from the computer. */
+    /** The firmware samples the model's sensor; a model of a table gets its points from the computer. */
     #model() {
-        const { kind, model } = this.form.elements;
-        kind.value = this.sensors[model.value] === "" ? "points" : "live";
+        const { kind, model, sensor } = this.form.elements;
+        const own = this.sensors[model.value];
+        kind.value = own === "" ? "points" : "live";
+        sensor.value = own || sensor.value;
         this.#kind();
     }
 

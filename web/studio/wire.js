@@ -48,6 +48,9 @@ export class Wire extends EventTarget {
     }
 
     async #fetch(path, request, quiet = false) {
+        if (!quiet && path.startsWith("/do/")) {
+            this.#hear({ error: "" }); // an order begins without the last one's error
+        }
         let answer = { error: "the studio does not run anymore; start it again with: protonn-edge studio" };
         try {
             const response = await fetch(path, { ...request, headers: this.#headers });
@@ -56,8 +59,8 @@ export class Wire extends EventTarget {
                 this.#hear({ changed: true });
             }
         } catch {}
-        if (!quiet && (answer.error || path.startsWith("/do/"))) {
-            this.#hear({ error: answer.error ?? "" }); // an order begins without the last one's error
+        if (!quiet && answer.error) {
+            this.#hear({ error: answer.error });
         }
         return answer.error ? null : answer;
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 import webbrowser
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from protonn_edge.cli.command import Output, argument, command, option
 from protonn_edge.cli.options import FOLDER
 from protonn_edge.errors import InputError, cannot_write
 from protonn_edge.studio.server import StudioServer
-from protonn_edge.studio.workspace import Workspace
+from protonn_edge.studio.workspace import Workspace, read_ahead
 
 
 @command("studio", examples=("", "gestures"))
@@ -48,6 +49,7 @@ def studio_command(
         ) from error
     with server:
         out.say(f"the studio of {Path.cwd()}: {server.url}", "press Ctrl-C to end it")
+        threading.Thread(target=read_ahead, daemon=True).start()
         if not quiet:
             webbrowser.open(server.url)
         try:
