@@ -10,7 +10,12 @@ from evidence_factory import evidence_of, hostile_model
 from rich.console import Console
 
 from protonn_edge.evaluation.accuracy import Quality
-from protonn_edge.evaluation.terminal import class_parts, confusion_parts, fact_table
+from protonn_edge.evaluation.terminal import (
+    accuracy_facts,
+    class_parts,
+    confusion_parts,
+    fact_table,
+)
 from protonn_edge.report.evidence import evidence_facts
 
 
@@ -56,3 +61,7 @@ def test_a_report_fits_80_columns_and_names_are_no_markup():
     assert "\x1b" not in text
     for name in ("accuracy", "95 % confidence", "latency", "bound", "flash", "inputs clamped"):
         assert name in text
+
+
+def test_one_point_is_no_points():
+    assert accuracy_facts(1.0, 1)[0] == ("accuracy", "100.00 % of 1 point")

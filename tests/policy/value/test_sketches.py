@@ -95,4 +95,6 @@ def test_no_class_is_offered(tmp_path: Path, kind: str) -> None:
     assert rule is not None
     readme = (tmp_path / "probe" / "README.md").read_text()
     assert "int32_t value = pnn_value();" in readme
+    assert "predicts the numbers of" in readme
+    assert "classifies" not in readme
     assert f"{rule.lowest:,} to {rule.highest:,}" in readme
