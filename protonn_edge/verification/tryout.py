@@ -27,7 +27,7 @@ from protonn_edge.chain.nearness import NearestStage
 from protonn_edge.codegen import DevicePlan
 from protonn_edge.device.protocol import BITS_PER_BYTE
 from protonn_edge.emulator.board import RunningBoard
-from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.errors import CheckFailed, InputError, counted
 from protonn_edge.families import family_of
 from protonn_edge.quantization import DeviceModel, IntegerChain, with_integers
 from protonn_edge.verification.agreement import Agreement, open_session, verify_device
@@ -67,7 +67,7 @@ class Tried:
     def __str__(self) -> str:
         if self.left_out:
             return f"not tried: {self.left_out}"
-        return f"equal on {self.n:,} points: NumPy = {self.execution}"
+        return f"equal on {counted(self.n, 'point')}: NumPy = {self.execution}"
 
 
 NOT_TRIED = Tried(left_out="--no-try is given")
