@@ -10,7 +10,7 @@ import pytest
 from protonn_edge.datasets.recorded import Recording, read_recording
 from protonn_edge.errors import InputError
 
-ROWS = [f"{number / 8:.4f};{-number / 4:.3f}" for number in range(1, 40)]
+ROWS = [f"{number * 7 % 40 / 8:.4f};{-(number * 11 % 40) / 4:.3f}" for number in range(1, 40)]
 POINTS = "\n".join(["x;y", *ROWS]) + "\n"
 COMMAS = POINTS.replace(".", ",")
 
@@ -26,7 +26,7 @@ def test_each_file_has_its_own_decimal_mark(tmp_path: Path, texts: tuple[str, st
     recording = read(tmp_path, run=texts[0], walk=texts[1])
     first, second = np.split(recording.samples, 2)
     np.testing.assert_array_equal(first, second)
-    np.testing.assert_array_equal(first[:2], [[0.125, -0.25], [0.25, -0.5]])
+    np.testing.assert_array_equal(first[:2], [[0.875, -2.75], [1.75, -5.5]])
     said = [each.text for each in recording.dataset.notices if each.kind == "decimal_comma"]
     assert said == ["numbers in some files have decimal commas"]
 
