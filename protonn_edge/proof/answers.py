@@ -109,6 +109,8 @@ def equal_bytes(found: Any, wanted: Value) -> bool:
 
 
 def _is_always(byte: Any, number: int) -> bool:
+    if not isinstance(byte, Byte):
+        return False
     low, high = (end >> 8 * byte.place for end in (byte.form.low, byte.form.high))
     return bool(low == high and low & 255 == number)
 
