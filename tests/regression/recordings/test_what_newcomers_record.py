@@ -79,9 +79,9 @@ def test_groups_are_told_with_the_option_for_them(
 
 def test_what_of_a_folder_is_not_read_is_told(tmp_path: Path) -> None:
     folder = tmp_path / "takes"
-    for name in ("rest/1.csv", "wave/2.csv"):
+    for name, period in (("rest/1.csv", 9), ("wave/2.csv", 8)):
         (folder / name).parent.mkdir(parents=True)
-        table(folder / name, "ax,ay", [f"{i % 9},{i % 7}" for i in range(99)])
+        table(folder / name, "ax,ay", [f"{i % period},{i % 7}" for i in range(99)])
     plain = run_json(*cut(folder))
     assert plain["notices"] == []
     (folder / "wave" / "3.m4a").touch()
