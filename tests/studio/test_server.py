@@ -224,7 +224,7 @@ def test_tabs_that_connect_at_once_share_one_board(
 
     monkeypatch.setattr("protonn_edge.studio.workspace._open_stream", Stream)
     tabs = [
-        threading.Thread(target=site.ask, args=("/do/connect", {"kind": "logger"}))
+        threading.Thread(target=site.ask, args=("/do/connect", {"kind": "logger"}), daemon=True)
         for _ in range(6)
     ]
     for tab in tabs:
