@@ -31,11 +31,11 @@ def prove(program: LinkedProgram, model: IntegerChain, parts: Sequence[int] = ()
 
 def suspects(reason: Unproven, model: IntegerChain) -> NDArray[np.uint8]:
     """Return points (n, features) on which two forms differ, of which a proof has failed."""
+    if not isinstance(reason, Different):
+        return np.zeros((0, model.n_features), np.uint8)
     rng, size = np.random.default_rng(0), (_TRIED, model.n_features)
     points = rng.integers(0, model.quantizer.maximum + 1, size, dtype=np.uint8)
     points[::2] *= rng.random(points[::2].shape) < 2 / model.n_features
-    if not isinstance(reason, Different):
-        return points[:0]
     values = _Values(points)
     try:
         found, wanted = values.of_byte(reason.found), values.of_byte(reason.wanted)

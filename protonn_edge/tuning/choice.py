@@ -22,7 +22,7 @@ from protonn_edge.projects.checks import Usage
 from protonn_edge.projects.project import BuildOptions, trial_build
 from protonn_edge.quantization import quantize
 from protonn_edge.training.searched import KIND
-from protonn_edge.tuning.limits import Fit, fit_of
+from protonn_edge.tuning.limits import Fit, check_predicted, fit_of
 from protonn_edge.tuning.points import TrialPoints
 from protonn_edge.tuning.store import Record
 from protonn_edge.verification.agreement import PossibleCycles
@@ -127,11 +127,8 @@ class Choice:
 
     def check(self, board: Board) -> None:
         """Refuse to choose by time where cycles are not predicted."""
-        if _COSTS.get(self.kind) is cycles_of and board.cpu.program:
-            raise InputError(
-                f"--choose is {self}, but a search does not predict cycles on {board.name}; choose "
-                "'smallest-within' or 'best'"
-            )
+        if _COSTS.get(self.kind) is cycles_of:
+            check_predicted("--choose", str(self), board, "choose 'smallest-within' or 'best'")
 
     def ranked(self, candidates: Sequence[Record]) -> list[Record]:
         """Return the candidates in order of preference."""

@@ -148,6 +148,21 @@ def metric_of(dataset: Dataset, asked: str) -> Metric:
 # The minimum flash of a plan for the firmware around the classifier: the flash of plans minus that
 # of the generated code and constants in linked programs.
 FIRMWARE_FLASH_BYTES = 3_200
+
+
+def predicts_cycles(board: Board) -> bool:
+    """Whether plans for a board predict the cycles of a prediction."""
+    return not board.cpu.program
+
+
+def check_predicted(option: str, given: str, board: Board, remedy: str) -> None:
+    """Refuse an option about time where cycles are not predicted."""
+    if not predicts_cycles(board):
+        raise InputError(
+            f"{option} is {given}, but a search does not predict cycles on {board.name}; {remedy}"
+        )
+
+
 BOARD = "board"
 """The name of the board's limit for the whole firmware, used if no other limit is exceeded."""
 
@@ -194,11 +209,9 @@ class TuningLimits:
         """Refuse limits of time where cycles are not predicted."""
         timed = {"--max-latency-ms": self.latency_ms, "--max-energy-mj": self.energy_mj}
         for name, limit in timed.items():
-            if limit is not None and board.cpu.program:
-                raise InputError(
-                    f"{name} is {limit:g}, but a search does not predict cycles on {board.name}; "
-                    f"omit {name}, and measure the model with 'hil'"
-                )
+            if limit is not None:
+                remedy = f"omit {name}, and measure the model with 'hil'"
+                check_predicted(name, f"{limit:g}", board, remedy)
 
     def describe(self, name: str, figures: Figures, board: Board) -> str:
         """Return how much of one limit a model uses, for display."""

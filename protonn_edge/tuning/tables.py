@@ -13,7 +13,7 @@ from protonn_edge.boards import Board
 from protonn_edge.evaluation.terminal import row_table
 from protonn_edge.training.searched import shown
 from protonn_edge.tuning.choice import candidates, cycles_of, flash_of, front
-from protonn_edge.tuning.limits import ACCURACY, Metric
+from protonn_edge.tuning.limits import ACCURACY, Metric, predicts_cycles
 from protonn_edge.tuning.search import Progress
 from protonn_edge.tuning.store import Record
 
@@ -108,7 +108,7 @@ def front_figure(
         return [float(metric.shown(each.score)) for each in trials]
 
     shown = [(flash_of, 1.0, "flash of the classifier, B")]
-    if not board.cpu.program:  # cycles are predicted
+    if predicts_cycles(board):
         shown.append((cycles_of, board.milliseconds(1), "mean time of a prediction, ms"))
     figure = Figure(figsize=(9, 4), layout="constrained")
     axes: Any = figure.subplots(1, len(shown), sharey=True, squeeze=False)[0]
