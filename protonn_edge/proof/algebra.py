@@ -37,22 +37,31 @@ class Bytes(Roots):
 
     def array(self, byte: Byte) -> tuple[Root, Integers]:
         """Return a byte's root and values; a sum is cut."""
+        root, values = self._from_bit(byte)
+        return root, values & 255
+
+    def _from_bit(self, byte: Byte) -> tuple[Root, Integers]:
+        """Return a root, and integers whose lowest byte this is."""
         if byte.form.root is not None:
-            return byte.form.root, byte.array()
-        form, place = self._latest_like(byte.form, 256 << 8 * byte.place), byte.place
+            return byte.form.root, byte.form.array() >> byte.bit
+        form, bit = self._latest_like(byte.form, 256 << byte.bit), byte.bit
         low, high = self._domain(form)
-        if place == 0 and high - low > self.WIDE:
+        wide = self.spread(form) > self.WIDE
+        if bit == 0 and wide:
             root = self.lowest(form)
             return root, root.values
-        dropped = min(place, self.dropped(high - low))
+        dropped = min(bit, self.dropped(high - low, bit)) if wide else 0
         root, values = self.cut(form, dropped)
-        return root, values >> 8 * (place - dropped) & 255
+        return root, values >> bit - dropped
 
-    def dropped(self, width: int) -> int:
-        """Return how many lowest bytes a sum of this range is cut without."""
-        dropped = 0
-        while width >> 8 * dropped > self.WIDE:
-            dropped += 1
+    def dropped(self, width: int, bit: int = 0) -> int:
+        """Return how many lowest bits a sum of this range is cut without.
+
+        All bytes of a number that begins at any of its bits have the same root.
+        """
+        dropped = bit % 8
+        while width >> dropped > self.WIDE:
+            dropped += 8
         return dropped
 
     def _latest_like(self, form: SumForm, modulus: int) -> SumForm:
@@ -102,14 +111,19 @@ class Bytes(Roots):
             raise Unproven("an undefined value is used")
         if isinstance(value, int):
             return constant((value - low) % _BYTES + low)
-        if value.place == 0 and low <= value.form.low and value.form.high < low + _BYTES:
+        if value.bit == 0 and low <= value.form.low and value.form.high < low + _BYTES:
             return value.form
-        root, array = self.array(value)
+        root, array = self._from_bit(value)
+        reached = array[self.masks[root]] if root in self.masks else array
+        # Of inputs that do not lead here, any number is right.
+        if reached.size and low <= reached.min() and reached.max() < low + _BYTES:
+            once = (reached == reached[0]).all()
+            return constant(int(reached[0])) if once else single(root, array)
         return single(root, (array - low) % _BYTES + low)
 
     def ending(self, value: Value) -> SumForm:
         """Return a form whose lowest byte is the value."""
-        if isinstance(value, Byte) and value.place == 0:
+        if isinstance(value, Byte) and value.bit == 0:
             return value.form
         return self.number(value)
 
@@ -134,10 +148,10 @@ class Algebra(Bytes):
     def top_bit(self, value: Value) -> Condition:
         """Return the sign of a byte."""
         if isinstance(value, Byte) and value.form.root is None:
-            modulus, bounds = _BYTES << 8 * value.place, self.bounds(value.form)
-            fitted = fitting(value.form, modulus, bounds, signed=True)
+            fitted = self._fitting(value.form, _BYTES << value.bit, signed=True)
             if fitted is not None:
-                return self.less(fitted, constant(0))
+                self._latest.appendleft(fitted)  # the highest byte's, for those below
+                return self.less(fitted, constant(0), value.bit)
         return self.bit(lambda each: each >> 7, value)
 
     def zeros(self, values: list[Value]) -> Condition:
@@ -149,14 +163,14 @@ class Algebra(Bytes):
         if not values:
             return 1
         first = values[0]
-        places = sorted(each.place for each in values if isinstance(each, Byte))
+        bits = sorted(each.bit for each in values if isinstance(each, Byte))
         if (
             isinstance(first, Byte)
             and first.form.root is None
-            and places == list(range(len(values)))
+            and bits == [*range(0, 8 * len(values), 8)]
             and all(isinstance(each, Byte) and each.form.equals(first.form) for each in values)
         ):
-            limit = 1 << 8 * len(places)
+            limit = 1 << 8 * len(bits)
             if -limit < first.form.low and first.form.high < limit:
                 return self.equal(first.form, constant(0))
         try:
@@ -171,9 +185,9 @@ class Algebra(Bytes):
         """
         total, left = constant(0), [*values]
         for each in values:
-            if not isinstance(each, Byte) or each.place != 1 or not each.form.low >= 0:
+            if not isinstance(each, Byte) or each.bit != 8 or not each.form.low >= 0:
                 continue
-            bytes_ = (v for v in left if isinstance(v, Byte) and v.place == 0)
+            bytes_ = (v for v in left if isinstance(v, Byte) and v.bit == 0)
             lowest = next((v for v in bytes_ if congruent(v.form, each.form, _BYTES)), None)
             if lowest is not None and each.form.high < 1 << 16:
                 total = plus(total, each.form)
@@ -182,18 +196,18 @@ class Algebra(Bytes):
             total = plus(total, self.number(each))
         return total
 
-    def less(self, x: SumForm, y: SumForm) -> Condition:
-        """Return whether ``x < y``."""
-        return self._compared(x, y, equal=False)
+    def less(self, x: SumForm, y: SumForm, bit: int = 0) -> Condition:
+        """Return whether ``x < y``; with the first bit of a byte that is used of their difference."""
+        return self._compared(x, y, bit, equal=False)
 
     def equal(self, x: SumForm, y: SumForm) -> Condition:
         """Return whether ``x = y``."""
-        return self._compared(x, y, equal=True)
+        return self._compared(x, y, 0, equal=True)
 
-    def _compared(self, x: SumForm, y: SumForm, *, equal: bool) -> Condition:
+    def _compared(self, x: SumForm, y: SumForm, bit: int, *, equal: bool) -> Condition:
         difference = minus(x, y)
-        low, high = difference.low, difference.high
-        if low == high or low > 0 or (high < 0) or (low == 0 and not equal):
+        low, high = self.bounds(difference)
+        if low == high or low > 0 or high < 0 or (low == 0 and not equal):
             return int(low == 0 == high if equal else high < 0)
         root = difference.root
         if root is None and ((x.tables and y.tables) or self.orders_sums):
@@ -202,7 +216,7 @@ class Algebra(Bytes):
             array = difference.array()
         else:
             self._latest.appendleft(difference)
-            root, array = self.cut(difference, 0 if equal else self.dropped(high - low))
+            root, array = self.cut(difference, 0 if equal else self.dropped(difference.high - difference.low, bit))
         if equal:
             return bit_of(root, array == 0)
         return bit_of(root, array < 0, difference)
@@ -214,14 +228,15 @@ class Algebra(Bytes):
             root, a, b = arrays
             a, b = a % modulus, b % modulus
             return _bit(root, a < b if sign < 0 else a + b >= modulus)
-        one, other = (fitting(each, modulus, self.bounds(each), signed=False) for each in (x, y))
+        one, other = (self._fitting(each, modulus) for each in (x, y))
         if one is None or other is None:
             raise Unproven(f"the carry of {x} and {y}")
-        return (
-            self.less(one, other)
-            if sign < 0
-            else self.less(minus(constant(modulus - 1), other), one)
-        )
+        if sign > 0:
+            one, other = minus(constant(modulus - 1), other), one
+        return self.less(one, other, modulus.bit_length() - 1)
+
+    def _fitting(self, form: SumForm, modulus: int, *, signed: bool = False) -> SumForm | None:
+        return fitting(form, modulus, self.bounds(form, by_cuts=True), signed=signed)
 
     def signed(self, x: SumForm, y: SumForm, modulus: int, sign: int) -> Condition:
         """Return the sign of the exact sum or difference of two signed numbers."""
@@ -231,10 +246,12 @@ class Algebra(Bytes):
             return _bit(
                 root, (a + half) % modulus - half + sign * ((b + half) % modulus - half) < 0
             )
-        one, other = (fitting(each, modulus, self.bounds(each), signed=True) for each in (x, y))
+        one, other = (self._fitting(each, modulus, signed=True) for each in (x, y))
         if one is None or other is None:
             raise Unproven(f"the sign of a sum of {x} and {y}")
-        return self.less(one, other) if sign < 0 else self.less(plus(one, other), constant(0))
+        if sign > 0:
+            one, other = plus(one, other), constant(0)
+        return self.less(one, other, modulus.bit_length() - 1)
 
     def overflow(self, x: SumForm, y: SumForm, modulus: int, sign: int) -> Condition:
         """Return whether the sum or difference of two signed numbers needs more bits."""
@@ -243,7 +260,7 @@ class Algebra(Bytes):
             root, a, b = arrays
             total = (a + half) % modulus - half + sign * ((b + half) % modulus - half)
             return _bit(root, (total < -half) | (total >= half))
-        one, other = (fitting(each, modulus, self.bounds(each), signed=True) for each in (x, y))
+        one, other = (self._fitting(each, modulus, signed=True) for each in (x, y))
         if one is not None and other is not None:
             form = plus(one, other, sign)
             if form.low >= -half and form.high < half:
@@ -267,7 +284,7 @@ class Algebra(Bytes):
 def _known(value: Value) -> Value:
     """Return a byte as a number, if it is the same for all inputs."""
     if isinstance(value, Byte):
-        low, high = value.form.low >> 8 * value.place, value.form.high >> 8 * value.place
+        low, high = value.form.low >> value.bit, value.form.high >> value.bit
         if low == high:
             return low & 255
     return value

@@ -104,14 +104,13 @@ def equal_bytes(found: Any, wanted: Value) -> bool:
         return isinstance(found, int) and _is_always(wanted, found)
     if not isinstance(wanted, Byte):
         return isinstance(wanted, int) and _is_always(found, wanted)
-    fits = found.place == wanted.place or (found.place < wanted.place and found.extends)
-    return fits and congruent(found.form, wanted.form, 256 << 8 * wanted.place)
+    return found.is_at(wanted.bit) and congruent(found.form, wanted.form, 256 << wanted.bit)
 
 
 def _is_always(byte: Any, number: int) -> bool:
     if not isinstance(byte, Byte):
         return False
-    low, high = (end >> 8 * byte.place for end in (byte.form.low, byte.form.high))
+    low, high = (end >> byte.bit for end in (byte.form.low, byte.form.high))
     return bool(low == high and low & 255 == number)
 
 
@@ -135,8 +134,8 @@ def _at_most(difference: SumForm, root: Root | None, mask: Any, limit: int) -> b
     for factor in (-2, -1, 1, 2):  # of the sum that the root stands for
         rest = minus(difference, scaled(root.of, factor))
         if not rest.tables:
-            low = root.values[mask] << 8 * root.dropped
-            high = low + (1 << 8 * root.dropped) - 1
+            low = root.values[mask] << root.dropped
+            high = low + (1 << root.dropped) - 1
             largest = factor * (high if factor > 0 else low) + rest.constant
             return bool((largest <= limit).all())
     return False

@@ -23,6 +23,7 @@ from protonn_edge.proof.forms import (
     byte_of,
     congruent,
     constant,
+    fitting,
     minus,
     plus,
     recentred,
@@ -126,17 +127,22 @@ class Arithmetic(Bitwise):
             return self._sum_of_numbers(state, a, b, carry, sign, chain=chain)
         if a is b and sign > 0 and isinstance(carry, int) and _is_inside(a):
             return self._doubled(state, a)
-        operands = self._continued(a, b, carry, sign) if isinstance(carry, Carry) else None
+        operands = None
+        if isinstance(carry, Carry) and not (sign < 0 and carry.is_bit and _are_zeros(a, b)):
+            operands = self._continued(a, b, carry, sign)
         if operands is None and not isinstance(carry, int) and sign < 0 and _are_zeros(a, b):
-            extended = self._sign_byte(state, carry)
+            bit = self.bit(carry)
+            if isinstance(bit, int):
+                return self._sum_of_numbers(state, 0, 0, bit, sign, chain=chain)
+            extended = self._sign_byte(state, bit)
             if extended is not None:
                 self._chained(state, extended, before, chain)
                 return extended
-        x, y, place = operands or self._operands(a, b, carry, sign)
-        modulus = 256 << 8 * place
+        x, y, bit = operands or self._operands(a, b, carry, sign)
+        modulus = 256 << bit
         total = self.algebra.whole(plus(x, y, sign), modulus)
-        result = byte_of(total, place)
-        flags[CARRY] = Carry(algebra, x, y, place + 1, sign)
+        result = Byte(total, bit) if total.tables else total.constant >> bit & 255
+        flags[CARRY] = Carry(algebra, x, y, bit + 8, sign)
         flags[HALF] = Flag(lambda: algebra.carry(x, y, modulus >> 4, sign))
         flags[NEGATIVE] = Flag(lambda: algebra.top_bit(result))
         flags[OVERFLOW] = Flag(lambda: algebra.overflow(x, y, modulus, sign))
@@ -146,11 +152,40 @@ class Arithmetic(Bitwise):
 
     def _doubled(self, state: ChipState, value: Byte | Doubled) -> Doubled:
         """Shift a byte to the left; all that is of use is its upper bits, and the carry."""
-        upper = Byte(value.form, value.place)
+        upper = Byte(value.form, value.bit)
         state.flags[:6] = [None] * 6
-        state.flags[CARRY] = carry = Carry(self.algebra, upper.form, upper.form, upper.place + 1, 1)
+        state.flags[CARRY] = carry = Carry(self.algebra, upper.form, upper.form, upper.bit + 8, 1)
         carry.compute = lambda: self.algebra.top_bit(upper)
-        return Doubled(scaled(value.form, 2), value.place, getattr(value, "times", 0) + 1)
+        return Doubled(scaled(value.form, 2), value.bit, getattr(value, "times", 0) + 1)
+
+    def halved(self, value: Byte, above: Any, *, signed: bool) -> Byte | None:
+        """Return the byte of a sum that begins a bit higher, if the bit that is shifted in fits.
+
+        With `signed`, that is the byte's own sign. Else it must be the bit above the byte of a form
+        that has the same bits up to there.
+        """
+        form, bit = value.form, value.bit
+        if form.root is not None:
+            return None
+        if isinstance(above, Carry):
+            fits = above.is_bit and congruent(above.x, form, 256 << bit)
+            fits &= Byte(above.x, above.bit - 1).is_at(bit + 8)
+            return Byte(above.x, bit + 1) if fits else None
+        if signed or (isinstance(above, int) and above == 0):
+            fitted = fitting(form, 256 << bit, self.algebra.bounds(form), signed=signed)
+            return None if fitted is None else Byte(fitted, bit + 1)
+        return None
+
+    def lowest_bit(self, value: Value) -> int | Flag:
+        """Return the lowest bit of a byte as a flag, which of a sum is the carry of twice the sum."""
+        if isinstance(value, int):
+            return value & 1
+        compute = lambda: self.algebra.bit(lambda x: x & 1, value)  # noqa: E731
+        if not isinstance(value, Byte) or value.form.root is not None:
+            return Flag(compute)
+        carry = Carry(self.algebra, value.form, value.form, value.bit + 1, 1)
+        carry.compute = compute
+        return carry
 
     def _sum_of_numbers(
         self, state: ChipState, a: int, b: int, carry: int, sign: int, *, chain: bool
@@ -193,21 +228,18 @@ class Arithmetic(Bitwise):
         self, a: Value, b: Value, carry: Carry, sign: int
     ) -> tuple[SumForm, SumForm, int] | None:
         """Return forms whose lower bytes make the carry and these bytes continue, if possible."""
-        if carry.sign != sign:
-            return None
-        place = carry.place
-        pairs = [(carry.x, carry.y)]
-        if carry.x is carry.y and sign > 0:  # the top bit, as of a sum with a half
-            pairs.append((carry.x, constant(1 << 8 * place - 1)))
-        for (one, other), (low, lower) in product(((a, b), (b, a))[: 1 + (sign > 0)], pairs):
-            x = self._extended(low, place, one)
-            y = None if x is None else self._extended(lower, place, other)
+        bit, bytes_ = carry.bit, ((a, b), (b, a))[: 1 + (sign > 0)]
+        for (one, other), (low, lower) in product(bytes_, carry.pairs(sign)):
+            x = self._extended(low, bit, one)
+            y = None if x is None else self._extended(lower, bit, other)
             if x is not None and y is not None:
-                return x, y, place
+                return x, y, bit
+        if sign != carry.sign:
+            return None
         return _negated(a, carry) if sign < 0 and isinstance(b, int) and b == 255 else None
 
     def _operands(self, a: Value, b: Value, carry: Any, sign: int) -> tuple[SumForm, SumForm, int]:
-        """Return forms and a place, so that the result is this byte of their sum or difference."""
+        """Return forms and a bit, where the result begins in their sum or difference."""
         algebra = self.algebra
         if not isinstance(carry, int):
             carry = self.bit(carry)
@@ -215,30 +247,31 @@ class Arithmetic(Bitwise):
             for one, other in ((a, b), (b, a)) if sign > 0 else ((a, b),):
                 # what is added to a byte does not touch those below
                 number = isinstance(other, int)
-                if isinstance(one, Byte) and one.place and (number or not one.form.root):
-                    more = scaled(algebra.ending(other), 1 << 8 * one.place)
-                    return one.form, more, one.place
+                if isinstance(one, Byte) and one.bit and (number or not one.form.root):
+                    more = scaled(algebra.ending(other), 1 << one.bit)
+                    return one.form, more, one.bit
             return algebra.ending(a), algebra.ending(b), 0
         # A byte below that makes the carry.
         made = constant(carry) if isinstance(carry, int) else carry.number()
         x, y = (scaled(algebra.ending(each), 256) for each in (a, b))
         if sign > 0:
-            return plus(x, scaled(made, 255)), plus(y, constant(1)), 1
-        return x, plus(y, made), 1
+            return plus(x, scaled(made, 255)), plus(y, constant(1)), 8
+        return x, plus(y, made), 8
 
-    def _extended(self, form: SumForm, place: int, value: Value) -> SumForm | None:
-        """Return a form congruent to one modulo 256**place, with this byte there."""
-        modulus = 1 << 8 * place
+    def _extended(self, form: SumForm, bit: int, value: Value) -> SumForm | None:
+        """Return a form congruent to one modulo ``2**bit``, with this byte there."""
+        modulus = 1 << bit
         if isinstance(value, Byte):
-            fits = value.place == place or (value.place < place and value.extends)
-            if fits and congruent(value.form, form, modulus):
+            if value.is_at(bit) and congruent(value.form, form, modulus):
                 return value.form
             alike = value.form.root is not None and value.form.root is form.root
-            if alike and (value.array() == form.array() >> 8 * place & 255).all():
+            if alike and (value.array() == form.array() >> bit & 255).all():
                 return form
-        elif isinstance(value, int) and form.low >> 8 * place == form.high >> 8 * place:
-            more = (value - (form.low >> 8 * place)) & 255
-            return plus(form, constant(more << 8 * place)) if more else form
+        elif isinstance(value, int):
+            low, high = (end >> bit for end in self.algebra.bounds(form))
+            if low == high:
+                more = (value - low) & 255
+                return plus(form, constant(more << bit)) if more else form
         if form.low >= 0 and form.high < modulus:
             low = form
         elif len(form.tables) <= 1:
@@ -252,11 +285,8 @@ class Arithmetic(Bitwise):
             return None
         return recentred(plus(low, scaled(high, modulus)), 256 * modulus)
 
-    def _sign_byte(self, state: ChipState, carry: Any) -> Value:
-        """Return 0 or 255, whether a carry is set: a sign, as the byte above a sum."""
-        bit = self.bit(carry)
-        if isinstance(bit, int):
-            return None
+    def _sign_byte(self, state: ChipState, bit: Bit | Order) -> Value:
+        """Return 0 or 255, whether a bit is set: a sign, as the byte above a sum."""
         if isinstance(bit, Bit) and (bit.form is None or bit.form.root is not None):
             result: Value = byte_of(single(bit.root, np.where(bit.mask, 255, 0)), 0)
         elif isinstance(bit, Order) and bit.equal:
@@ -264,10 +294,7 @@ class Arithmetic(Bitwise):
         else:
             form = bit.form if isinstance(bit, Bit) else minus(bit.x, bit.y)
             assert form is not None
-            place = 0
-            while not Byte(form, place).extends:
-                place += 1
-            result = Byte(form, place)
+            result = Byte(form, -(-max(form.high, -form.low).bit_length() // 8) * 8)
         flags = state.flags
         flags[OVERFLOW] = 0
         flags[CARRY] = flags[NEGATIVE] = flags[SIGN] = flags[HALF] = bit
@@ -277,7 +304,7 @@ class Arithmetic(Bitwise):
 def _is_inside(value: Any) -> bool:
     """Whether it is a byte of a sum, which is not its lowest one."""
     if isinstance(value, Byte):
-        return value.place > 0 and not value.form.root
+        return value.bit > 0 and not value.form.root
     return isinstance(value, Doubled) and value.times < 7
 
 
@@ -287,10 +314,10 @@ def _are_zeros(*values: Value) -> bool:
 
 def _negated(a: Value, carry: Carry) -> tuple[SumForm, SumForm, int] | None:
     """Return the operands of ``0 - F``, whose higher bytes are computed as ``(-1 - F) + 1``."""
-    zero = not carry.x.tables and carry.x.constant % (1 << 8 * carry.place) == 0
-    if not zero or not isinstance(a, Byte) or a.place != carry.place:
+    zero = not carry.x.tables and carry.x.constant % (1 << carry.bit) == 0
+    if not zero or not isinstance(a, Byte) or a.bit != carry.bit:
         return None
     form = minus(constant(-1), a.form)
-    if not congruent(form, carry.y, 1 << 8 * carry.place):
+    if not congruent(form, carry.y, 1 << carry.bit):
         return None
-    return constant(0), form, carry.place
+    return constant(0), form, carry.bit

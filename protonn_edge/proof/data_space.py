@@ -111,7 +111,7 @@ class DataSpace:
                 return self.before(state, place)
             if place < OFFSETS or not self._writable[place - place % OFFSETS]:
                 raise Unproven(f"it reads {_named(place)}")
-        if isinstance(value, Byte) and value.place == 0 and value.form.root is not None:
+        if isinstance(value, Byte) and value.bit == 0 and value.form.root is not None:
             form = value.form
             if form.low >= -128 and form.high < (256 if form.low >= 0 else 128):
                 return byte_of(self.algebra.reduced(form), 0)
@@ -161,6 +161,6 @@ def _whole(low: Value, high: Value) -> SumForm | None:
     """Return the form of two bytes, if they are its lowest ones."""
     if isinstance(low, int) and isinstance(high, int):
         return constant(low | high << 8)
-    if not isinstance(low, Byte) or not isinstance(high, Byte) or (low.place, high.place) != (0, 1):
+    if not isinstance(low, Byte) or not isinstance(high, Byte) or (low.bit, high.bit) != (0, 8):
         return None
     return high.form if congruent(low.form, high.form, 256) else None

@@ -54,7 +54,7 @@ class _Values:
 
     def of_byte(self, byte: Any) -> Any:
         """Return the values of a byte; any, if it is undefined."""
-        return self.of(byte.form) >> 8 * byte.place & 255 if isinstance(byte, Byte) else byte or 0
+        return self.of(byte.form) >> byte.bit & 255 if isinstance(byte, Byte) else byte or 0
 
     def of(self, form: SumForm) -> NDArray[np.int64]:
         """Return the values of a form."""
@@ -68,6 +68,6 @@ class _Values:
             elif root.of is None:
                 self._indices[root] = self._points[int(root.name.removeprefix("x"))]
             else:
-                value = self.of(root.of) >> 8 * root.dropped
+                value = self.of(root.of) >> root.dropped
                 self._indices[root] = np.searchsorted(root.values, value).clip(0, root.size - 1)
         return self._indices[root]

@@ -231,7 +231,8 @@ class Explorer:
         roots = {root for each in states for root in each.masks}
         if len(roots) > 1 and not any(each.facts for each in states):
             way = self._way(states, live)
-            return states if way is None else [way]
+            if way is not None:
+                return [way]
         kept: list[ChipState] = []
         states = sorted(states, key=lambda each: len(each.facts) + len(each.masks))
         while states:
@@ -311,7 +312,7 @@ def _if_same(values: list[Any]) -> Any:
 def _key(value: Any) -> Any:
     if isinstance(value, Byte):
         form = value.form
-        return value.place, form.constant, frozenset(form.tables.items())
+        return value.bit, form.constant, frozenset(form.tables.items())
     return value
 
 

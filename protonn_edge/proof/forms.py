@@ -3,11 +3,12 @@
 A `Root` is a variable that takes finitely many values: an input, or the value of an earlier sum. A
 `SumForm` is an integer, ``constant + sum of table_r[r]`` over roots r. What touches one root is
 computed for each of its values; what adds different roots is added. The only other arithmetic is
-that of carries, for bytes ``floor(F / 256**k) mod 256`` of forms and any integers X and Y::
+that of carries, for the bytes ``floor(F / 2**k) mod 256`` of forms and any integers X and Y::
 
     byte_k(X) + byte_k(Y) + carry_k = byte_k(X + Y) mod 256
 
-where ``carry_k`` is 1 if ``X mod 256**k + Y mod 256**k >= 256**k``, and the same for differences.
+where ``carry_k`` is 1 if ``X mod 2**k + Y mod 2**k >= 2**k``, and the same for differences. A byte
+may begin at any bit k, so shifts of several bytes to the right change k alone.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Root:
     Attributes
     ----------
     of, dropped : SumForm or None, int
-        If it is a *cut*, the value ``floor(of / 256**dropped)`` of a sum.
+        If it is a *cut*, the value ``floor(of / 2**dropped)`` of a sum.
     boxes : sequence of mappings of roots to masks
         If it is a *way*, where its values are taken: each within one of these boxes.
     factors : sequence of Root
@@ -210,6 +211,20 @@ def scaled(x: SumForm, factor: int) -> SumForm:
     return SumForm(factor * x.constant, tables)
 
 
+def factor_of(x: SumForm, y: SumForm) -> int:
+    """Return by which number y is to be multiplied so that ``x - factor * y`` is least dependent."""
+    if x.tables.keys() != y.tables.keys() or not y.tables:
+        return 1
+    root = next(iter(y.tables))
+    at = int(np.argmax(np.abs(y.table(root))))
+    return int(x.table(root)[at]) // int(y.table(root)[at])
+
+
+def rest_of(array: Any, modulus: int) -> Any:
+    """Return what integers are modulo a number, which may be larger than all of them."""
+    return array if modulus > 1 << 62 else array % modulus
+
+
 def congruent(x: SumForm, y: SumForm, modulus: int) -> bool:
     """Whether two forms are proven equal modulo a number: table by table."""
     if x.equals(y):
@@ -218,7 +233,7 @@ def congruent(x: SumForm, y: SumForm, modulus: int) -> bool:
         return False
     return not any(
         x.tables.get(root) is not y.tables.get(root)
-        and np.any((x.table(root) - y.table(root)) % modulus)
+        and np.any(rest_of(x.table(root) - y.table(root), modulus))
         for root in x.tables.keys() | y.tables.keys()
     )
 
@@ -269,25 +284,24 @@ def restricted(form: SumForm, root: Root, mask: Mask) -> SumForm:
 
 
 class Byte:
-    """Byte `place` of a form."""
+    """The byte of a form from a bit on: ``floor(form / 2**bit) mod 256``."""
 
-    __slots__ = ("form", "place")
+    __slots__ = ("bit", "form")
 
-    def __init__(self, form: SumForm, place: int) -> None:
-        self.form, self.place = form, place
+    def __init__(self, form: SumForm, bit: int) -> None:
+        self.form, self.bit = form, bit
 
     def __repr__(self) -> str:
-        return f"byte {self.place} of {self.form}"
+        return f"the byte at bit {self.bit} of {self.form}"
 
     def array(self) -> Any:
         """Return its values, if the form has one root."""
-        return self.form.array() >> 8 * self.place & 255
+        return self.form.array() >> self.bit & 255
 
-    @property
-    def extends(self) -> bool:
-        """Whether it repeats the sign of its form, as all higher bytes do."""
-        limit = 1 << 8 * self.place
-        return -limit <= self.form.low and self.form.high < limit
+    def is_at(self, bit: int) -> bool:
+        """Whether its form has it at this bit, too: at its own, or if both repeat a sign."""
+        limit = 1 << min(bit, self.bit)
+        return bit == self.bit or (-limit <= self.form.low and self.form.high < limit)
 
 
 Value = int | Byte | None
@@ -295,8 +309,8 @@ Value = int | Byte | None
 
 
 def byte_of(form: SumForm, place: int) -> int | Byte:
-    """Return a byte of a form."""
-    return Byte(form, place) if form.tables else form.constant >> 8 * place & 255
+    """Return a byte of a form, 0 being the lowest one."""
+    return Byte(form, 8 * place) if form.tables else form.constant >> 8 * place & 255
 
 
 def same(x: Any, y: Any) -> bool:
@@ -305,7 +319,7 @@ def same(x: Any, y: Any) -> bool:
         return True
     if not isinstance(x, Byte) or not isinstance(y, Byte):
         return isinstance(x, int) and isinstance(y, int) and x == y
-    return x.place == y.place and x.form.equals(y.form)
+    return x.bit == y.bit and x.form.equals(y.form)
 
 
 class Bit:

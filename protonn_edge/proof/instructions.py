@@ -38,6 +38,7 @@ from protonn_edge.proof.state import (
     TRANSFER,
     ZERO,
     ChipState,
+    Doubled,
     Flag,
     Status,
     Zeros,
@@ -80,7 +81,9 @@ def _neg(machine: Machine, state: ChipState, o: Operands, _: Decoded) -> None:
 def _com(machine: Machine, state: ChipState, o: Operands, _: Decoded) -> None:
     value = state.registers[o["d"]]
     if isinstance(value, Byte):
-        value = byte_of(minus(constant(-1), value.form), value.place)
+        value = Byte(minus(constant(-1), value.form), value.bit)
+    elif isinstance(value, Doubled):
+        value = Doubled(minus(constant(-1), value.form), value.bit, value.times)
     else:
         value = 255 - value if isinstance(value, int) else None
     _logic(machine, state, o["d"], value)
@@ -142,29 +145,27 @@ def _eor(machine: Machine, state: ChipState, o: Operands, _: Decoded) -> None:
 
 def _shift(machine: Machine, state: ChipState, o: Operands, here: Decoded) -> None:
     value, flags = state.registers[o["d"]], state.flags
-    top: Any = 0
-    if value is not None and here.name != "lsr":
-        top = (
-            machine.arithmetic.bit(flags[CARRY])
-            if here.name == "ror"
-            else machine.algebra.top_bit(value)
-        )
+    arithmetic, algebra = machine.arithmetic, machine.algebra
     if value is None:
         state.registers[o["d"]] = None
         flags[:HALF] = [None] * 5
         return
-    if isinstance(top, Order):
-        root, array = machine.algebra.cut(minus(top.x, top.y))
-        top = Bit(root, array == 0 if top.equal else array < 0)
-    result = machine.algebra.byte(lambda x, t: x >> 1 | t << 7, value, top)
+    signed, above = here.name == "asr", flags[CARRY] if here.name == "ror" else 0
+    result: Value = None
+    if isinstance(value, Byte):
+        result = arithmetic.halved(value, above, signed=signed)
+    if result is None:
+        top = algebra.top_bit(value) if signed else arithmetic.bit(above)
+        if isinstance(top, Order):
+            root, array = algebra.cut(minus(top.x, top.y))
+            top = Bit(root, array == 0 if top.equal else array < 0)
+        result = algebra.byte(lambda x, t: x >> 1 | t << 7, value, top)
     state.registers[o["d"]] = result
-    flags[CARRY] = Flag(lambda: machine.algebra.bit(lambda x: x & 1, value))
-    carry, algebra = flags[CARRY], machine.algebra
+    carry = flags[CARRY] = flags[SIGN] = arithmetic.lowest_bit(value)
     flags[NEGATIVE] = Flag(lambda: algebra.top_bit(result))
     flags[OVERFLOW] = Flag(
-        lambda: machine.arithmetic.exclusive(algebra.top_bit(result), machine.arithmetic.bit(carry))
+        lambda: arithmetic.exclusive(algebra.top_bit(result), arithmetic.bit(carry))
     )
-    flags[SIGN] = carry
     flags[ZERO] = Zeros(algebra, [result])
 
 

@@ -65,19 +65,19 @@ class Reference:
     def function(
         self, form: SumForm, compute: Callable[[NDArray[np.int64]], NDArray[Any]], dropped: int = 0
     ) -> SumForm:
-        """Return a monotonic function of a value; of wide sums, without the lowest bytes.
+        """Return a monotonic function of a value; of wide sums, without the lowest bits.
 
-        Refuse a function that the lowest bytes change.
+        Refuse a function that the lowest bits change.
         """
         if not form.tables:
             return constant(int(compute(np.array([form.constant]))[0]))
         if form.root is not None:
             root, array = form.root, form.array()
-        elif dropped and form.high - form.low > Algebra.WIDE:
+        elif dropped and self.algebra.spread(form) > Algebra.WIDE:
             root, array = self.algebra.cut(form, dropped)
-            array = array << 8 * dropped
-            if (compute(array) != compute(array + (1 << 8 * dropped) - 1)).any():
-                raise Unproven("the model uses bytes of a sum that the program leaves out")
+            array = array << dropped
+            if (compute(array) != compute(array + (1 << dropped) - 1)).any():
+                raise Unproven("the model uses bits of a sum that the program leaves out")
         else:
             root, array = self.algebra.cut(form)
         return self.algebra.reduced(single(root, compute(array)))

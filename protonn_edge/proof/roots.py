@@ -14,11 +14,14 @@ from protonn_edge.proof.forms import (
     Integers,
     Mask,
     Root,
+    Summand,
     SumForm,
     Unproven,
     constant,
+    factor_of,
     minus,
     plus,
+    rest_of,
     scaled,
     single,
 )
@@ -42,6 +45,7 @@ class Roots:
         self.masks: Mapping[Root, Mask] = {}
         self.orders_sums = False  # whether a sum's sign is a fact, not a function of the sum
         self._cuts: dict[Any, Root] = {}
+        self._factors: dict[frozenset[Summand], int] = {}
         self._latest: deque[SumForm] = deque(maxlen=8)
         self._lowest: dict[Any, Root] = {}
         # roots of sums, or of their lowest bytes beside those above
@@ -52,11 +56,44 @@ class Roots:
     # ---- roots ----
 
     def cut(self, form: SumForm, dropped: int = 0) -> tuple[Root, Integers]:
-        """Return a root for a sum, and the sum's value there; without its lowest bytes."""
-        shift, (low, high) = 8 * dropped, self._domain(form)
-        rest = form.constant & (1 << shift) - 1
+        """Return a root for a sum, and the sum's value there; without its lowest bits.
+
+        Multiples of a sum have its root: with G of these bits, ``floor((2**g F + rest) / 2**G)`` is
+        ``floor(F / 2**(G - g))`` for a rest below ``2**g``, and g not more than G.
+        """
+        return self._cut(form, dropped, self._domain(form))
+
+    def spread(self, form: SumForm) -> int:
+        """Return how far the values of a sum are apart, but for a factor that all of them share."""
+        low, high = self._domain(form)
+        return (high - low) // self._factor(form)
+
+    def _factor(self, form: SumForm) -> int:
+        """Return the greatest common divisor of a sum's tables."""
+        tables = frozenset(form.tables.values())
+        if tables not in self._factors:
+            self._factors[tables] = int(np.gcd.reduce([np.gcd.reduce(t.array) for t in tables]))
+        return self._factors[tables]
+
+    def _cut(
+        self, form: SumForm, dropped: int, bounds: tuple[int, int]
+    ) -> tuple[Root, Integers]:
+        (low, high), factor = bounds, self._factor(form)
+        if dropped:
+            factor = min(factor & -factor, 1 << dropped)
+        if factor > 1:
+            rest, tables = form.constant % factor, form.tables.items()
+            part = SumForm(
+                form.constant // factor,
+                {root: Summand.of(root, table.array // factor) for root, table in tables},
+            )
+            bounds = -((rest - low) // factor), (high - rest) // factor
+            bits = factor.bit_length() - 1 if dropped else 0
+            root, array = self._cut(part, dropped - bits, bounds)
+            return root, array if dropped else factor * array + rest
+        rest = form.constant & (1 << dropped) - 1
         whole = form.constant - rest
-        low, high = (low - whole) >> shift, (high - whole) >> shift
+        low, high = (low - whole) >> dropped, (high - whole) >> dropped
         if high < low:
             raise Impossible
         if high - low >= self.MOST_VALUES:
@@ -69,14 +106,14 @@ class Roots:
             self._cuts[key] = root
             if not dropped and form.root is None:
                 self._summed[root] = None
-        return root, root.values + (whole >> shift)
+        return root, root.values + (whole >> dropped)
 
     def lowest(self, form: SumForm) -> Root:
         """Return a root for the lowest byte of a sum, beside that of the bytes above."""
-        above, _ = self.cut(form, 1)
+        above, _ = self.cut(form, 8)
         key = above, form.constant & 255
         if key not in self._lowest:
-            root = Root(f"low{len(self._lowest)}", np.arange(_BYTES), low_of=above.of)
+            root = Root(f"low{len(self._lowest)}", np.arange(_BYTES), low_of=plus(form, constant((form.constant & 255) - form.constant)))
             self._lowest[key], self._summed[root] = root, above
         return self._lowest[key]
 
@@ -94,7 +131,7 @@ class Roots:
             rest = form
             for each, scale in left:
                 linear = scale * factor * (each.values - each.values[0])
-                if np.any((form.table(each) - linear) % modulus):
+                if np.any(rest_of(form.table(each) - linear, modulus)):
                     break
                 rest = rest.without(each)
             else:
@@ -112,11 +149,13 @@ class Roots:
         """
         low, high = self._masked_bounds(form)
         for root, mask in self.masks.items() if by_cuts else ():
-            of = None if root.dropped else root.of
-            if of is not None and of.tables.keys() & form.tables.keys():
-                (least, most), inside = self._masked_bounds(minus(form, of)), root.values[mask]
-                low = max(low, least + int(inside.min()))
-                high = min(high, most + int(inside.max()))
+            of = root.of
+            if of is not None and of.tables.keys() & form.tables.keys() and mask.any():
+                factor, inside = factor_of(form, of), root.values[mask]
+                least, most = self._masked_bounds(minus(form, scaled(of, factor)))
+                first = factor * (int(inside.min()) << root.dropped)
+                last = factor * ((int(inside.max()) + 1 << root.dropped) - 1)
+                low, high = max(low, least + min(first, last)), min(high, most + max(first, last))
         for fact in self.facts[-4:]:
             lower, upper = self.sums.forms[fact.lower], self.sums.forms[fact.upper]
             rest = minus(form, minus(lower, upper))

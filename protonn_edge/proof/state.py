@@ -22,6 +22,7 @@ from protonn_edge.proof.forms import (
     byte_of,
     congruent,
     constant,
+    factor_of,
     minus,
     plus,
     recentred,
@@ -46,9 +47,26 @@ class Flag:
 class Carry(Flag):
     """The carry or borrow of sums modulo a power of 256, which higher bytes continue."""
 
-    def __init__(self, algebra: Algebra, x: SumForm, y: SumForm, place: int, sign: int) -> None:
-        super().__init__(lambda: algebra.carry(x, y, 1 << 8 * place, sign))
-        self.x, self.y, self.place, self.sign = x, y, place, sign
+    def __init__(self, algebra: Algebra, x: SumForm, y: SumForm, bit: int, sign: int) -> None:
+        super().__init__(lambda: algebra.carry(x, y, 1 << bit, sign))
+        self.x, self.y, self.bit, self.sign = x, y, bit, sign
+
+    def pairs(self, sign: int) -> list[tuple[SumForm, SumForm]]:
+        """Return forms X and Y of which it is the carry into a bit, or with a sign of -1 the borrow.
+
+        The carry of X + X is bit k - 1 of X, which is also that of ``X + 2**(k - 1)``, and the
+        opposite of that bit of -1 - X; X has a borrow at ``X - 2**(k - 1)`` if the bit is clear.
+        """
+        pairs = [(self.x, self.y)] if sign == self.sign else []
+        if self.is_bit:
+            half = constant(1 << self.bit - 1)
+            pairs.append((self.x if sign > 0 else minus(constant(-1), self.x), half))
+        return pairs
+
+    @property
+    def is_bit(self) -> bool:
+        """Whether it is the bit of a form below its own, for any form."""
+        return self.x is self.y and self.sign > 0
 
 
 class Zeros(Flag):
@@ -72,8 +90,8 @@ class Combined:
 class Doubled:
     """A byte of a form, but for some lowest bits: one for each time that it was doubled."""
 
-    def __init__(self, form: SumForm, place: int, times: int) -> None:
-        self.form, self.place, self.times = form, place, times
+    def __init__(self, form: SumForm, bit: int, times: int) -> None:
+        self.form, self.bit, self.times = form, bit, times
 
 
 class Status:
@@ -161,52 +179,77 @@ class Meeting:
         chosen = self._chosen(x, y)
         if chosen is not None:
             return chosen
-        for one, other, state in ((x, y, self._states[1]), (y, x, self._states[0])):
-            known = self._known(one, state)
-            if isinstance(known, int) and same(known, self._known(other, state)):
-                return one
+        for one, other, states in ((x, y, self._states), (y, x, self._states[::-1])):
+            known = self._known(other, states[1])
+            if isinstance(known, int) and isinstance(one, Byte):
+                value = self._extended(one, known, *states)
+                if value is not None:
+                    return value
         return None
+
+    def _extended(self, byte: Byte, number: int, own: ChipState, other: ChipState) -> Value:
+        """Return a value that is this byte in one state, and a number in the other, if possible.
+
+        A sum's range in a state is an interval. The byte, a function of a sum, may be changed where
+        the sum is only in the other state.
+        """
+        root = byte.form.root
+        if root is None or root.of is None:
+            return byte if self._known(byte, other) == number else None
+        low, high = (end >> root.dropped for end in self._bounds(root.of, other))
+        if low < root.values[0] or high > root.values[-1]:
+            return None  # the other state may have values for which there is no root
+        there, array = self._reached(root, other), byte.array()
+        different = there & (array != number)
+        if not different.any():
+            return byte
+        if (different & self._reached(root, own)).any():
+            return None
+        return byte_of(single(root, np.where(different, number, array)), 0)
+
+    def _bounds(self, form: SumForm, state: ChipState) -> tuple[int, int]:
+        self._algebra.facts, self._algebra.masks = state.facts, with_least(state.masks)
+        bounds = self._algebra.bounds(form, by_cuts=True)
+        self._algebra.forget()
+        return bounds
+
+    def _reached(self, root: Root, state: ChipState) -> Mask:
+        """Return where a root may be in a state."""
+        assert root.of is not None
+        low, high = (end >> root.dropped for end in self._bounds(root.of, state))
+        within: Mask = (root.values >= low) & (root.values <= high)
+        return within & state.masks.get(root, True)
 
     def _known(self, value: Any, state: ChipState) -> Any:
         """Return a byte as a number, if all inputs that lead to a state give it the same."""
         if not isinstance(value, Byte):
             return value
         root = value.form.root
-        form = root.of if root is not None and root.of is not None else value.form
-        self._algebra.facts, self._algebra.masks = state.facts, with_least(state.masks)
-        low, high = self._algebra.bounds(form, by_cuts=True)
-        self._algebra.forget()
-        if form is value.form:
-            low, high = (end >> 8 * value.place for end in (low, high))
+        if root is None or root.of is None:
+            low, high = (end >> value.bit for end in self._bounds(value.form, state))
             return low & 255 if low == high else value
-        assert root is not None
-        first, last = np.searchsorted(
-            root.values, (low >> 8 * root.dropped, high >> 8 * root.dropped)
-        )
-        array = value.array()[first : last + 1]
-        inside = root.values[0] <= low >> 8 * root.dropped and last < root.size
-        return int(array[0]) if inside and (array == array[0]).all() else value
+        array = value.array()[self._reached(root, state)]
+        return int(array[0]) if array.size and (array == array[0]).all() else value
 
     def _chosen(self, x: int | Byte, y: int | Byte) -> Value:
         """Return a table with the values of both, if the root is all that they depend on there."""
-        places = {each.place for each in (x, y) if isinstance(each, Byte)}
-        place = max(places, default=0)
-        x, y = (_moved(each, place) for each in (x, y))
+        bit = max((each.bit for each in (x, y) if isinstance(each, Byte)), default=0)
+        x, y = (_moved(each, bit) for each in (x, y))
         joined = None
         if all(
-            (isinstance(v, int) and place == 0) or (isinstance(v, Byte) and v.place == place)
+            (isinstance(v, int) and bit == 0) or (isinstance(v, Byte) and v.bit == bit)
             for v in (x, y)
         ):
             forms = [self._as_root(constant(v) if isinstance(v, int) else v.form) for v in (x, y)]
             joined = where(self._root, self._one, *forms)
         if joined is None:
-            place = 0
+            bit = 0
             try:
                 forms = [self._algebra.number(self._rooted(each)) for each in (x, y)]
             except Unproven:
                 return None
             joined = where(self._root, self._one, *forms)
-        return None if joined is None else byte_of(joined, place)
+        return None if joined is None else _byte_at(joined, bit)
 
     def flag(self, x: Any, y: Any, bit: Callable[[Any], Any]) -> Any:
         """Return the flag that is x in one state and y in the other, if it is ever used."""
@@ -229,16 +272,14 @@ class Meeting:
         return Flag(compute)
 
     def _rooted(self, value: int | Byte) -> int | Byte:
-        return Byte(self._as_root(value.form), value.place) if isinstance(value, Byte) else value
+        return Byte(self._as_root(value.form), value.bit) if isinstance(value, Byte) else value
 
     def _as_root(self, form: SumForm) -> SumForm:
         """Return a multiple of a sum that was cut into the root as a form over that."""
         of = self._root.of
         if of is None or self._root.dropped or form.tables.keys() != of.tables.keys():
             return form
-        root = next(iter(of.tables))
-        at = int(np.argmax(np.abs(of.table(root))))
-        factor = int(form.table(root)[at]) // int(of.table(root)[at])
+        factor = factor_of(form, of)
         rest = minus(form, scaled(of, factor))
         if rest.tables:
             return form
@@ -246,40 +287,41 @@ class Meeting:
 
     def _over_root(self, value: Any) -> Any:
         """Return a byte of a sum that was cut without its lowest bytes over the root."""
-        root = self._root
-        of, dropped = root.of, root.dropped
+        root, of = self._root, self._root.of
         if (
-            not isinstance(value, Byte) or of is None or not dropped or value.place < dropped
-            or value.form.tables != of.tables
+            not isinstance(value, Byte) or of is None or not root.dropped
+            or value.bit < root.dropped or value.form.tables.keys() != of.tables.keys()
         ):  # fmt: skip
             return value
-        shift = 8 * dropped
-        if value.form.constant & (1 << shift) - 1 != of.constant:
-            return value
-        values = root.values + (value.form.constant >> shift)
-        return byte_of(single(root, values), value.place - dropped)
+        found, array = self._algebra.array(value)
+        return byte_of(single(root, array), 0) if found is root else value
 
     def _covers(self, x: Any, y: Any, mask: Mask) -> bool:
         """Whether x is equal to y where the mask is set."""
         if not isinstance(x, Byte):
             return False
         form = restricted(self._as_root(x.form), self._root, mask)
-        if isinstance(y, int) or same(byte_of(form, x.place), y):
-            return same(byte_of(form, x.place), y)
+        here = _byte_at(form, x.bit)
+        if isinstance(y, int) or same(here, y):
+            return same(here, y)
         other = restricted(self._as_root(y.form), self._root, mask)
-        if x.place != y.place:
+        if x.bit != y.bit:
             together = form.root is not None and form.root is other.root
             return together and bool(
-                (Byte(form, x.place).array() == Byte(other, y.place).array()).all()
+                (Byte(form, x.bit).array() == Byte(other, y.bit).array()).all()
             )
-        return congruent(form, other, 256 << 8 * x.place)
+        return congruent(form, other, 256 << x.bit)
 
 
-def _moved(value: int | Byte, place: int) -> int | Byte:
+def _moved(value: int | Byte, bit: int) -> int | Byte:
     """Return a byte that repeats a sign as a higher one."""
-    if isinstance(value, Byte) and value.place < place and value.extends:
-        return Byte(value.form, place)
+    if isinstance(value, Byte) and value.is_at(bit):
+        return Byte(value.form, bit)
     return value
+
+
+def _byte_at(form: SumForm, bit: int) -> int | Byte:
+    return Byte(form, bit) if form.tables else form.constant >> bit & 255
 
 
 def over_way(way: Root, values: list[Any]) -> Any:
@@ -294,13 +336,13 @@ def over_way(way: Root, values: list[Any]) -> Any:
     base = next(each for each in values if isinstance(each, Byte))
     offsets = []
     for each in values:
-        if isinstance(each, int) or each.place != base.place:
+        if isinstance(each, int) or each.bit != base.bit:
             return None
         rest = minus(each.form, base.form)
         if rest.tables:
             return None
         offsets.append(rest.constant)
-    return byte_of(plus(base.form, single(way, offsets)), base.place)
+    return _byte_at(plus(base.form, single(way, offsets)), base.bit)
 
 
 def words_over_way(
@@ -324,7 +366,7 @@ def _word(algebra: Algebra, low: Any, high: Any) -> SumForm | None:
     """Return a form with these two bytes."""
     if not isinstance(low, int | Byte) or not isinstance(high, int | Byte):
         return None
-    if isinstance(low, Byte) and isinstance(high, Byte) and (low.place, high.place) == (0, 1):
+    if isinstance(low, Byte) and isinstance(high, Byte) and (low.bit, high.bit) == (0, 8):
         return high.form if congruent(low.form, high.form, 256) else None
     try:
         forms = algebra.number(low), algebra.number(high)

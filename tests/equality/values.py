@@ -25,7 +25,7 @@ def index_of(root: Root, inputs: Inputs) -> int:
     if root.low_of is not None:
         return value_of(root.low_of, inputs) & 255
     if root.of is not None:
-        value = value_of(root.of, inputs) >> 8 * root.dropped
+        value = value_of(root.of, inputs) >> root.dropped
         (index,) = np.flatnonzero(root.values == value)
         return int(index)
     (index,) = [k for k, box in enumerate(root.boxes) if is_within(box, inputs)]
@@ -47,7 +47,7 @@ def byte_of(value: int | Byte, inputs: Inputs) -> int:
     """Return a byte's value."""
     if isinstance(value, int):
         return value
-    return value_of(value.form, inputs) >> 8 * value.place & 255
+    return value_of(value.form, inputs) >> value.bit & 255
 
 
 def bit_of(bit: int | Bit | Order, inputs: Inputs) -> int:

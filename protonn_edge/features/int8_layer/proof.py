@@ -29,8 +29,7 @@ class _Channel:
 
     def value(self, form: SumForm) -> SumForm:
         """Return the value for a sum."""
-        wide = form.high - form.low > self._reference.algebra.WIDE
-        if wide and self._stage.rounds_once and self._shift >= 0:
+        if self._shift > 0 and self._reference.algebra.spread(form) > self._reference.algebra.WIDE:
             return self._of_wide(form)
         return self._reference.function(form, self._values)
 
@@ -38,19 +37,21 @@ class _Channel:
         return self._stage.requantized(sums[:, None])[:, self._number]
 
     def _of_wide(self, form: SumForm) -> SumForm:
-        """Return the value for a sum, by ``4 * floor(product / 256)``."""
-        algebra, stage = self._reference.algebra, self._stage
-        low, (above, upper) = algebra.lowest(form), algebra.cut(form, 1)
-        lower = 4 * (self._multiplier * low.values >> 8)
-        product = plus(single(low, lower), single(above, 4 * self._multiplier * upper))
-        dropped = algebra.dropped(product.high - product.low)
-        left = 24 + self._shift - 8 * dropped
-        if left < 0:
-            raise Unproven("a product of a wide sum that is shifted by few bits")
+        """Return the value for a sum, by a product without its lowest byte."""
+        algebra, stage, multiplier = self._reference.algebra, self._stage, self._multiplier
+        low, (above, upper) = algebra.lowest(form), algebra.cut(form, 8)
+        bit = 23 + self._shift  # from which on the product's bits are the value
+        higher, lower = multiplier * upper + (1 << bit - 1), multiplier * low.values >> 8
+        if not stage.rounds_once:  # a product that is negative is rounded down, as its half is
+            rectified = stage.offset <= stage.limits[0]
+            higher = higher + (1 << 22) - (0 if rectified else (upper < 0) << 23)
+        product = plus(single(low, lower), single(above, higher))
+        dropped = min(bit, algebra.dropped(product.high - product.low, bit))
         root, values = algebra.cut(product, dropped)
-        made = np.clip(((values >> left) + 1 >> 1) + stage.offset, *stage.limits)
+        made = np.clip((values >> bit - dropped) + stage.offset, *stage.limits)
+        first = int(values[0])
         for byte, part in enumerate(lower):  # all sums
-            reached = (4 * self._multiplier * upper + part) >> 8 * dropped
-            if (made[reached - values[0]] != self._values(256 * upper + byte)).any():
+            reached = made[(higher + part >> dropped) - first]
+            if (reached != self._values(256 * upper + byte)).any():
                 raise Unproven("the model rounds in another way")
         return algebra.reduced(single(root, made))

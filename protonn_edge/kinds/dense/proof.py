@@ -10,5 +10,5 @@ from protonn_edge.proof.reference import Reference
 def forms(stage: IntegerDense, inputs: list[SumForm], reference: Reference) -> list[SumForm]:
     """Return the values of bytes."""
     sums = reference.products(stage.weights, stage.bias, inputs)
-    dropped = (stage.accumulator_bits - 16) // 8
+    dropped = stage.accumulator_bits - 16
     return [reference.function(each, stage.rectified, dropped) for each in sums]

@@ -17,7 +17,7 @@ from protonn_edge.proof.reference import Reference
 
 def forms(stage: IntegerProjection, inputs: list[SumForm], reference: Reference) -> list[SumForm]:
     """Return the coordinates of bytes."""
-    dropped = (stage.accumulator_bits - 16) // 8
+    dropped = stage.accumulator_bits - 16
 
     def coordinates(k: int, sums: Integers) -> Integers:
         unlimited = stage.requantized(sums[:, None])[:, k]
