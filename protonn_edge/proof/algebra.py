@@ -114,12 +114,14 @@ class Bytes(Roots):
         if value.bit == 0 and low <= value.form.low and value.form.high < low + _BYTES:
             return value.form
         root, array = self._from_bit(value)
-        reached = array[self.masks[root]] if root in self.masks else array
+        number = (array - low) % _BYTES + low
+        reached = array[self.masks[root]] if root in self.masks else array[:0]
         # Of inputs that do not lead here, any number is right.
         if reached.size and low <= reached.min() and reached.max() < low + _BYTES:
-            once = (reached == reached[0]).all()
-            return constant(int(reached[0])) if once else single(root, array)
-        return single(root, (array - low) % _BYTES + low)
+            if (reached == reached[0]).all() and (number != array).any():
+                return constant(int(reached[0]))
+            return single(root, array)
+        return single(root, number)
 
     def ending(self, value: Value) -> SumForm:
         """Return a form whose lowest byte is the value."""
@@ -206,7 +208,7 @@ class Algebra(Bytes):
 
     def _compared(self, x: SumForm, y: SumForm, bit: int, *, equal: bool) -> Condition:
         difference = minus(x, y)
-        low, high = self.bounds(difference)
+        low, high = self.masked_bounds(difference)
         if low == high or low > 0 or high < 0 or (low == 0 and not equal):
             return int(low == 0 == high if equal else high < 0)
         root = difference.root

@@ -268,7 +268,7 @@ class Arithmetic(Bitwise):
             if alike and (value.array() == form.array() >> bit & 255).all():
                 return form
         elif isinstance(value, int):
-            low, high = (end >> bit for end in self.algebra.bounds(form))
+            low, high = (end >> bit for end in self.algebra.masked_bounds(form))
             if low == high:
                 more = (value - low) & 255
                 return plus(form, constant(more << bit)) if more else form

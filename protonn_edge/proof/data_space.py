@@ -97,7 +97,7 @@ class DataSpace:
         """Return the bytes of a pointer that is incremented or decremented."""
         form = _whole(low, high)
         if form is None:
-            place = self.place(low, high, by)
+            place = self.place(low, high)
             assert isinstance(place, tuple)
             form = single(*place)
         moved = plus(form, constant(by))

@@ -65,6 +65,10 @@ class _Values:
         if root not in self._indices:
             if root.low_of is not None:
                 self._indices[root] = self.of(root.low_of) & 255
+            elif root.largest_of:
+                parts = (SumForm(number, dict(tables)) for number, tables in root.largest_of)
+                largest = np.max([self.of(each) for each in parts], axis=0)
+                self._indices[root] = largest - root.values[0]
             elif root.of is None:
                 self._indices[root] = self._points[int(root.name.removeprefix("x"))]
             else:

@@ -6,7 +6,7 @@ the same pass of the same loops, and go on as one state if nothing that still ma
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from fractions import Fraction
 from functools import partial
@@ -19,7 +19,8 @@ from protonn_edge.avr.liveness import AT_RETURN, Live, Liveness
 from protonn_edge.avr.order import CallFrame, Flow, Position, flow_from
 from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.proof.data_space import OFFSETS
-from protonn_edge.proof.forms import Bit, Byte, Impossible, Root, Unproven, same
+from protonn_edge.proof.facts import OrderFact, OrderFacts
+from protonn_edge.proof.forms import Bit, Byte, Impossible, Root, Unproven, byte_of, same
 from protonn_edge.proof.machine import RETURN, Fork, Machine
 from protonn_edge.proof.state import (
     INTERRUPTS,
@@ -31,6 +32,7 @@ from protonn_edge.proof.state import (
 )
 
 MOST_STATES = 2_000
+_LAST = 31  # register; no address of memory, where those before it are none
 _CALLS = {"call", "rcall"}
 
 
@@ -256,11 +258,17 @@ class Explorer:
         ]
         algebra = self.machine.algebra
         if one.facts != other.facts:
-            if differ or not _equal_registers(one, other, live):
+            if differ:
                 return None
-            state = _merged([one, other], live, self.machine, _if_same)
+            opposite, choose = _are_opposite(one.facts, other.facts), _if_same
+            if opposite:
+                choose = partial(self._larger, *one.facts[-1][:2])
+            elif not _equal_registers(one, other, live):
+                return None
+            state = _merged([one, other], live, self.machine, choose)
             if state is not None:
-                state.facts = algebra.sums.common(one.facts, other.facts)
+                common = algebra.sums.common
+                state.facts = one.facts[:-1] if opposite else common(one.facts, other.facts)
                 state.flags = [
                     x if x is y or same(x, y) else None
                     for x, y in zip(one.flags, other.flags, strict=True)
@@ -285,6 +293,19 @@ class Explorer:
                 del state.masks[root]
         return state
 
+    def _larger(self, x: int, y: int, values: list[Any]) -> Any:
+        """Return the value of two states, of which the first is on x < y, the other one on y <= x.
+
+        If the values are y and x, both are the larger of x and y; and so if one is on x <= y.
+        """
+        if same(*values):
+            return values[0]
+        forms = [self.machine.algebra.sums.forms[number] for number in (y, x)]
+        pairs = zip(values, forms, strict=True)
+        if all(isinstance(v, Byte) and v.bit == 0 and v.form.equals(form) for v, form in pairs):
+            return byte_of(self.machine.algebra.maximum(*forms), 0)
+        return None
+
     def _way(self, states: list[ChipState], live: Live) -> ChipState | None:
         """Return the common state of paths of several decisions, if they are all that there are."""
         boxes = [each.masks for each in states]
@@ -298,6 +319,14 @@ class Explorer:
             state.masks, state.flags = {}, [None] * INTERRUPTS + [interrupts]
             self.ways.append(way)
         return state
+
+
+def _are_opposite(one: OrderFacts, other: OrderFacts) -> bool:
+    """Whether facts are the same but for the last ones, of which exactly one holds."""
+    if not one or not other or one[:-1] != other[:-1]:
+        return False
+    last, opposite = one[-1], other[-1]
+    return opposite == OrderFact(last.upper, last.lower, not last.strict)
 
 
 def _equal_registers(one: ChipState, other: ChipState, live: Live) -> bool:
@@ -341,33 +370,37 @@ def _merged(
 
     `choose` makes them of values, and `pair`, if it can, of the values of two bytes.
     """
-    first = states[0]
-    registers: list[Any] = []
-    for number in range(32):
-        values = [each.registers[number] for each in states]
-        value = values[0] if all(each is values[0] for each in values) else choose(values)
-        if value is None and live.used >> number & 1 and None not in values:
-            return None
-        registers.append(value)
-    memory: dict[int, Any] = {}
-    for place in sorted({place for each in states for place in each.memory}):
-        values = [each.memory.get(place) for each in states]
-        if place in memory:
-            continue
-        if all(each is values[0] for each in values):
-            memory[place] = values[0]
-            continue
-        values = [machine.before(each, place) for each in states]
-        two = pair and pair(values, [machine.before(each, place + 1) for each in states])
-        if two:
-            memory[place], memory[place + 1] = two
-            continue
-        memory[place] = choose(values)
-        if memory[place] is None and None not in values and place < OFFSETS:
-            return None
-    state = first.copy()
-    state.registers, state.memory = registers, memory
+    state = states[0].copy()
+    held = [[each.registers[number] for each in states] for number in range(32)]
+    numbers = _common(range(32), lambda number: held[number], choose, pair)
+    places = sorted({place for each in states for place in each.memory})
+    before = lambda place: [machine.before(each, place) for each in states]  # noqa: E731
+    state.registers = [numbers[number] for number in range(32)]
+    state.memory = _common(places, before, choose, pair)
+    lost = [n for n in range(32) if state.registers[n] is None and live.used >> n & 1]
+    gone = [p for p, value in state.memory.items() if value is None and p < OFFSETS]
+    if any(None not in held[n] for n in lost) or any(None not in before(p) for p in gone):
+        return None
     return state
+
+
+def _common(places: Iterable[int], held: Any, choose: Any, pair: Any) -> dict[int, Any]:
+    """Return the common values of places, of which `held` are those of each state."""
+    common: dict[int, Any] = {}
+    for place in places:
+        if place in common:
+            continue
+        values = held(place)
+        if all(each is values[0] for each in values):
+            common[place] = values[0]
+            continue
+        above = held(place + 1) if pair and place != _LAST else values[:1]
+        two = any(each is not above[0] for each in above) and pair(values, above)
+        if two:
+            common[place], common[place + 1] = two
+        else:
+            common[place] = choose(values)
+    return common
 
 
 def _cover_everything(boxes: list[dict[Root, Any]]) -> bool:

@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 
 Integers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
+Largest = frozenset[tuple[int, frozenset[tuple["Root", "Summand"]]]]
 
 
 class Unproven(Exception):
@@ -46,6 +47,8 @@ class Root:
         If it is a *pair*, the two roots whose combined values it takes, the second one's first.
     low_of : SumForm or None
         If it is the lowest byte of a sum, that sum; proofs let it be any byte.
+    largest_of : frozenset of tuple
+        If it is a *maximum*, the constants and tables of the sums of which it is the largest.
     """
 
     _numbers = count()
@@ -59,12 +62,13 @@ class Root:
         boxes: Sequence[Mapping[Root, Mask]] = (),
         factors: Sequence[Root] = (),
         low_of: SumForm | None = None,
+        largest_of: Largest = frozenset(),
     ) -> None:
         self.name = name
         self.values = np.asarray(values, np.int64)
         self.size = len(self.values)
         self.of, self.dropped, self.boxes, self.factors = of, dropped, boxes, factors
-        self.low_of = low_of
+        self.low_of, self.largest_of = low_of, largest_of
         self.number = next(self._numbers)
 
     def __repr__(self) -> str:

@@ -12,6 +12,7 @@ from protonn_edge.proof.facts import ComparedSums, OrderFacts
 from protonn_edge.proof.forms import (
     Impossible,
     Integers,
+    Largest,
     Mask,
     Root,
     Summand,
@@ -24,6 +25,7 @@ from protonn_edge.proof.forms import (
     rest_of,
     scaled,
     single,
+    variable,
 )
 
 _MOST_PAIRS = 1 << 16  # values of two roots together
@@ -52,6 +54,7 @@ class Roots:
         self._summed: dict[Root, Root | None] = {}
         self._pairs: dict[tuple[Root, Root], Root] = {}
         self._reduced: dict[Any, SumForm] = {}
+        self._maxima: dict[Largest, Root] = {}
 
     # ---- roots ----
 
@@ -72,7 +75,9 @@ class Roots:
         """Return the greatest common divisor of a sum's tables."""
         tables = frozenset(form.tables.values())
         if tables not in self._factors:
-            self._factors[tables] = int(np.gcd.reduce([np.gcd.reduce(t.array) for t in tables]))
+            self._factors[tables] = int(
+                np.gcd.reduce([1, *(np.gcd.reduce(t.array) for t in tables)][bool(tables) :])
+            )
         return self._factors[tables]
 
     def _cut(
@@ -138,6 +143,26 @@ class Roots:
                 form = plus(plus(rest, scaled(of, factor)), first)
         return form
 
+    def maximum(self, x: SumForm, y: SumForm) -> SumForm:
+        """Return the larger of two sums; of more than two, one root whatever their order."""
+        if x.high <= y.low or y.high <= x.low:
+            return y if x.high <= y.low else x
+        if len(x.tables.keys() | y.tables.keys()) == 1:
+            root = x.root or y.root
+            assert root is not None
+            return single(root, np.maximum(x.array(), y.array()))
+        parts: Largest = frozenset()
+        for form in (x, y):
+            root = form.root
+            whole = root is not None and root.largest_of and form.equals(variable(root))
+            one = frozenset({(form.constant, frozenset(form.tables.items()))})
+            parts |= root.largest_of if root and whole else one
+        if parts not in self._maxima:
+            values = np.arange(max(x.low, y.low), max(x.high, y.high) + 1)
+            name = f"maximum{len(self._maxima)}"
+            self._maxima[parts] = Root(name, values, largest_of=parts)
+        return variable(self._maxima[parts])
+
     def forget(self) -> None:
         """Compute for all inputs, not those of one state."""
         self.facts, self.masks = (), {}
@@ -147,12 +172,12 @@ class Roots:
 
         They are not the form's own: those are the sums of its tables' bounds, always.
         """
-        low, high = self._masked_bounds(form)
+        low, high = self.masked_bounds(form)
         for root, mask in self.masks.items() if by_cuts else ():
             of = root.of
             if of is not None and of.tables.keys() & form.tables.keys() and mask.any():
                 factor, inside = factor_of(form, of), root.values[mask]
-                least, most = self._masked_bounds(minus(form, scaled(of, factor)))
+                least, most = self.masked_bounds(minus(form, scaled(of, factor)))
                 first = factor * (int(inside.min()) << root.dropped)
                 last = factor * ((int(inside.max()) + 1 << root.dropped) - 1)
                 low, high = max(low, least + min(first, last)), min(high, most + max(first, last))
@@ -166,7 +191,8 @@ class Roots:
         """Return bounds that most states share, so that a sum has one root."""
         return self.bounds(form) if self.facts else (form.low, form.high)
 
-    def _masked_bounds(self, form: SumForm) -> tuple[int, int]:
+    def masked_bounds(self, form: SumForm) -> tuple[int, int]:
+        """Return bounds of a form where roots are within the masks."""
         low, high = form.low, form.high
         for root in self.masks.keys() & form.tables.keys():
             table, inside = form.tables[root], form.tables[root].array[self.masks[root]]

@@ -14,13 +14,14 @@ from equality.faults import run
 from equality.fuzz import encoded, fuzz
 from equality.instructions import compare
 from equality.programs import linked_program
-from equality.values import value_of
+from equality.values import byte_of, value_of
 
 from protonn_edge.chain.registry import module_of_stage
 from protonn_edge.proof.algebra import Algebra
+from protonn_edge.proof.data_space import DataSpace
 from protonn_edge.proof.difference import prove, suspects
 from protonn_edge.proof.equality import PredictionProof
-from protonn_edge.proof.forms import Root, Unproven, variable
+from protonn_edge.proof.forms import Byte, Root, Unproven, variable
 from protonn_edge.proof.reference import Reference
 
 EXAMPLES = [
@@ -44,6 +45,15 @@ def test_random_programs_do_what_their_forms_say() -> None:
     tally = fuzz(range(40))
     assert tally["bytes of several inputs"] > 500
     assert tally["flags"] > 5_000
+
+
+def test_a_pointer_whose_bytes_have_different_forms_moves_by_one() -> None:
+    low = Root("low", [3, 255])
+    zero = Byte(variable(low), 24)
+    moved = DataSpace(Algebra(), {}).moved(Byte(variable(low), 0), zero, 1)
+    for index, value in enumerate(low.values.tolist()):
+        number = byte_of(moved[0], {low: index}) | byte_of(moved[1], {low: index}) << 8
+        assert number == value + 1
 
 
 @needs_avr_gcc

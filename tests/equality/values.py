@@ -22,6 +22,9 @@ def index_of(root: Root, inputs: Inputs) -> int:
     if root.factors:
         one, other = root.factors
         return index_of(one, inputs) * other.size + index_of(other, inputs)
+    if root.largest_of:
+        parts = (SumForm(number, dict(tables)) for number, tables in root.largest_of)
+        return max(value_of(each, inputs) for each in parts) - int(root.values[0])
     if root.low_of is not None:
         return value_of(root.low_of, inputs) & 255
     if root.of is not None:
