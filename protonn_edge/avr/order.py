@@ -24,7 +24,7 @@ class Flow:
     order : dict of int to int
         A number of each: lower ones come first, but for the next pass of a loop.
     joins : set of int
-        Those that several ways lead to.
+        Those that several ways lead to, or ways that leave a loop after any number of passes.
     followers : dict of int to list of int
         What may come behind each.
     """
@@ -49,12 +49,10 @@ def flow_from(entry: int, followers: Callable[[int], Iterable[int]]) -> Flow:
         for to in each:
             into[to] = into.get(to, 0) + 1
     loops = dict(_ordered(edges, entry, ()))
-    return Flow(
-        loops,
-        {place: number for number, place in enumerate(loops)},
-        {place for place, ways in into.items() if ways > 1},
-        edges,
-    )
+    joins = {place for place, ways in into.items() if ways > 1}
+    for place, ways in edges.items():
+        joins |= {to for to in ways if not set(loops[place]) <= set(loops[to])}
+    return Flow(loops, {place: number for number, place in enumerate(loops)}, joins, edges)
 
 
 _OUTSIDE = -1

@@ -32,6 +32,7 @@ from protonn_edge.proof.state import (
 )
 
 MOST_STATES = 2_000
+_BYTES = 256
 _LAST = 31  # register; no address of memory, where those before it are none
 _CALLS = {"call", "rcall"}
 
@@ -235,6 +236,8 @@ class Explorer:
             way = self._way(states, live)
             if way is not None:
                 return [way]
+            if not any(root.of for root in roots):  # of a tree: all of its paths meet at once
+                return states
         kept: list[ChipState] = []
         states = sorted(states, key=lambda each: len(each.facts) + len(each.masks))
         while states:
@@ -291,7 +294,16 @@ class Explorer:
             state.masks[root] = mask | rest
             if state.masks[root].all():
                 del state.masks[root]
+                self._reduce(state, root, live)
         return state
+
+    def _reduce(self, state: ChipState, root: Root, live: Live) -> None:
+        """Let a value that is left of a root be one of its own, as values in memory are."""
+        r = state.registers
+        held = [n for n in range(32) if isinstance(r[n], Byte) and r[n].form.root is root]
+        held = [n for n in held if live.used >> n & 1]
+        if len(held) == 1:
+            r[held[0]] = self.machine.reduced(r[held[0]])
 
     def _larger(self, x: int, y: int, values: list[Any]) -> Any:
         """Return the value of two states, of which the first is on x < y, the other one on y <= x.
@@ -301,8 +313,9 @@ class Explorer:
         if same(*values):
             return values[0]
         forms = [self.machine.algebra.sums.forms[number] for number in (y, x)]
-        pairs = zip(values, forms, strict=True)
-        if all(isinstance(v, Byte) and v.bit == 0 and v.form.equals(form) for v, form in pairs):
+        pairs = [*zip(values, forms, strict=True)]
+        bytes_ = all(0 <= form.low and form.high < _BYTES for form in forms)
+        if bytes_ and all(isinstance(v, Byte) and v.bit == 0 and v.form.equals(form) for v, form in pairs):
             return byte_of(self.machine.algebra.maximum(*forms), 0)
         return None
 

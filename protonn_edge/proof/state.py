@@ -354,7 +354,7 @@ def words_over_way(
     for each in words:
         if base is None or each is None:
             return None
-        offsets.append(each.constant - base.constant)
+        offsets.append((each.constant - base.constant + 0x8000) % 0x10000 - 0x8000)
         if not congruent(each, plus(base, constant(offsets[-1])), 1 << 16):
             return None
     assert base is not None
