@@ -16,6 +16,7 @@ from protonn_edge.proof.forms import (
     Value,
     byte_of,
     congruent,
+    expanded,
     minus,
     same,
     scaled,
@@ -104,7 +105,11 @@ def equal_bytes(found: Any, wanted: Value) -> bool:
         return isinstance(found, int) and _is_always(wanted, found)
     if not isinstance(wanted, Byte):
         return isinstance(wanted, int) and _is_always(found, wanted)
-    return found.is_at(wanted.bit) and congruent(found.form, wanted.form, 256 << wanted.bit)
+    return found.is_at(wanted.bit) and _congruent(found.form, wanted.form, 256 << wanted.bit)
+
+
+def _congruent(x: SumForm, y: SumForm, modulus: int) -> bool:
+    return congruent(x, y, modulus) or congruent(expanded(x), expanded(y), modulus)
 
 
 def _is_always(byte: Any, number: int) -> bool:
@@ -118,7 +123,7 @@ def _is_score(form: SumForm, score: SumForm, modulus: int) -> bool:
     """Whether a form that was compared is a score: congruent, within the range of its integer."""
     half = modulus >> 1
     fits = all(-half <= each.low and each.high < half for each in (form, score))
-    return fits and congruent(form, score, modulus)
+    return fits and _congruent(form, score, modulus)
 
 
 def _at_most(difference: SumForm, root: Root | None, mask: Any, limit: int) -> bool:

@@ -111,10 +111,6 @@ class DataSpace:
                 return self.before(state, place)
             if place < OFFSETS or not self._writable[place - place % OFFSETS]:
                 raise Unproven(f"it reads {_named(place)}")
-        return self.reduced(value)
-
-    def reduced(self, value: Any) -> Any:
-        """Return a function of a large root as one of the values that it takes."""
         if isinstance(value, Byte) and value.bit == 0 and value.form.root is not None:
             form = value.form
             if form.low >= -128 and form.high < (256 if form.low >= 0 else 128):

@@ -294,16 +294,7 @@ class Explorer:
             state.masks[root] = mask | rest
             if state.masks[root].all():
                 del state.masks[root]
-                self._reduce(state, root, live)
         return state
-
-    def _reduce(self, state: ChipState, root: Root, live: Live) -> None:
-        """Let a value that is left of a root be one of its own, as values in memory are."""
-        r = state.registers
-        held = [n for n in range(32) if isinstance(r[n], Byte) and r[n].form.root is root]
-        held = [n for n in held if live.used >> n & 1]
-        if len(held) == 1:
-            r[held[0]] = self.machine.reduced(r[held[0]])
 
     def _larger(self, x: int, y: int, values: list[Any]) -> Any:
         """Return the value of two states, of which the first is on x < y, the other one on y <= x.

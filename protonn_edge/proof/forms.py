@@ -270,6 +270,19 @@ def recentred(form: SumForm, modulus: int) -> SumForm:
     return SumForm((form.constant + half) % modulus - half, tables)
 
 
+def expanded(form: SumForm) -> SumForm:
+    """Return a form with functions of other roots in place of those that stand for their values."""
+    for root, table in form.tables.items():
+        of = None if root.dropped else root.of
+        if of is None or of.root is None:
+            continue
+        values = of.array()
+        at = np.searchsorted(root.values, values).clip(0, root.size - 1)
+        if (root.values[at] == values).all():
+            form = plus(form.without(root), single(of.root, table.array[at]))
+    return form
+
+
 def where(root: Root, mask: Mask, x: SumForm, y: SumForm) -> SumForm | None:
     """Return the form that is x where the mask is set, else y; None if other roots differ."""
     if any(each is not root for each in minus(x, y).tables):
