@@ -199,7 +199,7 @@ class Algebra(Bytes):
         return total
 
     def less(self, x: SumForm, y: SumForm, bit: int = 0) -> Condition:
-        """Return whether ``x < y``; with the first bit of a byte that is used of their difference."""
+        """Return whether ``x < y``; with the first bit of a byte of their difference."""
         return self._compared(x, y, bit, equal=False)
 
     def equal(self, x: SumForm, y: SumForm) -> Condition:
@@ -218,7 +218,9 @@ class Algebra(Bytes):
             array = difference.array()
         else:
             self._latest.appendleft(difference)
-            root, array = self.cut(difference, 0 if equal else self.dropped(difference.high - difference.low, bit))
+            root, array = self.cut(
+                difference, 0 if equal else self.dropped(difference.high - difference.low, bit)
+            )
         if equal:
             return bit_of(root, array == 0)
         return bit_of(root, array < 0, difference)

@@ -177,7 +177,7 @@ class Arithmetic(Bitwise):
         return None
 
     def lowest_bit(self, value: Value) -> int | Flag:
-        """Return the lowest bit of a byte as a flag, which of a sum is the carry of twice the sum."""
+        """Return the lowest bit of a byte; of a sum, it is the carry of twice the sum."""
         if isinstance(value, int):
             return value & 1
         compute = lambda: self.algebra.bit(lambda x: x & 1, value)  # noqa: E731
@@ -268,9 +268,9 @@ class Arithmetic(Bitwise):
             if alike and (value.array() == form.array() >> bit & 255).all():
                 return form
         elif isinstance(value, int):
-            low, high = (end >> bit for end in self.algebra.masked_bounds(form))
-            if low == high:
-                more = (value - low) & 255
+            least, most = (end >> bit for end in self.algebra.masked_bounds(form))
+            if least == most:
+                more = (value - least) & 255
                 return plus(form, constant(more << bit)) if more else form
         if form.low >= 0 and form.high < modulus:
             low = form

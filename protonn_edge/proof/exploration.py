@@ -6,7 +6,7 @@ the same pass of the same loops, and go on as one state if nothing that still ma
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from fractions import Fraction
 from functools import partial
@@ -33,7 +33,6 @@ from protonn_edge.proof.state import (
 
 MOST_STATES = 2_000
 _BYTES = 256
-_LAST = 31  # register; no address of memory, where those before it are none
 _CALLS = {"call", "rcall"}
 
 
@@ -305,8 +304,10 @@ class Explorer:
             return values[0]
         forms = [self.machine.algebra.sums.forms[number] for number in (y, x)]
         pairs = [*zip(values, forms, strict=True)]
-        bytes_ = all(0 <= form.low and form.high < _BYTES for form in forms)
-        if bytes_ and all(isinstance(v, Byte) and v.bit == 0 and v.form.equals(form) for v, form in pairs):
+        bytes_ = all(form.low >= 0 and form.high < _BYTES for form in forms)
+        if bytes_ and all(
+            isinstance(v, Byte) and v.bit == 0 and v.form.equals(form) for v, form in pairs
+        ):
             return byte_of(self.machine.algebra.maximum(*forms), 0)
         return None
 
@@ -374,37 +375,36 @@ def _merged(
 
     `choose` makes them of values, and `pair`, if it can, of the values of two bytes.
     """
-    state = states[0].copy()
     held = [[each.registers[number] for each in states] for number in range(32)]
-    numbers = _common(range(32), lambda number: held[number], choose, pair)
-    places = sorted({place for each in states for place in each.memory})
-    before = lambda place: [machine.before(each, place) for each in states]  # noqa: E731
-    state.registers = [numbers[number] for number in range(32)]
-    state.memory = _common(places, before, choose, pair)
-    lost = [n for n in range(32) if state.registers[n] is None and live.used >> n & 1]
-    gone = [p for p, value in state.memory.items() if value is None and p < OFFSETS]
-    if any(None not in held[n] for n in lost) or any(None not in before(p) for p in gone):
-        return None
-    return state
-
-
-def _common(places: Iterable[int], held: Any, choose: Any, pair: Any) -> dict[int, Any]:
-    """Return the common values of places, of which `held` are those of each state."""
-    common: dict[int, Any] = {}
-    for place in places:
-        if place in common:
+    registers: list[Any] = []
+    for number, values in enumerate(held):
+        value = values[0] if all(each is values[0] for each in values) else choose(values)
+        registers.append(value)
+        if value is None and live.used >> number & 1 and None not in values:
+            low = number & 30  # of a pair, whose bytes may be of different forms
+            two = pair and pair(held[low], held[low + 1])
+            if not two:
+                return None
+            registers[low:], held[low + 1] = two[: number - low + 1], [two[1]]
+    memory: dict[int, Any] = {}
+    for place in sorted({place for each in states for place in each.memory}):
+        values = [each.memory.get(place) for each in states]
+        if place in memory:
             continue
-        values = held(place)
         if all(each is values[0] for each in values):
-            common[place] = values[0]
+            memory[place] = values[0]
             continue
-        above = held(place + 1) if pair and place != _LAST else values[:1]
-        two = any(each is not above[0] for each in above) and pair(values, above)
+        values = [machine.before(each, place) for each in states]
+        two = pair and pair(values, [machine.before(each, place + 1) for each in states])
         if two:
-            common[place], common[place + 1] = two
-        else:
-            common[place] = choose(values)
-    return common
+            memory[place], memory[place + 1] = two
+            continue
+        memory[place] = choose(values)
+        if memory[place] is None and None not in values and place < OFFSETS:
+            return None
+    state = states[0].copy()
+    state.registers, state.memory = registers, memory
+    return state
 
 
 def _cover_everything(boxes: list[dict[Root, Any]]) -> bool:

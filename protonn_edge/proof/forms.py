@@ -216,7 +216,7 @@ def scaled(x: SumForm, factor: int) -> SumForm:
 
 
 def factor_of(x: SumForm, y: SumForm) -> int:
-    """Return by which number y is to be multiplied so that ``x - factor * y`` is least dependent."""
+    """Return a number k, so that ``x - k * y`` is a number if x is a multiple of y."""
     if x.tables.keys() != y.tables.keys() or not y.tables:
         return 1
     root = next(iter(y.tables))

@@ -15,8 +15,8 @@ from protonn_edge.proof.forms import (
     Largest,
     Mask,
     Root,
-    Summand,
     SumForm,
+    Summand,
     Unproven,
     constant,
     factor_of,
@@ -80,9 +80,7 @@ class Roots:
             )
         return self._factors[tables]
 
-    def _cut(
-        self, form: SumForm, dropped: int, bounds: tuple[int, int]
-    ) -> tuple[Root, Integers]:
+    def _cut(self, form: SumForm, dropped: int, bounds: tuple[int, int]) -> tuple[Root, Integers]:
         (low, high), factor = bounds, self._factor(form)
         if dropped:
             factor = min(factor & -factor, 1 << dropped)
@@ -94,8 +92,8 @@ class Roots:
             )
             bounds = -((rest - low) // factor), (high - rest) // factor
             bits = factor.bit_length() - 1 if dropped else 0
-            root, array = self._cut(part, dropped - bits, bounds)
-            return root, array if dropped else factor * array + rest
+            of_part, array = self._cut(part, dropped - bits, bounds)
+            return of_part, array if dropped else factor * array + rest
         rest = form.constant & (1 << dropped) - 1
         whole = form.constant - rest
         low, high = (low - whole) >> dropped, (high - whole) >> dropped
@@ -118,7 +116,11 @@ class Roots:
         above, _ = self.cut(form, 8)
         key = above, form.constant & 255
         if key not in self._lowest:
-            root = Root(f"low{len(self._lowest)}", np.arange(_BYTES), low_of=plus(form, constant((form.constant & 255) - form.constant)))
+            root = Root(
+                f"low{len(self._lowest)}",
+                np.arange(_BYTES),
+                low_of=plus(form, constant((form.constant & 255) - form.constant)),
+            )
             self._lowest[key], self._summed[root] = root, above
         return self._lowest[key]
 

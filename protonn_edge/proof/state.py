@@ -52,7 +52,7 @@ class Carry(Flag):
         self.x, self.y, self.bit, self.sign = x, y, bit, sign
 
     def pairs(self, sign: int) -> list[tuple[SumForm, SumForm]]:
-        """Return forms X and Y of which it is the carry into a bit, or with a sign of -1 the borrow.
+        """Return forms of which it is the carry into a bit, or with a sign of -1 the borrow.
 
         The carry of X + X is bit k - 1 of X, which is also that of ``X + 2**(k - 1)``, and the
         opposite of that bit of -1 - X; X has a borrow at ``X - 2**(k - 1)`` if the bit is clear.

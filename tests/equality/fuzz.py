@@ -118,7 +118,27 @@ def _halved(rng: random.Random) -> Iterator[bytes]:
     yield encoded("asr", d=d) + encoded("ror", d=d - 1)
 
 
-PIECES = [_chain] * 6 + [_single] * 6 + [_skipped, _product, _halved]
+def _rounded(rng: random.Random) -> Iterator[bytes]:
+    """Yield a sum of three bytes that is doubled or halved, and rounded by the bit that is lost."""
+    d, add = rng.choice([16, 20, 24]), rng.choice(["adc", "sbc"])
+    if rng.random() < 0.3:
+        yield encoded("com", d=d) * rng.randrange(2) + encoded("add", d=d, r=d)
+        yield encoded("adc", d=d + 1, r=d + 1) * rng.randrange(2)
+        d += 1
+    else:
+        for _ in range(rng.randrange(1, 4)):
+            yield encoded(rng.choice(["asr", "lsr"]), d=d + 2)
+            yield encoded("ror", d=d + 1) + encoded("ror", d=d)
+    yield encoded("eor", d=15, r=15) + encoded(add, d=d, r=15) + encoded(add, d=d + 1, r=15)
+
+
+def _larger(rng: random.Random) -> Iterator[bytes]:
+    """Yield the larger of two values."""
+    d, r = rng.sample(range(16, 24), 2)
+    yield encoded("cp", d=d, r=r) + encoded("brbc", s=0, k=1) + encoded("mov", d=d, r=r)
+
+
+PIECES = [_chain] * 6 + [_single] * 6 + [_skipped, _product, _halved, _rounded, _rounded, _larger]
 
 
 class Example:
