@@ -18,6 +18,7 @@ from protonn_edge.avr import instruction_set
 from protonn_edge.avr.liveness import AT_RETURN, Live, Liveness
 from protonn_edge.avr.order import CallFrame, Flow, Position, flow_from
 from protonn_edge.avr.program import LinkedProgram
+from protonn_edge.proof.algebra import Algebra
 from protonn_edge.proof.data_space import OFFSETS
 from protonn_edge.proof.facts import OrderFact, OrderFacts
 from protonn_edge.proof.forms import Bit, Byte, Impossible, Root, Unproven, byte_of, same
@@ -264,7 +265,7 @@ class Explorer:
                 return None
             opposite, choose = _are_opposite(one.facts, other.facts), _if_same
             if opposite:
-                choose = partial(self._larger, *one.facts[-1][:2])
+                choose = partial(_larger, algebra, *one.facts[-1][:2])
             elif not _equal_registers(one, other, live):
                 return None
             state = _merged([one, other], live, self.machine, choose)
@@ -295,22 +296,6 @@ class Explorer:
                 del state.masks[root]
         return state
 
-    def _larger(self, x: int, y: int, values: list[Any]) -> Any:
-        """Return the value of two states, of which the first is on x < y, the other one on y <= x.
-
-        If the values are y and x, both are the larger of x and y; and so if one is on x <= y.
-        """
-        if same(*values):
-            return values[0]
-        forms = [self.machine.algebra.sums.forms[number] for number in (y, x)]
-        pairs = [*zip(values, forms, strict=True)]
-        bytes_ = all(form.low >= 0 and form.high < _BYTES for form in forms)
-        if bytes_ and all(
-            isinstance(v, Byte) and v.bit == 0 and v.form.equals(form) for v, form in pairs
-        ):
-            return byte_of(self.machine.algebra.maximum(*forms), 0)
-        return None
-
     def _way(self, states: list[ChipState], live: Live) -> ChipState | None:
         """Return the common state of paths of several decisions, if they are all that there are."""
         boxes = [each.masks for each in states]
@@ -324,6 +309,20 @@ class Explorer:
             state.masks, state.flags = {}, [None] * INTERRUPTS + [interrupts]
             self.ways.append(way)
         return state
+
+
+def _larger(algebra: Algebra, x: int, y: int, values: list[Any]) -> Any:
+    """Return the value of two states, of which the first is on x < y, the other one on y <= x.
+
+    If the values are y and x, both are the larger of x and y; and so if one is on x <= y.
+    """
+    if same(*values):
+        return values[0]
+    forms = [algebra.sums.forms[number] for number in (y, x)]
+    bytes_ = all(form.low >= 0 and form.high < _BYTES for form in forms)
+    for value, form in zip(values, forms, strict=True):
+        bytes_ &= isinstance(value, Byte) and value.bit == 0 and value.form.equals(form)
+    return byte_of(algebra.maximum(*forms), 0) if bytes_ else None
 
 
 def _are_opposite(one: OrderFacts, other: OrderFacts) -> bool:

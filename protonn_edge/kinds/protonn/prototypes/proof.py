@@ -24,8 +24,10 @@ from protonn_edge.proof.forms import (
     Unproven,
     byte_of,
     constant,
+    factor_of,
     minus,
     plus,
+    restricted,
     same,
     scaled,
     single,
@@ -252,9 +254,14 @@ class _Invariant(_Loop):
         if not isinstance(rbf, Byte):
             raise Unproven("an RBF is no function of the distance")
         root, found = self.machine.algebra.array(rbf)
-        if root.of is None or root.dropped or root.of.tables != distance.tables:
+        of = constant(0) if root.of is None or root.dropped else root.of
+        factor = factor_of(distance, of)
+        rest = minus(distance, scaled(of, factor))
+        for each, mask in state.masks.items():
+            rest = restricted(rest, each, mask)
+        if rest.tables or factor < 1:
             raise Unproven("an RBF is no function of the distance")
-        below = root.values + (distance.constant - root.of.constant)
+        below = factor * root.values + rest.constant
         reached = (below >= -limit) & (below < 0)
         expected = stage.table[(below[reached] + limit) >> stage.distance_shift]
         if below[0] > max(-limit, distance.low) or (found[reached] != expected).any():
