@@ -1,8 +1,8 @@
 """What every stage must hold; `CHECKS` has all of them, each a function of a kind.
 
-The arrays of a model file belong to the whole model, not to a stage: that they come back as they
-were, and that damaged ones are refused in one sentence, is in `tests/model/test_model.py` and
-`tests/fuzz/model_files.py`, for models with each of these stages.
+The arrays of a model file belong to the whole model, not to a stage: that damaged ones are refused
+in one sentence is in `tests/model/test_model.py` and `tests/fuzz/model_files.py`, for models with
+each of these stages.
 """
 
 from __future__ import annotations
@@ -36,13 +36,14 @@ from measured_predictions import (
     measure,
     model_object,
 )
+from stored_features import from_arrays, to_arrays
 from worst_inputs import worst_inputs
 
 from protonn_edge.avr.paths import Paths
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import load_board
 from protonn_edge.chain.integer_stage import IntegerStage
-from protonn_edge.chain.stored import digest
+from protonn_edge.chain.stored import digest, same
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.host import host_program
 from protonn_edge.errors import CheckFailed
@@ -131,6 +132,14 @@ def _another(value: Any) -> Any:
     if isinstance(value, str):
         return f"{value}x"
     return value ^ True if isinstance(value, int | np.integer | np.bool_) else value + 1
+
+
+def check_arrays_of_features_give_them_back(kind: str) -> None:
+    """Compare the features that a stage is part of, or that come before it, with what is read."""
+    for instance in instances_of(kind):
+        features = instance.model.features
+        if features is not None:
+            assert same(from_arrays(to_arrays(features)), features), instance.name
 
 
 def check_host_c_is_the_reference(kind: str) -> None:
@@ -323,6 +332,7 @@ CHECKS: tuple[Callable[[str], None], ...] = (
     check_reference_is_the_formula,
     check_range_is_proven,
     check_hash_depends_on_every_number,
+    check_arrays_of_features_give_them_back,
     check_host_c_is_the_reference,
     check_emulated_avr_is_the_reference,
     check_any_level_of_optimization_is_the_reference,
