@@ -72,13 +72,13 @@ def checked_again(
     def unchecked(reason: str) -> Claim:
         return Claim(_AGAIN, sentence, claims.NOT_CHECKED, reason)
 
-    room = optional("protonn_edge.checker.separable")
+    room = optional("protonn_edge.proof.checker.separable")
     if room is None:
         return unchecked("the checker is not installed")
     runs = 1 + model.n_features * model.quantizer.maximum
     try:
         room.check_separable(program, model, () if plan.buffered else parts_of(model, plan))
-    except room.Refused as reason:
+    except room.NotSeparable as reason:
         return unchecked(f"the checker stopped: {reason}")
     if runs * model.n_features > _MOST_SENT:
         return unchecked(f"{runs:,} runs with {model.n_features:,} features each take too long")

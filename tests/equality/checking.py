@@ -20,8 +20,8 @@ from avr_programs import compile_text
 from equality import faults
 from generated_programs import answers_in_bytes
 
-from protonn_edge.checker.chip import Refused
-from protonn_edge.checker.separable import check_separable, deciding_points
+from protonn_edge.proof.checker.chip import NotSeparable
+from protonn_edge.proof.checker.separable import check_separable, deciding_points
 from protonn_edge.quantization import IntegerChain
 
 EXAMPLES = ["9", "10", "2", "8", "4"]
@@ -65,7 +65,7 @@ class CheckedSubject(faults.Subject):
         code = code[:address] + new + code[address + len(new) :]
         try:
             check_separable(dataclasses.replace(self.program, code=code), self.model)
-        except Refused:
+        except NotSeparable:
             return "refused"
         elf.write_bytes(faults.patched(self.elf, address, new))
         if not self.is_right(elf, len(self.deciding)):

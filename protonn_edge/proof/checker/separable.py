@@ -17,9 +17,16 @@ from numpy.typing import NDArray
 
 from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.chain.integer_chain import IntegerChain
-from protonn_edge.checker.chip import FEATURES, INTERRUPTS, STACK, Chip, Execution, Refused
-from protonn_edge.checker.sums import Less, Node, One, Terms
 from protonn_edge.errors import CheckFailed
+from protonn_edge.proof.checker.chip import (
+    FEATURES,
+    INTERRUPTS,
+    STACK,
+    CheckedChip,
+    Execution,
+    NotSeparable,
+)
+from protonn_edge.proof.checker.sums import Less, SumNode, One, Terms
 
 _KEPT = (*range(2, 18), 28, 29)
 _MOST_STATES, _MOST_STEPS = 256, 2_000_000
@@ -37,18 +44,18 @@ def deciding_points(model: IntegerChain) -> NDArray[np.uint8]:
 
 
 def check_separable(program: LinkedProgram, model: IntegerChain, parts: Sequence[int] = ()) -> int:
-    """Return how many instructions were executed; `Refused` if a score may be no sum of functions.
+    """Return how many instructions were executed; `NotSeparable` if a score may be no sum of functions.
 
     The class is the first largest score. A prediction is one call of ``pnn_predict``; or, with
     `parts`, of ``pnn_begin``, of ``pnn_push_many`` for each number of features, and ``pnn_finish``.
     """
     if [each.kind for each in model.stages[:-1]] != ["linear"] or model.policy.other_answers:
-        raise Refused("the model is no sum of functions of one input each")
+        raise NotSeparable("the model is no sum of functions of one input each")
     check = _Check(program, model)
     try:
         check.check(parts)
     except (CheckFailed, LookupError, ValueError) as failure:
-        raise Refused(f"the code is not that of functions: {failure}") from failure
+        raise NotSeparable(f"the code is not that of functions: {failure}") from failure
     return check.steps
 
 
@@ -65,27 +72,32 @@ class _Check:
         ends = np.cumsum(parts).tolist()
         pushes = [("push_many", end - n, n) for n, end in zip(parts, ends, strict=True)]
         kept = {number: self._sums.one(f"r{number}") for number in _KEPT} | {1: 0}
-        chips = [Chip()]
+        chips = [CheckedChip()]
         chips[0].flags[INTERRUPTS] = interrupts = self._sums.one("interrupts")
         calls = [("begin", 0, 0), *pushes, ("finish", 0, 0)] if parts else [("predict", 0, 0)]
         for function, first, count in calls:
             chips = self._run([self._calling(chip, function, kept, first, count) for chip in chips])
             for chip in chips:
                 if any(chip.registers[number] != value for number, value in kept.items()):
-                    raise Refused("a register is not restored")
+                    raise NotSeparable("a register is not restored")
                 if chip.top != STACK or chip.flags[INTERRUPTS] != interrupts:
-                    raise Refused("the stack or the interrupts are not as before")
+                    raise NotSeparable("the stack or the interrupts are not as before")
         for chip in chips:
             (asked,) = self._run([self._calling(chip, "scores", {1: 0})])
             self._check_answers(chip, asked)
 
     def _calling(
-        self, chip: Chip, function: str, known: dict[int, Any], first: int = 0, count: int = 0
-    ) -> Chip:
+        self,
+        chip: CheckedChip,
+        function: str,
+        known: dict[int, Any],
+        first: int = 0,
+        count: int = 0,
+    ) -> CheckedChip:
         """Return a chip at the start of a function."""
         address = self._program.names.address_of(f"pnn_{function}")
         if address is None:
-            raise Refused(f"there is no function pnn_{function}")
+            raise NotSeparable(f"there is no function pnn_{function}")
         caller, place = chip.copy(), FEATURES + first
         known = {22: count & 255, 23: count >> 8, 24: place & 255, 25: place >> 8, **known}
         caller.registers = [known.get(number) for number in range(32)]
@@ -93,23 +105,23 @@ class _Check:
         self._execution.enter(caller, address, self._execution.end)
         return caller
 
-    def _check_answers(self, chip: Chip, asked: Chip) -> None:
+    def _check_answers(self, chip: CheckedChip, asked: CheckedChip) -> None:
         low, high = asked.registers[24:26]
         if not isinstance(low, int) or not isinstance(high, int):
-            raise Refused("the place of the scores is not known")
+            raise NotSeparable("the place of the scores is not known")
         places = (low | high << 8) + np.arange(self._model.n_classes * self._size)
         rows = places.reshape(-1, self._size).tolist()
         scores = [tuple(asked.memory.get(place) for place in row) for row in rows]
         for label, score in enumerate(scores):
             total = self._sums.total(score)
             if total is None or not self._is_separable(*total):
-                raise Refused(f"score {label} is no sum of functions of one input each")
+                raise NotSeparable(f"score {label} is no sum of functions of one input each")
         label, facts = chip.registers[24], _closed(chip.facts)
         if not isinstance(label, int) or label >= len(scores):
-            raise Refused("the class is no number")
+            raise NotSeparable("the class is no number")
         for other, score in enumerate(scores):
             if other != label and (score, scores[label], other < label) not in facts:
-                raise Refused(f"class {label} may have a lower score than class {other}")
+                raise NotSeparable(f"class {label} may have a lower score than class {other}")
 
     def _is_separable(self, number: int, terms: Terms) -> bool:
         """Whether it is a sum of functions of inputs, or a shorter one, extended, or its negative.
@@ -117,7 +129,7 @@ class _Check:
         The shorter one is equal to the model's if it is so modulo its bytes: the model's fits.
         """
         root, functions = next(iter(terms.items()), (0, ()))
-        if isinstance(root, Node) and len(terms) == 1 and number == 0:
+        if isinstance(root, SumNode) and len(terms) == 1 and number == 0:
             half = 1 << 8 * root.size - 1
             (low, high), ((_, factor),) = self._model.own_stages[-1].output.ends, functions
             fits = -half < low and high < half and factor in {1, 256**self._size - 1}
@@ -126,18 +138,18 @@ class _Check:
 
     # ---- execution ----
 
-    def _run(self, chips: list[Chip]) -> list[Chip]:
+    def _run(self, chips: list[CheckedChip]) -> list[CheckedChip]:
         """Return the states behind the functions that were entered."""
         while True:
             chips = [self._advanced(chip) for chip in chips]
             places = {chip.place for chip in chips}
             if len(places) != 1 or len(chips) > _MOST_STATES:
-                raise Refused("the ways of comparisons do not meet")
+                raise NotSeparable("the ways of comparisons do not meet")
             if places == {self._execution.end}:
                 return chips
             chips = _distinct([each for chip in chips for each in self._met(chip)])
 
-    def _advanced(self, chip: Chip) -> Chip:
+    def _advanced(self, chip: CheckedChip) -> CheckedChip:
         """Return the state where the function returns, or a comparison of sums decides."""
         while chip.place != self._execution.end:
             if chip.fork is None:
@@ -148,13 +160,13 @@ class _Check:
                 (chip,) = self._met(chip)
         return chip
 
-    def _step(self, chip: Chip) -> None:
+    def _step(self, chip: CheckedChip) -> None:
         self._execution.step(chip)
         self.steps += 1
         if self.steps > _MOST_STEPS:
-            raise Refused(f"there is no end after {self.steps:,} instructions")
+            raise NotSeparable(f"there is no end after {self.steps:,} instructions")
 
-    def _met(self, chip: Chip) -> list[Chip]:
+    def _met(self, chip: CheckedChip) -> list[CheckedChip]:
         """Return the states where two ways behind a fork meet: one, if an input decides."""
         assert chip.fork is not None
         bit, *places = chip.fork
@@ -165,7 +177,7 @@ class _Check:
             if (x.place, x.top) == (y.place, y.top)
         ]
         if not pairs:
-            raise Refused("two ways do not meet")
+            raise NotSeparable("two ways do not meet")
         _, _, x, y = min(pairs, key=lambda pair: pair[:2])
         if isinstance(bit, Less):
             return [x, y]
@@ -177,7 +189,9 @@ class _Check:
         x.fork = None
         return [x]
 
-    def _way(self, chip: Chip, place: int, bit: One | Less, *, sense: bool) -> list[Chip]:
+    def _way(
+        self, chip: CheckedChip, place: int, bit: One | Less, *, sense: bool
+    ) -> list[CheckedChip]:
         """Return all states on a way to the next fork."""
         way = [chip.copy()]
         way[0].place, way[0].fork = place, None
@@ -189,15 +203,15 @@ class _Check:
         return way
 
 
-def _distance(x: Chip, y: Chip) -> int:
+def _distance(x: CheckedChip, y: CheckedChip) -> int:
     """Return how many registers hold different numbers."""
     pairs = zip(x.registers, y.registers, strict=True)
     return sum(isinstance(v, int) and isinstance(w, int) and v != w for v, w in pairs)
 
 
-def _distinct(chips: list[Chip]) -> list[Chip]:
+def _distinct(chips: list[CheckedChip]) -> list[CheckedChip]:
     """Return states of which no two are equal but for their facts; they have the common ones."""
-    kept: dict[Any, Chip] = {}
+    kept: dict[Any, CheckedChip] = {}
     for chip in chips:
         key = chip.place, tuple(chip.registers), frozenset(chip.memory.items())
         facts = _closed(chip.facts)

@@ -12,7 +12,7 @@ from typing import Any
 
 from protonn_edge.avr.instructions import Decoded
 from protonn_edge.avr.program import LinkedProgram
-from protonn_edge.checker.sums import Carry, Less, One, Part, Sums
+from protonn_edge.proof.checker.sums import SumCarry, Less, One, SumPart, SumTable
 
 CARRY, ZERO, SIGN, INTERRUPTS = 0, 1, 4, 7
 STACK, FEATURES = 0x7FFF, 0x8123
@@ -34,11 +34,11 @@ _ACTIONS = {
 _NAMES = {name: action for action, names in _ACTIONS.items() for name in names}
 
 
-class Refused(Exception):
+class NotSeparable(Exception):
     """Why a program is not shown to be a sum of functions of one input each."""
 
 
-class Chip:
+class CheckedChip:
     """A chip in front of an instruction."""
 
     def __init__(self) -> None:
@@ -50,9 +50,9 @@ class Chip:
         # where inputs decide: the bit, and where the program goes on if it is set, or not
         self.fork: tuple[One | Less, int, int] | None = None
 
-    def copy(self) -> Chip:
+    def copy(self) -> CheckedChip:
         """Return a copy."""
-        other = Chip()
+        other = CheckedChip()
         vars(other).update(vars(self))
         other.registers, other.flags = [*self.registers], [*self.flags]
         other.memory = dict(self.memory)
@@ -83,22 +83,11 @@ def _product(name: str, x: int, y: int) -> tuple[int, ...]:
     return product & 255, product >> 8, product >> 15, int(product == 0)
 
 
-class Execution:
-    """Executes single instructions of a program."""
+class Computing:
+    """The instructions that compute."""
 
-    def __init__(self, program: LinkedProgram, n_features: int, writable: frozenset[int]) -> None:
-        self.program, self.sums, self._writable = program, Sums(), writable
-        self._features = {FEATURES + i: self.sums.one(i, "input") for i in range(n_features)}
-        self.end = 2 * (256**program.core.return_bytes - 1)  # where the outermost call returns to
-
-    def step(self, chip: Chip) -> None:
-        """Execute an instruction; set the fork instead if inputs decide where it leads."""
-        here = self.program.reached(chip.place)
-        chip.place = here.end
-        action = getattr(self, f"_{_NAMES.get(here.name, here.name)}", None)
-        if action is None:
-            raise Refused(f"the instruction {here.name}")
-        action(chip, here.operands, here)
+    def __init__(self) -> None:
+        self.sums = SumTable()
 
     def _over(self, name: str, function: Callable[..., Any], n: int, *values: Any) -> list[Any]:
         """Return a function's n values for numbers, or for functions of one root; else None."""
@@ -109,9 +98,7 @@ class Execution:
             return list(function(*values))
         return [self.sums.one(*roots, name, *values, k) for k in range(n)]
 
-    # ---- arithmetic ----
-
-    def _compute(self, chip: Chip, o: Any, here: Decoded) -> None:
+    def _compute(self, chip: CheckedChip, o: Any, here: Decoded) -> None:
         name, flags = _WITH_NUMBER.get(here.name, here.name), chip.flags
         x, y = chip.registers[o["d"]], chip.registers[o["r"]] if "r" in o else o.get("K", 0)
         carry, zero = flags[CARRY] if name in _CONTINUED else 0, flags[ZERO]
@@ -125,38 +112,141 @@ class Execution:
         if name in _KEEPING_CARRY:
             bits[CARRY] = flags[CARRY]
         flags[:6] = [*bits, None]
-        if result is None and name == "com" and isinstance(x, Part):
+        if result is None and name == "com" and isinstance(x, SumPart):
             result = x._replace(sign=-x.sign, more=255 - x.more)
         elif result is None and name in _SUMS:
             result = self._sum(chip, x, y, _SUMS[name], carry)
         if name not in {"cp", "cpc"}:
             chip.registers[o["d"]] = result
 
-    def _sum(self, chip: Chip, x: Any, y: Any, sign: int, carry: Any) -> Any:
+    def _sum(self, chip: CheckedChip, x: Any, y: Any, sign: int, carry: Any) -> Any:
         """Return a byte of a sum of bytes; a carry or borrow continues the sum below."""
-        below = carry if isinstance(carry, Carry) else None
+        below = carry if isinstance(carry, SumCarry) else None
         if below and below.is_sign and x == y == 0 and sign < 0:
             return self.sums.extension(below.xs[0])
-        if (below and below.sign != sign) or not isinstance(carry, int | One | Carry):
+        if (below and below.sign != sign) or not isinstance(carry, int | One | SumCarry):
             return None
         chip.flags[CARRY] = after = self.sums.extended(below, x, y, sign, 0 if below else carry)
         if sign < 0 and after.first == 0:
             chip.flags[SIGN] = Less(after.xs, after.ys)
         return self.sums.top(after)
 
-    def _multiply(self, chip: Chip, o: Any, here: Decoded) -> None:
+    def _multiply(self, chip: CheckedChip, o: Any, here: Decoded) -> None:
         factors = chip.registers[o["d"]], chip.registers[o["r"]]
         made = self._over(here.name, partial(_product, here.name), 4, *factors)
         chip.registers[:2], chip.flags[:2] = made[:2], made[2:]
 
-    def _count(self, chip: Chip, o: Any, here: Decoded) -> None:
+    def _count(self, chip: CheckedChip, o: Any, here: Decoded) -> None:
         after = self._pointer(chip, o["d"]) + (o["K"] if here.name == "adiw" else -o["K"])
         self._point(chip, o["d"], after)
         chip.flags[:5] = int(not 0 <= after <= 0xFFFF), int(after & 0xFFFF == 0), None, None, None
 
-    # ---- ways ----
+    def _pointer(self, chip: CheckedChip, number: int) -> int:
+        low, high = chip.registers[number : number + 2]
+        if not isinstance(low, int) or not isinstance(high, int):
+            raise NotSeparable("an address depends on inputs")
+        return int(low | high << 8)
 
-    def _branch(self, chip: Chip, o: Any, here: Decoded) -> None:
+    def _point(self, chip: CheckedChip, number: int, place: int) -> None:
+        chip.registers[number : number + 2] = place & 255, place >> 8 & 255
+
+
+class Moves(Computing):
+    """The instructions that move bytes."""
+
+    def __init__(self, program: LinkedProgram, n_features: int, writable: frozenset[int]) -> None:
+        super().__init__()
+        self.program, self._writable = program, writable
+        self._features = {FEATURES + i: self.sums.one(i, "input") for i in range(n_features)}
+
+    def _onto(self, chip: CheckedChip, value: Any) -> None:
+        chip.memory[chip.top] = value
+        chip.top -= 1
+
+    def _off(self, chip: CheckedChip) -> Any:
+        chip.top += 1
+        return chip.memory.pop(chip.top, None)
+
+    def _push(self, chip: CheckedChip, o: Any, _: Decoded) -> None:
+        self._onto(chip, chip.registers[o["d"]])
+
+    def _pop(self, chip: CheckedChip, o: Any, _: Decoded) -> None:
+        chip.registers[o["d"]] = self._off(chip)
+
+    def _move(self, chip: CheckedChip, o: Any, here: Decoded) -> None:
+        n = 2 if here.name == "movw" else 1
+        chip.registers[o["d"] : o["d"] + n] = chip.registers[o["r"] : o["r"] + n]
+
+    def _ldi(self, chip: CheckedChip, o: Any, _: Decoded) -> None:
+        chip.registers[o["d"]] = o["K"]
+
+    def _set(self, chip: CheckedChip, o: Any, here: Decoded) -> None:
+        chip.flags[o["s"]] = int(here.name == "bset")
+
+    def _in(self, chip: CheckedChip, o: Any, _: Decoded) -> None:
+        known = chip.top & 255, chip.top >> 8, tuple(chip.flags)
+        chip.registers[o["d"]] = dict(enumerate(known, _STACK_POINTER)).get(o["A"])
+
+    def _out(self, chip: CheckedChip, o: Any, _: Decoded) -> None:
+        value = chip.registers[o["r"]]
+        if o["A"] == _STATUS and isinstance(value, tuple) and len(value) == len(chip.flags):
+            chip.flags = [*value]
+        elif o["A"] in {_STACK_POINTER, _STACK_POINTER + 1} and isinstance(value, int):
+            shift = 8 * (o["A"] - _STACK_POINTER)
+            chip.top = chip.top & 0xFF00 >> shift | value << shift
+        else:
+            raise NotSeparable("it writes to a register of the chip")
+
+    def _lpm(self, chip: CheckedChip, o: Any, here: Decoded) -> None:
+        table = self.program.code
+        made = self._over(
+            "lpm", lambda low, high: (table[low | high << 8],), 1, *chip.registers[30:]
+        )
+        (chip.registers[o.get("d", 0)],) = made
+        if here.moved:
+            self._point(chip, 30, self._pointer(chip, 30) + 1)
+
+    def _load(self, chip: CheckedChip, o: Any, here: Decoded) -> None:
+        place = self._place(chip, o, here)
+        if _LOWEST < place <= chip.top:
+            raise NotSeparable("it reads what an interrupt may change")
+        chip.registers[o["d"]] = self._features.get(place, chip.memory.get(place))
+
+    def _store(self, chip: CheckedChip, o: Any, here: Decoded) -> None:
+        place = self._place(chip, o, here)
+        if place not in self._writable and not chip.top < place <= STACK:
+            raise NotSeparable(f"it writes to 0x{place:x}, which is none of the model's variables")
+        chip.memory[place] = chip.registers[o["d"]]
+
+    def _place(self, chip: CheckedChip, o: Any, here: Decoded) -> int:
+        """Return the address of an access to memory."""
+        if "k" in o:
+            return int(o["k"])
+        number = here.moved or (26 if "q" not in o else 28 if o["y"] else 30)
+        place = self._pointer(chip, number) - int(here.decrements)
+        if here.moved:
+            self._point(chip, number, place + (not here.decrements))
+        return int(place + o.get("q", 0) & 0xFFFF)
+
+
+class Execution(Moves):
+    """Executes single instructions of a program."""
+
+    @property
+    def end(self) -> int:
+        """Where the outermost call returns to."""
+        return int(2 * (256**self.program.core.return_bytes - 1))
+
+    def step(self, chip: CheckedChip) -> None:
+        """Execute an instruction; set the fork instead if inputs decide where it leads."""
+        here = self.program.reached(chip.place)
+        chip.place = here.end
+        action = getattr(self, f"_{_NAMES.get(here.name, here.name)}", None)
+        if action is None:
+            raise NotSeparable(f"the instruction {here.name}")
+        action(chip, here.operands, here)
+
+    def _branch(self, chip: CheckedChip, o: Any, here: Decoded) -> None:
         ways = [o["k"] if "k" in o else self.program.reached(here.end).end, here.end]
         if "s" in o:
             bit = chip.flags[o["s"]]
@@ -173,105 +263,25 @@ class Execution:
         elif isinstance(bit, One | Less):
             chip.fork = bit, ways[0], ways[1]
         else:
-            raise Refused("a branch depends on several inputs")
+            raise NotSeparable("a branch depends on several inputs")
 
-    def _jump(self, chip: Chip, o: Any, _: Decoded) -> None:
+    def _jump(self, chip: CheckedChip, o: Any, _: Decoded) -> None:
         chip.place = o["k"]
 
-    def _ijmp(self, chip: Chip, _: Any, __: Decoded) -> None:
+    def _ijmp(self, chip: CheckedChip, _: Any, __: Decoded) -> None:
         chip.place = 2 * self._pointer(chip, 30)
 
-    def _call(self, chip: Chip, o: Any, here: Decoded) -> None:
+    def _call(self, chip: CheckedChip, o: Any, here: Decoded) -> None:
         self.enter(chip, o["k"], here.end)
 
-    def enter(self, chip: Chip, function: int, back: int) -> None:
+    def enter(self, chip: CheckedChip, function: int, back: int) -> None:
         """Call a function."""
         for k in range(self.program.core.return_bytes):
             self._onto(chip, back >> 8 * k + 1 & 255)
         chip.place = function
 
-    def _ret(self, chip: Chip, _: Any, __: Decoded) -> None:
+    def _ret(self, chip: CheckedChip, _: Any, __: Decoded) -> None:
         popped = [self._off(chip) for _ in range(self.program.core.return_bytes)]
         if not all(isinstance(each, int) for each in popped):
-            raise Refused("the return address is lost")
+            raise NotSeparable("the return address is lost")
         chip.place = sum(byte << 8 * k + 1 for k, byte in enumerate(reversed(popped)))
-
-    # ---- bytes that move ----
-
-    def _onto(self, chip: Chip, value: Any) -> None:
-        chip.memory[chip.top] = value
-        chip.top -= 1
-
-    def _off(self, chip: Chip) -> Any:
-        chip.top += 1
-        return chip.memory.pop(chip.top, None)
-
-    def _push(self, chip: Chip, o: Any, _: Decoded) -> None:
-        self._onto(chip, chip.registers[o["d"]])
-
-    def _pop(self, chip: Chip, o: Any, _: Decoded) -> None:
-        chip.registers[o["d"]] = self._off(chip)
-
-    def _move(self, chip: Chip, o: Any, here: Decoded) -> None:
-        n = 2 if here.name == "movw" else 1
-        chip.registers[o["d"] : o["d"] + n] = chip.registers[o["r"] : o["r"] + n]
-
-    def _ldi(self, chip: Chip, o: Any, _: Decoded) -> None:
-        chip.registers[o["d"]] = o["K"]
-
-    def _set(self, chip: Chip, o: Any, here: Decoded) -> None:
-        chip.flags[o["s"]] = int(here.name == "bset")
-
-    def _in(self, chip: Chip, o: Any, _: Decoded) -> None:
-        known = chip.top & 255, chip.top >> 8, tuple(chip.flags)
-        chip.registers[o["d"]] = dict(enumerate(known, _STACK_POINTER)).get(o["A"])
-
-    def _out(self, chip: Chip, o: Any, _: Decoded) -> None:
-        value = chip.registers[o["r"]]
-        if o["A"] == _STATUS and isinstance(value, tuple) and len(value) == len(chip.flags):
-            chip.flags = [*value]
-        elif o["A"] in {_STACK_POINTER, _STACK_POINTER + 1} and isinstance(value, int):
-            shift = 8 * (o["A"] - _STACK_POINTER)
-            chip.top = chip.top & 0xFF00 >> shift | value << shift
-        else:
-            raise Refused("it writes to a register of the chip")
-
-    def _lpm(self, chip: Chip, o: Any, here: Decoded) -> None:
-        table = self.program.code
-        made = self._over(
-            "lpm", lambda low, high: (table[low | high << 8],), 1, *chip.registers[30:]
-        )
-        (chip.registers[o.get("d", 0)],) = made
-        if here.moved:
-            self._point(chip, 30, self._pointer(chip, 30) + 1)
-
-    def _load(self, chip: Chip, o: Any, here: Decoded) -> None:
-        place = self._place(chip, o, here)
-        if _LOWEST < place <= chip.top:
-            raise Refused("it reads what an interrupt may change")
-        chip.registers[o["d"]] = self._features.get(place, chip.memory.get(place))
-
-    def _store(self, chip: Chip, o: Any, here: Decoded) -> None:
-        place = self._place(chip, o, here)
-        if place not in self._writable and not chip.top < place <= STACK:
-            raise Refused(f"it writes to 0x{place:x}, which is none of the model's variables")
-        chip.memory[place] = chip.registers[o["d"]]
-
-    def _place(self, chip: Chip, o: Any, here: Decoded) -> int:
-        """Return the address of an access to memory."""
-        if "k" in o:
-            return int(o["k"])
-        number = here.moved or (26 if "q" not in o else 28 if o["y"] else 30)
-        place = self._pointer(chip, number) - int(here.decrements)
-        if here.moved:
-            self._point(chip, number, place + (not here.decrements))
-        return int(place + o.get("q", 0) & 0xFFFF)
-
-    def _pointer(self, chip: Chip, number: int) -> int:
-        low, high = chip.registers[number : number + 2]
-        if not isinstance(low, int) or not isinstance(high, int):
-            raise Refused("an address depends on inputs")
-        return int(low | high << 8)
-
-    def _point(self, chip: Chip, number: int, place: int) -> None:
-        chip.registers[number : number + 2] = place & 255, place >> 8 & 255
