@@ -12,7 +12,7 @@ from typing import Any
 
 from protonn_edge.avr.instructions import Decoded
 from protonn_edge.avr.program import LinkedProgram
-from protonn_edge.proof.checker.sums import SumCarry, Less, One, SumPart, SumTable
+from protonn_edge.proof.checker.sums import Less, One, SumCarry, SumPart, SumTable
 
 CARRY, ZERO, SIGN, INTERRUPTS = 0, 1, 4, 7
 STACK, FEATURES = 0x7FFF, 0x8123

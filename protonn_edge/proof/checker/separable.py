@@ -26,7 +26,7 @@ from protonn_edge.proof.checker.chip import (
     Execution,
     NotSeparable,
 )
-from protonn_edge.proof.checker.sums import Less, SumNode, One, Terms
+from protonn_edge.proof.checker.sums import Less, One, SumNode, Terms
 
 _KEPT = (*range(2, 18), 28, 29)
 _MOST_STATES, _MOST_STEPS = 256, 2_000_000
@@ -44,7 +44,7 @@ def deciding_points(model: IntegerChain) -> NDArray[np.uint8]:
 
 
 def check_separable(program: LinkedProgram, model: IntegerChain, parts: Sequence[int] = ()) -> int:
-    """Return how many instructions were executed; `NotSeparable` if a score may be no sum of functions.
+    """Return how many instructions were executed; `NotSeparable` if a score may be no such sum.
 
     The class is the first largest score. A prediction is one call of ``pnn_predict``; or, with
     `parts`, of ``pnn_begin``, of ``pnn_push_many`` for each number of features, and ``pnn_finish``.

@@ -1,7 +1,7 @@
 """What a byte of a program is: a number, a function of one input, or part of a sum of functions.
 
-The functions are opaque: only their names are compared. A `SumPart` is the highest byte of a `SumNode`, a
-sum of n bytes that is known modulo ``256**n``; its lower bytes are those of its parent.
+The functions are opaque: only their names are compared. A `SumPart` is the highest byte of a
+`SumNode`, a sum of n bytes that is known modulo ``256**n``; its lower bytes are its parent's.
 """
 
 from __future__ import annotations
