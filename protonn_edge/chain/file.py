@@ -29,7 +29,7 @@ from protonn_edge.chain.checks import Arrays, check_type, single_value
 from protonn_edge.chain.features import Features
 from protonn_edge.chain.head import Head
 from protonn_edge.chain.integer_stage import IntegerStage
-from protonn_edge.chain.model import Model, activity_sizes
+from protonn_edge.chain.model import Model, activity_sizes, units_of
 from protonn_edge.chain.other_files import others_refused
 from protonn_edge.chain.policy import policy_arrays, policy_of, rule_kinds
 from protonn_edge.chain.registry import HEADS, stage_class
@@ -154,7 +154,7 @@ def _arrays_of(model: Model) -> Arrays:
         arrays[model.expected.array] = model.expected.to_array()
     arrays |= {} if model.features is None else stored.to_arrays(model.features, _FEATURES)
     arrays |= policy_arrays(model.policy)
-    arrays |= {"raw_exponents": model.units, **instruments.to_arrays(model.instrument)}
+    arrays |= {"raw_exponents": units_of(model), **instruments.to_arrays(model.instrument)}
     return {name: checks.little_endian(array) for name, array in arrays.items()}
 
 

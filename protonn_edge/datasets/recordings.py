@@ -14,7 +14,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain, groupby, repeat
-from typing import overload
+from typing import Any, ClassVar, overload
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -43,6 +43,7 @@ class SegmentDetector(ABC):
     level: float  # the level reached where a window begins
     facts: tuple[tuple[str, str], ...]  # for display
     missing: str  # a clause on why a class may have no window
+    option: ClassVar[str]  # that gives the level
 
     @abstractmethod
     def moves(self, first: int, end: int) -> bool:
@@ -51,6 +52,10 @@ class SegmentDetector(ABC):
     @abstractmethod
     def begins(self, first: int, end: int) -> Iterator[int]:
         """Yield where windows, which do not overlap, begin in the part first..end - 1 of a run."""
+
+    def arrays(self) -> dict[str, Any]:
+        """Return what a file of windows has of it."""
+        return {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,6 +208,8 @@ class Trigger(SegmentDetector):
     level; a window begins `before` samples earlier. The next window can begin only after movement
     has fallen below the level.
     """
+
+    option: ClassVar[str] = "--trigger"
 
     moving: NDArray[np.bool_]
     before: int

@@ -132,7 +132,7 @@ def windows_command(
     mixed = None if noisy is None else _to_mix(recorded, noisy, own, window, stride, test_share)
     cut = WindowsFile(windows, recorded, detector, mixed)
     content = io.BytesIO()
-    np.savez_compressed(content, allow_pickle=False, **cut.arrays(onset))
+    np.savez_compressed(content, allow_pickle=False, **cut.arrays())
     write_atomically(output, content.getvalue())
     out.say(f"{output.name}:", fact_table(cut.facts()))
     of_noise = () if noisy is None else noisy.dataset.notices
