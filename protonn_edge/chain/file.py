@@ -38,7 +38,7 @@ from protonn_edge.chain.watch import statistics_in, watchable_inputs
 from protonn_edge.datasets import instruments
 from protonn_edge.datasets.archive import ArrayArchive, packed
 from protonn_edge.datasets.naming import NAME_LIMIT
-from protonn_edge.errors import InputError, InvalidValue
+from protonn_edge.errors import InputError, InvalidValue, beyond
 from protonn_edge.system.checks import check_most
 from protonn_edge.system.files import MODEL_LIMIT_BYTES, write_atomically
 from protonn_edge.system.rooms import missing_of_file
@@ -85,10 +85,7 @@ def checked_bytes(model: Model, path: Path | str) -> bytes:
         raise InputError(f"{path} is not written, because it could not be read: {error}") from error
     content = packed(arrays)
     if len(content) > MODEL_LIMIT_BYTES:
-        raise InputError(
-            f"{path} would have {len(content):,} bytes, but the limit is {MODEL_LIMIT_BYTES:,}; "
-            "train a smaller model"
-        )
+        raise beyond(path, f"{len(content):,} bytes", MODEL_LIMIT_BYTES, "train a smaller model")
     return content
 
 

@@ -18,7 +18,7 @@ from protonn_edge.datasets.images import has_images
 from protonn_edge.datasets.instruments import Instrument, counts_per_unit, trained_units
 from protonn_edge.datasets.naming import channel_names
 from protonn_edge.datasets.options import TableOptions, names_in, options_of_texts, texts_of
-from protonn_edge.errors import InputError
+from protonn_edge.errors import unneeded
 from protonn_edge.system.lazy import later
 
 if TYPE_CHECKING:
@@ -133,9 +133,8 @@ def points_for(
     if has_images(data) and (size := known_image_shape(model)) is not None:
         if table.size is not None and table.size != size:
             here, there = ("x".join(map(str, each)) for each in (table.size, size))
-            raise InputError(
-                f"--read size is {here}, but the model was trained on images of {there} pixels; "
-                "omit it"
+            raise unneeded(
+                f"--read size is {here},", f"but the model was trained on images of {there} pixels"
             )
         table = replace(table, size=size)
 

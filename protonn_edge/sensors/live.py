@@ -28,7 +28,7 @@ from protonn_edge.datasets.naming import (
 )
 from protonn_edge.datasets.recorded import Recording
 from protonn_edge.datasets.recordings import is_same_rate, runs_of
-from protonn_edge.errors import InputError, InvalidValue, counted
+from protonn_edge.errors import InputError, InvalidValue, counted, unneeded
 from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.quantization.sensor_counts import in_trained_unit
 from protonn_edge.sensors.sensor_board import UNDECIDED
@@ -125,7 +125,7 @@ def live_figures(
     """
     signal = signal_of(model.features)
     if signal is None or signal.triggered:
-        raise InputError("the model was not trained on windows of consecutive samples; omit --hop")
+        raise unneeded("--hop", "needs a model that was trained on windows of consecutive samples")
     dataset = recorded.dataset.matched(
         channel_names(model.feature_names, signal.channels), "the recording"
     )

@@ -117,7 +117,7 @@ def test_sizes_are_not_given_with_a_model_to_start_from(data: Path) -> None:
         ),
         (
             ("--set", "normalization=none"),
-            "--set normalization has no effect, because the model to start from has its own",
+            "--set normalization is given, but the model to start from has its own",
         ),
     ):
         assert said in refusal(run_train(data, "--start-from", first, *options))
