@@ -38,7 +38,6 @@ from protonn_edge.datasets.dataset import (
 from protonn_edge.datasets.division import digest_of
 from protonn_edge.datasets.formats import read_tables, refuse_options
 from protonn_edge.datasets.groups import groups_of_division
-from protonn_edge.datasets.instruments import conversion
 from protonn_edge.datasets.label_sets import (
     LabelSetTable,
     as_label_sets,
@@ -345,7 +344,8 @@ def _in_trained_unit(table: Table, expected: Expected) -> Table:
             f"{table.source} was recorded with {here}, but the model was trained on data from "
             f"{there}; use data from the same sensor, or in the same units"
         )
-    return replace(table, X=converted, notices=(*table.notices, conversion(here, there)))
+    X, notices = converted
+    return replace(table, X=X, notices=(*table.notices, *notices))
 
 
 def _known(
