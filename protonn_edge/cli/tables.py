@@ -116,7 +116,7 @@ def points_for(
         if table.size is not None and table.size != size:
             here, there = ("x".join(map(str, each)) for each in (table.size, size))
             raise unneeded(
-                f"--read size is {here},", f"but the model was trained on images of {there} pixels"
+                "--read size", f"is {here}, but the model was trained on images of {there} pixels"
             )
         table = replace(table, size=size)
 

@@ -122,7 +122,7 @@ def device_plans(
     core = (limits or Limits()).core
     if program := own_program(model, core):
         if chosen.get("kernel") is not None:
-            raise unneeded(f"--plan is {chosen['kernel']},", "but only one plan exists")
+            raise unneeded("--plan", f"is {chosen['kernel']}, but only one plan exists")
         return [program.plan_for(model, core)]
     if core in EXPORTED_CORES.values():
         check_parts([part.name for part in parts_of(model)], core)

@@ -215,10 +215,7 @@ class DeviceRegressor(RegressorMixin):
         """
         check_is_fitted(self)
         if unknown is not None:
-            raise unneeded(
-                f"predict was called with unknown={unknown!r},",
-                "but a regressor always predicts a number",
-            )
+            raise unneeded("unknown", f"is {unknown!r}, but a regressor always predicts a number")
         points = validate_data(self, X, reset=False, dtype=np.float32)
         return np.asarray(self.model_.predict(points))
 
