@@ -116,7 +116,7 @@ CASES = [
                 "network_epochs": 32,
             },
         ),
-        last=10_000,
+        last=4_000,
         share=0.08,  # of 2 to 20 %, the most accurate on the held-out images, with each seed
     ),
     Cascade(
