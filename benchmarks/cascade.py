@@ -112,8 +112,8 @@ CASES = [
             "linear",
             {
                 **_settings_of("mnist10-12kB-fast"),
-                "features": "conv:6x5/2,12x3,max2,24x3,48x3,bits:4",
-                "network_epochs": 32,
+                "features": "conv:5x5/2,12x3,max2,24x3,88x3,bits:4",
+                "network_epochs": 40,
             },
         ),
         last=4_000,

@@ -116,9 +116,9 @@ class PixelCode:
         stage, parts = self.stage, list[tuple[window.Part, int]]()
         shared, turns = self.turns > 1, self.turns
         if shared:
-            parts.append((self._first_group(), 1))
+            parts.append((_first_group(turns), 1))
         for group in self.written:
-            parts.append((self._next_biases(group) if shared else self._begin(group), turns))
+            parts.append((_next_biases(group) if shared else self._begin(group), turns))
             for row in range(stage.window[0]):
                 own = self.rows[group.number, row]
                 parts.append((_row_begin(group, row), turns))
@@ -130,7 +130,7 @@ class PixelCode:
             values = map(partial(value_of, stage), names, group.registers)
             parts += [(part, 0) for part in values]
         if shared:
-            parts += self._after_groups()
+            parts += [(part, 1) for part in _after_groups(stage, self.groups[0])]
         if self.name == "packed":
             parts.append((window.Part("end", "pop  r29"), 1))
         return tuple(parts)
@@ -173,26 +173,6 @@ class PixelCode:
         mean = part.listing.mean("begin", (f"end_{name}",), odds)
         return ValueCycles(small, large, mean)
 
-    def _first_group(self) -> window.Part:
-        """Return code in front of the groups that share instructions."""
-        lines = ["push r29", f"ldi  r23, {self.turns}", "movw r20, r30"]
-        lines += ["ldi  r30, lo8(%[weights])", "ldi  r31, hi8(%[weights])"]
-        return window.Part("first", "\n".join(lines))
-
-    def _next_biases(self, group: window.Group) -> window.Part:
-        """Return code that reads the biases of the next group that shares instructions."""
-        halves = (half for low in group.registers for half in (low, f"r{int(low[1:]) + 1}"))
-        lines = ["group:", *(f"lpm  {half}, Z+" for half in halves), "clr  r24", "clr  r25"]
-        return window.Part("begin", "\n".join(lines))
-
-    def _after_groups(self) -> list[tuple[window.Part, int]]:
-        """Return code behind the values of a group that shares instructions."""
-        stage, (first, *_) = self.stage, self.groups
-        every = [(window.Part("groups", _AFTER_GROUP), 1)]
-        for row in range(stage.window[0]):
-            every += [(_row_begin(first, row, "again"), 1), (_row_end(stage, row, 0), 1)]
-        return [*every, (window.Part("output", "movw r30, r20"), 1)]
-
     def _begin(self, group: window.Group) -> window.Part:
         """Return code that loads the biases."""
         lines = [f"clr  {window.ZERO}"]
@@ -222,6 +202,30 @@ class PixelCode:
         if _limits(self.stage):
             lines += [f"ldi  r26, {limit & 0xFF}", f"ldi  r27, {limit >> 8}"]
         return window.Part(f"scale_{group.number}", "\n".join(lines))
+
+
+def _first_group(turns: int) -> window.Part:
+    """Return code in front of the groups that share instructions."""
+    lines = ["push r29", f"ldi  r23, {turns}", "movw r20, r30"]
+    lines += ["ldi  r30, lo8(%[weights])", "ldi  r31, hi8(%[weights])"]
+    return window.Part("first", "\n".join(lines))
+
+
+def _next_biases(group: window.Group) -> window.Part:
+    """Return code that reads the biases of the next group that shares instructions."""
+    halves = (half for low in group.registers for half in (low, f"r{int(low[1:]) + 1}"))
+    lines = ["group:", *(f"lpm  {half}, Z+" for half in halves), "clr  r24", "clr  r25"]
+    return window.Part("begin", "\n".join(lines))
+
+
+def _after_groups(stage: IntegerConvolution, group: window.Group) -> list[window.Part]:
+    """Return code behind the values of a group that shares instructions."""
+    moved = (
+        part
+        for row in range(stage.window[0])
+        for part in (_row_begin(group, row, "again"), _row_end(stage, row, 0))
+    )
+    return [window.Part("groups", _AFTER_GROUP), *moved, window.Part("output", "movw r30, r20")]
 
 
 def _row_begin(group: window.Group, row: int, name: str = "row") -> window.Part:
