@@ -127,11 +127,6 @@ class Kernel(ABC):
         return {}
 
     @property
-    def local_bytes(self) -> int:
-        """SRAM of variables that functions keep to themselves."""
-        return 0
-
-    @property
     def pushes_whole(self) -> bool:
         """Whether it pushes all values into the next stage in one call."""
         return False

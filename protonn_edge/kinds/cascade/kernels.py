@@ -194,14 +194,12 @@ class PartPlan:
     @property
     def state(self) -> int:
         """SRAM that it needs while it computes, without inputs that it reads in place."""
-        local = sum(kernel.local_bytes for kernel in self.kernels)
-        return sum(cost.state + cost.buffer for cost in self.costs) - local
+        return sum(cost.state + cost.buffer for cost in self.costs)
 
     @property
     def apart(self) -> int:
         """SRAM of a whole model that it shares with none."""
-        entry = 0 if self.costs[0].buffer else _ENTRY_BYTES
-        return entry + sum(kernel.local_bytes for kernel in self.kernels)
+        return 0 if self.costs[0].buffer else _ENTRY_BYTES
 
     @property
     def choices(self) -> Iterator[str]:
