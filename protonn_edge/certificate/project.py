@@ -113,7 +113,7 @@ def arithmetic_claims(reference: IntegerChain) -> Iterator[Claim]:
     yield Claim(
         "ranges",
         f"no sum overflows its integer for any input; scores are from {low:,} to {high:,} and take "
-        f"{reference.own_stages[-1].output_bits} bits",
+        f"{reference.own_stages[-1].output.bits} bits",
         claims.PROVEN,
         "the ranges of all stages, computed from their weights (docs/generated-code.md)",
     )
