@@ -66,7 +66,7 @@ class _Check:
         self._execution = Execution(program, model.n_features, writable)
         self._sums = self._execution.sums
         self._program, self._model, self.steps = program, model, 0
-        self._size = model.own_stages[-1].output_bits // 8
+        self._size = model.own_stages[-1].output.bits // 8
 
     def check(self, parts: Sequence[int]) -> None:
         ends = np.cumsum(parts).tolist()
