@@ -11,6 +11,7 @@ from convolution_factory import random_images_of, random_layers, random_model
 from refusals import refused_by
 from stored_features import from_arrays, to_arrays
 
+from protonn_edge.chain.features import feeding
 from protonn_edge.chain.integer_chain import own_inputs
 from protonn_edge.chain.model import Model
 from protonn_edge.cli.inspect import _features, _sizes
@@ -101,4 +102,4 @@ def test_layers_that_do_not_fit_together_are_refused() -> None:
 def test_a_classifier_takes_the_values_as_they_are(model: Model) -> None:
     inputs = quantize(model).inputs
     with refused_by("chain.integer_stage"):
-        random_layers().feeding(replace(inputs, maximum=127))
+        feeding(random_layers(), replace(inputs, maximum=127))
