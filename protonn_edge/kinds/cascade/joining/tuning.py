@@ -32,14 +32,14 @@ def faster_cascade(
     if not choice.is_of_speed or not fast or refitted.model.policy.predicts != "class":
         return refitted
     held = points.tested_in(0)
-    parts = (
+    one, other = (
         _learned(points, each.settings, seed, ~held, refitted.model)
         for each in (Choice().ranked(fast)[0], second)
     )
     record = refitted.model.record["tuning"]
     search = {name: value for name, value in record.items() if name not in _OF_SEARCH}
     try:
-        model = joined(*parts, points.filled_by(~held)[held], points.y[held])
+        model = joined(one, other, points.filled_by(~held)[held], points.y[held])
         cascade = checked(model, second, points, search)
     except (InputError, CheckFailed):  # they do not belong together, or exceed a limit
         return refitted
