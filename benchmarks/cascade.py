@@ -115,7 +115,7 @@ CASES = [
             {
                 **_settings_of("mnist10-12kB-fast"),
                 "features": "conv:5x5/2,12x3,max2,24x3,88x3,bits:4",
-                "network_epochs": 40,
+                "network_epochs": 96,
             },
         ),
         last=4_000,
