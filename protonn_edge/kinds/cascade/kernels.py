@@ -28,6 +28,7 @@ from protonn_edge.kernels.kernel import (
     Feed,
     Kernel,
     Step,
+    code_bytes,
     kernels_of,
     without_calls,
 )
@@ -102,7 +103,7 @@ class PartProgram:
         for one, other in pairwise(stages):
             object.__setattr__(one, "next", other)
             object.__setattr__(other, "previous", one)
-        return cls(n, tuple(stages), kernels[-1].stage.output_bits)
+        return cls(n, tuple(stages), kernels[-1].stage.output.bits)
 
     @property
     def N(self) -> str:  # noqa: N802  (n in capitals)
@@ -313,12 +314,12 @@ class CascadeKernel(Kernel):
         assert self.held is not None
         costs = [cost for plan in plans for cost in plan.costs]
         between = self._between(share) + self.held.copied(feed)
-        steps.insert(len(plans[0].costs), Step("passing on", "margin", self.code_bytes, between))
-        scores = self.stage.n_outputs * self.stage.output_bits // 8
+        steps.insert(len(plans[0].costs), Step("passing on", "margin", code_bytes(self), between))
+        scores = self.stage.n_outputs * self.stage.output.bits // 8
         return Cost(
             tuple(steps),
             sum(cost.tables for cost in costs),
-            sum(cost.code for cost in costs) + self.code_bytes,
+            sum(cost.code for cost in costs) + code_bytes(self),
             _state(plans) + scores + self.held.state(feed),
             self.held.buffer(feed),
             self.held.called,
@@ -326,7 +327,7 @@ class CascadeKernel(Kernel):
 
     def _between(self, share: float) -> float:
         """Return the cycles of the margin and of the scores, and of calls."""
-        n, width = self.stage.n_outputs, self.stage.output_bits // 8
+        n, width = self.stage.n_outputs, self.stage.output.bits // 8
         searched = compiled.TURN_CYCLES * n * self.programs[0].bits // 8
         written = compiled.TURN_CYCLES * (n * width * (1 + share) + share * self.zeros_bytes)
         return searched + written + compiled.calls(_CALLS * (1 + share), self.core)
