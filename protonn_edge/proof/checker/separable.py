@@ -131,8 +131,9 @@ class _Check:
         root, functions = next(iter(terms.items()), (0, ()))
         if isinstance(root, SumNode) and len(terms) == 1 and number == 0:
             half = 1 << 8 * root.size - 1
-            (low, high), ((_, factor),) = self._model.own_stages[-1].output.ends, functions
-            fits = -half < low and high < half and factor in {1, 256**self._size - 1}
+            low, high = self._model.own_stages[-1].output.ends
+            whole = [((self._sums.one(root).token, sign % 256**self._size),) for sign in (1, -1)]
+            fits = -half < low and high < half and functions in whole
             return fits and self._is_separable(1, root.terms)
         return all(isinstance(root, int) for root in terms)
 
@@ -210,13 +211,15 @@ def _distance(x: CheckedChip, y: CheckedChip) -> int:
 
 
 def _distinct(chips: list[CheckedChip]) -> list[CheckedChip]:
-    """Return states of which no two are equal but for their facts; they have the common ones."""
+    """Return states without those that are equal to another but for facts and flags."""
     kept: dict[Any, CheckedChip] = {}
     for chip in chips:
         key = chip.place, tuple(chip.registers), frozenset(chip.memory.items())
-        facts = _closed(chip.facts)
-        chip.facts = facts & kept[key].facts if key in kept else facts
-        kept[key] = chip
+        chip.facts, chip.fork = _closed(chip.facts), None
+        if (other := kept.setdefault(key, chip)) is not chip:
+            other.facts &= chip.facts
+            pairs = zip(other.flags, chip.flags, strict=True)
+            other.flags = [x if x == y else None for x, y in pairs]
     return [*kept.values()]
 
 
