@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets import naming
 from protonn_edge.datasets.cells import (
+    TOO_LARGE,
     Coded,
     ColumnCells,
     Float64,
@@ -16,6 +17,7 @@ from protonn_edge.datasets.cells import (
     Notation,
     is_gap,
     is_label,
+    is_too_large,
     meaning_of,
 )
 from protonn_edge.datasets.moments import Moments
@@ -79,6 +81,8 @@ class Column:
         gaps = np.isnan(values) & ~unreadable
         column.gaps, column.first_gap = _first(gaps, coded, cells)
         column.unreadable, column.first_unreadable = _first(unreadable, coded, cells)
+        if is_too_large(column.first_unreadable[1]):
+            column.problem = TOO_LARGE
         return column
 
     @property
