@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _read_points = later("protonn_edge.datasets", "read_points")
 _in_trained_unit = later("protonn_edge.quantization.sensor_counts", "in_trained_unit")
+_as_it_is = later("protonn_edge.codegen.context", "as_it_is")
 _quantize = later("protonn_edge.quantization", "quantize")
 _why_floats_alone = later("protonn_edge.quantization", "why_floats_alone")
 
@@ -146,6 +147,9 @@ def points_for(
     integers = _why_floats_alone(model) is None
 
     def converted(X: Float32, measured: Instrument) -> Float32 | None:
+        if model.instrument is None:
+            is_like = not measured.sensor or not integers or _as_it_is(_quantize(model))
+            return X if is_like else None
         per_unit = counts_per_unit(measured, model.instrument)
         if per_unit is None:
             return None

@@ -45,6 +45,7 @@ class Column:
     role: str = "dropped"  # by an option
     evidence: str = ""  # a clause on why it has this role
     feature: int | None = None  # its index among the features
+    renamed: str = ""  # its name in the file, if an option gives it another one
     offset: float = 0.0  # subtracted from a feature, because float32 would lose differences
 
     @classmethod
@@ -99,6 +100,11 @@ class Column:
     def feature_name(self) -> str:
         """Its name as a feature of a table with a header."""
         return self.name or f"column {self.index + 1}"
+
+    @property
+    def first_name(self) -> str:
+        """Its name as a feature before an option gave it another one."""
+        return self.renamed or self.feature_name
 
     @property
     def flag_value(self) -> str:

@@ -178,7 +178,8 @@ class _Judge:
         roles = Roles(label, how, one_hot=one_hot, indicators=indicators)
         self.judge(rest, roles)
         for column, new in self.named.channels.items():
-            column.name = _with_unit(new, column.name) if new else column.name
+            if new:
+                column.renamed, column.name = column.name, _with_unit(new, column.name)
         return roles
 
     def in_order(
