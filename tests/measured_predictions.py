@@ -179,7 +179,7 @@ def measure(
         [
             ("label", "u1"),
             ("cycles", "<u4"),
-            ("scores", f"<i{model.own_stages[-1].output_bits // 8}", model.n_classes),
+            ("scores", f"<i{model.own_stages[-1].output.bits // 8}", model.n_classes),
             *([("value", "<i4")] if model.policy.predicts == "value" else []),
         ]
     )

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets.acquisitions import read_acquisition
-from protonn_edge.datasets.dataset import Dataset, Table, dataset_from
+from protonn_edge.datasets.dataset import Dataset, Table, dataset_from, several_labels
 from protonn_edge.datasets.instruments import Instrument
 from protonn_edge.datasets.joined import in_order, joined, of_rows, options_of, seams_of
 from protonn_edge.datasets.label_sets import LabelSetTable
@@ -46,7 +46,7 @@ from protonn_edge.datasets.timing import FileFacts, one_instrument, one_rate, ti
 from protonn_edge.datasets.units import split_unit, unit_of
 from protonn_edge.datasets.values import Values, has_values, value_dataset
 from protonn_edge.datasets.waves import CHANNELS, MICROPHONE, read_wave
-from protonn_edge.errors import InputError, counted
+from protonn_edge.errors import InputError, counted, lacking
 from protonn_edge.system.files import check_file
 
 _SYNCHRONOUS = 0.02  # maximum relative difference of the ends of files of one take
@@ -351,7 +351,7 @@ def _of_file(path: Path, options: TableOptions) -> tuple[Table, tuple[str, ...]]
         return _of_tables([path], options, [options.labelled] if options.labelled else None), ()
     table, _, classes = read_parts(path, options)
     if isinstance(table, LabelSetTable):
-        raise InputError(f"{table.source} has sets of labels; give each sample one label")
+        raise several_labels(table.source, "samples of a recording have one each")
     return table, classes
 
 
@@ -371,7 +371,7 @@ def _of_wave(path: Path, label: str, rate: float | None) -> Table:
     check_file(path, limit_bytes=TEXT_LIMIT_BYTES)
     wave = read_wave(path).sampled(rate)
     if not len(wave.values):
-        raise InputError(f"{path} has no samples; record the file again, or leave it out")
+        raise lacking(path, "samples", "record the file again, or leave it out")
     notices = []
     if wave.channels > 1:
         text = f"only the first of a WAV file's {wave.channels} channels is read"

@@ -51,7 +51,7 @@ from protonn_edge.errors import InputError
 
 if TYPE_CHECKING:
     from protonn_edge.datasets.division import Division
-    from protonn_edge.datasets.instruments import Instrument
+    from protonn_edge.datasets.instruments import Converter, Instrument
     from protonn_edge.datasets.preparation import Preparation
 
 _NAMED = 5  # maximum columns in a sentence
@@ -90,9 +90,9 @@ class Expected:
     # the numbers (D,) of values of points (n, D) outside the range of the training data; None if
     # such values are not clamped, or on purpose
     outside: Callable[[NDArray[np.float32]], NDArray[np.int64]] | None = None
-    # points (n, D) of another instrument in the unit of the training data; None if a board with
-    # this instrument does not convert them
-    converted: Callable[[NDArray[np.float32], Instrument], NDArray[np.float32] | None] | None = None
+    # returns points (n, D) of another instrument in the unit of the training data, with notices;
+    # None if a board with this instrument does not convert them
+    converted: Converter | None = None
 
     @property
     def label(self) -> str:

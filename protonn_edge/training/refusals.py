@@ -101,6 +101,11 @@ def without_effect(when: Callable[[TrainingRequest], object], names: str, becaus
     )
 
 
+def excluded(when: Callable[[TrainingRequest], object], because: str, it: str = "{it}") -> Refusal:
+    """Return the refusal of what is given, although something else in the training excludes it."""
+    return Refusal(when, f"{it} is given, but {because}; leave {it} out")
+
+
 class _Names(dict[str, Any]):
     """Names a parameter as in Python, unless it has another name."""
 
@@ -165,14 +170,14 @@ REFUSALS: tuple[Refusal, ...] = (
         "the data and the model to start from differ in what they predict: classes, sets of labels "
         "or numbers; start from a model of the same kind, or from none",
     ),
-    Refusal(
+    excluded(
         lambda case: (
             case.model is not None
             and case.asked is not None
             and not case.asked.continues(case.model.features, case.settings)
         ),
-        "features are given, but the model to start from has features of its own, or none; leave "
-        "{features} out",
+        "the model to start from has features of its own, or none",
+        "{features}",
     ),
     Refusal(
         lambda case: (
@@ -186,11 +191,11 @@ REFUSALS: tuple[Refusal, ...] = (
         "{augment} is {settings.augment}, but {image_shape} is not given; give the height and "
         "width of the images",
     ),
-    Refusal(
+    excluded(
         lambda case: (
             case.settings.clip > 0 and case.asked is not None and not case.asked.can_be_clipped
         ),
-        "{clip} is {settings.clip:g}, but {features} makes values that are not clipped; leave "
-        "{clip} out",
+        "{features} makes values that are not clipped",
+        "{clip}",
     ),
 )

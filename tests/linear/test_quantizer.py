@@ -34,15 +34,15 @@ def test_every_input_is_within_the_proven_range(
     scores = integers.scores(ends)
     low, high = integers.own_stages[-1].output.ends
     assert (low, high) == (scores.min(), scores.max())
-    assert -(1 << (integers.own_stages[-1].output_bits - 1)) <= low
-    assert high < 1 << (integers.own_stages[-1].output_bits - 1)
+    assert -(1 << (integers.own_stages[-1].output.bits - 1)) <= low
+    assert high < 1 << (integers.own_stages[-1].output.bits - 1)
 
 
 def test_sums_have_16_bits_where_these_are_enough() -> None:
     few = quantize(random_linear_model(features=40, classes=6))
-    assert (numbers_of(few)["accumulator_bits"], few.own_stages[-1].output_bits) == (16, 16)
+    assert (numbers_of(few)["accumulator_bits"], few.own_stages[-1].output.bits) == (16, 16)
     many = quantize(random_linear_model(features=2_000, classes=2))
-    assert (numbers_of(many)["accumulator_bits"], many.own_stages[-1].output_bits) == (24, 32)
+    assert (numbers_of(many)["accumulator_bits"], many.own_stages[-1].output.bits) == (24, 32)
 
 
 def test_a_bias_that_is_far_off_takes_32_bits() -> None:

@@ -6,4 +6,5 @@ from protonn_edge.chain.entries import Requested
 
 REQUESTS = (Requested("train:AudioRequest", 3),)
 STAGES = {"audio": ""}
+FUNCTIONS = {"audio": ("onset",)}
 SMALLER = {"audio": ("fewer bands in --features",)}

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain import stored
 from protonn_edge.chain.checks import Float64
-from protonn_edge.chain.features import Features
+from protonn_edge.chain.features import Features, feeding
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.model import Model
@@ -224,7 +224,7 @@ def _scores(
     for start in range(0, len(X), _ROWS_AT_ONCE):
         rows = X[start : start + _ROWS_AT_ONCE]
         if model.features is not None:
-            stages, given = model.features.feeding(inputs), model.features.points.quantizer
+            stages, given = feeding(model.features, inputs), model.features.points.quantizer
             values = given.quantize(rows)
             for stage in stages:
                 values = stage.run(values)

@@ -15,7 +15,7 @@ from protonn_edge.cli.command import Output, option
 from protonn_edge.cli.options import FiniteRange
 from protonn_edge.datasets import TableOptions
 from protonn_edge.datasets.recorded import read_recording
-from protonn_edge.errors import InputError
+from protonn_edge.errors import unneeded
 from protonn_edge.evaluation.terminal import fact_table
 from protonn_edge.sensors.live import live_figures
 from protonn_edge.sensors.windowing import SAMPLES_LIMIT, VOTES_LIMIT
@@ -48,7 +48,7 @@ class StreamOptions(AddedOptions):
         if self.hop is None:
             return False
         if model.policy.predicts == "value":
-            raise InputError("--hop counts events, but the model predicts a number; omit it")
+            raise unneeded("--hop", "counts events, but the model predicts a number")
         recorded = read_recording(data, table)
         live = live_figures(model, recorded, self.hop, self.votes, self.refractory)
         out.notice([*recorded.dataset.notices, *live.notices])

@@ -26,7 +26,8 @@ def notices(settings: Any, n_projections: int) -> list[Notice]:
     if not settings.teachable:
         return []
     try:
-        Teachable(settings.teachable).check_eeprom(n_projections, load_board("uno"))
+        store = Teachable(settings.teachable).integers(1)
+        store.check_eeprom(n_projections, load_board("uno"))
     except CheckFailed as error:
         return [Notice("eeprom", f"{error}, or build for another board", warning=True)]
     return []
