@@ -89,7 +89,7 @@ def _stray(x: Float32) -> tuple[float, ...] | None:
 
 
 def _apart(X: Float32, least: Float32, most: Float32) -> list[int]:
-    """Return the features that may have stand-ins, as some of their values tell."""
+    """Return the features that may have stand-ins, judged by some of their values."""
     some = X[:: max(1, len(X) // _JUDGED_VALUES)].astype(float)
     some[(some == least) | (some == most)] = np.nan
     low, high = np.fmin.reduce(some, axis=0), np.fmax.reduce(some, axis=0)
