@@ -21,6 +21,7 @@ from protonn_edge.datasets.cells import (
     meaning_of,
 )
 from protonn_edge.datasets.moments import Moments
+from protonn_edge.datasets.units import split_unit
 
 _FIRST_ROWS = 1_000
 _LABEL_ROWS = 2  # rows of a class, on average, below which numbers are not classes
@@ -145,6 +146,13 @@ class Column:
             return False
         parts = (self.values[:_FIRST_ROWS], self.values)  # the first ones decide most columns
         return all(bool((np.nan_to_num(part) % 1 == 0).all()) for part in parts)
+
+    def rename(self, name: str) -> None:
+        """Give it a name, unless that is empty, with the unit of the old one."""
+        unit = split_unit(self.name)[1]
+        with_unit = f"{name} ({unit})" if unit and not split_unit(name)[1] else name
+        if name:
+            self.renamed, self.name = self.name, with_unit
 
     def of_rows(self, rows: NDArray[np.bool_]) -> None:
         """Keep only some rows."""
