@@ -121,7 +121,7 @@ class Explorer:
             if fork is not None:
                 yield from self._parted(state, before, fork)
                 return
-            state.spend(self._spent(before, state.place))
+            state.spend(_spent(self.program, before, state.place))
             if not self._moved(state, before):
                 yield state
                 return
@@ -159,7 +159,7 @@ class Explorer:
         for place, sense in ((fork.taken, True), (fork.other, False)):
             each = state.copy()
             each.place = place
-            each.spend(self._spent(before, place))
+            each.spend(_spent(self.program, before, place))
             if isinstance(fork.bit, Bit):
                 each.narrow(fork.bit.root, fork.bit.mask if sense else ~fork.bit.mask)
             else:
@@ -170,16 +170,6 @@ class Explorer:
                 self.stopped.append(each)
             else:
                 yield each
-
-    def _spent(self, before: int, place: int) -> int:
-        """Return the cycles of an instruction that leads to a place."""
-        here = self.program.reached(before)
-        cycles = here.cycles_on(self.program.core)
-        if here.name in instruction_set.BRANCHES and place != here.end:
-            cycles += instruction_set.TAKEN_BRANCH
-        elif here.name in instruction_set.SKIPS:
-            cycles += (place - here.end) // 2
-        return cycles
 
     # ---- order ----
 
@@ -312,6 +302,17 @@ class Explorer:
             state.cycles = spanned(states)
             self.ways.append(way)
         return state
+
+
+def _spent(program: LinkedProgram, before: int, place: int) -> int:
+    """Return the cycles of an instruction that leads to a place."""
+    here = program.reached(before)
+    cycles = here.cycles_on(program.core)
+    if here.name in instruction_set.BRANCHES and place != here.end:
+        cycles += instruction_set.TAKEN_BRANCH
+    elif here.name in instruction_set.SKIPS:
+        cycles += (place - here.end) // 2
+    return cycles
 
 
 def _equal_registers(one: ChipState, other: ChipState, live: Live) -> bool:
