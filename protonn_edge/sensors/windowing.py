@@ -345,6 +345,7 @@ class Windowing:
             votes=self.votes,
             refractory=self.refractory,
             period_us=round(1e6 / self.sampling.actual_rate),
+            live_sound="sensors/onset.j2",
             live_answer="sensors/answer.j2" if rule is None else f"sensors/policy/{rule}.j2",
             parts=parts_of(self.model),
             receives=any(part.receives for part in parts_of(self.model)),
