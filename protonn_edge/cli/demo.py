@@ -42,7 +42,7 @@ _SETTINGS: dict[str, Any] = {
 }
 
 
-@command("demo", apart={"--csv": "--board --open"}, examples=("-o demo",))
+@command("demo", apart={"--csv": "--board"}, examples=("-o demo",))
 def demo_command(
     board_name: str = BOARD,
     output: Path = option(
