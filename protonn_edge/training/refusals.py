@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
 from protonn_edge.system.lazy import later
-from protonn_edge.training.parameters import Parameter
+
+if TYPE_CHECKING:
+    from protonn_edge.training.parameters import Parameter
 
 _feature_refusals = later("protonn_edge.training.requests", "refusals")
 
