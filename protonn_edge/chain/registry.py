@@ -30,6 +30,8 @@ and the folder of a stage in
 ``onnx``      ``formula(x, stage)``, its formula in ONNX, if that can express it
 ``proof``     ``forms(stage, inputs, reference)``, its values as sums of tables, if they are that,
               or ``executed(stage, proof, start, inputs)``, which proves a loop of its own
+``bounds``    ``bounds(stage, box)``, its values for all inputs in boxes, or, of scores,
+              ``leads(stage, box, classes)``, how far some are at least above all others
 """
 
 from __future__ import annotations

@@ -125,9 +125,14 @@ class Choice:
             return self.kind
         return f"{self.kind} {_CHANCE if self.points is None else format(self.points, 'g')}"
 
+    @property
+    def is_of_speed(self) -> bool:
+        """Whether it prefers a fast candidate."""
+        return _COSTS.get(self.kind) is cycles_of
+
     def check(self, board: Board) -> None:
         """Refuse to choose by time where cycles are not predicted."""
-        if _COSTS.get(self.kind) is cycles_of:
+        if self.is_of_speed:
             check_predicted("--choose", str(self), board, "choose 'smallest-within' or 'best'")
 
     def ranked(self, candidates: Sequence[Record]) -> list[Record]:
@@ -226,7 +231,7 @@ def refit(
             classifier.fit(points.X, points.y, groups=points.groups)
         model = classifier.to_model(classes=classes, feature_names=feature_names)
         try:
-            refitted = _checked(model, candidate, points, search)
+            refitted = checked(model, candidate, points, search)
         except CheckFailed as failure:
             reasons[candidate.number] = str(failure)
             if isinstance(failure, _TooSlow):
@@ -250,7 +255,7 @@ class _TooSlow(CheckFailed):
     """The bound of the linked program exceeds the limit of the latency."""
 
 
-def _checked(
+def checked(
     model: Model, candidate: Record, points: TrialPoints, search: dict[str, Any]
 ) -> Refitted:
     """Return a trained model with its figures; raise `CheckFailed` if it exceeds a limit."""
