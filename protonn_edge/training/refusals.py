@@ -9,14 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
 from protonn_edge.system.lazy import later
-
-if TYPE_CHECKING:
-    from protonn_edge.training.parameters import Parameter
 
 _feature_refusals = later("protonn_edge.training.requests", "refusals")
 
@@ -57,7 +54,7 @@ class TrainingRequest:
 
     def names_only_for(self, what: str) -> str:
         """Return the parameters that only "classes" or "devices" use, separated by blanks."""
-        declared: Mapping[str, Parameter] = self.settings.parameters
+        declared: Mapping[str, Any] = self.settings.parameters
         return " ".join(name for name, each in declared.items() if what in each.only.split())
 
     def differs(self, name: str) -> bool:
