@@ -93,9 +93,11 @@ def _replayed_builds() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def arduino_core(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def arduino_core() -> Path:
     """Return the Arduino core for the Uno, compiled once for all tests of sketches."""
-    return build_core(tmp_path_factory.mktemp("core"))
+    folder = _BUILDS / "core"
+    folder.mkdir(exist_ok=True)
+    return build_core(folder)
 
 
 @pytest.fixture(scope="session")
