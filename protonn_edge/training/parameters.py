@@ -127,6 +127,13 @@ LEARNING_RATE = Parameter((Number(float, 1e-9, 1e9),), "The largest step size.",
 INPUT_NOISE = Parameter(
     (DEVIATION, AUTO), "Standard deviation of noise to add to normalized features.", "--noise"
 )
+AUGMENT = Parameter(
+    ("boolean", SHARE),
+    "Shift, rotate, scale and distort images slightly, or move the features of sounds; --set "
+    "augment=SHARE sets the share of them.",
+    "--augment/--no-augment",
+    True,
+)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -335,7 +342,7 @@ class SharedParameters(FeatureParameters):
     random_state: int | np.random.RandomState | None = parameter(None, "random_state")
     callback: Callback | None = parameter(None, callable, None)
 
-    # ProtoNN's parameters that the preparation of points reads, with their values for other kinds.
+    # Parameters of some kinds that the preparation of points reads, with their values for others.
     augment: bool | float = field(init=False, default=False)
     group_shift: float = field(init=False, default=0.0)
     strangers: float = field(init=False, default=0.0)

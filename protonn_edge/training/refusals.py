@@ -185,7 +185,11 @@ REFUSALS: tuple[Refusal, ...] = (
         "that the data has of its own; give both",
     ),
     Refusal(
-        lambda case: bool(case.settings.augment) and case.settings.image_shape is None,
+        lambda case: (
+            bool(case.settings.augment)
+            and case.settings.image_shape is None
+            and (case.asked is None or case.asked.augmentation(1.0) is None)
+        ),
         "{augment} is {settings.augment}, but {image_shape} is not given; give the height and "
         "width of the images",
     ),
