@@ -51,9 +51,9 @@ _ADD_ARCHIVE = (
     "export",
     needs={
         "--read": "--data",
-        "--rate --unit --hop --votes --refractory": "--sensor",
+        "--rate --unit --hop --votes": "--sensor",
         "--platformio --c --data --observe --max-flash": "model_file",
-        "--unit --hop --votes --refractory": "model_file",
+        "--unit --hop --votes": "model_file",
     },
     apart={
         "--arduino": "--platformio --c",
