@@ -16,7 +16,9 @@ from protonn_edge.datasets import TableOptions
 def test_the_columns_of_the_features_are_named_as_in_the_page(tmp_path: Path):
     rng = np.random.default_rng(0)
     y = np.arange(60) % 2
-    rows = [f"{label},{x:.2f},{int(x > 0.7)}" for label, x in zip(y, rng.normal(y, 0.3))]
+    rows = [
+        f"{label},{x:.2f},{int(x > 0.7)}" for label, x in zip(y, rng.normal(y, 0.3), strict=True)
+    ]
     table = tmp_path / "t.csv"
     table.write_text("\n".join(rows) + "\n")
     read = ["--read", "label=first"]
