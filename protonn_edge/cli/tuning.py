@@ -380,12 +380,13 @@ def _sentences(
     record: dict[str, Any], refitted: choices.Refitted, points: TrialPoints, choice: choices.Choice
 ) -> list[str]:
     board, figures, linked = points.board, refitted.fit.figures, refitted.linked
-    bound = ""
+    bound, mean = "", figures.mean_cycles
     if linked is not None and linked.possible.proven:
+        mean = mean and min(mean, linked.possible.most)
         bound = f", at most {board.milliseconds(linked.possible.most):.3f} ms, {PROVEN}"
     time = ""
-    if figures.mean_cycles is not None:
-        time = f"; {board.milliseconds(figures.mean_cycles):.3f} ms on average{bound}"
+    if mean is not None:
+        time = f"; {board.milliseconds(mean):.3f} ms on average{bound}"
     metric = "" if points.metric == ACCURACY else f"{points.metric} "
     sizes = "".join(f", {size.symbol} = {size.number}" for size in refitted.model.sizes)
     kind, settings = settings_of_kind(refitted.candidate.settings)

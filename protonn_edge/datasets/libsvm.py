@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from protonn_edge.datasets.cells import FLOAT32_MAX
+from protonn_edge.datasets.cells import FLOAT32_MAX, TOO_LARGE, is_too_large
 from protonn_edge.datasets.dataset import INDEX_LIMIT, Table, check_table_size
 from protonn_edge.datasets.label_sets import LabelSetTable
 from protonn_edge.datasets.naming import label_text
@@ -105,6 +105,8 @@ def _parsed(pair: str, before: int, where: str) -> tuple[int, float]:
         index, value = int(left), float(right)
     except ValueError:
         index, value = -1, 0.0
+    if index >= 0 and is_too_large(right):
+        raise InputError(f"{where} has {pair[:40]!r}, but {TOO_LARGE}; correct the line")
     if index < 0 or not abs(value) <= FLOAT32_MAX or "_" in pair:
         raise InputError(f"{where} has {pair[:40]!r}, which is not index:number; correct the line")
     if not before < index <= INDEX_LIMIT:

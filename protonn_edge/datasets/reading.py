@@ -336,9 +336,16 @@ def _points_of(
 def _in_trained_unit(table: Table, expected: Expected) -> Table:
     """Return a table with its values in the unit of the model's training data."""
     here, there = table.instrument, expected.instrument
-    if here is None or there is None or not here.is_unlike(there):
+    if here is None or (there is None and expected.converted is None):
+        return table
+    if there is not None and not here.is_unlike(there):
         return table
     converted = expected.converted and expected.converted(table.X, here)
+    if converted is None and there is None:
+        raise InputError(
+            f"{table.source} has counts of {here}, but the model was trained on decimal numbers in "
+            "an unknown unit; give their unit, for example with 'predict --unit g'"
+        )
     if converted is None:
         raise InputError(
             f"{table.source} was recorded with {here}, but the model was trained on data from "

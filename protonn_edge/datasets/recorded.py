@@ -271,7 +271,9 @@ def _of_tables(paths: Sequence[Path], options: TableOptions, labels: Sequence[st
         check_is_text(path)
     usual = USUAL_DELIMITERS.get(paths[0].suffix.lower(), "\t")
     table = read_table(paths, delimiter=usual, options=options, labels=labels, recorded=True)
-    origins = {str(path): FileFacts(*of_recording(path, table.feature_names)) for path in paths}
+    features = {each.feature: each.first_name for each in table.columns}
+    names = [features.get(number, name) for number, name in enumerate(table.feature_names)]
+    origins = {str(path): FileFacts(*of_recording(path, names)) for path in paths}
     notices = (*table.notices, *without_units(origins))
     table = replace(
         table, notices=notices, sample_rate=one_rate(origins), instrument=one_instrument(origins)

@@ -178,7 +178,7 @@ class _Judge:
         roles = Roles(label, how, one_hot=one_hot, indicators=indicators)
         self.judge(rest, roles)
         for column, new in self.named.channels.items():
-            column.name = _with_unit(new, column.name) if new else column.name
+            column.rename(new or "")
         return roles
 
     def in_order(
@@ -379,12 +379,6 @@ class _Judge:
             for column in columns:
                 column.role, column.evidence = "in doubt", f"it {doubt}"
             roles.notices.append(Notice("doubt", text, True, tuple(each.key for each in columns)))
-
-
-def _with_unit(name: str, of: str) -> str:
-    """Return a new name with the unit of the old one."""
-    unit = split_unit(of)[1]
-    return f"{name} ({unit})" if unit and not split_unit(name)[1] else name
 
 
 def _changes(labels: NDArray[np.int64] | None) -> NDArray[np.bool_] | np.bool_:

@@ -76,6 +76,9 @@ def converter_for(
     """
 
     def converted(X: Float32, measured: Instrument) -> tuple[Float32, tuple[Notice, ...]] | None:
+        if model.instrument is None:
+            decimals = measured.sensor and chain and chain().raw_inputs.exponents.any()
+            return None if decimals else (X, ())
         found = CountConversion.of(measured, model.instrument)
         if found is None:
             return None

@@ -90,7 +90,8 @@ class Choice:
 
     # best: the most accurate candidate, of equals that of least log loss. Among those nearly as
     # accurate, default-within: the most accurate of the first trials (or the best if there is
-    # none); smallest-within: the one with the least flash; fastest-within: with the fewest cycles
+    # none), unless another one is smaller, no slower and more accurate; smallest-within: the one
+    # with the least flash; fastest-within: with the fewest cycles
     kind: str = _BEST
     # percentage points below the best that count as nearly; None means `lead_by_chance`
     points: float | None = 0.0
@@ -148,7 +149,20 @@ class Choice:
             first = cost(each) if near and cost else 0.0
             return (not near, first, -round(each.score, 12), each.loss, flash_of(each), each.number)
 
-        return sorted(candidates, key=order)
+        ordered = sorted(candidates, key=order)
+        return _dominating_first(ordered) if self.kind == _DEFAULT else ordered
+
+
+def _dominating_first(ordered: list[Record]) -> list[Record]:
+    """Return candidates with those first that beat the first one in accuracy, size and time."""
+    dominating = [
+        each
+        for each in ordered
+        if round(each.score - ordered[0].score, 12) > 0
+        and flash_of(each) < flash_of(ordered[0])
+        and cycles_of(each) <= cycles_of(ordered[0])
+    ]
+    return [*dominating, *(each for each in ordered if each not in dominating)]
 
 
 def lead_by_chance(candidates: Sequence[Record]) -> float:

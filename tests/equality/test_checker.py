@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
+from equality.checker_fuzz import fuzz
 from equality.checking import run
 
 from protonn_edge.proof.checker import sums
@@ -20,6 +21,12 @@ def test_the_checker_shares_nothing_with_the_proof() -> None:
         r"^from (\S*proof\S*) import", "".join(map(Path.read_text, folder.glob("*.py"))), re.M
     )
     assert {name.rpartition(".")[0] for name in imports} == {"protonn_edge.proof.checker"}
+
+
+def test_random_programs_do_what_the_checker_says() -> None:
+    tally = fuzz(range(20))
+    assert tally["sums"] > 5
+    assert tally["functions"] > 500
 
 
 @needs_emulated_avr

@@ -261,7 +261,7 @@ class Execution(Moves):
         if isinstance(bit, int):
             chip.place = ways[1 - bit]
         elif isinstance(bit, One | Less):
-            chip.fork = bit, ways[0], ways[1]
+            chip.place, chip.fork = here.address, (bit, ways[0], ways[1])
         else:
             raise NotSeparable("a branch depends on several inputs")
 

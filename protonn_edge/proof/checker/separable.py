@@ -9,7 +9,6 @@ Nothing is shared with `proof` but the decoder of instructions.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -26,13 +25,10 @@ from protonn_edge.proof.checker.chip import (
     Execution,
     NotSeparable,
 )
-from protonn_edge.proof.checker.sums import Less, One, SumNode, Terms
+from protonn_edge.proof.checker.sums import SumNode, Terms
+from protonn_edge.proof.checker.ways import Ways, closed
 
 _KEPT = (*range(2, 18), 28, 29)
-_MOST_STATES, _MOST_STEPS = 256, 2_000_000
-
-Facts = frozenset[tuple[Any, Any, bool]]
-"""Numbers, as their bytes: the first is less than the second one, or (False) not greater."""
 
 
 def deciding_points(model: IntegerChain) -> NDArray[np.uint8]:
@@ -56,16 +52,16 @@ def check_separable(program: LinkedProgram, model: IntegerChain, parts: Sequence
         check.check(parts)
     except (CheckFailed, LookupError, ValueError) as failure:
         raise NotSeparable(f"the code is not that of functions: {failure}") from failure
-    return check.steps
+    return check.ways.steps
 
 
 class _Check:
     def __init__(self, program: LinkedProgram, model: IntegerChain) -> None:
         own = (v for v in program.variables if v.source == "pnn_model.c")
         writable = frozenset(p for v in own for p in range(v.address, v.address + v.size))
-        self._execution = Execution(program, model.n_features, writable)
-        self._sums = self._execution.sums
-        self._program, self._model, self.steps = program, model, 0
+        self.ways = Ways(Execution(program, model.n_features, writable))
+        self._execution = self.ways.execution
+        self._sums, self._program, self._model = self._execution.sums, program, model
         self._size = model.own_stages[-1].output.bits // 8
 
     def check(self, parts: Sequence[int]) -> None:
@@ -76,14 +72,16 @@ class _Check:
         chips[0].flags[INTERRUPTS] = interrupts = self._sums.one("interrupts")
         calls = [("begin", 0, 0), *pushes, ("finish", 0, 0)] if parts else [("predict", 0, 0)]
         for function, first, count in calls:
-            chips = self._run([self._calling(chip, function, kept, first, count) for chip in chips])
+            chips = self.ways.run(
+                [self._calling(chip, function, kept, first, count) for chip in chips]
+            )
             for chip in chips:
                 if any(chip.registers[number] != value for number, value in kept.items()):
                     raise NotSeparable("a register is not restored")
                 if chip.top != STACK or chip.flags[INTERRUPTS] != interrupts:
                     raise NotSeparable("the stack or the interrupts are not as before")
         for chip in chips:
-            (asked,) = self._run([self._calling(chip, "scores", {1: 0})])
+            (asked,) = self.ways.run([self._calling(chip, "scores", {1: 0})])
             self._check_answers(chip, asked)
 
     def _calling(
@@ -116,7 +114,7 @@ class _Check:
             total = self._sums.total(score)
             if total is None or not self._is_separable(*total):
                 raise NotSeparable(f"score {label} is no sum of functions of one input each")
-        label, facts = chip.registers[24], _closed(chip.facts)
+        label, facts = chip.registers[24], closed(chip.facts)
         if not isinstance(label, int) or label >= len(scores):
             raise NotSeparable("the class is no number")
         for other, score in enumerate(scores):
@@ -131,101 +129,8 @@ class _Check:
         root, functions = next(iter(terms.items()), (0, ()))
         if isinstance(root, SumNode) and len(terms) == 1 and number == 0:
             half = 1 << 8 * root.size - 1
-            (low, high), ((_, factor),) = self._model.own_stages[-1].output.ends, functions
-            fits = -half < low and high < half and factor in {1, 256**self._size - 1}
+            low, high = self._model.own_stages[-1].output.ends
+            whole = [((self._sums.one(root).token, sign % 256**self._size),) for sign in (1, -1)]
+            fits = -half < low and high < half and functions in whole
             return fits and self._is_separable(1, root.terms)
         return all(isinstance(root, int) for root in terms)
-
-    # ---- execution ----
-
-    def _run(self, chips: list[CheckedChip]) -> list[CheckedChip]:
-        """Return the states behind the functions that were entered."""
-        while True:
-            chips = [self._advanced(chip) for chip in chips]
-            places = {chip.place for chip in chips}
-            if len(places) != 1 or len(chips) > _MOST_STATES:
-                raise NotSeparable("the ways of comparisons do not meet")
-            if places == {self._execution.end}:
-                return chips
-            chips = _distinct([each for chip in chips for each in self._met(chip)])
-
-    def _advanced(self, chip: CheckedChip) -> CheckedChip:
-        """Return the state where the function returns, or a comparison of sums decides."""
-        while chip.place != self._execution.end:
-            if chip.fork is None:
-                self._step(chip)
-            elif isinstance(chip.fork[0], Less):
-                break
-            else:
-                (chip,) = self._met(chip)
-        return chip
-
-    def _step(self, chip: CheckedChip) -> None:
-        self._execution.step(chip)
-        self.steps += 1
-        if self.steps > _MOST_STEPS:
-            raise NotSeparable(f"there is no end after {self.steps:,} instructions")
-
-    def _met(self, chip: CheckedChip) -> list[CheckedChip]:
-        """Return the states where two ways behind a fork meet: one, if an input decides."""
-        assert chip.fork is not None
-        bit, *places = chip.fork
-        ways = [self._way(chip, place, bit, sense=k == 0) for k, place in enumerate(places)]
-        pairs = [
-            (_distance(x, y), i + k, x, y)
-            for (i, x), (k, y) in product(*map(enumerate, ways))
-            if (x.place, x.top) == (y.place, y.top)
-        ]
-        if not pairs:
-            raise NotSeparable("two ways do not meet")
-        _, _, x, y = min(pairs, key=lambda pair: pair[:2])
-        if isinstance(bit, Less):
-            return [x, y]
-        join = self._sums.joined
-        x.registers = [join(*pair, bit) for pair in zip(x.registers, y.registers, strict=True)]
-        x.flags = [join(*pair, bit) for pair in zip(x.flags, y.flags, strict=True)]
-        used = x.memory.keys() | y.memory.keys()
-        x.memory = {at: join(x.memory.get(at), y.memory.get(at), bit) for at in used}
-        x.fork = None
-        return [x]
-
-    def _way(
-        self, chip: CheckedChip, place: int, bit: One | Less, *, sense: bool
-    ) -> list[CheckedChip]:
-        """Return all states on a way to the next fork."""
-        way = [chip.copy()]
-        way[0].place, way[0].fork = place, None
-        if isinstance(bit, Less):
-            way[0].facts |= {(bit.xs, bit.ys, True) if sense else (bit.ys, bit.xs, False)}
-        while way[-1].fork is None and way[-1].place != self._execution.end:
-            way.append(way[-1].copy())
-            self._step(way[-1])
-        return way
-
-
-def _distance(x: CheckedChip, y: CheckedChip) -> int:
-    """Return how many registers hold different numbers."""
-    pairs = zip(x.registers, y.registers, strict=True)
-    return sum(isinstance(v, int) and isinstance(w, int) and v != w for v, w in pairs)
-
-
-def _distinct(chips: list[CheckedChip]) -> list[CheckedChip]:
-    """Return states of which no two are equal but for their facts; they have the common ones."""
-    kept: dict[Any, CheckedChip] = {}
-    for chip in chips:
-        key = chip.place, tuple(chip.registers), frozenset(chip.memory.items())
-        facts = _closed(chip.facts)
-        chip.facts = facts & kept[key].facts if key in kept else facts
-        kept[key] = chip
-    return [*kept.values()]
-
-
-def _closed(facts: Facts) -> Facts:
-    """Return facts and all that follows from them."""
-    closed = {*facts, *((x, y, False) for x, y, _ in facts)}
-    for between in {name for fact in facts for name in fact[:2]}:
-        into = [fact for fact in closed if fact[1] == between]
-        out = [fact for fact in closed if fact[0] == between]
-        closed |= {(x, y, a or b) for x, _, a in into for _, y, b in out}
-        closed |= {(x, y, False) for x, _, a in into for _, y, b in out}
-    return frozenset(closed)
