@@ -210,7 +210,7 @@ def listen(
             ("sum", "<u4"),
             ("latency", "<u4"),
             ("most", "<u2"),
-            ("scores", f"<i{model.own_stages[-1].output_bits // 8}", model.n_classes),
+            ("scores", f"<i{model.own_stages[-1].output.bits // 8}", model.n_classes),
         ]
     )
     with TemporaryDirectory() as folder:

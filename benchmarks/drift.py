@@ -154,7 +154,7 @@ def costs(
             "data": name,
             "kind": kind,
             "classes": plain.n_classes,
-            "score_bits": plain.own_stages[-1].output_bits,
+            "score_bits": plain.own_stages[-1].output.bits,
             "sram": after.sram_bytes - before.sram_bytes,
             "flash": after.flash_bytes - before.flash_bytes,
             "cycles": [int(cycle) for cycle in np.quantile(more - cycles, [0, 0.5, 1])],

@@ -145,7 +145,7 @@ def measure(row: _Compared, dataset: Dataset) -> Record:
                 "integers_percent": 100 * compared.integers,
                 "lost": 100 * (compared.floats - compared.integers),
                 "warned": compared.loses,
-                "score_bits": quantize(model).own_stages[-1].output_bits,
+                "score_bits": quantize(model).own_stages[-1].output.bits,
             }
         )
     lost = [each["lost"] for each in models]

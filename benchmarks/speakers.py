@@ -29,7 +29,7 @@ from protonn_edge.chain.integer_stage import run_through
 from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.features.audio.clips import fitted_to
-from protonn_edge.features.audio.train import AudioRequest
+from protonn_edge.features.audio.train.request import AudioRequest
 from protonn_edge.kinds.dense.train import DenseClassifier
 from protonn_edge.quantization import quantize
 

@@ -84,7 +84,7 @@ _SOME_WORDS: dict[str, Any] = {
 }
 _HAR: dict[str, Any] = {"n_projections": 10, "n_prototypes": 40, "teachable": 30}
 _WATCH: dict[str, Any] = {"n_projections": 20, "n_prototypes": 60, "teachable": 35}
-_DRAWS = 3  # of what a speaker teaches
+DRAWS = 3  # of what a speaker teaches
 _MOST = 5
 _NEW_WORDS = (7, 8, 9)
 # For new words: copies of each training clip, moved by `Spoken.moved`, and as many stretched ones.
@@ -143,7 +143,7 @@ def _spread(X: Float32, y: Indices, generator: np.random.Generator) -> Person:
     return Person(X, y, np.array(examples), np.flatnonzero(tested))
 
 
-def _drawn(
+def drawn(
     spoken: audio.Spoken,
     taught: NDArray[np.bool_],
     tested: NDArray[np.bool_],
@@ -165,8 +165,8 @@ def _words(path: Path, seed: int, **changed: Any) -> Pairs:
     spoken = audio.read_spoken(path)
     for speaker in range(len(spoken.names)):
         own = spoken.of(spoken.speakers == speaker)
-        model = _of_words(spoken.of(spoken.speakers != speaker), seed, **changed)
-        yield model, partial(_drawn, own, own.numbers < 10, own.numbers >= 10)
+        model = of_words(spoken.of(spoken.speakers != speaker), seed, **changed)
+        yield model, partial(drawn, own, own.numbers < 10, own.numbers >= 10)
 
 
 def _new_words(path: Path, seed: int, **changed: Any) -> Pairs:
@@ -178,10 +178,11 @@ def _new_words(path: Path, seed: int, **changed: Any) -> Pairs:
     for speaker in range(len(spoken.names)):
         own = spoken.of((spoken.speakers == speaker) & (spoken.numbers < 20))
         taught = np.isin(own.digits, _NEW_WORDS) & (own.numbers >= 10)
-        yield model, partial(_drawn, own, taught, own.numbers < 10)
+        yield model, partial(drawn, own, taught, own.numbers < 10)
 
 
-def _of_words(spoken: audio.Spoken, seed: int, **settings: Any) -> Model:
+def of_words(spoken: audio.Spoken, seed: int, **settings: Any) -> Model:
+    """Return a teachable model of the digits of some speakers."""
     classifier = ProtoNNClassifier(random_state=seed, **{**_WORDS, **settings})
     X = spoken.clips.astype(np.float32)
     model: Model = classifier.fit(X, spoken.digits, groups=spoken.speakers).to_model()
@@ -273,7 +274,7 @@ def measure(case: Case, seeds: Sequence[int], untaught: bool) -> Iterator[Record
     found: dict[str, dict[str, list[list[float]]]] = {}
     for seed in seeds:
         for place, (model, drawn) in enumerate(case.taught(DATA / case.file, seed, **changed)):
-            for draw in range(_DRAWS):
+            for draw in range(DRAWS):
                 generator = np.random.default_rng([seed, place, draw])
                 person = drawn(generator)
                 board, y = Board(quantize(model), person), person.y[person.tested]

@@ -8,9 +8,11 @@
   audio.py), six speakers whom the model has never heard
 - ``recorded``: trained on five of these speakers, tested on the sixth; the mean of all six
 - ``both``: trained on five of them and on the synthetic takes, tested on the sixth
+- ``taught``: a teachable model of both, after three examples of each word by the sixth (see
+  teaching.py)
 
-Accuracies are those of the integer model. Settings were chosen on synthesizers: models of one were
-tested on the voices of the others.
+Accuracies are those of the integer model. Settings were chosen on synthesizers: models of some were
+tested on the voices of others.
 """
 
 from __future__ import annotations
@@ -25,85 +27,99 @@ import rounding  # noqa: F401 - before NumPy
 import audio
 import click
 import numpy as np
-from numpy.typing import NDArray
 from printing import Columns, Record, print_table
 from rows import DATA
+from teaching import DRAWS, Board, drawn, of_words
 
-from protonn_edge.chain.integer_stage import run_through
+from protonn_edge.chain.model import Model
 from protonn_edge.datasets.onset import onset_of
 from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.evaluation.accuracy import share_right
-from protonn_edge.features.audio.clips import fitted_to
-from protonn_edge.features.audio.train import AudioRequest
 from protonn_edge.kinds.dense.train import DenseClassifier
 from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.speech.synthesizers import installed
 from protonn_edge.speech.takes import Studio, Vocabulary
 
 DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
-COPIES = 4
-_SETTINGS: dict[str, Any] = {"hidden": "40", "input_noise": 0.3, "epochs": 20}
-_SEED_OF_COPIES = 5
-_FULL_SCALE = np.array([[-32768.0], [32767.0]]).repeat(audio.SAMPLES, axis=1)
-ROWS = ("synthetic", "recorded", "both")
+_SETTINGS: dict[str, Any] = {
+    "features": f"{audio.FEATURES},onset:{audio.ONSET}",
+    "hidden": "80",
+    "input_noise": 0.3,
+    "copies": 4,
+    "augment": True,
+    "epochs": 20,
+}
+_TEACHABLE: dict[str, Any] = {"epochs": 40, "augment": True}
+_EXAMPLES = 3  # of each word
+_FIRST_SYNTHETIC = 100  # the number of the first speaker of synthetic takes
+ROWS = ("synthetic", "recorded", "both", "taught")
 
-Features = NDArray[np.float32]  # (n, D)
-Digits = NDArray[np.int64]
 
-
-def spoken_takes(speakers: int, seed: int) -> tuple[NDArray[np.int16], Digits]:
-    """Return the clips (n, samples) of synthetic takes, and their digits."""
+def spoken_takes(speakers: int, seed: int) -> audio.Spoken:
+    """Return synthetic takes; their speakers follow those of the recordings."""
     studio = Studio(tuple(installed()), "en", speakers, 8000, 1.0, seed)
-    clips, digits = [], []
-    for files in studio.takes(Vocabulary(DIGITS)):
+    takes, digits, groups = [], [], []
+    for speaker, files in enumerate(studio.takes(Vocabulary(DIGITS))):
         for name, content in files.items():
             with wave.open(io.BytesIO(content)) as file:
                 samples = np.frombuffer(file.readframes(file.getnframes()), np.int16)
-            whole = np.pad(samples, (0, audio.SAMPLES))
-            start = onset_of(audio.heard(whole), audio.ONSET)
-            if start is not None:
-                clips.append(whole[start : start + audio.SAMPLES])
+            if onset_of(audio.heard(samples), audio.ONSET) is not None:
+                takes.append(np.pad(samples, (0, audio.SAMPLES)))
                 digits.append(DIGITS.index(name.partition("/")[0]))
-    return np.array(clips), np.array(digits)
-
-
-def features_of(clips: NDArray[np.int16], copies: int) -> list[Features]:
-    """Return the features of the clips, and of each of their copies."""
-    bands, frames = map(int, audio.FEATURES.partition(":")[2].split("x"))
-    stage, generator = fitted_to(_FULL_SCALE, bands, frames), np.random.default_rng(_SEED_OF_COPIES)
-    signals, shape = clips.astype(np.float32), (audio.SAMPLES, 1)
-    moved = (AudioRequest.movement(signals, shape, generator) for _ in range(copies))
-    made = [clips, *(np.rint(each).astype(np.int16) for each in moved)]
-    return [run_through(stage.stages, audio.heard(each)).astype(np.float32) for each in made]
+                groups.append(_FIRST_SYNTHETIC + speaker)
+    numbers = np.zeros(len(digits), np.int64)
+    return audio.Spoken(takes, np.array(digits), np.array(groups), numbers, ())
 
 
 class Trial:
-    """The features of all recordings and all synthetic takes, and the models of some of them."""
+    """All recordings and all synthetic takes, and the models of some of them."""
 
     def __init__(self, speakers: int) -> None:
         self.spoken = audio.read_spoken(DATA / audio.FILE)
-        self.recorded = features_of(self.spoken.clips, COPIES)
-        clips, self.digits = spoken_takes(speakers, seed=0)
-        self.synthetic = features_of(clips, COPIES)
+        self.synthetic = spoken_takes(speakers, seed=0)
 
     def accuracies(self, row: str, seed: int) -> Iterator[float]:
         """Yield the accuracy on each of the recorded speakers, whom the model has not heard."""
-        model = self._trained(row, -1, seed) if row == "synthetic" else None
+        model = _trained(self.synthetic, seed) if row == "synthetic" else None
         for speaker in range(len(self.spoken.names)):
-            integers = model or self._trained(row, speaker, seed)
-            own = self.spoken.speakers == speaker
-            Q = integers.quantize(self.recorded[0][own])
-            yield share_right(integers.predict(Q), self.spoken.digits[own])
+            own = self.spoken.of(self.spoken.speakers == speaker)
+            if row == "taught":
+                yield _after_teaching(
+                    of_words(self._without(speaker, row), seed, **_TEACHABLE), own
+                )
+            else:
+                integers = model or _trained(self._without(speaker, row), seed)
+                Q = integers.quantize(own.clips.astype(np.float32))
+                yield share_right(integers.predict(Q), own.digits)
 
-    def _trained(self, row: str, hidden: int, seed: int) -> IntegerChain:
-        rows = self.spoken.speakers != hidden
-        parts: list[tuple[Features, Digits]] = []
-        if row != "synthetic":
-            parts += [(each[rows], self.spoken.digits[rows]) for each in self.recorded]
-        if row != "recorded":
-            parts += [(each, self.digits) for each in self.synthetic]
-        X, y = (np.concatenate(each) for each in zip(*parts, strict=True))
-        return quantize(DenseClassifier(random_state=seed, **_SETTINGS).fit(X, y).to_model())
+    def _without(self, speaker: int, row: str) -> audio.Spoken:
+        """Return what a row is trained on if this speaker is tested."""
+        others = self.spoken.of(self.spoken.speakers != speaker)
+        if row == "recorded":
+            return others
+        parts = [others, self.synthetic]
+        return audio.Spoken(
+            [each for part in parts for each in part.recordings],
+            np.concatenate([part.digits for part in parts]),
+            np.concatenate([part.speakers for part in parts]),
+            np.concatenate([part.numbers for part in parts]),
+            others.names,
+        )
+
+
+def _trained(spoken: audio.Spoken, seed: int) -> IntegerChain:
+    classifier = DenseClassifier(random_state=seed, **_SETTINGS)
+    return quantize(classifier.fit(spoken.clips.astype(np.float32), spoken.digits).to_model())
+
+
+def _after_teaching(model: Model, own: audio.Spoken) -> float:
+    """Return the accuracy after a speaker's examples, the mean of several draws of them."""
+    found = []
+    for draw in range(DRAWS):
+        generator = np.random.default_rng(draw)
+        person = drawn(own, own.numbers < 10, own.numbers >= 10, generator)
+        found.append(Board(quantize(model), person).right(_EXAMPLES, 0.0, generator).mean())
+    return float(np.mean(found))
 
 
 def measure(trial: Trial, row: str, seeds: int) -> Record:
@@ -113,7 +129,7 @@ def measure(trial: Trial, row: str, seeds: int) -> Record:
     return {
         "name": row,
         "seeds": seeds,
-        "synthetic_takes": len(trial.digits) if row != "recorded" else 0,
+        "synthetic_takes": len(trial.synthetic.digits) if row != "recorded" else 0,
         "mean": float(found.mean()),
         "speakers": dict(zip(trial.spoken.names, means, strict=True)),
     }

@@ -94,6 +94,21 @@ def cannot_write(
     return InputError(f"cannot write {path}: {getattr(error, 'strerror', None) or error}; {remedy}")
 
 
+def unneeded(option: str, why: str) -> InputError:
+    """Return the error for an option that has no use here; `why` follows its name."""
+    return InputError(f"{option} {why}; omit it")
+
+
+def lacking(source: object, what: str, remedy: str = "add it") -> InputError:
+    """Return the error for a file, a folder or a text without something that it must have."""
+    return InputError(f"{source} has no {what}; {remedy}")
+
+
+def beyond(source: object, found: str, limit: int, remedy: str) -> InputError:
+    """Return the error for something larger than the package takes."""
+    return InputError(f"{source} has {found}, but the limit is {limit:,}; {remedy}")
+
+
 def counted(number: int, noun: str) -> str:
     """Return a number of things for a message: "1 take", "2,000 takes"."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

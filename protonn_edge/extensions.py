@@ -100,8 +100,17 @@ class FirmwarePart:
         """Bytes of the body of the message that a board with a sensor sends about once a second."""
         return 0
 
+    def check_memory(self, board: Any) -> None:
+        """Raise `CheckFailed` if a board lacks the memory for what it keeps."""
+
 
 def parts_of(model: Any) -> tuple[FirmwarePart, ...]:
     """Return the parts of the firmware of a model; those without integers have none."""
     parts = (part_of(model) for part_of in brought("parts").values())
     return tuple(part for part in parts if part is not None)
+
+
+def check_memories(model: Any, board: Any) -> None:
+    """Raise `CheckFailed` if a board lacks the memory for what parts of the firmware keep."""
+    for part in parts_of(model):
+        part.check_memory(board)

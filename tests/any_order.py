@@ -155,7 +155,7 @@ def _name(model: IntegerChain, label: int, size: int) -> bytes:
 
 
 def _score_bytes(model: IntegerChain) -> int:
-    return 4 if model.score_tolerance else model.own_stages[-1].output_bits // 8
+    return 4 if model.score_tolerance else model.own_stages[-1].output.bits // 8
 
 
 def _hears(model: IntegerChain) -> bool:

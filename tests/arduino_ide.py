@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import re
 import socket
 import subprocess
@@ -49,15 +50,24 @@ def compile_source(source: Path, out: Path, includes: list[Path], *more: str) ->
 
 
 def build_core(folder: Path) -> Path:
-    """Compile the Arduino core for the Uno into an archive in a folder."""
+    """Compile the Arduino core for the Uno into an archive in a folder, once for all processes."""
+    archive = folder / "core.a"
+    with (folder / "core.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not archive.exists():
+            _build_core(folder, archive)
+    return archive
+
+
+def _build_core(folder: Path, archive: Path) -> None:
     objects = [
         compile_source(source, folder / f"{source.name}.o", [], *FOR_THE_CORE)
         for source in sorted(CORE.iterdir())
         if source.suffix in {".c", ".cpp", ".S"}
     ]
-    archive = folder / "core.a"
-    subprocess.run(["avr-gcc-ar", "rcs", archive, *objects], check=True, timeout=DEADLINE_S)
-    return archive
+    made = folder / "unfinished.a"
+    subprocess.run(["avr-gcc-ar", "rcs", made, *objects], check=True, timeout=DEADLINE_S)
+    made.replace(archive)
 
 
 def build_sketch(library: Path, example: str, core: Path, out: Path, *others: Path) -> Path:

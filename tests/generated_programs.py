@@ -131,7 +131,7 @@ def answers_in_bytes(model: IntegerChain, Q: np.ndarray) -> list[bytes]:
     """Return what a program sends for each input: its class and its scores."""
     classes, scores = model.answers(Q)
     record = np.dtype(
-        [("label", "u1"), ("scores", f"<i{model.own_stages[-1].output_bits // 8}", scores.shape[1])]
+        [("label", "u1"), ("scores", f"<i{model.own_stages[-1].output.bits // 8}", scores.shape[1])]
     )
     answers = np.zeros(len(Q), record)
     answers["label"], answers["scores"] = classes, scores

@@ -154,15 +154,6 @@ def _objects() -> list[Path]:
     return [folder / Path(name).with_suffix(".o") for name in _SOURCES]
 
 
-@cache
-def empty_program() -> Path:
-    """Compile a program that does nothing once, to link models with."""
-    source = Path(_OBJECTS.name) / "empty.c"
-    source.write_text("int main(void) { return 0; }\n")
-    _compile(OWN_LEVEL, "-c", source, folder=source.parent)
-    return source.with_suffix(".o")
-
-
 def _compile(level: str, *arguments: str | Path, folder: Path) -> None:
     command = ["avr-gcc", *FLAGS, *level.split(), f"-I{_FIRMWARE}", *arguments]
     subprocess.run(command, check=True, timeout=60, cwd=folder)
@@ -179,7 +170,7 @@ def measure(
         [
             ("label", "u1"),
             ("cycles", "<u4"),
-            ("scores", f"<i{model.own_stages[-1].output_bits // 8}", model.n_classes),
+            ("scores", f"<i{model.own_stages[-1].output.bits // 8}", model.n_classes),
             *([("value", "<i4")] if model.policy.predicts == "value" else []),
         ]
     )

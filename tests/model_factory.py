@@ -226,7 +226,7 @@ def with_large_labels(model: IntegerChain) -> IntegerChain:
     """Return a model of prototypes with scores of 32 bits."""
     labels = np.sign(numbers_of(model)["labels"]) * np.int8(127)
     model = replace(model, labels=labels)
-    assert model.own_stages[-1].output_bits == 32
+    assert model.own_stages[-1].output.bits == 32
     return model
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,8 @@ from protonn_edge.device import Result
 from protonn_edge.errors import CheckFailed
 from protonn_edge.system.lazy import optional
 
+_AGAIN = "every-input-again"
+_MOST_SENT = 2_000_000  # bytes to the emulated board, which take half a minute
 _BY = "one symbolic execution of the machine code, compared with the model's sums"
 
 
@@ -27,8 +29,8 @@ def every_input(
     run: Callable[[NDArray[np.uint8]], list[Result]],
     *,
     asked: bool,
-) -> Claim:
-    """Return the claim; without a proof, it names the reason.
+) -> Iterator[Claim]:
+    """Yield the claim, and one about cycles; without a proof, it names the reason.
 
     Raises `CheckFailed` if a proof fails on points that the program, run on the emulated board,
     answers in another way than the model.
@@ -39,16 +41,61 @@ def every_input(
         return Claim("every-input", sentence, claims.NOT_CHECKED, reason)
 
     if not asked:
-        return unchecked("add --every-input")
+        yield unchecked("add --every-input")
+        return
     room = optional("protonn_edge.proof.difference")
     if room is None:
-        return unchecked("the proof is not installed")
+        yield unchecked("the proof is not installed")
+        return
     try:
-        room.prove(program, model, () if plan.buffered else parts_of(model, plan))
+        proof = room.prove(program, model, () if plan.buffered else parts_of(model, plan))
     except room.Unproven as reason:
         refuse_different(model, room.suspects(reason, model), run)
-        return unchecked(f"no proof was found: {reason}")
-    return Claim("every-input", sentence, claims.PROVEN, _BY)
+        yield unchecked(f"no proof was found: {reason}")
+        return
+    yield Claim("every-input", sentence, claims.PROVEN, _BY)
+    if proof.cycles is not None:
+        least, most = proof.cycles
+        what = (
+            "pnn_predict takes" if plan.buffered else "the functions that a prediction calls take"
+        )
+        took = f"{what} {least:,} to {most:,} cycles for any input, not counting interrupts"
+        by = "the same execution, without labels in the source"
+        yield Claim("every-input-cycles", took, claims.PROVEN, by, most)
+
+
+def checked_again(
+    program: LinkedProgram,
+    model: IntegerChain,
+    plan: Plan,
+    run: Callable[[NDArray[np.uint8]], list[Result]],
+) -> Claim:
+    """Return the claim that a checker, which shares nothing with the proof, confirms it.
+
+    Raises `CheckFailed` if the emulated board answers in another way than the model.
+    """
+    sentence = (
+        "each score of the linked program is a sum of functions of one input each, equal to the "
+        "model's wherever no more than one input is not 0, which decides all inputs; the class is "
+        "the first largest score"
+    )
+
+    def unchecked(reason: str) -> Claim:
+        return Claim(_AGAIN, sentence, claims.NOT_CHECKED, reason)
+
+    room = optional("protonn_edge.proof.checker.separable")
+    if room is None:
+        return unchecked("the checker is not installed")
+    runs = 1 + model.n_features * model.quantizer.maximum
+    try:
+        room.check_separable(program, model, () if plan.buffered else parts_of(model, plan))
+    except room.NotSeparable as reason:
+        return unchecked(f"the checker stopped: {reason}")
+    if runs * model.n_features > _MOST_SENT:
+        return unchecked(f"{runs:,} runs with {model.n_features:,} features each take too long")
+    refuse_different(model, room.deciding_points(model), run)
+    by = f"a second execution, with another algebra, and {runs:,} runs on the emulated board"
+    return Claim(_AGAIN, sentence, claims.PROVEN, by)
 
 
 def parts_of(model: IntegerChain, plan: Plan) -> list[int]:

@@ -15,7 +15,7 @@ from protonn_edge.boards import Board
 from protonn_edge.certificate import claims
 from protonn_edge.certificate.claims import Certificate, Claim, Settings
 from protonn_edge.certificate.eva import memory_safety
-from protonn_edge.certificate.every_input import every_input
+from protonn_edge.certificate.every_input import checked_again, every_input
 from protonn_edge.certificate.program import image_sha256, program_claims, subject_of
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Plan, render_c
@@ -63,16 +63,13 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
                 raise CheckFailed(
                     f"{linked} differs from what its sources compile to; build the project again"
                 )
+            run = partial(_results, trial, board)
+            again = [checked_again] if settings.every_input else []
             made = (
                 *arithmetic_claims(reference),
                 memory_safety(render_c(reference, plan), asked=settings.prove),
-                every_input(
-                    program,
-                    reference,
-                    plan,
-                    partial(_results, trial, board),
-                    asked=settings.every_input,
-                ),
+                *every_input(program, reference, plan, run, asked=settings.every_input),
+                *(check(program, reference, plan, run) for check in again),
                 *firmware_claims(
                     program,
                     plan,
@@ -116,7 +113,7 @@ def arithmetic_claims(reference: IntegerChain) -> Iterator[Claim]:
     yield Claim(
         "ranges",
         f"no sum overflows its integer for any input; scores are from {low:,} to {high:,} and take "
-        f"{reference.own_stages[-1].output_bits} bits",
+        f"{reference.own_stages[-1].output.bits} bits",
         claims.PROVEN,
         "the ranges of all stages, computed from their weights (docs/generated-code.md)",
     )

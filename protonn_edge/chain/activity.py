@@ -59,13 +59,13 @@ class Activity:
             passed = self._reported(stages[place:], names[place:])
             own = {} if measured is None else {stage.kind: measured}
             yield Activity(inputs if passed is None else passed, own)
-            if measured is not None and stage.reports_nonzero_outputs:
+            if measured is not None and stage.reports_nonzero == "values":
                 inputs = measured[0]
 
     def _reported(self, stages: Sequence[IntegerStage], names: Sequence[str]) -> Shares | None:
         """Return the activity of the inputs of the first stage that reports it, if there is one."""
         for stage, name in zip(stages, names, strict=True):
-            if stage.reports_nonzero_inputs and name in self.stages:
+            if stage.reports_nonzero == "inputs" and name in self.stages:
                 return self.stages[name][0]
         return None
 

@@ -22,7 +22,6 @@ class IntegerDecision(IntegerStage):
     kind: ClassVar[str] = "decision"
 
     scores: Range  # the range of the L scores
-    score_bits: int  # 16 or 32
     policy: IntegerPolicy = field(default_factory=IntegerPolicy)
     expected: AnswerWatch | None = None  # what watches the answers
 

@@ -13,7 +13,6 @@ from protonn_edge.chain.checks import set_checked
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_stage import IntegerStage, run_through
 from protonn_edge.chain.point_format import PointFormat
-from protonn_edge.chain.registry import TITLES
 from protonn_edge.chain.signals import Signal
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.errors import InputError
@@ -65,11 +64,6 @@ class Features:
             return self.stages[-1].ranged(statistics)
         return statistics.of_whole_numbers(self.points.scale.maximum)
 
-    @property
-    def title(self) -> str:
-        """The title of a stage that computes scores, which the classifier only passes on."""
-        return next(filter(None, (TITLES.get(stage.kind) for stage in self.stages)), "")
-
     def apply(self, X: NDArray[Any]) -> NDArray[Any]:
         """Return features (n, D) of raw points (n, features): float32 for float32, else float64.
 
@@ -84,9 +78,11 @@ class Features:
             features[rows] = run_through(self.stages, self.points.to_bytes(X[rows]))
         return features
 
-    def feeding(self, inputs: InputQuantizer) -> tuple[IntegerStage, ...]:
-        """Return the stages that compute the inputs of a classifier; `inputs` converts features."""
-        return (*self.stages[:-1], *(stage.feeding(inputs) for stage in self.stages[-1:]))
+
+def feeding(features: Features | None, inputs: InputQuantizer) -> tuple[IntegerStage, ...]:
+    """Return the stages that compute a classifier's inputs; `inputs` converts features."""
+    stages = () if features is None else features.stages
+    return (*stages[:-1], *(stage.feeding(inputs) for stage in stages[-1:]))
 
 
 def signal_of(features: Features | None) -> Signal | None:

@@ -29,7 +29,7 @@ from protonn_edge.chain.checks import Arrays, check_type, single_value
 from protonn_edge.chain.features import Features
 from protonn_edge.chain.head import Head
 from protonn_edge.chain.integer_stage import IntegerStage
-from protonn_edge.chain.model import Model, activity_sizes
+from protonn_edge.chain.model import Model, activity_sizes, units_of
 from protonn_edge.chain.other_files import others_refused
 from protonn_edge.chain.policy import policy_arrays, policy_of, rule_kinds
 from protonn_edge.chain.registry import HEADS, stage_class
@@ -38,7 +38,7 @@ from protonn_edge.chain.watch import statistics_in, watchable_inputs
 from protonn_edge.datasets import instruments
 from protonn_edge.datasets.archive import ArrayArchive, packed
 from protonn_edge.datasets.naming import NAME_LIMIT
-from protonn_edge.errors import InputError, InvalidValue
+from protonn_edge.errors import InputError, InvalidValue, beyond
 from protonn_edge.system.checks import check_most
 from protonn_edge.system.files import MODEL_LIMIT_BYTES, write_atomically
 from protonn_edge.system.rooms import missing_of_file
@@ -85,10 +85,7 @@ def checked_bytes(model: Model, path: Path | str) -> bytes:
         raise InputError(f"{path} is not written, because it could not be read: {error}") from error
     content = packed(arrays)
     if len(content) > MODEL_LIMIT_BYTES:
-        raise InputError(
-            f"{path} would have {len(content):,} bytes, but the limit is {MODEL_LIMIT_BYTES:,}; "
-            "train a smaller model"
-        )
+        raise beyond(path, f"{len(content):,} bytes", MODEL_LIMIT_BYTES, "train a smaller model")
     return content
 
 
@@ -154,7 +151,7 @@ def _arrays_of(model: Model) -> Arrays:
         arrays[model.expected.array] = model.expected.to_array()
     arrays |= {} if model.features is None else stored.to_arrays(model.features, _FEATURES)
     arrays |= policy_arrays(model.policy)
-    arrays |= {"raw_exponents": model.units, **instruments.to_arrays(model.instrument)}
+    arrays |= {"raw_exponents": units_of(model), **instruments.to_arrays(model.instrument)}
     return {name: checks.little_endian(array) for name, array in arrays.items()}
 
 

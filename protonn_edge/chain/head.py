@@ -15,11 +15,10 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.boards import Board
 from protonn_edge.chain import checks
 from protonn_edge.chain.activity import Sizes
 from protonn_edge.chain.features import Features
-from protonn_edge.chain.registry import SMALLER
+from protonn_edge.chain.registry import SMALLER, TITLES
 
 _VALUE_BYTES = np.dtype(np.float32).itemsize
 _SHOWN_CLASSES = 5
@@ -78,6 +77,10 @@ def addition(point: str) -> Any:
     return field(default=None, metadata={"addition": point})
 
 
+SETTING = {"setting": True}
+"""The metadata of a field with a number of a head's formula."""
+
+
 def _members_of(head: Head) -> dict[str, Member]:
     """Return the members of a head, by the names of its fields."""
     assert is_dataclass(head)
@@ -93,7 +96,6 @@ class Head(ABC):
     """
 
     kind: ClassVar[str]  # its name in files and in the registry
-    title: ClassVar[str]  # its name in text
     # what to try in training if a model does not fit, whatever its features
     remedies: ClassVar[Remedies]
     _axes: dict[str, int]  # its arrays' sizes by letter; see `Member`
@@ -120,17 +122,9 @@ class Head(ABC):
         return ()
 
     @property
-    def settings(self) -> dict[str, float]:
-        """The numbers in its formula that are not matrices, by name."""
-        return {}
-
-    @property
     def activity_sizes(self) -> Sizes:
         """Numbers of shares in the activity of its integer stages; see `Activity`."""
         return {}
-
-    def check_eeprom(self, board: Board) -> None:  # noqa: B027  (most need no EEPROM)
-        """Raise `CheckFailed` if a board's EEPROM cannot hold what the model keeps there."""
 
     @property
     @abstractmethod
@@ -151,6 +145,19 @@ def matrices_of(head: Head) -> dict[str, NDArray[Any]]:
             found |= {f"{each.symbol}{number}": W for number, W in enumerate(value, 1)}
         elif value.size or not each.optional:
             found[each.symbol] = value
+    return found
+
+
+def settings_of(head: Head) -> dict[str, float]:
+    """Return the numbers in a formula that are not matrices, by name, unless they are defaults."""
+    assert is_dataclass(head)
+    found: dict[str, float] = {}
+    for each in fields(head):
+        value = getattr(head, each.name)
+        if each.metadata.get("setting") and value != each.default:
+            found[each.name] = value
+        elif each.metadata.get("addition") and value is not None:
+            found |= value.settings
     return found
 
 
@@ -187,8 +194,18 @@ class WholeModel(Protocol):
 
 def title_of(model: WholeModel) -> str:
     """Return the title of the features if they are the scores, else of the head."""
-    title: str = (model.features and model.features.title) or model.head.title
-    return title
+    return features_title(model.features) or kind_title(model.head.kind)
+
+
+def kind_title(kind: str) -> str:
+    """Return the name in text of a kind of classifier."""
+    return TITLES.get(kind, kind)
+
+
+def features_title(features: Features | None) -> str:
+    """Return the title of a stage that computes scores, which a classifier only passes on."""
+    stages = () if features is None else features.stages
+    return next(filter(None, (TITLES.get(stage.kind) for stage in stages)), "")
 
 
 def remedies_of(model: WholeModel) -> Remedies:

@@ -19,11 +19,11 @@ from numpy.typing import ArrayLike, NDArray
 from protonn_edge.chain import integer_stage
 from protonn_edge.chain.checks import set_checked
 from protonn_edge.chain.decision import IntegerDecision
-from protonn_edge.chain.features import Features
+from protonn_edge.chain.features import Features, feeding
 from protonn_edge.chain.head import Head, Size, size_facts
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_stage import IntArray, IntegerStage, run_through, stage_names
-from protonn_edge.chain.model import Model
+from protonn_edge.chain.model import Model, units_of
 from protonn_edge.chain.nearness import NearestStage, nearness_of, stage_scores
 from protonn_edge.chain.own_program import ProgramStage
 from protonn_edge.chain.policy import IntegerPolicy, Units, in_integers
@@ -58,7 +58,7 @@ class IntegerChain(FactsRepr):
     sizes: tuple[Size, ...] = ()
     features: Features | None = None  # computes features first, on the device
     policy: IntegerPolicy = field(default_factory=IntegerPolicy)  # gives its answer
-    # The power of ten by which a sketch multiplies raw values; see `Model.units`. It is not part of
+    # The power of ten by which a sketch multiplies raw values; see `units_of`. It is not part of
     # the arithmetic, which begins with bytes, nor of the model's hash.
     raw_exponents: Exponents | None = None
     # If raw values are a sensor's counts: the counts per unit of the training data, for each
@@ -74,8 +74,7 @@ class IntegerChain(FactsRepr):
         if isinstance(last, NearestStage):
             needed = any(rule.needs_nearest for rule in self.policy.rules)
             set_checked(self, "own_stages", (*before, last.giving_nearest(needed)))
-        stage = self.features
-        set_checked(self, "feature_stages", () if stage is None else stage.feeding(self.inputs))
+        set_checked(self, "feature_stages", feeding(self.features, self.inputs))
         maximum = self.inputs.maximum
         fits = 1 <= maximum <= 255
         integer_stage.check_holds(fits, f"a largest input of {maximum:,}", "1 to 255")
@@ -172,7 +171,7 @@ class IntegerChain(FactsRepr):
 
 def _decision_of(chain: IntegerChain) -> IntegerDecision:
     last = chain.own_stages[-1]
-    return IntegerDecision(last.output, last.output_bits, chain.policy, chain.expected)
+    return IntegerDecision(last.output, chain.policy, chain.expected)
 
 
 def named_stages(chain: IntegerChain) -> dict[str, IntegerStage]:
@@ -241,7 +240,7 @@ def chain_for(
         features=model.features,
         policy=in_integers(model.policy, units),
         feature_names=model.feature_names,
-        raw_exponents=model.units if with_units else None,
+        raw_exponents=units_of(model) if with_units else None,
     )
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,10 +31,14 @@ _LIMITS = {
 
 @dataclass(frozen=True, eq=False)
 class Range:
-    """The bounds of each of n values for any input: ``low`` and ``high``, (n,) int64."""
+    """The bounds of each of n values for any input: ``low`` and ``high``, (n,) int64.
+
+    Generated code computes scores in at least `least_bits` bits, 16 or 32.
+    """
 
     low: IntArray
     high: IntArray
+    least_bits: int = field(default=16, repr=False, metadata={"stored": False})
 
     @cached_property
     def ends(self) -> tuple[int, int]:
@@ -43,9 +47,9 @@ class Range:
 
     @property
     def bits(self) -> int:
-        """16 or 32, the smallest number of bits that holds all values."""
+        """16 or 32: the bits of scores with these bounds in generated code."""
         low, high = self.ends
-        return 16 if low >= -(1 << 15) and high < 1 << 15 else 32
+        return self.least_bits if low >= -(1 << 15) and high < 1 << 15 else 32
 
     @property
     def with_either_sign(self) -> Range:
@@ -63,11 +67,8 @@ class IntegerStage(ABC):
     """The computation of one stage in integers; its constructor refuses possible overflows."""
 
     kind: ClassVar[str]  # its name in plans and reports
-    # functions, without the prefix, that it adds to those of the generated C for every model
-    c_functions: ClassVar[tuple[str, ...]] = ()
-    # whether the first vector of `activity` counts the stage's non-zero inputs, or non-zero values
-    reports_nonzero_inputs: ClassVar[bool] = False
-    reports_nonzero_outputs: ClassVar[bool] = False
+    # whose numbers other than 0 the first vector of `activity` counts: its inputs', its values'
+    reports_nonzero: ClassVar[Literal["inputs", "values"] | None] = None
 
     @property
     @abstractmethod
@@ -83,11 +84,6 @@ class IntegerStage(ABC):
     @abstractmethod
     def output(self) -> Range:
         """The proven range of its values for any input."""
-
-    @property
-    def output_bits(self) -> int:
-        """Bits that its values have in generated code if they are scores: 16 or 32."""
-        return self.output.bits
 
     def among(
         self, _before: IntegerStage | PointFormat, _behind: tuple[IntegerStage, ...], /

@@ -67,7 +67,7 @@ class Model(FactsRepr):
     raw_exponents : ndarray of int64, optional
         The power of ten by which a sketch multiplies each feature before rounding it to a 16-bit
         integer: (features,), one for each channel, or (1,) for all, as in `raw_ends`. If None, the
-        range of the training data decides; see `units`.
+        range of the training data decides; see `units_of`.
     instrument : Instrument, optional
         The sensor that measured the raw values; None if unknown.
     expected : AnswerStatistics, optional
@@ -139,15 +139,6 @@ class Model(FactsRepr):
         """Sizes of its matrices other than inputs and classes."""
         return self.head.sizes
 
-    @property
-    def units(self) -> raw_inputs.Exponents:
-        """The exponents k, (n,); a sketch passes raw values times 10**k, rounded."""
-        if self.raw_exponents is not None:
-            return self.raw_exponents
-        inputs = self.inputs
-        ends = _raw_ends(self, inputs.lower, inputs.upper, inputs.background)
-        return raw_inputs.choose_exponents(*raw_ends(self), raw_inputs.decimals_of_ranges(*ends))
-
     def normalized(self, X: NDArray[Any]) -> Float64:
         """Convert dense raw points (n, features) to the matrices' inputs, (n, D) float64."""
         if self.features is not None:
@@ -198,6 +189,15 @@ def activity_sizes(model: Model) -> Sizes:
     sizes = zip(stage_names(each.kind for each in stages), every, strict=True)
     before = {name: tuple(map(len, shares)) for name, shares in sizes if shares}
     return {**before, **model.head.activity_sizes}
+
+
+def units_of(model: Model) -> raw_inputs.Exponents:
+    """Return the exponents k, (n,); a sketch passes raw values times 10**k, rounded."""
+    if model.raw_exponents is not None:
+        return model.raw_exponents
+    inputs = model.inputs
+    ends = _raw_ends(model, inputs.lower, inputs.upper, inputs.background)
+    return raw_inputs.choose_exponents(*raw_ends(model), raw_inputs.decimals_of_ranges(*ends))
 
 
 def raw_ends(model: Model) -> tuple[Float64, Float64]:

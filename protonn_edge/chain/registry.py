@@ -7,7 +7,8 @@ reads in the ``__init__.py`` of each
 ``KINDS``     the kinds of classifiers, as `Kind`
 ``REQUESTS``  the requests for features in training, as `Requested`
 ``STAGES``    the folder of each of its integer stages, below its own; "" if that is the same
-``TITLES``    names, by stage, for models whose scores it computes and a classifier only passes on
+``TITLES``    names in text of kinds, and of stages whose scores a classifier only passes on
+``FUNCTIONS`` by stage, functions, without the prefix, that only models with it have in C
 ``SMALLER``   by stage, what to try in training if it takes most of the flash, SRAM and time
 ``EXPORTS``   names that `protonn_edge` offers, with their modules; classifiers are among them
 
@@ -29,6 +30,8 @@ and the folder of a stage in
 ``onnx``      ``formula(x, stage)``, its formula in ONNX, if that can express it
 ``proof``     ``forms(stage, inputs, reference)``, its values as sums of tables, if they are that,
               or ``executed(stage, proof, start, inputs)``, which proves a loop of its own
+``bounds``    ``bounds(stage, box)``, its values for all inputs in boxes, or, of scores,
+              ``leads(stage, box, classes)``, how far some are at least above all others
 """
 
 from __future__ import annotations
@@ -135,6 +138,7 @@ def _of_stages(name: str) -> dict[str, Any]:
 
 TITLES: Mapping[str, str] = _of_stages("TITLES")
 SMALLER: Mapping[str, tuple[str, ...]] = _of_stages("SMALLER")
+FUNCTIONS: Mapping[str, tuple[str, ...]] = _of_stages("FUNCTIONS")
 
 PLANS = tuple(dict.fromkeys(plan for kind in KINDS.values() for plan in kind.plans))
 """Names of plans that kinds bring."""

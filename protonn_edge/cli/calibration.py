@@ -18,7 +18,7 @@ from protonn_edge.cli.train import TrainOptions
 from protonn_edge.cli.train_options import was_given
 from protonn_edge.datasets.division import Division, digest_of
 from protonn_edge.datasets.naming import NO_CLASS, NO_CLASS_NAME, Notice
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, unneeded
 from protonn_edge.evaluation.accuracy import share_of
 from protonn_edge.evaluation.terminal import fact_table
 from protonn_edge.extensions import brought
@@ -33,7 +33,7 @@ def calibrate(given: TrainOptions, model_file: Path, out: Output) -> None:
     used = _USED.union(*(vars(each) for each in given.added if each.calibrates))
     for param in click.get_current_context().command.params:
         if param.name not in used and was_given(str(param.name)):
-            raise InputError(f"{param.opts[0]} has no effect with --calibrate; omit it")
+            raise unneeded(param.opts[0], "has no effect with --calibrate")
     data, output = given.data, given.output
     model, steps = load_model(model_file), given.steps()
     if model.policy.predicts != "class":

@@ -15,7 +15,7 @@ from protonn_edge.certificate.project import certify_project
 from protonn_edge.cli.command import Output, option, options_of
 from protonn_edge.cli.options import PATH
 from protonn_edge.cli.paths import OutputFile, check_there
-from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.errors import CheckFailed, InputError, unneeded
 from protonn_edge.evaluation.terminal import row_table
 from protonn_edge.export.certificate import certify_library, is_library
 from protonn_edge.export.folder import LIVE, check_project, written_in
@@ -87,7 +87,7 @@ def _check_applicable(path: Path, settings: Settings) -> None:
     for name in names if library or path.is_file() else ():
         if getattr(settings, name) != getattr(Settings, name):
             flag = f"--{name.replace('_', '-')}"
-            raise InputError(f"{flag} does not apply to {path}, which is {kind}; omit {flag}")
+            raise unneeded(flag, f"does not apply to {path}, which is {kind}")
 
 
 def _check(out: Output, path: Path, earlier: Certificate) -> None:

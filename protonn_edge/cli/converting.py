@@ -30,10 +30,11 @@ from protonn_edge.conversion.onward import to_onnx
 from protonn_edge.conversion.reading import StoredClassifier, load_estimator
 from protonn_edge.conversion.search import FittedEstimator
 from protonn_edge.datasets import Dataset, load_dataset
+from protonn_edge.datasets.dataset import several_labels
 from protonn_edge.datasets.naming import NO_CLASS, Notice, listed
 from protonn_edge.datasets.options import SHOWN
 from protonn_edge.datasets.values import ValueDataset
-from protonn_edge.errors import InputError, counted
+from protonn_edge.errors import InputError, counted, unneeded
 from protonn_edge.evaluation.terminal import saturation_fact
 from protonn_edge.quantization import quantize
 from protonn_edge.system.files import write_atomically
@@ -95,7 +96,6 @@ def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:
             fine_tune=given.fine_tune,
             budget=given.budget,
             epochs=given.epochs,
-            random_state=given.seed,
         )
     if names is not None and not given.classes:
         out.notice(_other_order(conversion, dataset, names))
@@ -122,10 +122,7 @@ def _dataset(
     """Return the data, and the estimator of its labels: of classes, or of numbers."""
     dataset = _read(data, given, fitted)
     if dataset.predicts == "labels":
-        raise InputError(
-            f"{data} has sets of labels, but the estimator predicts one class; use data with one "
-            "label per point"
-        )
+        raise several_labels(data, "the estimator predicts one class")
     several = len(dataset.classes) > len(fitted.labels) and fitted.rule.plain
     if isinstance(dataset, ValueDataset) or several:
         fitted = fitted.for_numbers()
@@ -182,8 +179,8 @@ def _estimator(source: Path, bits: int) -> Any:
     other = other_file(source)
     reader = None if other is None else other.reader
     if bits != 8 and reader != "network":
-        raise InputError(
-            f"--bits applies only to networks (.onnx, .tflite), but SOURCE is {source}; omit --bits"
+        raise unneeded(
+            "--bits", f"applies only to networks (.onnx, .tflite), but SOURCE is {source}"
         )
     if reader in (None, "estimator"):
         return load_estimator(source)
@@ -201,14 +198,14 @@ def _labels(
     classes = dataset.classes
     if isinstance(dataset, ValueDataset):
         if given.classes:
-            raise InputError(f"{given.data} has numbers as labels, not classes; omit --classes")
+            raise unneeded("--classes", f"names classes, but {given.data} has numbers as labels")
         return dataset.as_targets, classes
     fitted = isinstance(estimator, StoredClassifier) and {*map(str, estimator.classes_)}
     if not fitted or (not given.classes and fitted.issuperset(classes)):
         if given.classes:
-            raise InputError(
-                f"--classes is for files with numbered classes, but the classes of {given.source} "
-                "have names; omit --classes"
+            raise unneeded(
+                "--classes",
+                f"is for files with numbered classes, but the classes of {given.source} have names",
             )
         return np.array(classes).__getitem__, None
     names = given.classes or classes
@@ -311,7 +308,7 @@ def to_folder(given: ConvertOptions, out: Output) -> dict[str, Any]:
 def to_file(given: ConvertOptions, out: Output) -> dict[str, Any]:
     """Convert a model file into ONNX."""
     if given.data is not None:
-        raise InputError("ONNX is written without points, so --data has no effect; omit --data")
+        raise unneeded("--data", "has no effect, because ONNX is written without points")
     content = to_onnx(load_model(given.source))
     write_atomically(given.output, content)
     out.say(f"wrote {given.output}, {len(content):,} B")

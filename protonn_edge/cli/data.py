@@ -99,7 +99,7 @@ class DataReport:
         """Print it, at the first call only."""
         if not self._said:
             self._said = True
-            self._out.notice(self._dataset.notices)
+            self._out.notice([*self._dataset.notices, *leaks(self._dataset)])
             self._out.say(fact_table(data_facts(self._summary, self._dataset)))
 
     def to_json(self) -> dict[str, Any]:

@@ -13,9 +13,9 @@ import numpy as np
 from protonn_edge.boards import export_board_names
 from protonn_edge.chain import stored
 from protonn_edge.chain.file import load_model
-from protonn_edge.chain.head import matrices_of, paper_bytes, title_of
+from protonn_edge.chain.head import matrices_of, paper_bytes, settings_of, title_of
 from protonn_edge.chain.integer_stage import IntegerStage, stage_names
-from protonn_edge.chain.model import Model
+from protonn_edge.chain.model import Model, units_of
 from protonn_edge.chain.point_format import size_text
 from protonn_edge.chain.policy import described
 from protonn_edge.chain.raw_inputs import unit_words
@@ -119,7 +119,7 @@ def _describe(model: Model) -> dict[str, Any]:
         "inputs": model.n_inputs,
         "classifier": model.head.kind,
         **{size.name: size.number for size in model.sizes},
-        **model.head.settings,
+        **settings_of(model.head),
         "classes": list(model.classes),
         "normalization": model.normalizer.kind,
         "clipped": model.clipped,
@@ -145,7 +145,7 @@ def _describe_integers(model: Model) -> dict[str, Any]:
         "step": integer_model.quantizer.step.tolist(),
         "raw_scale": [float(f"1e{k}") for k in integer_model.raw_inputs.exponents.tolist()],
         **_accumulators(integer_model.own_stages[0]),
-        "score_bits": integer_model.own_stages[-1].output_bits,
+        "score_bits": integer_model.own_stages[-1].output.bits,
         "score_range": list(integer_model.own_stages[-1].output.ends),
         "table_bytes": plan.table_bytes,
         "state_bytes": plan.state_bytes,
@@ -198,7 +198,10 @@ def _facts(model: Model, record: dict[str, Any]) -> list[tuple[str, str]]:
     facts = [
         *((f"{size.name} {size.symbol}", f"{size.number:,}") for size in model.sizes),
         _answers(model, shown),
-        *((name.replace("_", " "), f"{value:.6g}") for name, value in model.head.settings.items()),
+        *(
+            (name.replace("_", " "), f"{value:.6g}")
+            for name, value in settings_of(model.head).items()
+        ),
         ("normalization", record["normalization"] + ", clipped" * record["clipped"]),
         ("non-zero entries", shares),
         ("size by ProtoNN's count", f"{record['paper_bytes']:,} B"),
@@ -221,7 +224,7 @@ def _answers(model: Model, shown: str) -> tuple[str, str]:
 
 def _sending_facts(model: Model, record: dict[str, Any]) -> list[tuple[str, str]]:
     """Return in which units a sketch passes raw values to pnn_quantize, one line per unit."""
-    scales = record["raw_scale"][: len(model.units)]  # of all features, or of the channels
+    scales = record["raw_scale"][: len(units_of(model))]  # of all features, or of the channels
     names = channel_names(model.feature_names, len(scales)) or model.feature_names
     if len(names) != len(scales):
         what = "feature" if len(scales) == model.n_features else "channel"

@@ -17,7 +17,7 @@ from protonn_edge.chain.policy import Policy
 from protonn_edge.cli.command import OUTPUT, Output, additions, command, option
 from protonn_edge.cli.options import MODEL_FILE, POINTS
 from protonn_edge.cli.paths import PREDICTED, OutputFile
-from protonn_edge.cli.tables import TABLE, points_for, with_unit
+from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.datasets import TableOptions
 from protonn_edge.datasets.images import has_images, image_names
 from protonn_edge.datasets.model_points import ModelPoints
@@ -27,6 +27,7 @@ from protonn_edge.errors import counted
 from protonn_edge.evaluation.accuracy import share_right, wilson_interval
 from protonn_edge.evaluation.terminal import accuracy_facts, fact_table, saturation_fact
 from protonn_edge.quantization import quantize, why_floats_alone
+from protonn_edge.quantization.sensor_counts import with_unit
 from protonn_edge.system.files import write_atomically
 
 

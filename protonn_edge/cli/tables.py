@@ -11,14 +11,11 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.head import channels_of
 from protonn_edge.chain.model import Model, expected_by, known_image_shape, why_clamped
 from protonn_edge.cli.command import Command, Declared, Output, option, together
 from protonn_edge.datasets.images import has_images
-from protonn_edge.datasets.instruments import Instrument, counts_per_unit, trained_units
-from protonn_edge.datasets.naming import channel_names
 from protonn_edge.datasets.options import TableOptions, names_in, options_of_texts, texts_of
-from protonn_edge.errors import InputError
+from protonn_edge.errors import unneeded
 from protonn_edge.system.lazy import later
 
 if TYPE_CHECKING:
@@ -27,7 +24,7 @@ if TYPE_CHECKING:
     from protonn_edge.datasets.reading import Labels
 
 _read_points = later("protonn_edge.datasets", "read_points")
-_in_trained_unit = later("protonn_edge.quantization.sensor_counts", "in_trained_unit")
+_converter_for = later("protonn_edge.quantization.sensor_counts", "converter_for")
 _quantize = later("protonn_edge.quantization", "quantize")
 _why_floats_alone = later("protonn_edge.quantization", "why_floats_alone")
 
@@ -101,21 +98,6 @@ def words_of(table: TableOptions) -> list[str]:
     return [word for text in texts_of(table) for word in ("--read", text)]
 
 
-def with_unit(model: Model, declared: str | None) -> Model:
-    """Return a model whose training data has a unit that ``--unit`` declares, if it is given.
-
-    The data of a sensor is then that of any sensor: another one's counts may be converted.
-    """
-    if declared is None:
-        return model
-    channels = channels_of(model) or model.n_features
-    plain = model.feature_names if channels == model.n_features else ()
-    names = plain or channel_names(model.feature_names, channels)
-    numbered = tuple(f"channel {number}" for number in range(channels))
-    units = trained_units(model.instrument, names or numbered, declared)
-    return model if units is None else replace(model, instrument=Instrument("", units))
-
-
 def points_for(
     model: Model,
     data: Path,
@@ -133,9 +115,8 @@ def points_for(
     if has_images(data) and (size := known_image_shape(model)) is not None:
         if table.size is not None and table.size != size:
             here, there = ("x".join(map(str, each)) for each in (table.size, size))
-            raise InputError(
-                f"--read size is {here}, but the model was trained on images of {there} pixels; "
-                "omit it"
+            raise unneeded(
+                "--read size", f"is {here}, but the model was trained on images of {there} pixels"
             )
         table = replace(table, size=size)
 
@@ -144,14 +125,7 @@ def points_for(
         return counts
 
     integers = _why_floats_alone(model) is None
-
-    def converted(X: Float32, measured: Instrument) -> Float32 | None:
-        per_unit = counts_per_unit(measured, model.instrument)
-        if per_unit is None:
-            return None
-        in_unit: Float32 = _in_trained_unit(X, per_unit, _quantize(model) if integers else None)
-        return in_unit
-
+    converted = _converter_for(model, (lambda: _quantize(model)) if integers else None)
     judged = not why_clamped(model) and integers
     expected = replace(expected_by(model), outside=outside if judged else None, converted=converted)
     points: ModelPoints = _read_points(data, expected, table, labels=labels, one_part=one_part)

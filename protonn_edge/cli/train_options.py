@@ -14,7 +14,7 @@ from protonn_edge.chain.registry import ESTIMATORS, PARAMETERS, REGRESSORS
 from protonn_edge.cli.command import Command, option, together
 from protonn_edge.cli.option_groups import row
 from protonn_edge.cli.options import BYTES, FiniteRange, shape, some_of
-from protonn_edge.errors import InputError, shortened
+from protonn_edge.errors import InputError, lacking, shortened
 from protonn_edge.system.lazy import later
 from protonn_edge.system.rooms import not_installed
 from protonn_edge.training.parameters import (
@@ -222,7 +222,7 @@ def _set_values(texts: Iterable[str], parameters: Mapping[str, Parameter]) -> An
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals:
-            raise InputError(f"--set {shortened(text)} has no value; use --set NAME=VALUE")
+            raise lacking(f"--set {shortened(text)}", "value", "use --set NAME=VALUE")
         flag, values = flags().get(name, ""), parameters[name].values if name in parameters else ()
         number = "boolean" in values and len(values) > 1  # a flag that may be a number, too
         if name not in parameters or (flag != f"--set {name}" and not number):

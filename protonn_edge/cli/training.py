@@ -17,7 +17,7 @@ from protonn_edge.cli.train_options import was_given
 from protonn_edge.cli.trained import describe, detection_report, sentence_of
 from protonn_edge.datasets import Dataset, Notice
 from protonn_edge.datasets.division import Division
-from protonn_edge.errors import InputError, Interrupted
+from protonn_edge.errors import InputError, Interrupted, unneeded
 from protonn_edge.quantization import quantize, why_floats_alone
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.calibration import with_accuracy_floor
@@ -86,7 +86,7 @@ def _steps(given: TrainOptions, target: Target, dataset: Dataset) -> list[Any]:
     steps = given.steps(target)
     for step in steps:
         if dataset.predicts != "class" and step.needs_classes:
-            raise InputError(f"{step.flag} needs points of one class each; omit it")
+            raise unneeded(step.flag, "needs points of one class each")
     return steps
 
 

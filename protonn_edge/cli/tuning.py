@@ -32,6 +32,7 @@ from protonn_edge.codegen import Plan
 from protonn_edge.datasets import Dataset
 from protonn_edge.errors import CheckFailed, InputError, Interrupted, counted
 from protonn_edge.evaluation.fidelity import Promise
+from protonn_edge.extensions import brought
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.lazy import require
 from protonn_edge.system.shell import command_line
@@ -108,14 +109,7 @@ def search_model(
         "trials": _counts(searched),
     }
     with out.status("training the chosen model on all points"):
-        refitted = choices.refit(
-            points,
-            choice.ranked(trials),
-            seed=given.seed,
-            classes=dataset.classes,
-            feature_names=dataset.feature_names,
-            search={**facts, "limits": asdict(points.limits), "board": board.name},
-        )
+        refitted = _refitted(given, points, choice, trials, dataset, facts)
     model = points.metric.finished(refitted.model, dataset)
     refitted = replace(refitted, model=fitting.of_data(model, dataset))
     save_model(refitted.model, given.output)
@@ -136,6 +130,28 @@ def search_model(
     how = command_line(["protonn-edge", *options])
     out.say("build the model with:", f"  {how}")
     out.finish(record, _stopped(trials, given.output) if searched.stopped else None)
+
+
+def _refitted(
+    given: TuneOptions,
+    points: TrialPoints,
+    choice: choices.Choice,
+    trials: list[Record],
+    dataset: Dataset,
+    facts: dict[str, Any],
+) -> choices.Refitted:
+    """Return the chosen model, trained on all points, or what an extension makes of it."""
+    refitted = choices.refit(
+        points,
+        choice.ranked(trials),
+        seed=given.seed,
+        classes=dataset.classes,
+        feature_names=dataset.feature_names,
+        search={**facts, "limits": asdict(points.limits), "board": points.board.name},
+    )
+    for improved in brought("search").values():
+        refitted = improved(points, choice, trials, refitted, given.seed)
+    return refitted
 
 
 def _stopped(trials: list[Record], output: Path) -> Interrupted:
@@ -364,12 +380,13 @@ def _sentences(
     record: dict[str, Any], refitted: choices.Refitted, points: TrialPoints, choice: choices.Choice
 ) -> list[str]:
     board, figures, linked = points.board, refitted.fit.figures, refitted.linked
-    bound = ""
+    bound, mean = "", figures.mean_cycles
     if linked is not None and linked.possible.proven:
+        mean = mean and min(mean, linked.possible.most)
         bound = f", at most {board.milliseconds(linked.possible.most):.3f} ms, {PROVEN}"
     time = ""
-    if figures.mean_cycles is not None:
-        time = f"; {board.milliseconds(figures.mean_cycles):.3f} ms on average{bound}"
+    if mean is not None:
+        time = f"; {board.milliseconds(mean):.3f} ms on average{bound}"
     metric = "" if points.metric == ACCURACY else f"{points.metric} "
     sizes = "".join(f", {size.symbol} = {size.number}" for size in refitted.model.sizes)
     kind, settings = settings_of_kind(refitted.candidate.settings)

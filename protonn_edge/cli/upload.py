@@ -7,7 +7,7 @@ from typing import Any
 
 from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
 from protonn_edge.cli.options import FOLDER, PORT
-from protonn_edge.errors import InputError
+from protonn_edge.errors import lacking
 from protonn_edge.families import family_in
 from protonn_edge.system.shell import command_line
 
@@ -38,9 +38,7 @@ def upload(
     """Upload a project, and print the port; return both for the JSON object."""
     family = family_in(folder)
     if family is None:
-        raise InputError(
-            f"{folder.absolute()} contains no project; name a folder that 'build' wrote"
-        )
+        raise lacking(folder.absolute(), "project", "name a folder that 'build' wrote")
     begun = family.upload(folder, port, environment)
     out.say(f"uploading {folder} to {begun.shown}: {begun.why}")
     with out.status(f"uploading to {begun.shown}"):

@@ -37,6 +37,7 @@ from protonn_edge.projects.folder import Project
 from protonn_edge.projects.project import trial_build
 from protonn_edge.quantization import DeviceModel, IntegerChain, load_device_model
 from protonn_edge.system import shell
+from protonn_edge.system.lazy import optional
 from protonn_edge.system.rooms import not_installed
 from protonn_edge.verification import agreement as compared
 
@@ -117,6 +118,10 @@ def verify_command(
     if compared.disagreement(agreements) is not None:
         out.say("scores against the NumPy model:", _table(agreements))
     say_agreement(agreements, out, reference.score_tolerance)
+    room = optional("protonn_edge.certificate.points")
+    claims = [*room.point_claims(reference, X, Q)] if room is not None else []
+    for claim in claims[1:]:
+        out.say(f"{claim.standing}: {claim.statement}")
     saturations = reference.quantizer.saturations(X)
     if saturations:
         out.say(": ".join(saturation_fact(saturations, X.size, why_clamped(model))))
@@ -127,6 +132,7 @@ def verify_command(
             "lost": sum(agreement.lost for agreement in agreements),
             "cycles_out_of_range": sum(each.cycles_out_of_range for each in agreements),
             "saturations": saturations,
+            "claims": [asdict(claim) for claim in claims],
             "executions": [asdict(agreement) for agreement in agreements],
             "model_sha256": reference.model_sha256,
             "accuracy": share_right(reference.predict(Q), y) if is_labelled(y) else None,

@@ -22,7 +22,7 @@ from protonn_edge.codegen.plan import (
     plan_with,
 )
 from protonn_edge.cores import EXPORTED_CORES, UNO_CORE, Core
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, unneeded
 from protonn_edge.extensions import parts_of
 from protonn_edge.kernels.kernel import Kernel, kernels_of
 from protonn_edge.quantization import IntegerChain
@@ -122,7 +122,7 @@ def device_plans(
     core = (limits or Limits()).core
     if program := own_program(model, core):
         if chosen.get("kernel") is not None:
-            raise InputError(f"--plan is {chosen['kernel']}, but only one plan exists; omit --plan")
+            raise unneeded("--plan", f"is {chosen['kernel']}, but only one plan exists")
         return [program.plan_for(model, core)]
     if core in EXPORTED_CORES.values():
         check_parts([part.name for part in parts_of(model)], core)

@@ -90,7 +90,7 @@ class WordPlan(FactsRepr):
     @property
     def state_bytes(self) -> int:
         """SRAM of variables."""
-        scores = self.stages[-1].stage.n_inputs * self.stages[-2].stage.output_bits // 8
+        scores = self.stages[-1].stage.n_inputs * self.stages[-2].stage.output.bits // 8
         arrays = self.model.n_features + sum(self.between)
         own = sum(each.words.own_bytes for each in self.stages)
         return ENTRY_BYTES + scores + arrays + 4 * self.scratch_words + own

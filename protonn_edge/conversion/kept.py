@@ -9,6 +9,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from protonn_edge.boards import Board
+from protonn_edge.chain.head import features_title, kind_title
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.conversion.answered import Answered, Answers
@@ -102,8 +103,10 @@ class Conversion(Deployable):
         compared = f" of {self.landmarks:,} points" if self.landmarks is not None else ""
         sizes = ", ".join(f"{size.symbol} = {size.number:,}" for size in self.model.sizes)
         features = self.model.features
-        named = f"a {self.model.head.title} model" + " that computes features" * bool(features)
-        sizes = (features and features.title) or sizes or named
+        named = f"a {kind_title(self.model.head.kind)} model" + " that computes features" * bool(
+            features
+        )
+        sizes = features_title(features) or sizes or named
         points = "held-out points" if self.held_out else "points that the conversion used"
         of = f"with {self.model_bytes:,} B of int8 parameters"
         lines = [f"{self.estimator}{compared}, converted to {sizes}, {of}"]

@@ -41,7 +41,7 @@ from protonn_edge.datasets.instruments import ARRAYS as INSTRUMENT_ARRAYS
 from protonn_edge.datasets.instruments import Instrument, from_arrays
 from protonn_edge.datasets.label_sets import LabelSetTable
 from protonn_edge.datasets.naming import TEST_PART_ONLY, label_text, sample_names
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, lacking
 
 FILE_LIMIT_BYTES = 2**30
 
@@ -100,7 +100,7 @@ def read_npz_points(path: Path) -> Table:
                     instrument=_instrument(archive),
                     **_of_windows(archive, shape),
                 )
-    raise InputError(f"{path} has no array of points; name this array 'X'")
+    raise lacking(path, "array of points", "name this array 'X'")
 
 
 def has_labels(path: Path) -> bool:
@@ -433,4 +433,4 @@ def _required(archive: ArrayArchive, name: str) -> NDArray[Any]:
 
 
 def _missing(archive: ArrayArchive, name: str) -> InputError:
-    return InputError(f"{archive.path} has no array {name!r}; add it")
+    return lacking(archive.path, f"array {name!r}")

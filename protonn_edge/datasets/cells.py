@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import compress
 from typing import Any, NamedTuple, overload
@@ -21,6 +22,7 @@ from protonn_edge.datasets.naming import check_names, label_text, quoted
 from protonn_edge.errors import InputError
 
 FLOAT32_MAX = float(np.finfo(np.float32).max)
+TOO_LARGE = "numbers beyond 3.4e38 do not fit into 32-bit floats"
 Float32 = NDArray[np.float32]
 Float64 = NDArray[np.float64]
 
@@ -107,6 +109,15 @@ def number_in(cell: str) -> tuple[Form, str] | None:
     number = match["number"]
     after = (match["after"] or "").rstrip()
     return Form(match["before"].strip(), after, "x" in number.lower()), number
+
+
+def is_too_large(cell: str) -> bool:
+    """Return whether a cell is a decimal number beyond those of float32."""
+    found = number_in(cell)
+    digits = "" if found is None else found[1].lower().replace(",", ".").replace("d", "e")
+    with suppress(ValueError):
+        return abs(float(digits)) > FLOAT32_MAX
+    return False
 
 
 def is_number(cell: str) -> bool:

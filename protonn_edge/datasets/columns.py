@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets import naming
 from protonn_edge.datasets.cells import (
+    TOO_LARGE,
     Coded,
     ColumnCells,
     Float64,
@@ -16,9 +17,11 @@ from protonn_edge.datasets.cells import (
     Notation,
     is_gap,
     is_label,
+    is_too_large,
     meaning_of,
 )
 from protonn_edge.datasets.moments import Moments
+from protonn_edge.datasets.units import split_unit
 
 _FIRST_ROWS = 1_000
 _LABEL_ROWS = 2  # rows of a class, on average, below which numbers are not classes
@@ -43,6 +46,7 @@ class Column:
     role: str = "dropped"  # by an option
     evidence: str = ""  # a clause on why it has this role
     feature: int | None = None  # its index among the features
+    renamed: str = ""  # its name in the file, if an option gives it another one
     offset: float = 0.0  # subtracted from a feature, because float32 would lose differences
 
     @classmethod
@@ -79,6 +83,8 @@ class Column:
         gaps = np.isnan(values) & ~unreadable
         column.gaps, column.first_gap = _first(gaps, coded, cells)
         column.unreadable, column.first_unreadable = _first(unreadable, coded, cells)
+        if is_too_large(column.first_unreadable[1]):
+            column.problem = TOO_LARGE
         return column
 
     @property
@@ -95,6 +101,11 @@ class Column:
     def feature_name(self) -> str:
         """Its name as a feature of a table with a header."""
         return self.name or f"column {self.index + 1}"
+
+    @property
+    def first_name(self) -> str:
+        """Its name as a feature before an option gave it another one."""
+        return self.renamed or self.feature_name
 
     @property
     def flag_value(self) -> str:
@@ -135,6 +146,13 @@ class Column:
             return False
         parts = (self.values[:_FIRST_ROWS], self.values)  # the first ones decide most columns
         return all(bool((np.nan_to_num(part) % 1 == 0).all()) for part in parts)
+
+    def rename(self, name: str) -> None:
+        """Give it a name, unless that is empty, with the unit of the old one."""
+        unit = split_unit(self.name)[1]
+        with_unit = f"{name} ({unit})" if unit and not split_unit(name)[1] else name
+        if name:
+            self.renamed, self.name = self.name, with_unit
 
     def of_rows(self, rows: NDArray[np.bool_]) -> None:
         """Keep only some rows."""

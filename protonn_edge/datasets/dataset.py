@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets.instruments import Instrument
 from protonn_edge.datasets.naming import NO_CLASS, Notice, check_names, in_order, match_columns
-from protonn_edge.errors import InputError, counted
+from protonn_edge.errors import InputError, beyond, counted, lacking
 
 if TYPE_CHECKING:
     from protonn_edge.datasets.columns import Column
@@ -216,10 +216,15 @@ class Dataset(Provenance):
         return None
 
 
+def several_labels(source: object, why: str) -> InputError:
+    """Return the error for sets of labels where each point must have one label."""
+    return InputError(f"{source} has sets of labels, but {why}; use data with one label per point")
+
+
 def check_has_points(source: object, n: int) -> None:
     """Refuse data without points."""
     if not n:
-        raise InputError(f"{source} has no points; add some, of each class")
+        raise lacking(source, "points", "add some, of each class")
 
 
 def dataset_from(
@@ -247,9 +252,10 @@ def dataset_from(
         )
     missing = [name for name in names if name not in labels]
     if missing:
-        raise InputError(
-            f"{train.source} has no point of class {missing[0]!r}; add points of this class, or "
-            "remove it from 'class_names'"
+        raise lacking(
+            train.source,
+            f"point of class {missing[0]!r}",
+            "add points of this class, or remove it from 'class_names'",
         )
     check_names(train.feature_names, f"the features of {train.source}", distinct=False)
     tested = test or Table(train.source, train.X[:0], ())
@@ -312,18 +318,22 @@ def widened(table: Table, width: int) -> Table:
 def check_table_size(source: str, rows: int, width: int) -> None:
     """Refuse a table that would take more than `TABLE_LIMIT_BYTES`."""
     if rows * width * 4 > TABLE_LIMIT_BYTES:
-        raise InputError(
-            f"{source} would be a table of {rows:,} x {width:,} values, but the limit is "
-            f"{TABLE_LIMIT_BYTES // 4:,} in all; use fewer points or features"
+        raise beyond(
+            source,
+            f"{rows:,} x {width:,} values",
+            TABLE_LIMIT_BYTES // 4,
+            "use fewer points or features",
         )
 
 
 def check_class_names(names: Sequence[str], source: str, limit: int = CLASS_LIMIT) -> None:
     """Refuse class names that cannot be shown, are too long, too many or equal."""
     if len(names) > limit:
-        raise InputError(
-            f"{source} has {len(names):,} different labels, but the limit is {limit:,}; use "
-            "classes as labels, or, if these are measurements, train with --target value"
+        raise beyond(
+            source,
+            f"{len(names):,} different labels",
+            limit,
+            "use classes as labels, or, if these are measurements, train with --target value",
         )
     check_names(names, f"the labels of {source}", distinct=True)
 

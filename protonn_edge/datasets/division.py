@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets.naming import NO_CLASS
-from protonn_edge.errors import InputError, cannot_read
+from protonn_edge.errors import InvalidValue, cannot_read
 from protonn_edge.system.files import check_file
 
 RECORDED = "file"
@@ -69,9 +69,7 @@ class Division:
         except (TypeError, KeyError):
             fits = False
         if not fits:
-            raise InputError(
-                f"array 'record' has an entry {RECORDED!r} that is damaged; train the model again"
-            )
+            raise InvalidValue("record", f"a damaged entry {RECORDED!r}", "train the model again")
         return division
 
     def to_record(self) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from protonn_edge.datasets.roles import Expected
 from protonn_edge.datasets.takes import WAVES
 from protonn_edge.datasets.text import TEXT_LIMIT_BYTES, check_is_text
 from protonn_edge.datasets.vectors import has_tables, read_class_files, read_vectors, vectors_in
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, unneeded
 from protonn_edge.system.files import check_file
 
 _OPEN_SUFFIXES = (".txt", ".t", ".tr", ".scale", "")
@@ -42,7 +42,7 @@ def refuse_options(path: Path, options: TableOptions | None, kind: str = "") -> 
         kinds, other = _OF_KINDS.get(name, _OF_TABLES)
         if value and value != SHOWN and kind not in kinds:
             flag = f"--read {name.replace('_', '-')}"
-            raise InputError(f"{flag} needs {other}, and {path} is not one; omit {flag}")
+            raise unneeded(flag, f"needs {other}, and {path} is not one")
 
 
 def read_tables(

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from protonn_edge.datasets.dataset import Float32, Table, check_table_size
 from protonn_edge.datasets.options import TableOptions
 from protonn_edge.datasets.takes import takes_in, unread, unsaid_names
-from protonn_edge.errors import InputError, shortened
+from protonn_edge.errors import InputError, beyond, shortened
 from protonn_edge.system.files import read_file
 from protonn_edge.system.lazy import require
 
@@ -116,9 +116,11 @@ def _gray(path: Path, folder: Path, shape: Shape | None) -> Float32:
             warnings.simplefilter("ignore")  # about sizes, which are checked here
             with Image.open(content, formats=("PNG", "JPEG", "BMP", "WEBP")) as opened:
                 if opened.width * opened.height > _MOST_PIXELS:
-                    raise InputError(
-                        f"{path} has {opened.width:,} x {opened.height:,} pixels, but the limit is "
-                        f"{_MOST_PIXELS:,} in all; scale the image down"
+                    raise beyond(
+                        path,
+                        f"{opened.width:,} x {opened.height:,} pixels",
+                        _MOST_PIXELS,
+                        "scale the image down",
                     )
                 image = ImageOps.exif_transpose(opened)
         if image.mode.startswith("I"):  # 16 bits, which Pillow would clip

@@ -7,7 +7,7 @@ data's unit, or refuse them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -72,6 +72,10 @@ class Instrument:
         return f"{self.sensor or 'an unknown sensor'} ({', '.join(texts)})"
 
 
+Converter = Callable[[NDArray[np.float32], Instrument], "tuple[Any, tuple[Notice, ...]] | None"]
+"""Returns points (n, D) of an instrument in another unit, with notices; None if it cannot."""
+
+
 def trained_units(
     instrument: Instrument | None, names: Sequence[str], declared: str | None
 ) -> tuple[Unit, ...] | None:
@@ -101,32 +105,6 @@ def trained_units(
             "omit --unit, or give the unit of the training data",
         )
     return units
-
-
-def counts_per_unit(
-    measured: Instrument | None, trained: Instrument | None
-) -> NDArray[np.float64] | None:
-    """Return how many counts of a sensor are one unit of a model's training data, by channel.
-
-    None if `measured` is no sensor that is known by name, or a board with this sensor refuses the
-    model: the data is of another sensor or of another quantity, or its unit is not known.
-    """
-    if measured is None or trained is None or not measured.sensor:
-        return None
-    if trained.sensor not in ("", measured.sensor):
-        return None
-    channels = range(max(len(measured.units), len(trained.units)))
-    pairs = [(trained.channel(each), measured.channel(each)) for each in channels]
-    if any(one.quantity != count.quantity for one, count in pairs):
-        return None
-    return np.array([float(one.size / count.size) for one, count in pairs])
-
-
-def conversion(measured: Instrument, trained: Instrument) -> Notice:
-    """Return the notice that counts are converted to the unit of a model's training data."""
-    texts = dict.fromkeys(unit.text for unit in trained.units)
-    text = f"the counts of {measured} are converted to {', '.join(texts)}, as on a board"
-    return Notice("unit", text)
 
 
 def to_arrays(instrument: Instrument | None) -> dict[str, NDArray[Any]]:

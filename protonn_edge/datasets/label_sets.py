@@ -19,7 +19,7 @@ from protonn_edge.datasets.dataset import (
     check_table_size,
 )
 from protonn_edge.datasets.naming import check_names, in_order, listed
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, lacking
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +97,7 @@ def label_set_dataset(
     if len(names) < 2:
         raise InputError(f"{train.source} has fewer than 2 labels; use at least 2")
     if not train.labels.any():
-        raise InputError(f"{train.source} has no point with a label; give each point its labels")
+        raise lacking(train.source, "point with a label", "give each point its labels")
     check_names(train.feature_names, f"the features of {train.source}", distinct=False)
     check_feature_count(tested, train.X.shape[1], "the training part has")
     return MultiLabelDataset(

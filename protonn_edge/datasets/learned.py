@@ -15,7 +15,8 @@ from protonn_edge.datasets.roles import Expected
 from protonn_edge.datasets.tables import TableFile, opened_table
 from protonn_edge.datasets.usual_names import ANSWER, LABEL_NAMES
 
-_JUDGED_POINTS = 5  # some values of fewer points, though not all, may be out of range by chance
+_JUDGED_POINTS = 5  # some values of fewer points, up to a share, may be out of range by chance
+_OF_FEW_POINTS = 0.9
 
 
 def is_table(path: Path) -> bool:
@@ -100,7 +101,7 @@ def clamped(X: Float32, expected: Expected) -> list[Notice]:
     if expected.outside is None:
         return []
     n, outside = len(X), expected.outside(X)
-    if n < _JUDGED_POINTS and (outside < n).any():
+    if n < _JUDGED_POINTS and outside.sum() < _OF_FEW_POINTS * outside.size:
         return []
     places, known = np.flatnonzero(2 * outside > n).tolist(), expected.feature_names
     names = tuple(known[i] if known else str(i + 1) for i in places)

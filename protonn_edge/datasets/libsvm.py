@@ -10,12 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
-from protonn_edge.datasets.cells import FLOAT32_MAX
+from protonn_edge.datasets.cells import FLOAT32_MAX, TOO_LARGE, is_too_large
 from protonn_edge.datasets.dataset import INDEX_LIMIT, Table, check_table_size
 from protonn_edge.datasets.label_sets import LabelSetTable
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.datasets.text import text_of
-from protonn_edge.errors import InputError, InvalidValue
+from protonn_edge.errors import InputError, InvalidValue, beyond, lacking
 
 LIBSVM_SUFFIXES = (".libsvm", ".svm", ".svmlight")
 _PAIRS_LIMIT = 50_000_000  # of 12 bytes each
@@ -68,12 +68,9 @@ def read_libsvm(path: Path) -> Table:
         starts.append(len(columns))
         lines.append((number, label))
         if len(columns) > _PAIRS_LIMIT:
-            raise InputError(
-                f"{path} has more than {_PAIRS_LIMIT:,} index:value pairs, which is the limit; use "
-                "fewer points"
-            )
+            raise beyond(path, "more index:value pairs", _PAIRS_LIMIT, "use fewer points")
     if not columns:
-        raise InputError(f"{path} has no features; give it lines such as '1 1:0.5 2:-3'")
+        raise lacking(path, "features", "give it lines such as '1 1:0.5 2:-3'")
     shape = (len(lines), max(columns) + 1)
     check_table_size(str(path), *shape)
     X = np.zeros(shape, np.float32)
@@ -108,6 +105,8 @@ def _parsed(pair: str, before: int, where: str) -> tuple[int, float]:
         index, value = int(left), float(right)
     except ValueError:
         index, value = -1, 0.0
+    if index >= 0 and is_too_large(right):
+        raise InputError(f"{where} has {pair[:40]!r}, but {TOO_LARGE}; correct the line")
     if index < 0 or not abs(value) <= FLOAT32_MAX or "_" in pair:
         raise InputError(f"{where} has {pair[:40]!r}, which is not index:number; correct the line")
     if not before < index <= INDEX_LIMIT:

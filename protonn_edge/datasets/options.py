@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from protonn_edge.errors import InputError, shortened
+from protonn_edge.errors import InputError, lacking, shortened
 
 RECORDING_MARK = "# protonn-edge recording"
 """The beginning of a recording's first line, which is a comment."""
@@ -79,7 +79,7 @@ def options_of_texts(texts: Iterable[str]) -> TableOptions:
                 "'protonn-edge data --help'"
             )
         if not (equals and value):
-            raise InputError(f"--read {name} has no value; use --read {name}=VALUE")
+            raise lacking(f"--read {name}", "value", f"use --read {name}=VALUE")
         key = name.replace("-", "_")
         if isinstance(getattr(TableOptions(), key), tuple):
             given[key] = given.get(key, ()) + names_in(value, f"--read {name}=")

@@ -142,7 +142,7 @@ class _Points:
                 if column is not None:
                     column.of_rows(kept)
         names = found.names if raw.files[0].header or any(found.names) else ()
-        rate, instrument = of_recording(self.path, names)
+        rate, instrument = of_recording(self.path, [each.first_name for each in roles.features])
         return Table(
             str(self.path),
             found.X,

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets.naming import in_order, label_text, quoted
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, InvalidValue
 
 Float32 = NDArray[np.float32]
 
@@ -80,9 +80,7 @@ class Preparation:
         except (TypeError, KeyError, ValueError, AttributeError, OverflowError):
             valid, texts = False, []
         if not valid or not all(isinstance(text, str) for text in texts):
-            raise InputError(
-                f"array 'record' has an entry {RECORDED!r} that is damaged; train the model again"
-            )
+            raise InvalidValue("record", f"a damaged entry {RECORDED!r}", "train the model again")
         return cls(record_of_gaps["missing"], values, one_hot, offsets)
 
     def to_record(self) -> dict[str, Any]:

@@ -33,11 +33,11 @@ from protonn_edge.datasets.dataset import (
     check_has_points,
     class_indices,
     dataset_from,
+    several_labels,
 )
 from protonn_edge.datasets.division import digest_of
 from protonn_edge.datasets.formats import read_tables, refuse_options
 from protonn_edge.datasets.groups import groups_of_division
-from protonn_edge.datasets.instruments import conversion
 from protonn_edge.datasets.label_sets import (
     LabelSetTable,
     as_label_sets,
@@ -77,7 +77,7 @@ from protonn_edge.datasets.values import (
     numbers_of,
     value_dataset,
 )
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, unneeded
 from protonn_edge.system.files import as_path
 
 Labels = Literal["needed", "optional", "ignorable"]
@@ -157,7 +157,7 @@ def _dataset(
 
 def _with_test(dataset: Dataset, path: Path, options: TableOptions | None) -> Dataset:
     if len(dataset.y_test):
-        raise InputError(f"the data has a test part, but test={path} is given; omit 'test'")
+        raise unneeded("test", f"is {path}, but the data has a test part")
     given = options and replace(options, missing=None, one_hot=())  # as in the training part
     facts = dataset.n_features, dataset.feature_names, dataset.classes, dataset.instrument
     expected = Expected(
@@ -314,10 +314,7 @@ def _points_of(
 ) -> ModelPoints:
     in_sets = isinstance(table, LabelSetTable)
     if in_sets and expected.predicts != "labels":
-        raise InputError(
-            f"{table.source} has sets of labels, but the model answers with one class; use data "
-            "with one label per point"
-        )
+        raise several_labels(table.source, "the model answers with one class")
     if expected.predicts == "labels" and expected.labelled and not in_sets:
         table = as_label_sets(table)
     table = table.matched(expected.feature_names, table.source)
@@ -339,15 +336,23 @@ def _points_of(
 def _in_trained_unit(table: Table, expected: Expected) -> Table:
     """Return a table with its values in the unit of the model's training data."""
     here, there = table.instrument, expected.instrument
-    if here is None or there is None or not here.is_unlike(there):
+    if here is None or (there is None and expected.converted is None):
+        return table
+    if there is not None and not here.is_unlike(there):
         return table
     converted = expected.converted and expected.converted(table.X, here)
+    if converted is None and there is None:
+        raise InputError(
+            f"{table.source} has counts of {here}, but the model was trained on decimal numbers in "
+            "an unknown unit; give their unit, for example with 'predict --unit g'"
+        )
     if converted is None:
         raise InputError(
             f"{table.source} was recorded with {here}, but the model was trained on data from "
             f"{there}; use data from the same sensor, or in the same units"
         )
-    return replace(table, X=converted, notices=(*table.notices, conversion(here, there)))
+    X, notices = converted
+    return replace(table, X=X, notices=(*table.notices, *notices))
 
 
 def _known(

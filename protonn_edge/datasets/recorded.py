@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets.acquisitions import read_acquisition
-from protonn_edge.datasets.dataset import Dataset, Table, dataset_from
+from protonn_edge.datasets.clipping import about_clipping
+from protonn_edge.datasets.dataset import Dataset, Table, dataset_from, several_labels
 from protonn_edge.datasets.instruments import Instrument
 from protonn_edge.datasets.joined import in_order, joined, of_rows, options_of, seams_of
 from protonn_edge.datasets.label_sets import LabelSetTable
@@ -46,7 +47,7 @@ from protonn_edge.datasets.timing import FileFacts, one_instrument, one_rate, ti
 from protonn_edge.datasets.units import split_unit, unit_of
 from protonn_edge.datasets.values import Values, has_values, value_dataset
 from protonn_edge.datasets.waves import CHANNELS, MICROPHONE, read_wave
-from protonn_edge.errors import InputError, counted
+from protonn_edge.errors import InputError, counted, lacking
 from protonn_edge.system.files import check_file
 
 _SYNCHRONOUS = 0.02  # maximum relative difference of the ends of files of one take
@@ -271,7 +272,9 @@ def _of_tables(paths: Sequence[Path], options: TableOptions, labels: Sequence[st
         check_is_text(path)
     usual = USUAL_DELIMITERS.get(paths[0].suffix.lower(), "\t")
     table = read_table(paths, delimiter=usual, options=options, labels=labels, recorded=True)
-    origins = {str(path): FileFacts(*of_recording(path, table.feature_names)) for path in paths}
+    features = {each.feature: each.first_name for each in table.columns}
+    names = [features.get(number, name) for number, name in enumerate(table.feature_names)]
+    origins = {str(path): FileFacts(*of_recording(path, names)) for path in paths}
     notices = (*table.notices, *without_units(origins))
     table = replace(
         table, notices=notices, sample_rate=one_rate(origins), instrument=one_instrument(origins)
@@ -334,7 +337,8 @@ def _recording(
         table = replace(table, labels=Repeated([(name, len(values))]), notices=of_values.notices)
         classes = (name,)
     dataset = dataset_from(table, None, classes, least_classes=1)
-    dataset = replace(dataset, notices=(*dataset.notices, *remarks(dataset)))
+    clipped = about_clipping(dataset.X_train, take_of, dataset.feature_names)
+    dataset = replace(dataset, notices=(*dataset.notices, *remarks(dataset), *clipped))
     return Recording(dataset, seams_of(table), take_of, tested, groups, values=values)
 
 
@@ -349,7 +353,7 @@ def _of_file(path: Path, options: TableOptions) -> tuple[Table, tuple[str, ...]]
         return _of_tables([path], options, [options.labelled] if options.labelled else None), ()
     table, _, classes = read_parts(path, options)
     if isinstance(table, LabelSetTable):
-        raise InputError(f"{table.source} has sets of labels; give each sample one label")
+        raise several_labels(table.source, "samples of a recording have one each")
     return table, classes
 
 
@@ -369,7 +373,7 @@ def _of_wave(path: Path, label: str, rate: float | None) -> Table:
     check_file(path, limit_bytes=TEXT_LIMIT_BYTES)
     wave = read_wave(path).sampled(rate)
     if not len(wave.values):
-        raise InputError(f"{path} has no samples; record the file again, or leave it out")
+        raise lacking(path, "samples", "record the file again, or leave it out")
     notices = []
     if wave.channels > 1:
         text = f"only the first of a WAV file's {wave.channels} channels is read"

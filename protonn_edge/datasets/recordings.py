@@ -14,13 +14,13 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain, groupby, repeat
-from typing import overload
+from typing import Any, ClassVar, overload
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from protonn_edge.errors import InputError, counted
+from protonn_edge.errors import InputError, beyond, counted
 
 _LIMIT_BYTES = 2**31  # limit of windows in memory
 _SPANS_A_WINDOW = 8
@@ -43,6 +43,7 @@ class SegmentDetector(ABC):
     level: float  # the level reached where a window begins
     facts: tuple[tuple[str, str], ...]  # for display
     missing: str  # a clause on why a class may have no window
+    option: ClassVar[str]  # that gives the level
 
     @abstractmethod
     def moves(self, first: int, end: int) -> bool:
@@ -51,6 +52,10 @@ class SegmentDetector(ABC):
     @abstractmethod
     def begins(self, first: int, end: int) -> Iterator[int]:
         """Yield where windows, which do not overlap, begin in the part first..end - 1 of a run."""
+
+    def arrays(self) -> dict[str, Any]:
+        """Return what a file of windows has of it."""
+        return {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,9 +189,11 @@ def _windows_at(
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     needed = len(begins) * window * samples.shape[1] * samples.itemsize
     if needed > _LIMIT_BYTES:
-        raise InputError(
-            f"{counted(len(begins), 'window')} of {window:,} samples need {needed:,} B of memory, "
-            f"but the limit is {_LIMIT_BYTES:,}; use a larger --stride"
+        raise beyond(
+            "the recording",
+            f"{needed:,} B in {counted(len(begins), 'window')} of {window:,} samples",
+            _LIMIT_BYTES,
+            "use a larger --stride",
         )
     cut = np.empty((len(begins), window, samples.shape[1]), samples.dtype)
     for place, begin in enumerate(begins):
@@ -203,6 +210,8 @@ class Trigger(SegmentDetector):
     level; a window begins `before` samples earlier. The next window can begin only after movement
     has fallen below the level.
     """
+
+    option: ClassVar[str] = "--trigger"
 
     moving: NDArray[np.bool_]
     before: int

@@ -51,7 +51,7 @@ from protonn_edge.errors import InputError
 
 if TYPE_CHECKING:
     from protonn_edge.datasets.division import Division
-    from protonn_edge.datasets.instruments import Instrument
+    from protonn_edge.datasets.instruments import Converter, Instrument
     from protonn_edge.datasets.preparation import Preparation
 
 _NAMED = 5  # maximum columns in a sentence
@@ -90,9 +90,9 @@ class Expected:
     # the numbers (D,) of values of points (n, D) outside the range of the training data; None if
     # such values are not clamped, or on purpose
     outside: Callable[[NDArray[np.float32]], NDArray[np.int64]] | None = None
-    # points (n, D) of another instrument in the unit of the training data; None if a board with
-    # this instrument does not convert them
-    converted: Callable[[NDArray[np.float32], Instrument], NDArray[np.float32] | None] | None = None
+    # returns points (n, D) of another instrument in the unit of the training data, with notices;
+    # None if a board with this instrument does not convert them
+    converted: Converter | None = None
 
     @property
     def label(self) -> str:
@@ -178,7 +178,7 @@ class _Judge:
         roles = Roles(label, how, one_hot=one_hot, indicators=indicators)
         self.judge(rest, roles)
         for column, new in self.named.channels.items():
-            column.name = _with_unit(new, column.name) if new else column.name
+            column.rename(new or "")
         return roles
 
     def in_order(
@@ -379,12 +379,6 @@ class _Judge:
             for column in columns:
                 column.role, column.evidence = "in doubt", f"it {doubt}"
             roles.notices.append(Notice("doubt", text, True, tuple(each.key for each in columns)))
-
-
-def _with_unit(name: str, of: str) -> str:
-    """Return a new name with the unit of the old one."""
-    unit = split_unit(of)[1]
-    return f"{name} ({unit})" if unit and not split_unit(name)[1] else name
 
 
 def _changes(labels: NDArray[np.int64] | None) -> NDArray[np.bool_] | np.bool_:

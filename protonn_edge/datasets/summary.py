@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets.columns import Column
 from protonn_edge.datasets.dataset import Dataset, row_hashes
+from protonn_edge.datasets.far_values import about_far_values
 from protonn_edge.datasets.naming import Notice, did_you_mean, listed, quoted, title
 from protonn_edge.datasets.units import split_unit
 from protonn_edge.errors import counted
@@ -30,8 +31,6 @@ _FREQUENT = 5  # if a class with this many times as many points has a similar na
 _MOST_FEATURES = 500  # maximum described one by one, and compared with the label
 _MOST_ROWS = 20_000
 _JUDGED_VALUES = 1_000
-_STAND_INS = [sign * (10**digits - 1) for sign in (-1, 1) for digits in (2, 3, 4, 5)]  # for gaps
-_FAR = 1_000  # times the range of all values but a few
 _FEWEST_ROWS = 50  # with fewer rows, a feature may agree with the label by chance
 _MOST_COUNTS = 2_000_000
 _GIVEN_AWAY, _ROWS_PER_VALUE = 0.995, 5
@@ -227,69 +226,7 @@ def _about_features(dataset: Dataset) -> list[Notice]:
         count = f"{len(constant):,} of {dataset.n_features:,} features"
         text = f"{count} never vary in the training points: {listed(columns)}"
         notices.append(Notice("constant", text, warning=True, columns=columns))
-    notices += _about_stray_values(X, *ends, names)
-    for index in np.flatnonzero(np.isin(ends, _STAND_INS).any(axis=0)).tolist():
-        notices += _about_stand_ins(X[:, index], names[index] if names else "", index + 1)
-    return notices
-
-
-def _about_stray_values(
-    X: NDArray[np.float32],
-    least: NDArray[np.float32],
-    most: NDArray[np.float32],
-    names: Sequence[str],
-) -> list[Notice]:
-    """Return a warning if a few values of features are so far out that all others become one."""
-    strays = []
-    for index in _far_out(X, least, most):
-        values = np.sort(X[~np.isnan(X[:, index]), index].astype(float))
-        few = max(1, len(values) // 100)
-        usual = values[few:-few]
-        limit = _FAR * np.ptp(usual) if len(usual) else 0.0
-        far = values[np.abs(values - np.median(values)) > limit]
-        if limit and len(far):
-            strays.append((index, float(far[0]), float(usual[0]), float(usual[-1])))
-    if not strays:
-        return []
-    index, value, low, high = strays[0]
-    first = title(names[index] if names else "", index + 1)
-    others = f", and {counted(len(strays) - 1, 'other feature')} alike" if strays[1:] else ""
-    text = (
-        f"{first} has a value of {value:g}, but most lie between {low:g} and {high:g}{others}; "
-        "on the device, most become one integer; correct such values, or drop their rows"
-    )
-    columns = tuple(names[each] if names else str(each + 1) for each, *_ in strays)
-    return [Notice("stray", text, warning=True, columns=columns)]
-
-
-def _far_out(
-    X: NDArray[np.float32], least: NDArray[np.float32], most: NDArray[np.float32]
-) -> list[int]:
-    """Return the features whose ends (D,) are far apart, compared with half of some values."""
-    rows, width = X.shape
-    if rows < _JUDGED_POINTS:
-        return []
-    step = max(1, rows * width // _MOST_COUNTS, rows // _JUDGED_VALUES)
-    some = np.sort(X[::step], axis=0)
-    low, high = (some[share * len(some) // 4].astype(float) for share in (1, 3))
-    spread = most.astype(float) - least
-    return np.flatnonzero((high > low) & (spread > _FAR * (high - low))).tolist()
-
-
-def _about_stand_ins(values: NDArray[np.float32], name: str, number: int) -> list[Notice]:
-    """Return a warning if a number such as -999, far from all others, may stand for gaps."""
-    values = values[~np.isnan(values)]
-    likely = [each for each in (values.min(), values.max()) if each in _STAND_INS]
-    others = values[~np.isin(values, likely)]
-    nearest = [float(np.abs(others - each).min()) for each in likely if len(others)]
-    if not nearest or min(nearest) <= np.ptp(others):
-        return []
-    text = (
-        f"{title(name, number)} has {counted(len(values) - len(others), 'cell')} with "
-        f"{' or '.join(f'{each:g}' for each in likely)}, but otherwise only values from "
-        f"{others.min():g} to {others.max():g}; if such a cell stands for a missing value, empty it"
-    )
-    return [Notice("stand_in", text, warning=True, columns=(name or str(number),))]
+    return [*notices, *about_far_values(dataset, *ends)]
 
 
 # --- columns, and those that give the label away --------------------------------------------------

@@ -42,7 +42,7 @@ from protonn_edge.datasets.text import (
     uncommented,
 )
 from protonn_edge.datasets.usual_names import LABEL_NAMES
-from protonn_edge.errors import InputError, counted
+from protonn_edge.errors import InputError, counted, lacking
 from protonn_edge.system.checks import check_choice
 from protonn_edge.system.files import check_file
 
@@ -85,7 +85,7 @@ class TableFile:
         lines = list(islice(_rows_of(path, delimiter), _MOST_SKIPPED + 1))
         lines = [each for each in lines if each[1]]
         if not lines:
-            raise InputError(f"{path} has no rows; add at least one row of each class")
+            raise lacking(path, "rows", "add at least one row of each class")
         table = max(len(row) for _, row in lines)
         skipped = []
         usual_width = Counter(len(row) for _, row in lines).most_common(1)[0][0]

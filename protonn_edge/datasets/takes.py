@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Self
 
 from protonn_edge.datasets.naming import Notice, label_text, listed
-from protonn_edge.errors import InputError, cannot_read, counted, shortened
+from protonn_edge.errors import InputError, beyond, cannot_read, counted, lacking, shortened
 
 WAVES = (".wav",)
 ACQUISITIONS = (".json", ".cbor")
@@ -159,14 +159,13 @@ def takes_in(
         packed = listed(path.name for path in _zipped(folder))
         raise InputError(f"{folder} has only packed files ({packed}); unpack each .zip first")
     if not takes:
-        raise InputError(
-            f"{folder} has no samples; give each class a file or a folder of files that end in "
-            f"{' or '.join(suffixes)}"
+        raise lacking(
+            folder,
+            "samples",
+            f"give each class a file or a folder of files that end in {' or '.join(suffixes)}",
         )
     if len(takes) > _MOST_TAKES:
-        raise InputError(
-            f"{folder} has {len(takes):,} files, but the limit is {_MOST_TAKES:,}; use fewer files"
-        )
+        raise beyond(folder, f"{len(takes):,} files", _MOST_TAKES, "use fewer files")
     if pattern is None:
         return takes
     roots = [part for part, _ in parts]

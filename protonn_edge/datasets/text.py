@@ -13,7 +13,7 @@ from typing import NamedTuple, Self, TextIO
 
 from protonn_edge.datasets.dataset import INDEX_LIMIT
 from protonn_edge.datasets.options import RECORDING_MARK, RECORDING_VERSION
-from protonn_edge.errors import InputError, cannot_read
+from protonn_edge.errors import InputError, beyond, cannot_read
 
 TEXT_LIMIT_BYTES = 512 * 2**20
 
@@ -124,9 +124,11 @@ def rows_in(lines: Lines, path: Path, delimiter: str) -> Iterator[tuple[int, Row
     try:
         for row in reader:
             if len(row) > INDEX_LIMIT:
-                raise InputError(
-                    f"{path}:{lines.number} has {len(row):,} columns, but the limit is "
-                    f"{INDEX_LIMIT:,}; use fewer features"
+                raise beyond(
+                    f"{path}:{lines.number}",
+                    f"{len(row):,} columns",
+                    INDEX_LIMIT,
+                    "use fewer features",
                 )
             is_filled = any(row) and (len(row) > 3 or "".join(row).strip())
             yield lines.number, row if is_filled else []

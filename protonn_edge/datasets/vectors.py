@@ -23,7 +23,7 @@ from protonn_edge.datasets.roles import Expected
 from protonn_edge.datasets.tables import RawTable, TableFile
 from protonn_edge.datasets.takes import TABLES, takes_in
 from protonn_edge.datasets.text import text_of
-from protonn_edge.errors import InputError, counted
+from protonn_edge.errors import InputError, counted, lacking
 from protonn_edge.system.files import check_file
 
 FILE_LIMIT_BYTES = 512 * 2**20
@@ -50,7 +50,7 @@ def read_vectors(path: Path) -> tuple[Table, Table | None]:
 def _part(path: Path, folder: Path, part: str) -> Table:
     y = path.with_name(f"y_{part}.txt")
     if not y.is_file():
-        raise InputError(f"{path} has no file {y.name} beside it; add it, with one label a line")
+        raise lacking(path, f"file {y.name} beside it", "add it, with one label a line")
     X = _numbers(path)
     names = dict(_pairs(folder / "activity_labels.txt"))
     labels = [names.get(label, label) for label in _lines(y)]
@@ -133,5 +133,5 @@ def read_class_files(
 
     train, test = part(False), part(True)
     if train is None:
-        raise InputError(f"{folder} has no training part; add one, or name its folder 'train'")
+        raise lacking(folder, "training part", "add one, or name its folder 'train'")
     return train, test

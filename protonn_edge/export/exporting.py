@@ -22,6 +22,7 @@ from protonn_edge.export.archive import check_archive, is_archive, write_archive
 from protonn_edge.export.folder import check_folder, write_folder
 from protonn_edge.export.rendering import Imprint, Kind, Library
 from protonn_edge.export.self_test import KnownAnswers
+from protonn_edge.extensions import check_memories
 from protonn_edge.quantization import DeviceModel, IntegerChain, with_integers
 from protonn_edge.system.checks import check_enough
 from protonn_edge.system.files import resolved
@@ -122,7 +123,7 @@ def export(
     vectors = _vectors(device_model, Limits.of(board), points)
     beside = max(vectors.flash_bytes, _raw_bytes(device_model.chain))
     plan = _planned(device_model, kind, Limits.of(board).beside(beside))
-    _check_memories(floats, windowing, plan, board)
+    _check_memories(device_model.chain, windowing, plan, board)
     library = Library(
         rendering.library_name(name or _name_of(folder), prefix),
         device_model.chain,
@@ -192,10 +193,10 @@ def _tried(kind: Kind, library: Library, files: Mapping[str, str], board: Board)
 
 
 def _check_memories(
-    model: Model, windowing: Windowing | None, plan: Plan | WordPlan, board: Board
+    model: IntegerChain, windowing: Windowing | None, plan: Plan | WordPlan, board: Board
 ) -> None:
     """Raise `CheckFailed` if the EEPROM, or the SRAM with a sensor's samples, is too small."""
-    model.head.check_eeprom(board)
+    check_memories(model, board)
     if isinstance(plan, WordPlan):
         needed = plan.state_bytes + rendering.SKETCH_SRAM_BYTES
         needed += 0 if windowing is None else plan.model.n_features

@@ -16,7 +16,8 @@ import numpy as np
 from protonn_edge import __version__
 from protonn_edge.boards import Board
 from protonn_edge.chain.features import signal_of
-from protonn_edge.chain.head import channels_of
+from protonn_edge.chain.head import channels_of, kind_title
+from protonn_edge.chain.registry import FUNCTIONS
 from protonn_edge.codegen import PREFIX, Plan, check_collisions, render_c, template_environment
 from protonn_edge.codegen.context import (
     Sending,
@@ -264,6 +265,7 @@ def _context(kind: Kind, library: Library, board: Board) -> dict[str, Any]:
         "tool_version": __version__,
         "library": library,
         "model": model,
+        "kind_title": kind_title(model.head.kind),
         "parts": library.parts,
         "kind": kind,
         "name": library.name,
@@ -410,5 +412,5 @@ def _window(model: IntegerChain) -> dict[str, Any] | None:
         "rate_known": signal.rate is not None,
         # of a function: no keyword, no macro, and none of the sketch's own names begins like this
         "parameters": [f"raw_{name}" for name in named or range(signal.channels)],
-        "functions": [name for stage in features.stages for name in stage.c_functions],
+        "functions": [name for stage in features.stages for name in FUNCTIONS.get(stage.kind, ())],
     }

@@ -99,7 +99,7 @@ def vectors_from_model(model: DeviceModel) -> KnownAnswers:
 
 
 def _answered(model: IntegerChain, Q: NDArray[np.uint8]) -> KnownAnswers:
-    return KnownAnswers(Q, model.scores(Q), model.predict(Q), model.own_stages[-1].output_bits // 8)
+    return KnownAnswers(Q, model.scores(Q), model.predict(Q), model.own_stages[-1].output.bits // 8)
 
 
 def _without_runs(row: list[int]) -> tuple[int, ...]:

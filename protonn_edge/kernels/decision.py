@@ -41,7 +41,7 @@ class DecisionKernel(Kernel):
     @cached_property
     def search(self) -> Listing:
         """The loop over the scores after the first one; `l` is the class of the next."""
-        size = self.stage.score_bits // 8
+        size = self.stage.scores.bits // 8
         registers = "AC"[: size // 2]
         larger = repeated(registers, "movw %{0}[largest], %{0}[score]")
         others = summed = overtaken = behind = ""

@@ -117,11 +117,6 @@ class Kernel(ABC):
         """Its loops in assembly."""
         return ()
 
-    @property
-    def code_bytes(self) -> int:
-        """Flash of its code, approximately."""
-        return compiled.STAGE_BYTES + sum(each.code_bytes for each in self.listings)
-
     def needed_for(self, name: str) -> str:  # noqa: ARG002
         """Return, in words, which property the stage lacks for a kernel of this name."""
         return "another kind of model"
@@ -130,11 +125,6 @@ class Kernel(ABC):
     def zeros(self) -> Mapping[str, int]:
         """Variables that must be 0 where a prediction does not set them, and their bytes."""
         return {}
-
-    @property
-    def local_bytes(self) -> int:
-        """SRAM of variables that functions keep to themselves."""
-        return 0
 
     @property
     def pushes_whole(self) -> bool:
@@ -155,7 +145,7 @@ class Kernel(ABC):
 
         For `products`, see `Step.on`; `more` are fields of `Cost`.
         """
-        code = self.code_bytes
+        code = code_bytes(self)
         step = Step(self.stage.kind, self.name, tables + code, mean)
         return Cost((step.on(self.core, products),), tables, code, **more)
 
@@ -167,6 +157,11 @@ KERNELS: MutableMapping[str, Callable[[Any, Core], tuple[Kernel, ...]]] = STAGES
 def kernels_of(stage: IntegerStage, core: Core) -> tuple[Kernel, ...]:
     """Return the kernels of a stage for chips with this core, in order of preference."""
     return KERNELS[stage.kind](stage, core)
+
+
+def code_bytes(kernel: Kernel) -> int:
+    """Return the flash of a kernel's code, approximately."""
+    return compiled.STAGE_BYTES + sum(each.code_bytes for each in kernel.listings)
 
 
 COUNTER_BYTES = compiled.bytes_of("uint16_t")  # SRAM of the position of the next input
@@ -244,7 +239,7 @@ class HeldKernel(Kernel):
         held, mean = self.held, self.assembly(activity)
         more: dict[str, Any] = {
             "products": self.products(activity),
-            "state": self.stage.n_outputs * self.stage.output_bits // 8,
+            "state": self.stage.n_outputs * self.stage.output.bits // 8,
         }
         if held is not None:
             mean += held.copied(feed)

@@ -16,6 +16,7 @@ from protonn_edge.boards import Board, board_of
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import SPARE_BYTES, DevicePlan, Limits, Plan, device_plans
+from protonn_edge.extensions import check_memories
 from protonn_edge.families import ProjectFiles, family_of, read_program
 from protonn_edge.projects.checks import (
     OverBudget,
@@ -171,7 +172,7 @@ def trial_build(
     plan is only known after linking. Raises the errors of `build`.
     """
     options, device_model = options or BuildOptions(), with_integers(model)
-    device_model.floats.head.check_eeprom(board)
+    check_memories(device_model.chain, board)
     family_of(board).check_model(device_model, board)
     own, failures = {} if folder is None else own_files(folder, board), list[OverBudget]()
     board = options.within(board)

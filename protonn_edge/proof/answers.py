@@ -39,7 +39,7 @@ class ProvenAnswers:
 
     def __init__(self, sums: ComparedSums, model: IntegerChain, scores: list[SumForm]) -> None:
         self._sums, self._scores = sums, scores
-        self._bits = model.own_stages[-1].output_bits
+        self._bits = model.own_stages[-1].output.bits
 
     def check_scores(self, state: ChipState, place: int) -> None:
         """Refuse a state whose scores, at a place, are not the model's."""

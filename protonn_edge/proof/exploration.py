@@ -29,6 +29,7 @@ from protonn_edge.proof.state import (
     Meeting,
     over_way,
     same_mask,
+    spanned,
     words_over_way,
 )
 
@@ -123,6 +124,7 @@ class Explorer:
             if fork is not None:
                 yield from self._parted(state, before, fork)
                 return
+            state.spend(_spent(self.program, before, state.place))
             if not self._moved(state, before):
                 yield state
                 return
@@ -160,6 +162,7 @@ class Explorer:
         for place, sense in ((fork.taken, True), (fork.other, False)):
             each = state.copy()
             each.place = place
+            each.spend(_spent(self.program, before, place))
             if isinstance(fork.bit, Bit):
                 each.narrow(fork.bit.root, fork.bit.mask if sense else ~fork.bit.mask)
             else:
@@ -246,6 +249,7 @@ class Explorer:
             for k in by_shared:
                 joined = self._pair(states[k], last, live)
                 if joined is not None:
+                    joined.cycles = spanned((states[k], last))
                     states[k] = joined
                     break
             else:
@@ -307,6 +311,7 @@ class Explorer:
         if state is not None:
             interrupts = _if_same([each.flags[INTERRUPTS] for each in states])
             state.masks, state.flags = {}, [None] * INTERRUPTS + [interrupts]
+            state.cycles = spanned(states)
             self.ways.append(way)
         return state
 
@@ -331,6 +336,17 @@ def _are_opposite(one: OrderFacts, other: OrderFacts) -> bool:
         return False
     last, opposite = one[-1], other[-1]
     return opposite == OrderFact(last.upper, last.lower, not last.strict)
+
+
+def _spent(program: LinkedProgram, before: int, place: int) -> int:
+    """Return the cycles of an instruction that leads to a place."""
+    here = program.reached(before)
+    cycles = here.cycles_on(program.core)
+    if here.name in instruction_set.BRANCHES and place != here.end:
+        cycles += instruction_set.TAKEN_BRANCH
+    elif here.name in instruction_set.SKIPS:
+        cycles += (place - here.end) // 2
+    return cycles
 
 
 def _equal_registers(one: ChipState, other: ChipState, live: Live) -> bool:

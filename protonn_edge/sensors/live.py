@@ -18,7 +18,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.chain.signals import Signal
 from protonn_edge.codegen.context import as_it_is
 from protonn_edge.datasets.dataset import Dataset
-from protonn_edge.datasets.instruments import Instrument, conversion, counts_per_unit
+from protonn_edge.datasets.instruments import Instrument
 from protonn_edge.datasets.naming import (
     NO_CLASS,
     NO_CLASS_NAME,
@@ -28,9 +28,9 @@ from protonn_edge.datasets.naming import (
 )
 from protonn_edge.datasets.recorded import Recording
 from protonn_edge.datasets.recordings import is_same_rate, runs_of
-from protonn_edge.errors import InputError, InvalidValue, counted
+from protonn_edge.errors import InputError, InvalidValue, counted, unneeded
 from protonn_edge.quantization import IntegerChain, quantize
-from protonn_edge.quantization.sensor_counts import in_trained_unit
+from protonn_edge.quantization.sensor_counts import CountConversion
 from protonn_edge.sensors.sensor_board import UNDECIDED
 
 _WINDOWS_AT_ONCE = 4_096
@@ -125,7 +125,7 @@ def live_figures(
     """
     signal = signal_of(model.features)
     if signal is None or signal.triggered:
-        raise InputError("the model was not trained on windows of consecutive samples; omit --hop")
+        raise unneeded("--hop", "needs a model that was trained on windows of consecutive samples")
     dataset = recorded.dataset.matched(
         channel_names(model.feature_names, signal.channels), "the recording"
     )
@@ -139,14 +139,14 @@ def live_figures(
             f"but a window of the model has {signal.samples:,}; give a longer recording"
         )
     integers, reports = quantize(model), list[tuple[int, str]]()
-    per_unit = _per_unit(integers, dataset.instrument, model.instrument)
+    counts = _conversion(integers, dataset.instrument, model.instrument)
     reporter = Reporter(votes, round(refractory_s * rate))
     names = {**dict(enumerate(model.classes)), NO_CLASS: NO_CLASS_NAME}
     for first, end in parts:
         reporter.forget()
         if recorded.begins[first]:
             reporter.reported = UNDECIDED
-        for at, label in _classified(integers, samples[first:end], signal.samples, hop, per_unit):
+        for at, label in _classified(integers, samples[first:end], signal.samples, hop, counts):
             if reporter.report(label, first + at):
                 reports.append((first + at, names[reporter.reported]))
     events, missed, right = 0, list[tuple[float, str]](), set[int]()
@@ -169,27 +169,20 @@ def live_figures(
         missed=tuple(missed),
         false_alarms=tuple((at / rate, name) for at, name in alarms),
         reports=tuple((at / rate, name) for at, name in reports),
-        notices=_conversion(dataset.instrument, model.instrument),
+        notices=counts.notices if counts else (),
     )
 
 
-def _per_unit(
+def _conversion(
     integers: IntegerChain, here: Instrument | None, there: Instrument | None
-) -> NDArray[np.float64] | None:
-    """Return `counts_per_unit`; refuse counts where only decimals of an unknown unit are known."""
+) -> CountConversion | None:
+    """Return the conversion; refuse counts where only decimals of an unknown unit are known."""
     if here is not None and here.sensor and there is None and not as_it_is(integers):
         raise InputError(
             "the model was trained on decimal numbers in an unknown unit, but the recording has "
             f"counts of {here}; declare the unit of the training data, for example with --unit g"
         )
-    return counts_per_unit(here, there)
-
-
-def _conversion(here: Instrument | None, there: Instrument | None) -> tuple[Notice, ...]:
-    """Return the notice that counts were converted, if they were."""
-    if here is None or there is None or not here.is_unlike(there):
-        return ()
-    return (conversion(here, there),)
+    return CountConversion.of(here, there)
 
 
 def _rate(
@@ -199,7 +192,7 @@ def _rate(
     rate, channels = recorded or signal.rate, dataset.X_train.shape[1]
     here, there = dataset.instrument, model.instrument
     alike = here is None or there is None or not here.is_unlike(there)
-    alike = alike or counts_per_unit(here, there) is not None
+    alike = alike or CountConversion.of(here, there) is not None
     if strange := sorted({*dataset.classes} - {rest, *model.classes}):
         raise InvalidValue(
             "the recording",
@@ -228,17 +221,17 @@ def _classified(
     samples: NDArray[np.float32],
     window: int,
     hop: int,
-    per_unit: NDArray[np.float64] | None,
+    counts: CountConversion | None,
 ) -> Iterator[tuple[int, int]]:
     """Yield where each window of samples (rows, channels) ends, and its class.
 
-    Samples of a sensor are quantized as on a board; see `counts_per_unit`.
+    Samples of a sensor are quantized as on a board; see `CountConversion`.
     """
     begins = np.arange(0, len(samples) - window + 1, hop)
     for start in range(0, len(begins), _WINDOWS_AT_ONCE):
         some = begins[start : start + _WINDOWS_AT_ONCE]
         windows = samples[some[:, None] + np.arange(window)].reshape(len(some), -1)
-        if per_unit is not None:
-            windows = in_trained_unit(windows, per_unit, integers)
+        if counts is not None:
+            windows = counts.applied(windows, integers)
         labels = integers.answers(integers.quantize(windows))[0]
         yield from zip((some + window).tolist(), labels.tolist(), strict=True)

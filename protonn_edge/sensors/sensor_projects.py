@@ -18,7 +18,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Limits, Plan, plans, render_c, template_environment
 from protonn_edge.device.protocol import frame_bytes
 from protonn_edge.errors import CheckFailed, InputError
-from protonn_edge.extensions import parts_of
+from protonn_edge.extensions import check_memories, parts_of
 from protonn_edge.families import family_of, read_program
 from protonn_edge.projects.checks import OverBudget, Usage, check_budget
 from protonn_edge.projects.folder import PLAN_FILE, plan_text
@@ -158,7 +158,7 @@ def build_live(model: Model, windowing: Windowing) -> LiveBuild:
     It gets the fastest plan that fits. Raises `CheckFailed` if none does, or it cannot keep up.
     """
     board = windowing.sampling.board
-    model.head.check_eeprom(board)
+    check_memories(windowing.model, board)
     failures: list[OverBudget] = []
     too_much_state = math.inf  # at least one plan is built, so that there is a failure to report
     for plan in _choices(model, windowing):

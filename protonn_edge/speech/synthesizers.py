@@ -1,7 +1,7 @@
 """Programs that speak text: those that are installed, and the voices that each of them has.
 
-A program is started for each word, and never part of this package. It reads the word from a file,
-so no word is taken for an option, and writes a WAV file.
+A program is started for each word, and never part of this package. It reads the word from a file or
+within a tag, so no word is taken for an option, and writes a WAV file.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar, NamedTuple
+from xml.sax.saxutils import escape
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,8 @@ from protonn_edge.toolchain.process import run_within
 
 _DEADLINE_S = 30.0
 _LEAST_SAMPLES = 800
+_ESPEAK = "espeak-ng"
+_OF_MBROLA = "mb/"  # what the files of its voices begin with, in the table of espeak-ng
 
 
 class Manner(NamedTuple):
@@ -77,7 +80,7 @@ class Synthesizer(ABC):
 
 
 class _ESpeak(Synthesizer):
-    program, package = "espeak-ng", "espeak-ng"
+    program = package = _ESPEAK
     _PITCH, _SPEED = 50, 160  # its scale from 0 to 99; words a minute
     _EFFECTS = ("robo", "uni", "demonic", "whisper", "storm", "croak", "tweaky", "announcer")
 
@@ -85,7 +88,7 @@ class _ESpeak(Synthesizer):
         dialects = [
             row[1]
             for row in self._table(language)
-            if row[1].startswith(language) and not row[4].startswith("mb/")
+            if row[1].startswith(language) and not row[4].startswith(_OF_MBROLA)
         ]
         speakers = [row[4].removeprefix("!v/") for row in self._table("variant")]
         human = [each for each in speakers if not self._is_effect(each)]
@@ -95,14 +98,31 @@ class _ESpeak(Synthesizer):
         pitch = min(99, round(self._PITCH * manner.pitch**2))
         speed = str(round(self._SPEED * manner.speed))
         settings = ["-v", voice, "-p", str(pitch), "-s", speed]
-        return [self.program, *settings, "-w", str(sound), "-f", str(text)]
+        return [_ESPEAK, *settings, "-w", str(sound), "-f", str(text)]
 
     def _table(self, language: str) -> list[list[str]]:
-        listed = self._run([self.program, f"--voices={language}"]).splitlines()[1:]
+        listed = self._run([_ESPEAK, f"--voices={language}"]).splitlines()[1:]
         return [row for row in map(str.split, listed) if len(row) > 4]
 
     def _is_effect(self, speaker: str) -> bool:
         return any(effect in speaker.lower() for effect in self._EFFECTS)
+
+
+class _Mbrola(_ESpeak):
+    """The recorded voices of MBROLA, to which espeak-ng gives the sounds of a text."""
+
+    program = package = "mbrola"
+    _FOLDER = Path("/usr/share/mbrola")
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether both programs are there."""
+        return super().is_installed and shutil.which(_ESPEAK) is not None
+
+    def voices(self, language: str) -> Sequence[str]:
+        files = [row[4] for row in self._table(language) if row[1].startswith(language)]
+        known = {file.removeprefix("mb/") for file in files if file.startswith(_OF_MBROLA)}
+        return [each for each in sorted(known) if (self._FOLDER / each.split("-")[1]).exists()]
 
 
 class _Flite(Synthesizer):
@@ -126,14 +146,20 @@ class _Flite(Synthesizer):
 
 class _Festival(Synthesizer):
     program, package = "text2wave", "festival"
-    _ENGLISH = ("kal_diphone", "ked_diphone", "cmu_us_slt_arctic_hts")
+    _AMERICAN = ("kal_diphone", "ked_diphone", "cmu_us_slt_arctic_hts")
+    _BRITISH = ("don_diphone", "rab_diphone")
     _FOLDERS = ("/usr/share/festival/voices", "/usr/local/share/festival/voices")
 
     def voices(self, language: str) -> Sequence[str]:
-        if not "en-us".startswith(language):
-            return ()
+        dialects = {"en-us": self._AMERICAN, "en-gb": self._BRITISH}
         present = {path.name for each in self._FOLDERS for path in Path(each).glob("*/*")}
-        return [each for each in self._ENGLISH if each in present]
+        return [
+            voice
+            for dialect, voices in dialects.items()
+            if dialect.startswith(language)
+            for voice in voices
+            if voice in present
+        ]
 
     def command(self, text: Path, sound: Path, voice: str, manner: Manner) -> list[str]:
         stretch = f"(Parameter.set 'Duration_Stretch {1 / manner.speed:.3f})"
@@ -141,15 +167,70 @@ class _Festival(Synthesizer):
         return [self.program, *chosen, "-o", str(sound), str(text)]
 
 
-SYNTHESIZERS: tuple[Synthesizer, ...] = (_ESpeak(), _Flite(), _Festival())
+class _RHVoice(Synthesizer):
+    program, package = "RHVoice-test", "rhvoice"
+    _FOLDER = Path("/usr/share/RHVoice/voices")
+    _LANGUAGES: ClassVar = {
+        "Albanian": "sq",
+        "Brazilian-Portuguese": "pt-br",
+        "English": "en",
+        "Esperanto": "eo",
+        "Kyrgyz": "ky",
+        "Macedonian": "mk",
+        "Polish": "pl",
+        "Russian": "ru",
+        "Tatar": "tt",
+        "Ukrainian": "uk",
+    }
+
+    def voices(self, language: str) -> Sequence[str]:
+        return [
+            path.parent.name
+            for path in sorted(self._FOLDER.glob("*/voice.info"))
+            if self._language_of(path).startswith(language)
+        ]
+
+    def command(self, text: Path, sound: Path, voice: str, manner: Manner) -> list[str]:
+        percents = [f"{100 * each:.0f}" for each in manner]
+        settings = ["-p", voice, "-t", percents[0], "-r", percents[1]]
+        return [self.program, *settings, "-i", str(text), "-o", str(sound)]
+
+    def _language_of(self, path: Path) -> str:
+        lines = path.read_text("utf-8", errors="replace").splitlines()
+        named = [line.removeprefix("language=") for line in lines if line.startswith("language=")]
+        return self._LANGUAGES.get("".join(named), "")
+
+
+class _Pico(Synthesizer):
+    program, package = "pico2wave", "libttspico-utils"
+    _VOICES = ("en-US", "en-GB", "de-DE", "es-ES", "fr-FR", "it-IT")
+
+    def voices(self, language: str) -> Sequence[str]:
+        return [each for each in self._VOICES if each.lower().startswith(language)]
+
+    def command(self, text: Path, sound: Path, voice: str, manner: Manner) -> list[str]:
+        pitch, speed = (f"{100 * each:.0f}" for each in manner)
+        said = escape(text.read_text("utf-8").strip())
+        marked = f'<speed level="{speed}"><pitch level="{pitch}">{said}</pitch></speed>'
+        return [self.program, "-l", voice, "-w", str(sound), marked]
+
+
+SYNTHESIZERS: tuple[Synthesizer, ...] = (
+    _ESpeak(),
+    _Mbrola(),
+    _Flite(),
+    _Festival(),
+    _RHVoice(),
+    _Pico(),
+)
 
 
 def installed() -> list[Synthesizer]:
     """Return the synthesizers on this computer; `InputError` if there is none."""
     found = [each for each in SYNTHESIZERS if each.is_installed]
     if not found:
-        known = " or ".join(each.package for each in SYNTHESIZERS)
-        raise InputError(f"no synthesizer of speech was found; install {known}")
+        known = ", ".join(each.package for each in SYNTHESIZERS)
+        raise InputError(f"no synthesizer of speech was found; install some of {known}")
     return found
 
 

@@ -40,7 +40,7 @@ ACTIONS: dict[str, str] = {
     "--seed={seed}? --board={board}?",
     # run
     "build": "build {model} -o {project} --sensor={sensor}? --hop={hop}? --votes={votes}? "
-    "--refractory={refractory}? --board={board}?",
+    "--board={board}?",
     "upload": "upload {project} --port={port}?",
     "monitor": "monitor --project={project} --emulate+played --sensor={played}? --port={port}? "
     "--board={board}? --teach+teaching",
@@ -60,10 +60,14 @@ Listed = Sequence[str]
 _Check = Callable[[Any, Listed], str]
 
 
+def _unlike(value: Any, what: str) -> InputError:
+    return InputError(f"{shortened(repr(value))} is not {what}; choose another")
+
+
 def _text(value: Any, _: Listed) -> str:
     known = isinstance(value, str) and value.isprintable() and value.strip()
     if not known or len(value) > _LONGEST:
-        raise InputError(f"{shortened(repr(value))} is not a name of 1 to {_LONGEST} characters")
+        raise _unlike(value, f"a name of 1 to {_LONGEST} characters")
     return str(value)
 
 
@@ -74,7 +78,7 @@ def _number(low: float, high: float, *, whole: bool = True) -> _Check:
     def check(value: Any, _: Listed) -> str:
         text = str(value)
         if not form.fullmatch(text) or not low <= float(text) <= high:
-            raise InputError(f"{shortened(repr(value))} is not {kind} from {low:g} to {high:g}")
+            raise _unlike(value, f"{kind} from {low:g} to {high:g}")
         return text
 
     return check
@@ -85,7 +89,7 @@ def _matching(pattern: str, what: str) -> _Check:
 
     def check(value: Any, _: Listed) -> str:
         if not isinstance(value, str) or not form.fullmatch(value):
-            raise InputError(f"{shortened(repr(value))} is not {what}")
+            raise _unlike(value, what)
         return value
 
     return check
@@ -93,14 +97,14 @@ def _matching(pattern: str, what: str) -> _Check:
 
 def _listed(value: Any, listed: Listed) -> str:
     if not isinstance(value, str) or value[:1] in ("-", ".", "") or value not in listed:
-        raise InputError(f"there is no file {shortened(repr(value))} in the folder; choose another")
+        raise _unlike(value, "a file of the folder")
     return value
 
 
 def _new(suffix: str) -> _Check:
     def check(value: Any, _: Listed) -> str:
         if not isinstance(value, str) or not _NEW_NAME.fullmatch(value) or ".." in value:
-            raise InputError(f"{shortened(repr(value))} is not a name for a file or a folder")
+            raise _unlike(value, "a name for a file or a folder")
         return value if value.endswith(suffix) else value + suffix
 
     return check
@@ -155,7 +159,6 @@ FIELDS: Mapping[str, _Check] = {
     "project": _new(""),
     "hop": _number(1, 65_535),
     "votes": _number(1, 15),
-    "refractory": _number(0, 3600, whole=False),
     "results": _new(".csv"),
     "emulated": _matching("yes", "a choice"),
 }

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from protonn_edge.boards import Board
 from protonn_edge.extensions import FirmwarePart
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.teaching.examples import Store, Teaching
@@ -28,12 +29,17 @@ class TeachingPart(FirmwarePart):
 
     teaching: Teaching
     store: Store  # its layout
+    dimension: int  # of examples
     n_classes: int
 
     @property
     def status_bytes(self) -> int:
         """Bytes of the body of the message about the examples of each class."""
         return 3 + self.n_classes
+
+    def check_memory(self, board: Board) -> None:
+        """Raise `CheckFailed` if a board's EEPROM is too small for the examples."""
+        self.teaching.check_eeprom(self.dimension, board)
 
     @classmethod
     def of(cls, model: IntegerChain) -> TeachingPart | None:
@@ -44,7 +50,8 @@ class TeachingPart(FirmwarePart):
         teaching = getattr(last, "voters", None)
         if not isinstance(teaching, Teaching):
             return None
-        return cls(teaching, teaching.store(last.n_inputs), last.n_outputs)
+        store = teaching.store(last.n_inputs)
+        return cls(teaching, store, last.n_inputs, last.n_outputs)
 
 
 part_of = TeachingPart.of

@@ -16,7 +16,7 @@ from protonn_edge.training.augmentation import SignalMovement
 if TYPE_CHECKING:
     from protonn_edge.datasets import Dataset, Notice
     from protonn_edge.training.objective import Loss
-    from protonn_edge.training.points import Float32
+    from protonn_edge.training.points import Float32, Transform
     from protonn_edge.training.refusals import Refusal
 
 NO_FEATURES = "none"
@@ -73,6 +73,10 @@ class FeatureRequest:
         Raises `InputError` if the text states something else.
         """
         return text
+
+    def augmentation(self, share: float) -> Transform | None:  # noqa: ARG002
+        """Return what moves the features of a share of each step's points, if anything does."""
+        return None
 
     def notices(self, dataset: Dataset) -> Iterator[Notice]:  # noqa: ARG002
         """Yield what is assumed about the points of a data set."""

@@ -92,6 +92,9 @@ class Parameter:
     option: str = ""  # its option of `train`; without one, ``--set`` takes its name
     # whether ``train --help`` shows the option, not only the help of its kind of classifier
     common: bool = False
+    # what uses it alone, if not every training: "classes" or "devices", or settings, such as
+    # "ensemble=random|extra"; several are separated by blanks
+    only: str = ""
 
     def __call__(self, default: Any) -> Any:
         """Return a dataclass field of it, with its default in a kind of classifier."""
@@ -123,6 +126,13 @@ BATCH_SIZE = Parameter((COUNT, AUTO), "Training points per step.", "--batch-size
 LEARNING_RATE = Parameter((Number(float, 1e-9, 1e9),), "The largest step size.", "--learning-rate")
 INPUT_NOISE = Parameter(
     (DEVIATION, AUTO), "Standard deviation of noise to add to normalized features.", "--noise"
+)
+AUGMENT = Parameter(
+    ("boolean", SHARE),
+    "Shift, rotate, scale and distort images slightly, or move the features of sounds; --set "
+    "augment=SHARE sets the share of them.",
+    "--augment/--no-augment",
+    True,
 )
 
 
@@ -332,7 +342,7 @@ class SharedParameters(FeatureParameters):
     random_state: int | np.random.RandomState | None = parameter(None, "random_state")
     callback: Callback | None = parameter(None, callable, None)
 
-    # ProtoNN's parameters that the preparation of points reads, with their values for other kinds.
+    # Parameters of some kinds that the preparation of points reads, with their values for others.
     augment: bool | float = field(init=False, default=False)
     group_shift: float = field(init=False, default=0.0)
     strangers: float = field(init=False, default=0.0)

@@ -95,12 +95,9 @@ class PreparedPoints:
         stages, clip = FeatureStages(settings, seed), Clip(settings)
         normalize = Normalize(settings, stages, seed)
         making: tuple[Transform, ...] = (stages, clip, normalize)
-        moves: list[Transform] = []
-        if settings.augment:
-            assert settings.image_shape is not None
-            moves.append(ImageAugmentation(settings.image_shape, float(settings.augment)))
         in_groups = settings.moves_of_groups() if points.group is not None else ()
-        made = fitted((*moves, *making, *in_groups), raw, seed)
+        before, after = _augmentation(settings)
+        made = fitted((*before, stages, clip, *after, normalize, *in_groups), raw, seed)
         made = replace(
             made,
             raw=raw.X,
@@ -158,6 +155,17 @@ class PreparedPoints:
         step = -(-n // min(_ACTIVITY_POINTS, max(_ACTIVITY_POINTS_AT_LEAST, _VALUES // features)))
         points = self.raw[:n:step]
         return measure_activity(reference, reference.quantize(points))
+
+
+def _augmentation(settings: SharedParameters) -> tuple[Sequence[Transform], Sequence[Transform]]:
+    """Return what moves the points of a step before and after their features are computed."""
+    share, asked = float(settings.augment), settings.asked
+    if not share:
+        return (), ()
+    if settings.image_shape is not None:
+        return (ImageAugmentation(settings.image_shape, share),), ()
+    moves = None if asked is None else asked.augmentation(share)
+    return (), () if moves is None else (moves,)
 
 
 def _made(making: Sequence[Transform], raw: Points) -> Points:

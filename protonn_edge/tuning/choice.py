@@ -90,7 +90,8 @@ class Choice:
 
     # best: the most accurate candidate, of equals that of least log loss. Among those nearly as
     # accurate, default-within: the most accurate of the first trials (or the best if there is
-    # none); smallest-within: the one with the least flash; fastest-within: with the fewest cycles
+    # none), unless another one is smaller, no slower and more accurate; smallest-within: the one
+    # with the least flash; fastest-within: with the fewest cycles
     kind: str = _BEST
     # percentage points below the best that count as nearly; None means `lead_by_chance`
     points: float | None = 0.0
@@ -125,9 +126,14 @@ class Choice:
             return self.kind
         return f"{self.kind} {_CHANCE if self.points is None else format(self.points, 'g')}"
 
+    @property
+    def is_of_speed(self) -> bool:
+        """Whether it prefers a fast candidate."""
+        return _COSTS.get(self.kind) is cycles_of
+
     def check(self, board: Board) -> None:
         """Refuse to choose by time where cycles are not predicted."""
-        if _COSTS.get(self.kind) is cycles_of:
+        if self.is_of_speed:
             check_predicted("--choose", str(self), board, "choose 'smallest-within' or 'best'")
 
     def ranked(self, candidates: Sequence[Record]) -> list[Record]:
@@ -143,7 +149,20 @@ class Choice:
             first = cost(each) if near and cost else 0.0
             return (not near, first, -round(each.score, 12), each.loss, flash_of(each), each.number)
 
-        return sorted(candidates, key=order)
+        ordered = sorted(candidates, key=order)
+        return _dominating_first(ordered) if self.kind == _DEFAULT else ordered
+
+
+def _dominating_first(ordered: list[Record]) -> list[Record]:
+    """Return candidates with those first that beat the first one in accuracy, size and time."""
+    dominating = [
+        each
+        for each in ordered
+        if round(each.score - ordered[0].score, 12) > 0
+        and flash_of(each) < flash_of(ordered[0])
+        and cycles_of(each) <= cycles_of(ordered[0])
+    ]
+    return [*dominating, *(each for each in ordered if each not in dominating)]
 
 
 def lead_by_chance(candidates: Sequence[Record]) -> float:
@@ -226,7 +245,7 @@ def refit(
             classifier.fit(points.X, points.y, groups=points.groups)
         model = classifier.to_model(classes=classes, feature_names=feature_names)
         try:
-            refitted = _checked(model, candidate, points, search)
+            refitted = checked(model, candidate, points, search)
         except CheckFailed as failure:
             reasons[candidate.number] = str(failure)
             if isinstance(failure, _TooSlow):
@@ -250,7 +269,7 @@ class _TooSlow(CheckFailed):
     """The bound of the linked program exceeds the limit of the latency."""
 
 
-def _checked(
+def checked(
     model: Model, candidate: Record, points: TrialPoints, search: dict[str, Any]
 ) -> Refitted:
     """Return a trained model with its figures; raise `CheckFailed` if it exceeds a limit."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
 from protonn_edge.chain.registry import KINDS
+from protonn_edge.datasets.dataset import several_labels
 from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.errors import InputError
 from protonn_edge.training.base import DeviceClassifier
@@ -142,7 +143,4 @@ class TrialPoints:
 def check_points(y: Any) -> None:
     """Refuse data for which there are no integer models."""
     if np.ndim(y) != 1:
-        raise InputError(
-            "the points have sets of labels, but searches compare models that run on a device; use "
-            "data with one class or number per point"
-        )
+        raise several_labels("the data", "searches compare models that run on a device")

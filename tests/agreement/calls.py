@@ -101,7 +101,7 @@ def _of_sums(stage: Stage, function: str) -> Iterator[Case]:
 
 
 def _find_largest(stage: Stage, function: str) -> Iterator[Case]:
-    size = stage.kernel.stage.score_bits // 8
+    size = stage.kernel.stage.scores.bits // 8
     outputs = ["largest", "second"][: 1 + stage.kernel.second]
     buffers = dict.fromkeys(outputs, size) | (
         {"runner_up": 1, "sum": 2} if stage.kernel.summed else {}

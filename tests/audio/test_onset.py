@@ -129,7 +129,7 @@ def test_an_emulated_uno_hears_clips_at_its_analog_input(tmp_path: Path) -> None
             ("sum", "<u4"),
             ("latency", "<u4"),
             ("most", "<u2"),
-            ("scores", f"<i{model.own_stages[-1].output_bits // 8}", model.n_classes),
+            ("scores", f"<i{model.own_stages[-1].output.bits // 8}", model.n_classes),
         ]
     )
     microphone = PlayedSensor(sensor_kind("microphone"), counts, 8_000.0)

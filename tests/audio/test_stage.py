@@ -14,6 +14,7 @@ from model_factory import scaled
 from refusals import refused_by
 from stored_features import from_arrays, to_arrays
 
+from protonn_edge.chain.features import feeding
 from protonn_edge.chain.file import load_model, model_bytes, save_model
 from protonn_edge.errors import InputError
 from protonn_edge.features.audio.clips import fitted_to
@@ -95,7 +96,7 @@ def test_features_that_are_changed_are_refused() -> None:
     stage = model.features
     assert stage is not None
     with pytest.raises(InputError, match="rescales values of 0 to 127"):
-        stage.feeding(replace(model.inputs, maximum=100))
+        feeding(stage, replace(model.inputs, maximum=100))
 
 
 def test_apply_gives_what_the_integer_stage_gives() -> None:
@@ -103,5 +104,5 @@ def test_apply_gives_what_the_integer_stage_gives() -> None:
     X = np.random.default_rng(0).normal(0, 9_000, (4, 256)).round().astype(np.float32)
     features = stage.apply(X)
     assert features.dtype == np.float32
-    (integers,) = stage.feeding(quantize(random_audio_model(stage)).inputs)
+    (integers,) = feeding(stage, quantize(random_audio_model(stage)).inputs)
     assert (features == integers.run(stage.points.to_bytes(X))).all()

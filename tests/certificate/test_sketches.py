@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from arduino_ide import (
-    build_core,
     compile_libraries,
     export_for_uno,
     link_sketch,
@@ -61,11 +60,6 @@ POINTS = {"prototypes": 1_000}
 _FEW_POINTS = 40
 
 
-@pytest.fixture(scope="module")
-def core(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_core(tmp_path_factory.mktemp("core"))
-
-
 def sketch_of(model: Model, core: Path, folder: Path) -> Path:
     """Return the ELF file of a sketch that classifies with a model."""
     library = folder / "classifier"
@@ -95,10 +89,10 @@ def measured(elf: Path, Q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_a_sketch_keeps_the_bounds_of_its_certificate(
-    tmp_path: Path, core: Path, name: str
+    tmp_path: Path, arduino_core: Path, name: str
 ) -> None:
     model = MODELS[name]()
-    elf = sketch_of(model, core, tmp_path)
+    elf = sketch_of(model, arduino_core, tmp_path)
     claims = {
         each["name"]: each
         for each in run_json("verify", elf, "-o", tmp_path / "certificate.json")["claims"]

@@ -149,7 +149,7 @@ def test_an_environment_of_someones_own_needs_a_port(
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (None, "contains no project; name a folder that"),
+        (None, "has no project; name a folder that"),
         ("[platformio]\n", "has no section [env:NAME]"),
         ("no settings", "cannot be read"),
     ],

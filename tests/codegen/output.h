@@ -6,7 +6,7 @@
 #include <avr/pgmspace.h>
 static void begin(void)
 {
-    UBRR0L = 16;
+    UBRR0L = 0; /* the fastest: 80 cycles a byte */
     UCSR0A = 1 << U2X0;
     UCSR0B = 1 << TXEN0;
 }

@@ -18,7 +18,7 @@ from model_factory import (
 from protonn_edge.chain.features import Features
 from protonn_edge.codegen.context import c_comment, c_string
 from protonn_edge.codegen.host import host_program
-from protonn_edge.features.deskew.integers import BYTES
+from protonn_edge.features.deskew.integers import UNSCALED
 from protonn_edge.quantization import quantize
 
 
@@ -43,7 +43,7 @@ def test_extreme_sizes_give_the_reference_scores_under_sanitizers(
     pooling=poolings(
         st.tuples(st.integers(1, 20), st.integers(1, 20)),
         crops=True,
-        scales=st.sampled_from([None, BYTES]),
+        scales=st.sampled_from([None, UNSCALED]),
     ),
 )
 @settings(max_examples=7, deadline=None)

@@ -25,14 +25,13 @@ class Named:
     """As much of a stage as has a part in the activity."""
 
     kind: str
-    reports_nonzero_outputs: bool = False
-    reports_nonzero_inputs: bool = False
+    reports_nonzero: str | None = None
 
 
 def test_each_stage_is_told_of_its_own_inputs() -> None:
     told = {name: (np.full(3, share),) for name, share in (("a", 0.1), ("b", 0.2), ("b_2", 0.3))}
     activity = Activity(np.full(3, 0.5), told)
-    chain = [Named("a"), Named("b", True), Named("b", True), Named("c")]
+    chain = [Named("a"), Named("b", "values"), Named("b", "values"), Named("c")]
     each = list(activity.of_each(cast("list[IntegerStage]", chain)))
     assert [own.inputs[0] for own in each] == [0.5, 0.5, 0.2, 0.3]
     own: list[dict[str, Any]] = [dict(own.stages) for own in each]
@@ -43,6 +42,6 @@ def test_each_stage_is_told_of_its_own_inputs() -> None:
 def test_a_feature_is_told_of_the_inputs_that_the_next_stage_reports() -> None:
     told = {"b": (np.full(4, 0.1), np.zeros(2))}
     activity = Activity(np.full(3, 0.5), told)
-    chain = [Named("a"), Named("pass"), Named("b", reports_nonzero_inputs=True), Named("c")]
+    chain = [Named("a"), Named("pass"), Named("b", "inputs"), Named("c")]
     each = activity.of_each(cast("list[IntegerStage]", chain))
     assert [own.inputs[0] for own in each] == [0.1, 0.1, 0.5, 0.5]

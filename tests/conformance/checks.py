@@ -1,13 +1,12 @@
 """What every stage must hold; `CHECKS` has all of them, each a function of a kind.
 
-The arrays of a model file belong to the whole model, not to a stage: that they come back as they
-were, and that damaged ones are refused in one sentence, is in `tests/model/test_model.py` and
-`tests/fuzz/model_files.py`, for models with each of these stages.
+The arrays of a model file belong to the whole model, not to a stage: that damaged ones are refused
+in one sentence is in `tests/model/test_model.py` and `tests/fuzz/model_files.py`, for models with
+each of these stages.
 """
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass, fields, is_dataclass
@@ -17,10 +16,11 @@ from typing import Any
 
 import numpy as np
 from any_order import build_on_host, check_calls, check_on_uno, random_calls, wrong_calls
-from avr_programs import DEADLINE_S
 from avr_tools import EMULATED_AVR, skip_without
 from conformance.instances import Instance, Program, instances_of, maker_of, programs_of
+from elftools.elf.constants import SH_FLAGS
 from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import Section
 from generated_programs import (
     answers_in_bytes,
     assert_equal_to_reference,
@@ -33,17 +33,17 @@ from measured_predictions import (
     OWN_LEVEL,
     Measured,
     build_program,
-    empty_program,
     measure,
     model_object,
 )
+from stored_features import from_arrays, to_arrays
 from worst_inputs import worst_inputs
 
 from protonn_edge.avr.paths import Paths
-from protonn_edge.avr.program import _STT_OBJECT, _symbols, read_program
+from protonn_edge.avr.program import read_program
 from protonn_edge.boards import load_board
 from protonn_edge.chain.integer_stage import IntegerStage
-from protonn_edge.chain.stored import digest
+from protonn_edge.chain.stored import digest, same
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.host import host_program
 from protonn_edge.errors import CheckFailed
@@ -58,8 +58,6 @@ UNO = load_board("uno")
 _EFFORT = 0.01  # of the search for inputs that take long
 _SEARCHED = 2
 _CALLS = 300
-
-_SRAM_BASE = 0x800000  # where avr-gcc has data addresses begin
 
 
 def check_reference_is_the_formula(kind: str) -> None:
@@ -136,6 +134,14 @@ def _another(value: Any) -> Any:
     return value ^ True if isinstance(value, int | np.integer | np.bool_) else value + 1
 
 
+def check_arrays_of_features_give_them_back(kind: str) -> None:
+    """Compare the features that a stage is part of, or that come before it, with what is read."""
+    for instance in instances_of(kind):
+        features = instance.model.features
+        if features is not None:
+            assert same(from_arrays(to_arrays(features)), features), instance.name
+
+
 def check_host_c_is_the_reference(kind: str) -> None:
     """Compare generated C under sanitizers, fed in all ways, with the reference."""
     skip_without("cc")
@@ -154,8 +160,8 @@ def assert_host_agrees(program: Program) -> None:
 
 
 @dataclass(frozen=True)
-class Linked:
-    """Bytes of a linked model: its variables, the constants of its stages, all flash."""
+class Compiled:
+    """Bytes of a compiled model: its variables, the constants of its stages, all flash."""
 
     variables: int
     constants: int
@@ -174,7 +180,7 @@ class Run:
     known: int
     measured: Measured
     paths: Paths  # through the linked program
-    linked: Linked | None = None
+    compiled: Compiled | None = None
     level: str = OWN_LEVEL
 
 
@@ -200,7 +206,7 @@ def run_of(program: Program) -> Run:
         paths = prediction_paths(linked, program.plan, UNO)
         facts = stated_facts(linked, program.plan, UNO)
         measured = measure(elf, model, Q, facts)
-        return Run(program, Q, known, measured, paths, _linked(model, folder))
+        return Run(program, Q, known, measured, paths, _compiled(model, folder))
 
 
 def assert_avr_agrees(run: Run) -> None:
@@ -271,38 +277,37 @@ def assert_mean_is_known(plan: Plan, run: Run) -> None:
     )
 
 
-def check_bytes_are_what_is_linked(kind: str) -> None:
+def check_bytes_are_what_is_compiled(kind: str) -> None:
     """See that variables take the bytes of the plan, and that no table is missing in it."""
     for program in programs_of(kind):
-        assert_bytes_are_linked(program.plan, run_of(program).linked)
+        assert_bytes_are_compiled(program.plan, run_of(program).compiled)
 
 
-def _linked(model: IntegerChain, folder: Path) -> Linked:
-    """Link a model alone, as it was compiled for the program in a folder."""
-    elf = folder / "empty.elf"
-    command = ["avr-gcc", "-mmcu=atmega328p", empty_program(), model_object(folder), "-o", elf]
-    subprocess.run(command, check=True, timeout=DEADLINE_S)
-    sections = read_program(elf).sections
-    return Linked(sections.sram_bytes, _constant_bytes(elf, model), sections.flash_bytes)
-
-
-def _constant_bytes(elf: Path, model: IntegerChain) -> int:
-    """Return the bytes of the constants in flash that are named after a stage."""
+def _compiled(model: IntegerChain, folder: Path) -> Compiled:
+    """Return the bytes of a model alone, as it was compiled for the program in a folder."""
     kinds = tuple(stage.kind for stage in model.stages)
-    with elf.open("rb") as stream:
-        return sum(
-            symbol.size
-            for symbol in _symbols(ELFFile(stream))
-            if symbol.kind == _STT_OBJECT
-            and symbol.value < _SRAM_BASE
+    with model_object(folder).open("rb") as stream:
+        file = ELFFile(stream)
+        sections = [each for each in file.iter_sections() if each["sh_flags"] & SH_FLAGS.SHF_ALLOC]
+        constants = sum(
+            symbol["st_size"]
+            for symbol in file.get_section_by_name(".symtab").iter_symbols()
+            if symbol["st_info"]["type"] == "STT_OBJECT"
             and symbol.name.startswith(kinds)
+            and _stays_in_flash(file.get_section(symbol["st_shndx"]))
         )
+    flash = sum(each["sh_size"] for each in sections if _stays_in_flash(each))
+    return Compiled(sum(each["sh_size"] for each in sections) - flash, constants, flash)
 
 
-def assert_bytes_are_linked(plan: Plan, found: Linked) -> None:
-    """Compare a plan's bytes with those of the linked model.
+def _stays_in_flash(section: Section) -> bool:
+    return section.name.startswith(".progmem") or section["sh_flags"] & SH_FLAGS.SHF_EXECINSTR > 0
 
-    What sums begin with is part of the tables, and is linked as code.
+
+def assert_bytes_are_compiled(plan: Plan, found: Compiled) -> None:
+    """Compare a plan's bytes with those of the compiled model.
+
+    What sums begin with is part of the tables, and is compiled to code.
     """
     assert found.variables == plan.state_bytes, (
         f"{plan.choices}: variables take {found.variables} B, the plan says {plan.state_bytes}"
@@ -327,12 +332,13 @@ CHECKS: tuple[Callable[[str], None], ...] = (
     check_reference_is_the_formula,
     check_range_is_proven,
     check_hash_depends_on_every_number,
+    check_arrays_of_features_give_them_back,
     check_host_c_is_the_reference,
     check_emulated_avr_is_the_reference,
     check_any_level_of_optimization_is_the_reference,
     check_ints_of_16_bits_hold_all,
     check_cycles_keep_to_the_plan,
-    check_bytes_are_what_is_linked,
+    check_bytes_are_what_is_compiled,
     check_calls_in_any_order_are_safe,
 )
 """What `test_stages` runs for every kind of the registry."""

@@ -25,7 +25,7 @@ def instances() -> Iterator[Instance]:
     yield _instance("rejects by all", rejecting_some(model, Q, 7), Q)
     wide = replace(model, labels=np.sign(numbers_of(model)["labels"]) * np.int8(127))
     wide = replace(wide, prototypes=np.repeat(numbers_of(wide)["prototypes"][:, :1], 20, axis=1))
-    assert wide.own_stages[-1].output_bits == 32
+    assert wide.own_stages[-1].output.bits == 32
     yield _instance("rejects by the margin, 32 bits", rejecting_some(wide, Q, 4), Q)
     many = random_inputs(9, 200, model)
     yield _instance("observed", observing(model, many), Q)

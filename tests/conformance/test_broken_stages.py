@@ -10,7 +10,7 @@ import pytest
 from chains import replace
 from conformance.checks import (
     assert_avr_agrees,
-    assert_bytes_are_linked,
+    assert_bytes_are_compiled,
     assert_host_agrees,
     assert_mean_is_known,
     assert_range_holds,
@@ -113,20 +113,20 @@ def test_state_that_is_a_byte_off_fails(kind: str, by: int) -> None:
     program = programs_of(kind)[0]
     broken = with_cost(program, lambda cost: replace(cost, state=cost.state + by))
     with pytest.raises(AssertionError, match="variables take"):
-        assert_bytes_are_linked(broken.plan, run_of(program).linked)
+        assert_bytes_are_compiled(broken.plan, run_of(program).compiled)
 
 
 @every_kind
 def test_tables_that_are_a_byte_short_fail(kind: str) -> None:
     program = programs_of(kind)[0]
-    spare = program.plan.table_bytes - run_of(program).linked.constants
+    spare = program.plan.table_bytes - run_of(program).compiled.constants
     for by, fits in ((spare, True), (spare + 1, False)):
         plan = with_cost(program, lambda cost, by=by: replace(cost, tables=cost.tables - by)).plan
         if fits:
-            assert_bytes_are_linked(plan, run_of(program).linked)
+            assert_bytes_are_compiled(plan, run_of(program).compiled)
             continue
         with pytest.raises(AssertionError, match="constants take"):
-            assert_bytes_are_linked(plan, run_of(program).linked)
+            assert_bytes_are_compiled(plan, run_of(program).compiled)
 
 
 @pytest.mark.parametrize(

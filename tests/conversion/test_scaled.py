@@ -12,6 +12,7 @@ from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
+from protonn_edge.chain.model import units_of
 from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.scaling import from_pipeline
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
@@ -51,7 +52,7 @@ def test_the_integers_are_those_of_scaled_points() -> None:
 def test_units_follow_from_the_decimals_of_raw_points() -> None:
     pipeline = make_pipeline(StandardScaler(), classifier()).fit(X, y)
     plain = classifier().fit(X, y).to_model()
-    assert np.array_equal(from_pipeline(pipeline, X).model.units, plain.units)
+    assert np.array_equal(units_of(from_pipeline(pipeline, X).model), units_of(plain))
 
 
 @pytest.mark.parametrize(

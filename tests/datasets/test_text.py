@@ -46,7 +46,7 @@ def test_a_file_that_would_be_a_huge_table_is_refused(
 ) -> None:
     monkeypatch.setattr(dataset_module, "TABLE_LIMIT_BYTES", 4_000)
     path = write(tmp_path / "d.svm", "1 1000:1\n2 1:1\n")
-    with pytest.raises(InputError, match="table of 2 x 1,000 values, but the limit is 1,000"):
+    with pytest.raises(InputError, match="2 x 1,000 values, but the limit is 1,000"):
         load_dataset(path)
 
 

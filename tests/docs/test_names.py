@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator
-from functools import cache
+from functools import cache, partial
+from pathlib import Path
 
 import click
 import pytest
@@ -19,6 +20,7 @@ from markdown_it import MarkdownIt
 
 from protonn_edge.boards import export_board_names
 from protonn_edge.chain.registry import KINDS
+from protonn_edge.cli import COMMANDS
 from protonn_edge.cli.tables import READ_HELP
 from protonn_edge.cli.train_options import PARAMETERS, parameters_of
 from protonn_edge.errors import InputError
@@ -50,19 +52,29 @@ def quoted(text: str) -> list[str]:
     return [each for each in _IN_QUOTES.findall(text) if " --" in each]
 
 
-@cache
-def texts() -> dict[str, tuple[str, list[str]]]:
-    """Return texts, and the code in them, by where they are."""
-    found = {}
-    for page in PAGES:
-        text = page.read_text("utf-8")
-        found[page.name] = "", [code for _, each in inline_tokens(text) for code in each]
-    others = {f"{name} --help": run(name, "--help").stdout for name in every_command()}
-    listed = CHECKOUT / "tests" / "sentences" / "sentences.txt"
-    for name, text in {**others, "sentences": listed.read_text("utf-8")}.items():
-        lines = text.splitlines() if name == "sentences" else [" ".join(text.split())]
-        found[name] = text, [code for line in lines for code in quoted(line)]
-    return found
+def text_of(page: Path) -> tuple[str, list[str]]:
+    """Return the code in a page; its text names other things, too."""
+    return "", [code for _, each in inline_tokens(page.read_text("utf-8")) for code in each]
+
+
+def text_of_help(name: str) -> tuple[str, list[str]]:
+    """Return the help of a command, and the code in it."""
+    text = run(name, "--help").stdout
+    return text, quoted(" ".join(text.split()))
+
+
+def listed_sentences() -> tuple[str, list[str]]:
+    """Return all sentences about wrong input, and the code in them."""
+    text = (CHECKOUT / "tests" / "sentences" / "sentences.txt").read_text("utf-8")
+    return text, [code for line in text.splitlines() for code in quoted(line)]
+
+
+TEXTS: dict[str, Callable[[], tuple[str, list[str]]]] = {
+    **{page.name: partial(text_of, page) for page in PAGES},
+    **{f"{name} --help": partial(text_of_help, name) for name in COMMANDS},
+    "sentences": listed_sentences,
+}
+"""What reads a text, and the code in it, by where it is."""
 
 
 def options_of(command: click.Command) -> set[str]:
@@ -129,9 +141,9 @@ def unknown_boards(page: str) -> Iterator[str]:
             yield from (name for name in names if not VALUES["board"](name))
 
 
-@pytest.mark.parametrize("place", texts())
+@pytest.mark.parametrize("place", TEXTS)
 def test_what_a_text_names_exists(place: str) -> None:
-    assert not [*unknown(*texts()[place])]
+    assert not [*unknown(*TEXTS[place]())]
 
 
 def test_boards_that_pages_name_exist() -> None:

@@ -37,15 +37,17 @@ from protonn_edge.proof.forms import Unproven
 from protonn_edge.quantization import IntegerChain
 
 POINTS = 1_000
+OUTPUT = Path(__file__).parents[1] / "codegen/output.h"
 EXAMPLES = [
     ("linear", 10), ("forest", 3), ("prototypes", 0), ("linear", 2), ("forest", 15), ("linear", 9),
     ("dense", 9), ("forest", 8), ("linear", 8), ("convolution", 6),
 ]  # fmt: skip
 _TRIED = 20  # points on which a difference is searched, for each of so many faults
 _SAMPLED = 10
-_PATIENCE_S = 5  # for the next byte of an emulated program
+_PATIENCE_S = 60  # for the next byte of an emulated program
+_WAIT_S, _MOST_WAITS = 0.2, 100  # it waits longer only if the emulated program has slept
 _OWN = ["own_stages"]
-_PROGRAM = """
+PROGRAM = """
 #include "pnn_model.h"
 #include "{output}"
 static uint32_t state = 1;
@@ -177,12 +179,12 @@ class Subject:
         program = programs_of(kind)[number]
         self.name, self.model, self.folder = f"{kind} {number}", program.instance.model, folder
         write_c(self.model, folder, program.plan)
-        output = Path(__file__).parents[1] / "codegen/output.h"
-        text = _PROGRAM.format(output=output, points=POINTS)
+        text = PROGRAM.format(output=OUTPUT, points=POINTS)
         self.elf = compile_text(text, folder / "program.elf", "-O2", "pnn_model.c")
         self.program = read_program(self.elf)
         self.points = points_of(self.model)
         self.answers = answers_in_bytes(self.model, self.points)
+        self.most_cycles = 2 * self.cycles()
         proof = PredictionProof(self.program, self.model)
         self.steps = proof.proof().steps
         self.executed = sorted(proof.machine.executed)
@@ -212,28 +214,61 @@ class Subject:
         except Unproven:
             if number % _SAMPLED:
                 return "not proven"
-            elf.write_bytes(_patched(self.elf, address, new))
+            elf.write_bytes(patched(self.elf, address, new))
             right = self.is_right(elf, _TRIED)
             return f"not proven: the emulated Uno {'is right' if right else 'differs'}"
         except Exception as crash:  # noqa: BLE001 - to be mended, but no proof
             return f"not proven: {type(crash).__name__}"
-        elf.write_bytes(_patched(self.elf, address, new))
+        elf.write_bytes(patched(self.elf, address, new))
         return "proven, all points are equal" if self.is_right(elf, POINTS) else "MISSED"
 
     def is_right(self, elf: Path, count: int) -> bool:
         """Whether the emulated Uno gives the model's answers to the first points."""
         expected, received = b"".join(self.answers[:count]), b""
         with EmulatedUno(elf) as uno, socket.create_connection(("127.0.0.1", uno.port)) as line:
-            line.settimeout(_PATIENCE_S)
-            try:
-                while len(received) < len(expected) and (chunk := line.recv(65_536)):
-                    received += chunk
-            except TimeoutError:
-                return False
+            line.settimeout(_WAIT_S)
+            waits = 0
+            while len(received) < len(expected) and expected.startswith(received):
+                try:
+                    chunk = line.recv(65_536)
+                except TimeoutError:
+                    waits += 1
+                    if waits > _MOST_WAITS or uno.stats().cycles > self.most_cycles:
+                        break
+                    continue
+                if not chunk:
+                    break
+                received += chunk
         return received[: len(expected)] == expected
+
+    def cycles(self) -> int:
+        """Return how long the emulated Uno computes all points."""
+        with (
+            EmulatedUno(self.elf) as uno,
+            socket.create_connection(("127.0.0.1", uno.port)) as line,
+        ):
+            line.settimeout(_PATIENCE_S)
+            left = sum(map(len, self.answers))
+            while left > 0:
+                left -= len(line.recv(65_536))
+            return uno.stats().cycles
 
     def judged_model(self, rng: random.Random) -> str:
         """Return whether the program is taken for one of a model with another number."""
+        other = self.other_model(rng)
+        if other is None:
+            return "no fault"
+        try:
+            PredictionProof(self.program, other).proof()
+        except Unproven:
+            return "another model is not proven"
+        except Exception as crash:  # noqa: BLE001 - to be mended, but no proof
+            return f"another model is not proven: {type(crash).__name__}"
+        answers = answers_in_bytes(other, self.points)
+        return "proven, all points are equal" if answers == self.answers else "MISSED"
+
+    def other_model(self, rng: random.Random) -> IntegerChain | None:
+        """Return a model with another number; None if a stage refuses it."""
         which = rng.choice(["own_stages", "feature_stages"] if self.model.features else _OWN)
         stages = [*getattr(self.model, which)]
         at = rng.randrange(len(stages))
@@ -255,19 +290,13 @@ class Subject:
             other = copy.copy(self.model)
             vars(other).pop("stages", None)
             object.__setattr__(other, which, tuple(stages))
-            answers = answers_in_bytes(other, self.points)
+            answers_in_bytes(other, self.points)
         except Exception:  # noqa: BLE001 - numbers that a stage refuses
-            return "no fault"
-        try:
-            PredictionProof(self.program, other).proof()
-        except Unproven:
-            return "another model is not proven"
-        except Exception as crash:  # noqa: BLE001 - to be mended, but no proof
-            return f"another model is not proven: {type(crash).__name__}"
-        return "proven, all points are equal" if answers == self.answers else "MISSED"
+            return None
+        return other
 
 
-def _patched(elf: Path, address: int, new: bytes) -> bytes:
+def patched(elf: Path, address: int, new: bytes) -> bytes:
     """Return a file with other bytes at an address of flash."""
     contents = bytearray(elf.read_bytes())
     with elf.open("rb") as file:

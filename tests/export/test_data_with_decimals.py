@@ -11,6 +11,7 @@ from command_line import succeed
 from decimal_data import DATA_SETS, in_sketch, trained
 
 from protonn_edge.chain.file import load_model
+from protonn_edge.chain.model import units_of
 from protonn_edge.datasets import Expected, load_points
 from protonn_edge.quantization import quantize
 
@@ -33,7 +34,7 @@ def test_classify_is_as_accurate_as_the_model(name: str, arduino_core: Path, tmp
     succeed("export", file, "--arduino", library, "--library", "name=measured")
     sketch = library / "examples" / "Classify" / "Classify.ino"
     reference = quantize(model)
-    raw = in_sketch(X, [float(f"1e{k}") for k in model.units])
+    raw = in_sketch(X, [float(f"1e{k}") for k in units_of(model)])
     sketch.write_text(fed_from(sketch.read_text(), raw))
     elf = build_sketch(library, "Classify", arduino_core, tmp_path / "out")
     ran = run_on_uno(elf, lines=len(X))

@@ -20,6 +20,7 @@ from model_factory import (
 
 from protonn_edge.boards import load_board
 from protonn_edge.chain.file import save_model
+from protonn_edge.chain.model import units_of
 from protonn_edge.chain.policy import with_rules
 from protonn_edge.export.own_sketch import NAME, own_sketch
 from protonn_edge.policy.rejection.rule import Rejection
@@ -42,7 +43,7 @@ def test_it_answers_what_the_model_does(
     words = shlex.split(sketch.command)
     assert words[0] == "protonn-edge"
     assert run(*words[1:]).exit_code == 0
-    raw = np.rint(random_points(0, 300, 12)[:1] * [float(f"1e{k}") for k in model.units])
+    raw = np.rint(random_points(0, 300, 12)[:1] * [float(f"1e{k}") for k in units_of(model)])
     label = int(reference.predict(reference.raw_inputs.quantize(raw.astype(np.int16)))[0])
     own = tmp_path / NAME / "examples" / "Own" / "Own.ino"
     own.parent.mkdir()

@@ -120,7 +120,8 @@ def test_pruning_is_scikit_learns_own(alpha: float) -> None:
     X, y = DIGITS.X_train[SOME], DIGITS.y_train[SOME]
     whole = RandomForestClassifier(n_estimators=5, random_state=0).fit(X, y)
     own = RandomForestClassifier(n_estimators=5, random_state=0, ccp_alpha=alpha).fit(X, y)
-    pruned = GrownTrees.of(whole, X[:1]).pruned(alpha)
+    grown = GrownTrees.of(whole, X[:1])
+    pruned = grown.with_leaves(grown.leaves_at(alpha))
     expected = GrownTrees.of(own, X[:1])
     assert (pruned.features == expected.features).all()
     assert (pruned.thresholds == expected.thresholds).all()

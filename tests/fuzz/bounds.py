@@ -48,7 +48,7 @@ class Case:
             f"d {model.own_stages[0].n_outputs}, m {len(numbers_of(model)['prototypes'].T)}, "
             f"L {model.n_classes}, "
             f"{numbers_of(model)['accumulator_bits']}-bit sums, "
-            f"{model.own_stages[-1].output_bits}-bit scores, "
+            f"{model.own_stages[-1].output.bits}-bit scores, "
             f"{plan.kernel}{', buffered' if plan.buffered else ''}"
             f"{', ' + ' '.join(plan.choices.values())}"
             f"{', rejects by ' + ' '.join(by) if by else ''}"

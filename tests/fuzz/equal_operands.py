@@ -55,7 +55,7 @@ class Made:
     @property
     def answer(self) -> np.dtype[np.void]:
         """The bytes of an answer."""
-        score = f"<i{self.model.own_stages[-1].output_bits // 8}"
+        score = f"<i{self.model.own_stages[-1].output.bits // 8}"
         fields = [("label", "u1"), ("cycles", "<u4"), ("again", "u1")]
         return np.dtype([*fields, ("scores", score, (self.model.n_classes,))])
 
@@ -158,7 +158,7 @@ def compiled(made: list[Made], folder: Path) -> Path:
             len(each.Q),
             each.Q.shape[1],
             each.model.n_classes,
-            each.model.own_stages[-1].output_bits // 8,
+            each.model.own_stages[-1].output.bits // 8,
         )
         numbers = ", ".join(map(str, (number, *sizes, *each.Q.ravel().tolist())))
         table.append(f"MODEL({numbers})\n")

@@ -14,7 +14,7 @@ from command_line import assert_one_sentence, run, run_json, succeed
 from kinds.kind import KINDS, kind_of, pairs_of
 
 from protonn_edge.chain.file import load_model
-from protonn_edge.chain.head import matrices_of
+from protonn_edge.chain.head import kind_title, matrices_of
 from protonn_edge.codegen import make_plan
 from protonn_edge.codegen.plan import PLANS
 from protonn_edge.datasets import load_digits_dataset
@@ -93,7 +93,7 @@ def test_it_is_inspected(kind: str, variant: str, trained: Trained) -> None:
     model = trained.model(kind, variant)
     record = run_json("inspect", model, "--data", trained.data(variant))
     assert record["classifier"] == (kind_of(kind).model or kind)
-    title = load_model(model).head.title
+    title = kind_title(load_model(model).head.kind)
     assert re.search(rf"classifier +{title}\b", succeed("inspect", model).output)
     assert [stage["stage"] for stage in record["stages"]] == list(kind_of(kind).steps)
     loaded = load_model(model)

@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from protonn_edge.chain.file import load_model
+from protonn_edge.chain.head import kind_title
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
 from protonn_edge.policy.rejection.held_out import calibrate_rejection
@@ -130,7 +131,7 @@ def test_it_rejects_by_score_and_margin(kind: str, tmp_path: Path) -> None:
     integers = quantize(load_model(tmp_path / "model.npz"))
     answers = integers.predict(integers.quantize(DIGITS.X_test))
     assert np.mean((answers == 255) == unknown) > 0.95
-    title = own.random_model().head.title
+    title = kind_title(own.random_model().head.kind)
     with pytest.raises(InputError, match=f"statistic of a {title} model: 'distance', expected"):
         calibrate_rejection(classifier, X_SOME, Y_SOME, by=("distance",))
 

@@ -74,7 +74,7 @@ def test_every_input_is_within_the_proven_range(
     Q = np.random.default_rng(seed).integers(0, 256, (600, 12)).astype(np.uint8)
     Q[:300] = 255 * (Q[:300] & 1)
     scores = integers.scores(np.minimum(Q, integers.inputs.maximum))
-    (low, high), bits = integers.own_stages[-1].output.ends, integers.own_stages[-1].output_bits
+    (low, high), bits = integers.own_stages[-1].output.ends, integers.own_stages[-1].output.bits
     assert -(1 << (bits - 1)) <= low <= scores.min()
     assert scores.max() <= high < 1 << (bits - 1)
 

@@ -105,5 +105,7 @@ def test_unlike_recordings_are_refused(
 def test_models_of_points_and_options_of_windows_are_refused(model: Path, tmp_path: Path) -> None:
     data, plain = recording(tmp_path / "day.csv", PARTS), tmp_path / "plain.npz"
     succeed("train", data, "-o", plain, "--epochs", 1)
-    assert_one_sentence(run("predict", plain, data, "--hop", 1), "was not trained on windows")
+    assert_one_sentence(
+        run("predict", plain, data, "--hop", 1), "needs a model that was trained on windows"
+    )
     assert "--hop" in run("predict", model, data, "--votes", 3).stderr

@@ -14,7 +14,7 @@ from refusals import refused_by
 
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.head import Head, matrices_of, member, paper_bytes
-from protonn_edge.chain.model import Model, with_units_of
+from protonn_edge.chain.model import Model, units_of, with_units_of
 from protonn_edge.chain.policy import with_rules
 from protonn_edge.chain.registry import HEADS
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
@@ -74,7 +74,7 @@ def test_label_sets_are_those_above_the_threshold() -> None:
 def test_units_are_those_of_the_points() -> None:
     model = with_units_of(plane(), X)
     assert isinstance(model.head, Plane)
-    assert model.units.tolist() == [1] * 5
+    assert units_of(model).tolist() == [1] * 5
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,7 @@ OF_KINDS = {
     r"\.precision\b": "codegen",
     r"\.convert\b": "conversion",
     r"\.(train|parameters)\b": "training",
+    r"\.tuning\b": "tuning",
 }
 """The modules that kinds and features add to a room that is above theirs."""
 

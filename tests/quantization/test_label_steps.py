@@ -29,14 +29,14 @@ def crowded_model(*votes: float) -> Model:
 
 def test_few_steps_are_enough_for_labels_that_they_represent() -> None:
     integers = quantize(crowded_model(1.0))
-    assert integers.own_stages[-1].output_bits == 16
+    assert integers.own_stages[-1].output.bits == 16
     assert 3 <= numbers_of(integers)["labels"].max() < 10
 
 
 def test_few_steps_are_not_enough_for_labels_between_them() -> None:
     """The faint votes would be rounded to 0, but together they are an eighth of a score."""
     integers = quantize(crowded_model(*FAINT))
-    assert (integers.own_stages[-1].output_bits, numbers_of(integers)["labels"].max()) == (32, 127)
+    assert (integers.own_stages[-1].output.bits, numbers_of(integers)["labels"].max()) == (32, 127)
 
 
 @pytest.mark.parametrize("votes", [(1.0,), FAINT, (1.0, 0.5, 0.25)])
@@ -54,7 +54,7 @@ def test_integer_scores_have_the_proportions_of_the_floats(votes: tuple[float, .
 def test_labels_of_a_usual_model_have_the_finest_steps_that_fit_16_bits() -> None:
     model = random_model(prototypes=80)
     integers = quantize(model)
-    assert integers.own_stages[-1].output_bits == 16
+    assert integers.own_stages[-1].output.bits == 16
     assert 24 < widths_for(model).label_maximum < 127
 
 

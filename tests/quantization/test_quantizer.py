@@ -54,7 +54,7 @@ def test_residuals_use_the_range_that_they_have() -> None:
     low, high = named_stages(integer_model)["projection"].accumulators.ends
     assert high - low > 0.98 * 65534  # limited by the accumulator
     assert (
-        integer_model.own_stages[-1].output_bits,
+        integer_model.own_stages[-1].output.bits,
         numbers_of(integer_model)["distance_shift"],
     ) == (16, 3)
     assert (

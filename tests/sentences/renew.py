@@ -11,6 +11,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[2] / "protonn_edge"
+_MAKERS = (
+    "CheckFailed",
+    "Refusal",
+    "beyond",
+    "excluded",
+    "lacking",
+    "several_labels",
+    "unneeded",
+    "without_effect",
+)
 LISTED = Path(__file__).with_name("sentences.txt")
 
 
@@ -42,7 +52,7 @@ def _name_of(function: ast.expr) -> str:
 
 def _is_error(function: ast.expr) -> bool:
     name = _name_of(function)
-    return name.endswith("Error") or name in ("CheckFailed", "Refusal", "without_effect")
+    return name.endswith("Error") or name in _MAKERS
 
 
 def _text(node: ast.expr) -> str:

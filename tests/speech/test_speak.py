@@ -97,7 +97,7 @@ def test_a_folder_with_files_is_left_alone(tmp_path: Path) -> None:
 
 def test_without_a_synthesizer_one_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
-    assert "install espeak-ng" in refusal(run("speak", "on,off", "-o", "w"))
+    assert "install some of espeak-ng" in refusal(run("speak", "on,off", "-o", "w"))
 
 
 def test_a_synthesizer_that_hangs_is_stopped(

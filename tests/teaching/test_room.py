@@ -20,6 +20,7 @@ from protonn_edge.boards import Board, boards, load_board
 from protonn_edge.chain.file import save_model
 from protonn_edge.errors import CheckFailed
 from protonn_edge.export import export
+from protonn_edge.extensions import check_memories
 from protonn_edge.projects.project import build
 from protonn_edge.quantization import quantize
 from protonn_edge.teaching import board as teaching
@@ -47,7 +48,7 @@ def test_the_largest_room_that_fits_is_named(tmp_path: Path, board: str, most: i
         with pytest.raises(CheckFailed, match=said):
             export(with_room(room), "c", tmp_path / "library", board)
     assert list(tmp_path.iterdir()) == []
-    with_room(most).head.check_eeprom(load_board(board))
+    check_memories(quantize(with_room(most)), load_board(board))
 
 
 def test_what_is_refused_is_what_the_compiler_refuses(
@@ -69,7 +70,7 @@ def test_the_file_of_a_board_has_the_eeprom_of_its_chip(board: Board, tmp_path: 
 
 
 def test_a_board_whose_eeprom_is_unknown_is_left_to_the_compiler() -> None:
-    with_room(200).head.check_eeprom(replace(load_board("uno"), eeprom_bytes=0))
+    check_memories(quantize(with_room(200)), replace(load_board("uno"), eeprom_bytes=0))
 
 
 def test_training_warns_before_it_begins(tmp_path: Path) -> None:

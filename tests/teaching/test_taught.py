@@ -72,7 +72,7 @@ def test_the_nearest_examples_vote(new_classes: int) -> None:
 def test_range_holds_whatever_is_taught() -> None:
     model = teachable_model(room=39)
     low, high = model.own_stages[-1].output.ends
-    assert model.own_stages[-1].output_bits == 16
+    assert model.own_stages[-1].output.bits == 16
     for label in range(model.n_classes):
         Q = random_inputs(label, 40, model)
         for point in coordinates(model, Q)[:8].astype(np.int8):
@@ -85,7 +85,7 @@ def test_range_holds_whatever_is_taught() -> None:
 def test_examples_leave_scores_of_16_bits() -> None:
     """However many there are, because only the nearest vote."""
     model = teachable_model(room=200)
-    assert model.own_stages[-1].output_bits == 16
+    assert model.own_stages[-1].output.bits == 16
     assert model.own_stages[-1].output.ends[1] < 1 << 15
 
 

@@ -73,7 +73,7 @@ def test_dark_strokes_on_light_ground_have_a_background_of_0() -> None:
         ),
         (
             {"clip": 0.02},
-            "clip is 0.02, but features makes values that are not clipped",
+            "clip is given, but features makes values that are not clipped",
         ),
         ({"features": "gradients:9x2"}, "cells: 9x2, expected at most 8x8"),
         ({"features": "gradients:3x3/6"}, "has 6 directions, but must have 8 or 4"),

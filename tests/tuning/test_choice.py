@@ -30,7 +30,7 @@ FOUND = candidates(
         record(1, 0.958, 4_000, 9_000),
         record(2, 0.900, 3_000, 900, is_default=True),
         record(3, 0.950, 9_000, 1_000, is_default=True),
-        record(4, 0.955, 9_800, 9_500, is_default=True),
+        record(4, 0.955, 9_500, 8_500, is_default=True),
     ]
 )
 
@@ -67,6 +67,20 @@ def test_of_equals_the_smallest_is_first(text, are_default):
     sizes = [(0.9, 9_000), (0.9, 3_000), (0.8, 1_000)]
     found = candidates([record(n, *each, is_default=are_default) for n, each in enumerate(sizes)])
     assert numbers(Choice.parse(text).ranked(found)) == [1, 0, 2]
+
+
+def test_no_default_is_taken_that_a_smaller_and_more_accurate_model_beats():
+    """The search ended with a model of eight times the flash that was less accurate."""
+    found = candidates(
+        [
+            record(0, 0.90, 8_000, is_default=True),
+            record(1, 0.91, 1_000),
+            record(2, 0.92, 9_000),
+            record(3, 0.89, 500),
+            record(4, 0.90, 900),
+        ]
+    )
+    assert numbers(Choice.parse("default-within 5").ranked(found)) == [1, 0, 2, 4, 3]
 
 
 def test_of_equals_the_best_has_the_least_log_loss():

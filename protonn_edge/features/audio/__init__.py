@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from protonn_edge.chain.entries import Requested
 
-REQUESTS = (Requested("train:AudioRequest", 3),)
+REQUESTS = (Requested("train.request:AudioRequest", 3),)
 STAGES = {"audio": ""}
+FUNCTIONS = {"audio": ("onset",)}
 SMALLER = {"audio": ("fewer bands in --features",)}

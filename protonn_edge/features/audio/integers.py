@@ -21,7 +21,6 @@ class IntegerAudio(IntegerStage):
 
     kind: ClassVar[str] = "audio"
 
-    c_functions: ClassVar[tuple[str, ...]] = ("onset",)
     level_shift: ClassVar[int] = LEVEL_SHIFT
 
     clip: Frames  # the bands, with values that provably fit 16 bits, and the frames

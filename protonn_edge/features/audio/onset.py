@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,8 @@ from protonn_edge.features.audio.clips import full_scale
 @dataclass(frozen=True, eq=False)
 class Clips(SegmentDetector):
     """The clips of a recording, which begin where a sound reaches a level; see `onset`."""
+
+    option: ClassVar[str] = "--onset"
 
     heard: NDArray[np.uint8]  # (n,): the samples as the device's bytes
     onset: int  # the level, in steps of these bytes
@@ -40,6 +42,10 @@ class Clips(SegmentDetector):
         """Yield where clips begin in the part first..end - 1 of a run."""
         for begin in onsets_of(self.heard[first:end], self.window, self.onset):
             yield first + begin
+
+    def arrays(self) -> dict[str, Any]:
+        """Return the level of the clips."""
+        return {"onset": np.array(self.onset)}
 
 
 def at_onsets(samples: NDArray[np.float32], window: int, onset: int) -> Clips:

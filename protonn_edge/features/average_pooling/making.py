@@ -8,7 +8,7 @@ from protonn_edge.chain.features import Features
 from protonn_edge.chain.point_format import PointFormat
 from protonn_edge.chain.shapes import Shape
 from protonn_edge.features.average_pooling.integers import Areas, IntegerAveragePooling
-from protonn_edge.features.deskew.integers import BYTES, IntegerDeskew, PixelScale
+from protonn_edge.features.deskew.integers import UNSCALED, IntegerDeskew, PixelScale
 from protonn_edge.features.images.cropped_image import CroppedImage
 
 
@@ -16,7 +16,7 @@ def average_pooling(
     image_shape: Shape,
     cropped_shape: Shape,
     shape: Shape,
-    pixels: PixelScale = BYTES,
+    pixels: PixelScale = UNSCALED,
     *,
     deskew: bool = False,
 ) -> Features:

@@ -3,14 +3,15 @@
 Assembly computes an output pixel: the sums of a window, which start with the biases, and then the
 values. The sums of up to 11 channels are in registers at once; more channels are computed in groups
 that read the window in turn. Pointers to the window's rows are in SRAM, Z points to the next value,
-and r29 counts pixels.
+and r29 counts pixels. Groups of packed weights, if they have the same size, share their
+instructions: r23 counts the groups, and Z and r20 exchange pointers to weights and to values.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import chain, product
+from itertools import product
 from typing import ClassVar
 
 import numpy as np
@@ -26,6 +27,8 @@ from protonn_edge.kernels.kernel import Calls, Cost, Feed, Kernel
 from protonn_edge.kernels.listing import Facts, Listing, Passed
 
 _NEXT_PIXEL = "dec r29\nbreq done\njmp pixel\ndone:"
+_EXCHANGE = "movw r16, r30\nmovw r30, r20\nmovw r20, r16"  # the pointers to weights and values
+_AFTER_GROUP = f"{_EXCHANGE}\ndec  r23\nbreq end_groups\nrjmp group"
 
 # For rounded values: how often a remainder is below a half, and not exactly a half.
 _BELOW_HALF, _NO_TIE = 0.5, 0.95
@@ -55,9 +58,25 @@ class PixelCode:
         return window.groups_of(len(self.stage.weights), self.name)
 
     @cached_property
+    def turns(self) -> int:
+        """How many groups share instructions."""
+        alike = self.name == "packed" and len({group.size for group in self.groups}) == 1
+        return len(self.groups) if alike else 1
+
+    @property
+    def written(self) -> tuple[window.Group, ...]:
+        """The groups that have instructions of their own."""
+        return self.groups[: 1 if self.turns > 1 else None]
+
+    @property
+    def bias_bytes(self) -> int:
+        """Bytes of biases in front of each group's weights; 0 if they are instructions."""
+        return 2 * self.groups[0].size if self.turns > 1 else 0
+
+    @cached_property
     def rows(self) -> dict[tuple[int, int], window.WindowRow]:
         """The rows of the window, by group and row."""
-        stage, places = self.stage, product(self.groups, range(self.stage.window[0]))
+        stage, places = self.stage, product(self.written, range(self.stage.window[0]))
         return {
             (group.number, row): window.unrolled_row(stage, group, row, self._doubled)
             if self.name == "unrolled"
@@ -67,9 +86,17 @@ class PixelCode:
 
     @cached_property
     def weights(self) -> tuple[tuple[int, ...], ...]:
-        """The bytes of the weights in reading order, group by group: a tuple for each row."""
-        rows = (window.weights_of(self.stage, group, self.name) for group in self.groups)
-        return tuple(map(tuple, chain.from_iterable(rows)))
+        """The bytes of the weights in reading order, group by group: a tuple for each row.
+
+        In front of each group's weights are its biases, if groups share instructions.
+        """
+        rows = list[tuple[int, ...]]()
+        for group in self.groups:
+            if self.bias_bytes:
+                biases = np.asarray(self.stage.bias[group.channels], "<i2")
+                rows.append(tuple(biases.tobytes()))
+            rows += map(tuple, window.weights_of(self.stage, group, self.name))
+        return tuple(rows)
 
     @cached_property
     def _doubled(self) -> int:
@@ -81,23 +108,31 @@ class PixelCode:
         return times
 
     @cached_property
-    def _parts(self) -> tuple[tuple[window.Part, bool], ...]:
-        """All instructions in order, and whether they belong neither to inputs nor to values."""
-        stage, parts = self.stage, list[tuple[window.Part, bool]]()
-        for group in self.groups:
-            parts.append((self._begin(group), True))
+    def _parts(self) -> tuple[tuple[window.Part, int], ...]:
+        """All instructions in order, and how often a pixel passes those around inputs and values.
+
+        Those of inputs and values, which are counted apart, have 0.
+        """
+        stage, parts = self.stage, list[tuple[window.Part, int]]()
+        shared, turns = self.turns > 1, self.turns
+        if shared:
+            parts.append((_first_group(turns), 1))
+        for group in self.written:
+            parts.append((_next_biases(group) if shared else self._begin(group), turns))
             for row in range(stage.window[0]):
                 own = self.rows[group.number, row]
-                parts.append((_row_begin(group, row), True))
-                parts += [(part, False) for part in own.parts]
-                if group is self.groups[-1]:
-                    parts.append((_row_end(stage, row, own.advance), True))
-            parts.append((self._scale(group), True))
+                parts.append((_row_begin(group, row), turns))
+                parts += [(part, 0) for part in own.parts]
+                if group is self.groups[-1]:  # there is no other, so X moves on
+                    parts.append((_row_end(stage, row, own.advance), 1))
+            parts.append((self._scale(group), turns))
             names = (f"value_{group.number}_{place}" for place in range(group.size))
             values = map(partial(value_of, stage), names, group.registers)
-            parts += [(part, False) for part in values]
+            parts += [(part, 0) for part in values]
+        if shared:
+            parts += [(part, 1) for part in _after_groups(stage, self.groups[0])]
         if self.name == "packed":
-            parts.append((window.Part("end", "pop  r29"), True))
+            parts.append((window.Part("end", "pop  r29"), 1))
         return tuple(parts)
 
     @cached_property
@@ -110,7 +145,9 @@ class PixelCode:
     def fixed(self) -> int:
         """Cycles of a pixel without its inputs and its values."""
         turn = Listing(f"pixel:\n{_NEXT_PIXEL}").path("pixel", ("pixel",), {})
-        return turn + sum(part.cycles() for part, beside in self._parts if beside)
+        again = Listing(f"group:\n{_AFTER_GROUP}\nend_groups:").path("group", ("group",), {})
+        turn += (self.turns - 1) * again
+        return turn + sum(passes * part.cycles(end=1) for part, passes in self._parts if passes)
 
     @cached_property
     def inputs(self) -> tuple[Float64, Float64]:
@@ -118,8 +155,9 @@ class PixelCode:
         rows = range(self.stage.window[0])
         zero, other = (
             np.concatenate(
-                [sum(getattr(self.rows[g.number, row], name) for g in self.groups) for row in rows]
+                [sum(getattr(self.rows[g.number, row], name) for g in self.written) for row in rows]
             ).astype(np.float64)
+            * self.turns
             for name in ("zero", "other")
         )
         return zero, other
@@ -156,17 +194,44 @@ class PixelCode:
         """Return code that loads the registers for all values of a group."""
         limit = self.stage.limit
         lines = window.taken_off(group, self.stage.weight_bits) if self.name == "packed" else []
-        lines += ["pop  r31", "pop  r30"] if self.name != "unrolled" else []
+        if self.turns > 1:
+            lines.append(_EXCHANGE)
+        elif self.name != "unrolled":
+            lines += ["pop  r31", "pop  r30"]
         lines.append(f"ldi  r16, {self.stage.multiplier}")
         if _limits(self.stage):
             lines += [f"ldi  r26, {limit & 0xFF}", f"ldi  r27, {limit >> 8}"]
         return window.Part(f"scale_{group.number}", "\n".join(lines))
 
 
-def _row_begin(group: window.Group, row: int) -> window.Part:
+def _first_group(turns: int) -> window.Part:
+    """Return code in front of the groups that share instructions."""
+    lines = ["push r29", f"ldi  r23, {turns}", "movw r20, r30"]
+    lines += ["ldi  r30, lo8(%[weights])", "ldi  r31, hi8(%[weights])"]
+    return window.Part("first", "\n".join(lines))
+
+
+def _next_biases(group: window.Group) -> window.Part:
+    """Return code that reads the biases of the next group that shares instructions."""
+    halves = (half for low in group.registers for half in (low, f"r{int(low[1:]) + 1}"))
+    lines = ["group:", *(f"lpm  {half}, Z+" for half in halves), "clr  r24", "clr  r25"]
+    return window.Part("begin", "\n".join(lines))
+
+
+def _after_groups(stage: IntegerConvolution, group: window.Group) -> list[window.Part]:
+    """Return code behind the values of a group that shares instructions."""
+    moved = (
+        part
+        for row in range(stage.window[0])
+        for part in (_row_begin(group, row, "again"), _row_end(stage, row, 0))
+    )
+    return [window.Part("groups", _AFTER_GROUP), *moved, window.Part("output", "movw r30, r20")]
+
+
+def _row_begin(group: window.Group, row: int, name: str = "row") -> window.Part:
     """Return code that points X to a row of the window."""
     at = f"%[window]+{2 * row}"
-    return window.Part(f"row_{group.number}_{row}", f"lds  r26, {at}\nlds  r27, {at}+1")
+    return window.Part(f"{name}_{group.number}_{row}", f"lds  r26, {at}\nlds  r27, {at}+1")
 
 
 def _row_end(stage: IntegerConvolution, row: int, advance: int) -> window.Part:
@@ -270,12 +335,14 @@ class ConvolutionKernel(Kernel):
     def facts(self) -> Facts:
         """How often the loops over a row's pixels, and over the values of a window, are passed."""
         height, places, _ = self.stage.output_shape
-        pixels = height * places
-        taps = self.row_taps
+        pixels, turns = height * places, self.code.turns
+        taps = pixels * turns * self.row_taps
         facts = {"pixel": Passed(pixels, pixels)}
+        if turns > 1:
+            facts["group"] = Passed(pixels * turns, pixels * turns)
         if self.weights_in_flash:
             for group, row in self.code.rows:
-                facts[f"tap_{group}_{row}"] = Passed(pixels * taps, pixels * taps)
+                facts[f"tap_{group}_{row}"] = Passed(taps, taps)
         return facts
 
     @property

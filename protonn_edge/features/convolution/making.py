@@ -13,7 +13,7 @@ from protonn_edge.chain.point_format import PointFormat
 from protonn_edge.errors import InvalidValue
 from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
 from protonn_edge.features.convolution.integers import IntegerConvolution
-from protonn_edge.features.deskew.integers import BYTES, PixelScale
+from protonn_edge.features.deskew.integers import UNSCALED, PixelScale
 from protonn_edge.features.int8_layer.integers import IntegerInt8Layer
 from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.features.window_features.scale import ChannelScale
@@ -24,7 +24,7 @@ Layer = IntegerConvolution | IntegerPooling | IntegerInt8Layer
 def layered(
     layers: Sequence[Layer],
     averages: IntegerAveragePooling | None = None,
-    pixels: PixelScale | ChannelScale = BYTES,
+    pixels: PixelScale | ChannelScale = UNSCALED,
     rate: float | None = None,
 ) -> Features:
     """Return layers of an image, which average pooling may first make smaller, as features.

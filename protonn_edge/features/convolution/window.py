@@ -98,6 +98,7 @@ SUMMED, UNPACKED = "r24", "r29"
 
 _MOST_ADDED = 63  # the most that adiw adds
 _MOST_PACKED = 8  # with more channels, branches could not reach
+_LEAST_SHARED = 5  # channels of a group, for the sake of groups of the same size
 
 
 @dataclass(frozen=True)
@@ -146,9 +147,15 @@ class Group:
 
 
 def groups_of(channels: int, name: Name) -> tuple[Group, ...]:
-    """Return as few groups of channels as possible, of about the same size."""
+    """Return as few groups of channels as possible, of about the same size.
+
+    Packed groups that have exactly the same size share instructions, so a few more are as good.
+    """
     most = _MOST_PACKED if name == "packed" else len(REGISTERS)
     size = -(-channels // -(-channels // most))
+    if name == "packed":
+        alike = (each for each in range(size, _LEAST_SHARED - 1, -1) if channels % each == 0)
+        size = next(alike, size)
     firsts = range(0, channels, size)
     return tuple(Group(n, first, min(size, channels - first)) for n, first in enumerate(firsts))
 

@@ -66,7 +66,7 @@ class PixelScale:
         return self.quantizer().steps(X)
 
 
-BYTES = PixelScale(0.0, 1.0)  # for pixels that are bytes already
+UNSCALED = PixelScale(0.0, 1.0)  # for pixels that are bytes already
 
 
 def row_shifts(images: NDArray[np.uint8]) -> IntArray:

@@ -88,11 +88,6 @@ class DeskewKernel(Kernel):
         return most_moved_rows(image) * image.columns.pixels
 
     @property
-    def local_bytes(self) -> int:
-        """A row that is shifted too far to be read in place."""
-        return self.stage.image.columns.pixels
-
-    @property
     def listings(self) -> tuple[Listing, ...]:
         """The sums of a row."""
         return (_SUM_ROW,)
@@ -111,7 +106,7 @@ class DeskewKernel(Kernel):
         return self._in_one_step(
             summed + around + held.copied(feed),
             0,
-            state=held.state(feed) + self.local_bytes,
+            state=held.state(feed) + image.columns.pixels,  # a row that is shifted too far
             buffer=held.buffer(feed),
             called=held.called,
         )

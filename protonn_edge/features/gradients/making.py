@@ -12,7 +12,7 @@ from protonn_edge.chain.features import Features
 from protonn_edge.chain.integer_stage import run_through
 from protonn_edge.chain.point_format import PointFormat
 from protonn_edge.chain.shapes import Shape
-from protonn_edge.features.deskew.integers import BYTES, IntegerDeskew, PixelScale
+from protonn_edge.features.deskew.integers import UNSCALED, IntegerDeskew, PixelScale
 from protonn_edge.features.gradients.integers import LEVELS, SHIFTS, Cells, IntegerGradients
 from protonn_edge.features.images.cropped_image import CroppedImage
 
@@ -25,7 +25,7 @@ def gradient_features(
     cropped_shape: Shape,
     cells: Shape,
     directions: int = 8,
-    pixels: PixelScale = BYTES,
+    pixels: PixelScale = UNSCALED,
     *,
     deskew: bool = False,
     shift: int = 1,

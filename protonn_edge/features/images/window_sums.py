@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from protonn_edge.features.images.image_rows import ImageStage, Margins
 class WindowSums(ImageStage):
     """A layer of weighted sums; bytes of `padding_value` surround the image."""
 
-    reports_nonzero_inputs: ClassVar[bool] = True
+    reports_nonzero: ClassVar[Literal["inputs", "values"] | None] = "inputs"
     exact: ClassVar[type[np.floating[Any]]]  # holds all sums without bias exactly
 
     # (out, h, w, channels): W; channels is 1 if each output channel uses only the input channel of

@@ -87,7 +87,8 @@ class IntegerInt8Layer(WindowSums):
         """The range of each value, from the range of its sum."""
         places = prod(self.output_shape[:2])
         ends = self.accumulators.low, self.accumulators.high
-        return Range(*(np.tile(self.requantized(end), places) for end in ends))
+        low, high = (np.tile(self.requantized(end), places) for end in ends)
+        return Range(low, high)
 
     def requantized(self, a: IntArray) -> IntArray:
         """Convert sums (..., out) to values."""

@@ -16,6 +16,7 @@ from protonn_edge.chain.matvec import packed as packed_weights
 from protonn_edge.cores import Core
 from protonn_edge.kernels import compiled
 from protonn_edge.kernels import kernel as base
+from protonn_edge.kernels.kernel import code_bytes
 from protonn_edge.kernels.listing import Facts, Listing, Passed
 from protonn_edge.kernels.matvec import loops
 from protonn_edge.kernels.matvec.unrolled import GROUP, GROUP_CYCLES, Unrolled
@@ -232,7 +233,7 @@ class MatvecKernel(base.Kernel):
         return base.Cost(
             steps=(self._product(feed, activity), *behind),
             tables=weights + product.sum_bytes + tables,
-            code=code_of_product + self.code_bytes,
+            code=code_of_product + code_bytes(self),
             state=product.sum_bytes + kept.get(self.name, 2) + state,
             called=product.called,
         )

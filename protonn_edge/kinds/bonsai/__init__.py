@@ -10,4 +10,5 @@ KINDS = (
     Kind("bonsai", "Bonsai", 4, plans=PLANS),
     Kind("local-deep-kernel", "LocalDeepKernel", 5, plans=PLANS),
 )
+TITLES = {"bonsai": "Bonsai", "local-deep-kernel": "local deep kernel"}
 STAGES = {"bonsai_tree": ""}

@@ -117,7 +117,6 @@ class BonsaiHead(TreeHead):
     """A trained Bonsai (Kumar et al., ICML 2017)."""
 
     kind: ClassVar[str] = "bonsai"
-    title: ClassVar[str] = "Bonsai"
     remedies: ClassVar[Remedies] = Remedies(
         flash=("a smaller --projection-dim", "a smaller --lambda-w", "a smaller --depth"),
         sram="a smaller --projection-dim or fewer classes",
@@ -156,7 +155,6 @@ class LocalDeepKernelHead(TreeHead):
     """A trained local deep kernel (Jose et al., ICML 2013)."""
 
     kind: ClassVar[str] = "local-deep-kernel"
-    title: ClassVar[str] = "local deep kernel"
     remedies: ClassVar[Remedies] = Remedies(
         flash=("a smaller --lambda-weights", "a smaller --depth"),
         sram="fewer classes",

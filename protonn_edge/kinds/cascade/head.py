@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from protonn_edge.chain.activity import Activity, Sizes
 from protonn_edge.chain.checks import Float64
 from protonn_edge.chain.features import Features
-from protonn_edge.chain.head import Head, Remedies, Size
+from protonn_edge.chain.head import SETTING, Head, Remedies, Size
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_stage import run_through
 from protonn_edge.chain.model import Model, activity_sizes
@@ -108,7 +108,6 @@ class CascadeHead(Head):
     """
 
     kind: ClassVar[str] = "cascade"
-    title: ClassVar[str] = "cascade"
     remedies: ClassVar[Remedies] = Remedies(
         flash=("a smaller second model", "a smaller first model"),
         sram="a second model with fewer variables",
@@ -118,7 +117,8 @@ class CascadeHead(Head):
 
     first: CascadePart
     second: CascadePart
-    margin: float  # of the two best scores, below which the second model answers
+    # of the two best scores, below which the second model answers
+    margin: float = field(metadata=SETTING)
     scale: float
     adds: bool = False
 
@@ -157,11 +157,6 @@ class CascadeHead(Head):
             for name, part in parts
             for size in part.head.sizes
         )
-
-    @property
-    def settings(self) -> dict[str, float]:
-        """The margin."""
-        return {"margin": self.margin}
 
     @property
     def activity_sizes(self) -> Sizes:

@@ -44,8 +44,7 @@ class PartStages:
     @property
     def largest_margin(self) -> int:
         """The largest difference of two scores that generated code holds."""
-        bits: int = self.stages[-1].output_bits
-        return (1 << bits) - 1
+        return int((1 << self.stages[-1].output.bits) - 1)
 
     def sums(self, x: NDArray[Any]) -> Vectors:
         """Return what its activity sums up over inputs (n, D); zeros of the sizes if n is 0."""
@@ -113,24 +112,20 @@ class IntegerCascade(IntegerStage):
 
     @cached_property
     def output(self) -> Range:
-        """The range of each score."""
+        """The range of each score, in bits that also hold what is added to it."""
         s, others = self.first.output, self._others
         low, high = self.first_factor * s.low, self.first_factor * s.high
         other_low, other_high = others.low, others.high
         if self.adds:
             other_low, other_high = other_low + low, other_high + high
-        return Range(np.minimum(low, other_low), np.maximum(high, other_high))
+        bits = others.bits
+        return Range(np.minimum(low, other_low), np.maximum(high, other_high), bits)
 
     @property
     def _others(self) -> Range:
         """The range of the second model's scores, times their factor."""
         t = self.second.output
         return Range(self.second_factor * t.low, self.second_factor * t.high)
-
-    @property
-    def output_bits(self) -> int:
-        """Bits that hold each score, and what is added to it."""
-        return max(self.output.bits, self._others.bits)
 
     def run(self, x: NDArray[Any]) -> IntArray:
         """Return the scores (n, L) of bytes (n, D)."""

@@ -28,6 +28,7 @@ from protonn_edge.kernels.kernel import (
     Feed,
     Kernel,
     Step,
+    code_bytes,
     kernels_of,
     without_calls,
 )
@@ -102,7 +103,7 @@ class PartProgram:
         for one, other in pairwise(stages):
             object.__setattr__(one, "next", other)
             object.__setattr__(other, "previous", one)
-        return cls(n, tuple(stages), kernels[-1].stage.output_bits)
+        return cls(n, tuple(stages), kernels[-1].stage.output.bits)
 
     @property
     def N(self) -> str:  # noqa: N802  (n in capitals)
@@ -193,14 +194,12 @@ class PartPlan:
     @property
     def state(self) -> int:
         """SRAM that it needs while it computes, without inputs that it reads in place."""
-        local = sum(kernel.local_bytes for kernel in self.kernels)
-        return sum(cost.state + cost.buffer for cost in self.costs) - local
+        return sum(cost.state + cost.buffer for cost in self.costs)
 
     @property
     def apart(self) -> int:
         """SRAM of a whole model that it shares with none."""
-        entry = 0 if self.costs[0].buffer else _ENTRY_BYTES
-        return entry + sum(kernel.local_bytes for kernel in self.kernels)
+        return 0 if self.costs[0].buffer else _ENTRY_BYTES
 
     @property
     def choices(self) -> Iterator[str]:
@@ -315,12 +314,12 @@ class CascadeKernel(Kernel):
         assert self.held is not None
         costs = [cost for plan in plans for cost in plan.costs]
         between = self._between(share) + self.held.copied(feed)
-        steps.insert(len(plans[0].costs), Step("passing on", "margin", self.code_bytes, between))
-        scores = self.stage.n_outputs * self.stage.output_bits // 8
+        steps.insert(len(plans[0].costs), Step("passing on", "margin", code_bytes(self), between))
+        scores = self.stage.n_outputs * self.stage.output.bits // 8
         return Cost(
             tuple(steps),
             sum(cost.tables for cost in costs),
-            sum(cost.code for cost in costs) + self.code_bytes,
+            sum(cost.code for cost in costs) + code_bytes(self),
             _state(plans) + scores + self.held.state(feed),
             self.held.buffer(feed),
             self.held.called,
@@ -328,7 +327,7 @@ class CascadeKernel(Kernel):
 
     def _between(self, share: float) -> float:
         """Return the cycles of the margin and of the scores, and of calls."""
-        n, width = self.stage.n_outputs, self.stage.output_bits // 8
+        n, width = self.stage.n_outputs, self.stage.output.bits // 8
         searched = compiled.TURN_CYCLES * n * self.programs[0].bits // 8
         written = compiled.TURN_CYCLES * (n * width * (1 + share) + share * self.zeros_bytes)
         return searched + written + compiled.calls(_CALLS * (1 + share), self.core)

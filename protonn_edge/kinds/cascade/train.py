@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain import stored
 from protonn_edge.chain.checks import Float64
-from protonn_edge.chain.features import Features
+from protonn_edge.chain.features import Features, feeding
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.model import Model
@@ -41,6 +41,7 @@ def joined(
     y: NDArray[np.int64],
     *,
     share: float | None = None,
+    adds: bool | None = None,
 ) -> Model:
     """Return the cascade of two models, with a margin chosen on points.
 
@@ -57,6 +58,9 @@ def joined(
         Their classes.
     share : float, optional
         The share of the points that is passed on; by default, it is chosen.
+    adds : bool, optional
+        Whether the scores of both models are added for them; by default, if that is clearly more
+        accurate.
 
     Returns
     -------
@@ -72,7 +76,7 @@ def joined(
     check(len(y) >= _LEAST_POINTS, "the points", f"{len(y):,} points", f"at least {_LEAST_POINTS}")
     model = _with_parts(first, second)
     points = _Scored.of(model, X, y)
-    cascade = points.chosen(share)
+    cascade = points.chosen(share, adds)
     if cascade.margin == 0:
         raise InputError(
             f"the second model would answer none of the {len(y):,} points: the first one is as "
@@ -170,7 +174,7 @@ class _Scored:
         scores = [_scores(model, inputs, chain, X) for chain in (first, second)]
         return cls(model, scores[0], scores[1], (first.score_scale, second.score_scale), y)
 
-    def chosen(self, share: float | None) -> CascadeHead:
+    def chosen(self, share: float | None, adds: bool | None) -> CascadeHead:
         """Return the cascade with the margin for a share of the points, or for the best one."""
         factors = [
             fitted_sharpness(scores.astype(np.float64) * unit, self.y, certain=False)
@@ -181,7 +185,7 @@ class _Scored:
         leads = margins(self.first)
         replaced = self._limit(leads, self.second.argmax(axis=1), share)
         added = self._limit(leads, both.argmax(axis=1), share)
-        adds = _better(added[1], replaced[1])
+        adds = _better(added[1], replaced[1]) if adds is None else adds
         limit = added[0] if adds else replaced[0]
         margin = max(0.0, (limit - 0.5) * self.units[0])  # not on a score
         head = self.model.head
@@ -224,7 +228,7 @@ def _scores(
     for start in range(0, len(X), _ROWS_AT_ONCE):
         rows = X[start : start + _ROWS_AT_ONCE]
         if model.features is not None:
-            stages, given = model.features.feeding(inputs), model.features.points.quantizer
+            stages, given = feeding(model.features, inputs), model.features.points.quantizer
             values = given.quantize(rows)
             for stage in stages:
                 values = stage.run(values)

@@ -16,7 +16,7 @@ def words(stage: IntegerCascade) -> Words:
         scratch_bytes=max(each.scratch_bytes for each in every),
         own_bytes=sum(each.own_bytes for each in every)
         + sum(map(sum, sizes))
-        + stage.n_outputs * stage.output_bits // 8,
+        + stage.n_outputs * stage.output.bits // 8,
         other_bytes=sum(each.n_bytes for each in every),
         more={"between": arrays},
     )

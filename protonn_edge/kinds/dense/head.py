@@ -35,7 +35,6 @@ class DenseHead(Head):
     """
 
     kind: ClassVar[str] = "dense"
-    title: ClassVar[str] = "dense"
     remedies: ClassVar[Remedies] = Remedies(
         flash=("a smaller --size-budget", "fewer --hidden units"),
         sram="fewer --hidden units",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,7 @@ class IntegerDense(IntegerMatvec):
 
     kind: ClassVar[str] = "dense"
     widths: ClassVar[tuple[int, ...]] = (16, 24)
-    reports_nonzero_outputs: ClassVar[bool] = True
+    reports_nonzero: ClassVar[Literal["inputs", "values"] | None] = "values"
 
     multiplier: int  # 1..255
 

@@ -27,6 +27,10 @@ class DenseParameters(declared.MiniBatchParameters):
     input_noise : float or "auto", default=0.0
         Deviation of the noise added to normalized features, against overfitting to few points.
         "auto" is a tenth of the median distance between neighbouring points.
+    augment : bool or float in (0, 1], default=False
+        Whether images are randomly shifted, rotated, scaled and distorted slightly during training,
+        and the features of sounds moved along the bands and in time; or the share of each step's
+        points that is.
     """
 
     hidden: str = declared.parameter(
@@ -37,3 +41,4 @@ class DenseParameters(declared.MiniBatchParameters):
     )
     size_budget: int | None = declared.SIZE_BUDGET(16_000)
     input_noise: float | str = declared.INPUT_NOISE(0.0)
+    augment: bool | float = declared.AUGMENT(False)

@@ -96,7 +96,7 @@ class GrownTrees:
         """The values of leaves (leaves, L), as in a model."""
         return self.values[~self.shape.inner].astype(np.float32)
 
-    @property
+    @cached_property
     def n_bytes(self) -> int:
         """Bytes that the trees take on the device."""
         thresholds = np.floor(self.thresholds[self.shape.inner]) if self.packed else 0
@@ -107,16 +107,19 @@ class GrownTrees:
             return packed.n_bytes
         return table.n_bytes
 
-    def pruned(self, alpha: float) -> Self:
-        """Return the trees pruned with this cost per leaf; see the module's docstring."""
+    def leaves_at(self, alpha: float) -> NDArray[np.bool_]:
+        """Return which nodes are leaves once the trees are pruned with this cost per leaf.
+
+        See the module's docstring; nodes below leaves may be leaves, too.
+        """
         costs, leaf = self.risks + alpha, ~self.shape.inner
         for nodes in reversed(self.shape.levels):
             below = costs[nodes + 1] + costs[self.shape.right[nodes]]
             leaf[nodes] = costs[nodes] <= below
             costs[nodes] = np.minimum(costs[nodes], below)
-        return self._with_leaves(leaf)
+        return leaf
 
-    def _with_leaves(self, leaf: NDArray[np.bool_]) -> Self:
+    def with_leaves(self, leaf: NDArray[np.bool_]) -> Self:
         """Return the trees without the nodes below new leaves."""
         below = np.zeros(len(leaf), np.bool_)
         for nodes in self.shape.levels:
@@ -141,7 +144,7 @@ class GrownTrees:
             leaf[nodes] = True
             for children in (nodes + 1, self.shape.right[nodes]):
                 leaf[nodes] &= leaf[children] & (classes[children] == classes[nodes])
-        return replace(self, values=votes)._with_leaves(leaf)
+        return replace(self, values=votes).with_leaves(leaf)
 
     def merged(self) -> Self:
         """Return the trees with a leaf in place of each node that has only equal leaves."""
@@ -151,7 +154,7 @@ class GrownTrees:
             equal = (values[left] == values[right]).all(axis=1)
             leaf[nodes] = leaf[left] & leaf[right] & equal
             values[nodes] = np.where(leaf[nodes, None], values[left], 0.0)
-        return replace(self, values=values)._with_leaves(leaf)
+        return replace(self, values=values).with_leaves(leaf)
 
     def divided(self, parts: int) -> Self:
         """Return trees with the same sums and int8 leaves that are `parts` times as fine.
@@ -205,8 +208,14 @@ def fitting(
     if grown.boosted:
         return _first_rounds(grown, budget)
 
+    known = dict[bytes, GrownTrees]()  # different costs may leave the same trees
+
     def left(logarithm: float) -> GrownTrees:
-        return finished(grown.pruned(float(np.exp(logarithm))))
+        leaf = grown.leaves_at(float(np.exp(logarithm)))
+        key = leaf.tobytes()
+        if key not in known:
+            known[key] = finished(grown.with_leaves(leaf))
+        return known[key]
 
     low, high = np.log(grown.risks.max() * np.array([_ALPHAS, 1.0]))
     for _ in range(_HALVINGS):

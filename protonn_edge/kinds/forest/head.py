@@ -26,7 +26,6 @@ class ForestHead(Head):
     """
 
     kind: ClassVar[str] = "forest"
-    title: ClassVar[str] = "forest"
     remedies: ClassVar[Remedies] = Remedies(
         flash=("a smaller --size-budget",),
         sram="fewer classes",

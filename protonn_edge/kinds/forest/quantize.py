@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.checks import only_zeros
-from protonn_edge.chain.features import Features
+from protonn_edge.chain.features import Features, feeding
 from protonn_edge.chain.folding import RESIDUAL_MAXIMUM, check_computable, coarser, input_quantizer
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_chain import IntegerChain, chain_for, scores_in_two_steps
@@ -64,7 +64,7 @@ def device_bytes(
     if features is None:
         return inputs.quantize(X)
     made = np.empty((len(X), features.n_outputs), np.uint8)
-    stages, fed = features.feeding(inputs), features.points.quantizer
+    stages, fed = feeding(features, inputs), features.points.quantizer
     for start in range(0, len(X), _ROWS_AT_ONCE):
         values = fed.quantize(X[start : start + _ROWS_AT_ONCE])
         made[start : start + _ROWS_AT_ONCE] = run_through(stages, values)

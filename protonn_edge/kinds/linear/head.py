@@ -25,7 +25,6 @@ class LinearHead(Head):
     """
 
     kind: ClassVar[str] = "linear"
-    title: ClassVar[str] = "linear"
     remedies: ClassVar[Remedies] = Remedies(
         flash=("a larger --regularization",),
         sram="fewer classes",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -33,23 +33,19 @@ class IntegerLinear(IntegerMatvec):
     def __post_init__(self) -> None:
         """Refuse numbers with which a sum or a score could overflow."""
         super().__post_init__()
-        check_bits("scores", self.output, self.output_bits)
+        check_bits("scores", self.output, self.output.least_bits)
 
     @property
     def n_outputs(self) -> int:
         """L."""
         return self.n_sums if self.alone else max(2, self.n_sums)
 
-    @property
-    def output_bits(self) -> int:
-        """Bits of a score: 16 for sums of 16 bits, otherwise 32."""
-        return 16 if self.accumulator_bits == 16 else 32
-
     @cached_property
     def output(self) -> Range:
-        """The range of each score."""
+        """The range of each score, in 16 bits for sums of 16 bits, otherwise in 32."""
         sums = self.accumulators
-        return sums if self.n_outputs == self.n_sums else sums.with_either_sign
+        scores = sums if self.n_outputs == self.n_sums else sums.with_either_sign
+        return replace(scores, least_bits=16 if self.accumulator_bits == 16 else 32)
 
     def run(self, x: NDArray[Any]) -> IntArray:
         """Return the scores (n, L) of bytes (n, D)."""

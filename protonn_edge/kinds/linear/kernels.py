@@ -42,7 +42,7 @@ class LinearKernel(MatvecKernel):
     def from_sums(self) -> bool:
         """Whether scores must be computed from sums, because they are not the sums themselves."""
         stage = self.stage
-        return stage.n_sums < stage.n_outputs or stage.accumulator_bits < stage.output_bits
+        return stage.n_sums < stage.n_outputs or stage.accumulator_bits < stage.output.bits
 
     @property
     def listings(self) -> tuple[Listing, ...]:
@@ -54,7 +54,7 @@ class LinearKernel(MatvecKernel):
         """Return its cost."""
         if not self.from_sums:
             return self._cost(feed, activity)
-        more = self.stage.n_outputs * self.stage.output_bits // 8 - self.matvec.sum_bytes
+        more = self.stage.n_outputs * self.stage.output.bits // 8 - self.matvec.sum_bytes
         return self._cost(feed, activity, self._scores(), state=max(0, more))
 
     def _scores(self) -> Step:

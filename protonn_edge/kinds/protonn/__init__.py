@@ -5,4 +5,5 @@ from __future__ import annotations
 from protonn_edge.chain.entries import Kind
 
 KINDS = (Kind("protonn", "ProtoNN", 0, training="train.classifier"),)
+TITLES = {"protonn": "ProtoNN"}
 STAGES = {"prototypes": "prototypes"}

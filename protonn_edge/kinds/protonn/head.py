@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 
-from protonn_edge.boards import Board
 from protonn_edge.chain.activity import Sizes
 from protonn_edge.chain.checks import Float32, Float64, set_checked
-from protonn_edge.chain.head import Remedies, Size, addition, member
+from protonn_edge.chain.head import SETTING, Remedies, Size, addition, member
 from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.nearness import NearestHead
@@ -34,7 +33,6 @@ class ProtoNNHead(NearestHead):
     """
 
     kind: ClassVar[str] = "protonn"
-    title: ClassVar[str] = "ProtoNN"
     remedies: ClassVar[Remedies] = Remedies(
         flash=("fewer --prototypes", "a smaller --projection-dim"),
         sram="a smaller --projection-dim or fewer classes",
@@ -47,11 +45,11 @@ class ProtoNNHead(NearestHead):
     prototypes: Float32 = member("B", "d", "m")  # B: one prototype per column
     labels: Float32 = member("Z", "L", "m")  # Z: one label vector per column
     # width of the RBF, the inverse of a distance in the projected space; within `GAMMAS`
-    gamma: float
+    gamma: float = field(metadata=SETTING)
     # RBF values below this are 0, as on a device; with 0, the paper's RBF
     cutoff: float = 0.0
     # bits of a weight of W on a device, 8 or 4; the float model ignores it
-    projection_bits: int = 8
+    projection_bits: int = field(default=8, metadata=SETTING)
 
     # what votes beside the prototypes on a device, if anything
     voters: FloatVoters | None = addition("protonn.voters")
@@ -65,11 +63,6 @@ class ProtoNNHead(NearestHead):
         check_choice("projection_bits", self.projection_bits, PROJECTION_BITS)
         if self.voters is not None:
             self.voters.check(self.n_classes)
-
-    def check_eeprom(self, board: Board) -> None:
-        """Raise `CheckFailed` if a board's EEPROM is too small for what votes."""
-        if self.voters is not None:
-            self.voters.check_eeprom(self.n_projections, board)
 
     @property
     def sizes(self) -> tuple[Size, ...]:
@@ -86,12 +79,6 @@ class ProtoNNHead(NearestHead):
     def n_prototypes(self) -> int:
         """m, the number of prototypes."""
         return self._axes["m"]
-
-    @property
-    def settings(self) -> dict[str, float]:
-        """The width of the RBF, and the settings that differ from their defaults."""
-        bits = {} if self.projection_bits == 8 else {"projection_bits": self.projection_bits}
-        return {"gamma": self.gamma, **bits, **(self.voters.settings if self.voters else {})}
 
     @property
     def activity_sizes(self) -> Sizes:

@@ -13,6 +13,7 @@ from protonn_edge.extensions import brought
 from protonn_edge.kinds.protonn.head import GAMMAS, PROJECTION_BITS, protonn_head
 from protonn_edge.kinds.protonn.train.defaults import ProtoNNDefaults
 from protonn_edge.training.parameters import (
+    AUGMENT,
     BYTES,
     COUNT,
     MULTIPLE,
@@ -94,7 +95,8 @@ class ProtoNNParameters(*_ADDED, ProtoNNDefaults):  # type: ignore[misc]
     augment : bool or float in (0, 1], default=False
         Whether the joint optimizer randomly shifts, rotates, scales and distorts images slightly,
         or the share of each step's images that it changes. Useful if the model is large enough to
-        fit the training points. For gradient features, 0.5 is better than 1.
+        fit the training points. For gradient features, 0.5 is better than 1. The features of sounds
+        move along the bands, and in time.
     group_shift : float, default=1.5
         Joint optimizer: if `fit` is given groups, such as people, the maximum random shift of
         points from their group towards another one; 1 reaches the other group, 2 goes twice as far.
@@ -113,6 +115,7 @@ class ProtoNNParameters(*_ADDED, ProtoNNDefaults):  # type: ignore[misc]
         Choices(PROJECTION_BITS),
         help="Bits per weight of the projection; with 4, two weights share a byte.",
         option="--projection-bits",
+        only="devices",
     )
     n_prototypes: int | None = parameter(
         None,
@@ -129,6 +132,7 @@ class ProtoNNParameters(*_ADDED, ProtoNNDefaults):  # type: ignore[misc]
         help="Bytes for the parameters, such as 16kB; sets d and m by the ProtoNN paper's rules.",
         option="--budget",
         common=True,
+        only="devices",
     )
     sparsity_projection: float = SPARSITY_PROJECTION(1.0)
     sparsity_prototypes: float = parameter(
@@ -164,15 +168,7 @@ class ProtoNNParameters(*_ADDED, ProtoNNDefaults):  # type: ignore[misc]
         None, Number(float, *GAMMAS), None, help="Initial gamma, the inverse of the RBF's width."
     )
     initial_model: Model | None = parameter(None, Model, None)
-    augment: bool | float = parameter(
-        False,
-        "boolean",
-        SHARE,
-        help="Shift, rotate, scale and distort some images slightly; --set augment=SHARE sets "
-        "their share.",
-        option="--augment/--no-augment",
-        common=True,
-    )
+    augment: bool | float = AUGMENT(False)
     group_shift: float = parameter(
         1.5,
         MULTIPLE,

@@ -9,7 +9,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import ClassVar
 
-from protonn_edge.boards import Board
 from protonn_edge.kinds.protonn.prototypes.voters import Voters
 
 
@@ -27,10 +26,6 @@ class FloatVoters(ABC):
     @abstractmethod
     def check(self, n_classes: int) -> None:
         """Raise `InputError` if no device has room for them for this number of classes."""
-
-    @abstractmethod
-    def check_eeprom(self, dimension: int, board: Board) -> None:
-        """Raise `CheckFailed` if a board's EEPROM is too small, for points (d,)."""
 
     @abstractmethod
     def integers(self, label_maximum: int) -> Voters:

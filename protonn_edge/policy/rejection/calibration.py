@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from protonn_edge.chain.checks import Float64
+from protonn_edge.chain.head import kind_title
 from protonn_edge.chain.integer_chain import scores_and_nearest
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.nearness import NearestHead, nearness_of
@@ -105,7 +106,7 @@ def check_statistics(model: Model, by: Sequence[Statistic]) -> None:
     known = isinstance(model.head, NearestHead)
     usable = [name for name in STATISTICS if known or name != "distance"]
     for name in by:
-        check_choice(f"statistic of a {model.head.title} model", name, usable)
+        check_choice(f"statistic of a {kind_title(model.head.kind)} model", name, usable)
     check_margin(model.n_classes, by)
 
 

@@ -20,6 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from protonn_edge.chain.head import settings_of
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets.groups import group_numbers
 from protonn_edge.policy.rejection.calibration import (
@@ -137,7 +138,7 @@ def held_out_statistics(
         stand_in = one.to_model()
         if alone:
             # 1 unless its prototypes spread more
-            factor = model.head.settings["gamma"] / stand_in.head.settings["gamma"]
+            factor = settings_of(model.head)["gamma"] / settings_of(stand_in.head)["gamma"]
         else:
             factor = usual / (_usual_distance(stand_in, X[trained]) or math.nan)
         held_out &= np.isin(y, one.classes_)  # one fold may have all groups of a class

@@ -11,7 +11,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import with_rules
 from protonn_edge.cli.command import Output
 from protonn_edge.datasets import Dataset, Notice
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, unneeded
 from protonn_edge.policy.value.figures import ValueFigures
 from protonn_edge.policy.value.interval import predicted_by, with_interval
 from protonn_edge.policy.value.rule import Value
@@ -50,7 +50,7 @@ class ValueStep:
         """Ask what whole numbers are if they look like a quantity."""
         ask_about_quantities(dataset, is_given=self.is_given)
         if self.tolerance is not None and self.target.labels.are_classes:
-            raise InputError("--within is for numbers, but the labels are classes; omit it")
+            raise unneeded("--within", "is for numbers, but the labels are classes")
 
     def check(self, dataset: Dataset, *, floats_alone: bool) -> None:
         """There is nothing that could fail after the training."""

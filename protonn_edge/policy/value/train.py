@@ -21,7 +21,7 @@ from sklearn.utils import RegressorTags, check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protonn_edge.chain.policy import FloatPolicy
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, unneeded
 from protonn_edge.policy.value.rule import MOST_DECIMALS, Value
 from protonn_edge.training.given_points import checked_points, point_weights
 from protonn_edge.training.labels import ClassLabels
@@ -215,10 +215,7 @@ class DeviceRegressor(RegressorMixin):
         """
         check_is_fitted(self)
         if unknown is not None:
-            raise InputError(
-                f"predict was called with unknown={unknown!r}, but a regressor always predicts a "
-                "number; omit it"
-            )
+            raise unneeded("unknown", f"is {unknown!r}, but a regressor always predicts a number")
         points = validate_data(self, X, reset=False, dtype=np.float32)
         return np.asarray(self.model_.predict(points))
 

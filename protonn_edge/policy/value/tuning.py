@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.registry import REGRESSORS
 from protonn_edge.datasets import Dataset, Notice
-from protonn_edge.errors import InputError
+from protonn_edge.errors import unneeded
 from protonn_edge.evaluation.fidelity import Fidelity
 from protonn_edge.policy.value.interval import predicted_by, with_interval
 from protonn_edge.policy.value.train import slices_of
@@ -90,8 +90,8 @@ def metric_for(dataset: Dataset, asked: str) -> Metric | None:
     if dataset.estimator != "Regressor":
         return None
     if asked != ACCURACY.name:
-        raise InputError(
-            f"--metric {asked} is for classes, but the labels are numbers, for which R2 is "
-            "maximized; omit it"
+        raise unneeded(
+            f"--metric {asked}",
+            "is for classes, but the labels are numbers, for which R2 is maximized",
         )
     return ExplainedShare()

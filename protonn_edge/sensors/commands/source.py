@@ -15,7 +15,7 @@ from protonn_edge.boards import Board
 from protonn_edge.datasets import Notice
 from protonn_edge.device.connection import AnsweringLink, Link
 from protonn_edge.emulator import EmulatedBoard
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, lacking
 from protonn_edge.export.folder import LIVE, LOGGER, check_project
 from protonn_edge.sensors import PlayedSensor, check_read, read_sensor, sensor_file
 from protonn_edge.sensors.sensor_board import SensorBoard
@@ -143,9 +143,7 @@ class SensorSource:
             yield port_to_hear(out, self.port, board)
             return
         if not (folder / "platformio.ini").is_file():
-            raise InputError(
-                f"{folder} contains no project; write one with '{_REMEDIES[kind]} -o {folder}'"
-            )
+            raise lacking(folder, "project", f"write one with '{_REMEDIES[kind]} -o {folder}'")
         check_project(folder, kind)
         with out.status(f"building {folder}"):
             elf = build_firmware(folder, board.environment)

@@ -24,7 +24,7 @@ from protonn_edge.datasets.naming import check_names, label_text
 from protonn_edge.datasets.onset import THRESHOLDS
 from protonn_edge.datasets.recorded import Recording, followed_by, read_noise, read_recording
 from protonn_edge.datasets.values import takes_among_all
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, unneeded
 from protonn_edge.evaluation.terminal import fact_table
 from protonn_edge.sensors.commands.windows_file import WindowsFile
 from protonn_edge.system.files import write_atomically
@@ -104,9 +104,7 @@ def windows_command(
     if background is not None:
         check_names([label_text(background)], "--background", distinct=True)
     if table.name is not None and recording.exists() and not recording.is_dir():
-        raise InputError(
-            f"--read name is for a folder of takes, but {recording} is not a folder; omit it"
-        )
+        raise unneeded("--read name", f"is for a folder of takes, but {recording} is not a folder")
     options = replace(table, background=background, sample_rate=rate)
     recorded = _read(recording, options, added)
     if rate is not None:
@@ -132,7 +130,7 @@ def windows_command(
     mixed = None if noisy is None else _to_mix(recorded, noisy, own, window, stride, test_share)
     cut = WindowsFile(windows, recorded, detector, mixed)
     content = io.BytesIO()
-    np.savez_compressed(content, allow_pickle=False, **cut.arrays(onset))
+    np.savez_compressed(content, allow_pickle=False, **cut.arrays())
     write_atomically(output, content.getvalue())
     out.say(f"{output.name}:", fact_table(cut.facts()))
     of_noise = () if noisy is None else noisy.dataset.notices
@@ -147,7 +145,7 @@ def _read(path: Path, options: TableOptions, added: Sequence[WindowsAddition]) -
     for each in added:
         each.check(recorded.dataset)
     if recorded.values is not None and options.background is not None:
-        raise InputError("--background names a class, but the labels are numbers; omit it")
+        raise unneeded("--background", "names a class, but the labels are numbers")
     return recorded
 
 
@@ -177,9 +175,9 @@ def _trigger(
     if onset is not None:
         channels = recorded.samples.shape[1]
         if channels > 1:
-            raise InputError(
-                f"--onset is for sound with one channel, but the recording has {channels} "
-                "channels; omit --onset"
+            raise unneeded(
+                "--onset",
+                f"is for sound with one channel, but the recording has {channels} channels",
             )
         return _at_onsets(recorded, window, onset)
     if given is None:
@@ -199,7 +197,7 @@ def _at_onsets(recorded: Recording, window: int, onset: int) -> recordings.Segme
     for module in modules_named("onset"):
         clips: recordings.SegmentDetector = module.at_onsets(recorded.samples, window, onset)
         return clips
-    raise InputError("features of sound are not installed; omit --onset")
+    raise unneeded("--onset", "needs features of sound, which are not installed")
 
 
 def _windows(
@@ -212,9 +210,7 @@ def _windows(
     """Return the windows; in a folder, whole takes are held out for testing."""
     labels, tested = recorded.dataset.y_train, recorded.tested
     if share and tested.any():
-        raise InputError(
-            "--test is given, but the folder has its own takes for testing; omit --test"
-        )
+        raise unneeded("--test", "is given, but the folder has its own takes for testing")
     if share and recorded.take_of is not None and recorded.groups is not None:
         if recorded.values is None:
             tested = recordings.last_takes(recorded.take_of, labels, share)

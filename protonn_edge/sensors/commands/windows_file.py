@@ -29,8 +29,8 @@ class WindowsFile:
     trigger: recordings.SegmentDetector | None
     noise: NDArray[np.float32] | None = None  # windows to mix into copies
 
-    def arrays(self, onset: int | None) -> dict[str, Any]:
-        """Return the contents of the file: windows, their classes, rate, onset and groups."""
+    def arrays(self) -> dict[str, Any]:
+        """Return the contents of the file: windows, their classes, rate and groups."""
         cut, dataset = self.windows, self.recorded.dataset
         arrays: dict[str, Any] = {"X_train": cut.X_train}
         if self.values is None:
@@ -49,8 +49,8 @@ class WindowsFile:
             arrays["channel_names"] = np.array(self.recorded.channels)
         if self.recorded.rate is not None:
             arrays["sample_rate"] = np.array(self.recorded.rate)
-        if onset is not None:
-            arrays["onset"] = np.array(onset)
+        if self.trigger is not None:
+            arrays |= self.trigger.arrays()
         if self.groups is not None:
             arrays["groups"] = np.array(self.groups)
         if self.noise is not None:
@@ -203,7 +203,7 @@ class WindowsFile:
         if empty:
             text = (
                 f"no window begins in {self._some(empty, long)}; check these recordings, or lower "
-                "--onset or --trigger"
+                f"{self.trigger.option}"
             )
             yield Notice("empty_runs", text, warning=True)
 

@@ -50,9 +50,10 @@ def speak_command(
 ) -> None:
     """Say WORDS, separated by commas, and write a WAV file per take, in a folder per class.
 
-    All synthesizers that are installed speak: espeak-ng, flite and festival. Pitch, speed, the
-    speaker's size, the room, the microphone, noise and loudness are drawn at random for each
-    speaker. 'windows' cuts the folder, with --onset. Add your own recordings to its folders.
+    All synthesizers that are installed speak: espeak-ng, MBROLA, flite, festival, RHVoice and SVOX
+    Pico. Pitch, speed, the speaker's size, the room, the microphone, noise and loudness are drawn
+    at random for each speaker. 'windows' cuts the folder, with --onset. Add your own recordings to
+    its folders.
     """
     said = _said(words, background)
     _check_empty(output)

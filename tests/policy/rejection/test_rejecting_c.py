@@ -57,7 +57,7 @@ def known_and_strange(by: tuple[str, ...], wide: bool = False) -> tuple[Model, n
 def test_the_uno_answers_unknown_within_the_bound(by: tuple[str, ...], wide: bool) -> None:
     model, X = known_and_strange(by, wide)
     reference = quantize(model)
-    assert reference.own_stages[-1].output_bits == (32 if wide else 16)
+    assert reference.own_stages[-1].output.bits == (32 if wide else 16)
     Q = np.concatenate([reference.quantize(X[:60]), random_inputs(1, 60, reference)])
     answers, cycles, bound = run_on_the_uno(model, Q)
     assert 0 < answers.count(NO_CLASS) < len(answers)

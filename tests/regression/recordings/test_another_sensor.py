@@ -16,10 +16,10 @@ from protonn_edge.chain.file import load_model
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import make_plan, render_c
-from protonn_edge.datasets.instruments import Instrument, counts_per_unit
+from protonn_edge.datasets.instruments import Instrument
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import quantize
-from protonn_edge.quantization.sensor_counts import in_trained_unit
+from protonn_edge.quantization.sensor_counts import CountConversion
 from protonn_edge.sensors import read_sensor, sensor_kind
 from protonn_edge.sensors.sampling import Sampling
 from protonn_edge.sensors.windowing import Windowing, windowing_of
@@ -138,13 +138,14 @@ def test_counts_of_a_recording_become_the_bytes_that_the_board_makes_of_them(
 ) -> None:
     model = load_model(trained(tmp_path, HEAD.format("", unit), per_g, 3))
     kind, chain = sensor_kind("mpu6050"), quantize(model)
-    per_unit = counts_per_unit(Instrument("mpu6050", kind.channel_units[:3]), model.instrument)
-    assert per_unit is not None
+    measured = Instrument("mpu6050", kind.channel_units[:3])
+    conversion = CountConversion.of(measured, model.instrument)
+    assert conversion is not None
     counts = np.arange(-32768, 32768).repeat(60).reshape(-1, 60)
     on_board = built(model, "mpu6050").model.raw_inputs.quantize(counts)
     X = counts.astype(np.float32)
-    assert np.array_equal(chain.quantize(in_trained_unit(X, per_unit, chain)), on_board)
-    unlike = chain.quantize((X / per_unit[0]).astype(np.float32)) != on_board
+    assert np.array_equal(chain.quantize(conversion.applied(X, chain)), on_board)
+    unlike = chain.quantize((X / conversion.per_unit[0]).astype(np.float32)) != on_board
     assert 0 < unlike.mean() < 0.01  # which a conversion in floats alone would have
 
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.chain.shapes import ImageShape
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, lacking
 from protonn_edge.features.convolution.convert.int8_network import INT8_ZERO, Int8Network, Pair
 from protonn_edge.features.convolution.convert.onnx_chain import (
     Float64,
@@ -112,9 +112,7 @@ class Int8Builder(OnnxChain):
         """Return the network; raises `InputError` with the node that has no counterpart."""
         self.walk()
         if not self.layers or self.first is None:
-            raise InputError(
-                f"{self.graph.what} has no layers between its QuantizeLinear nodes; {_QUANTIZED}"
-            )
+            raise lacking(self.graph.what, "layers between its QuantizeLinear nodes", _QUANTIZED)
         step, zero = np.float32(self.first.step), self.first.zero
         pixels = PixelScale(float(-zero * step), step, self.to_even)
         output = float(self.given.step), self.given.zero

@@ -50,9 +50,10 @@ class ConvolutionRequest(ImageRequest):
             "{features} is {settings.features}, but convolutions can use a crop only if they begin "
             "with averages of an image; leave crop out, or, for images, begin with average2",
         ),
-        rows.Refusal(
+        rows.excluded(
             lambda case: isinstance(case.asked, ConvolutionRequest) and case.asked.deskew,
-            "deskew applies to pool and gradients, but not to convolutions; leave deskew out",
+            "it applies to pool and gradients, not to convolutions",
+            "deskew",
         ),
         rows.without_effect(
             lambda case: not isinstance(case.asked, ConvolutionRequest),

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 
+from protonn_edge.chain.statistics import CHUNK_BYTES
 from protonn_edge.conversion import reading
 from protonn_edge.conversion.affine import Float64
 from protonn_edge.conversion.search import Rule
@@ -15,7 +16,6 @@ from protonn_edge.errors import InvalidValue
 from protonn_edge.system.checks import check, check_choice
 from protonn_edge.training.points import Indices
 
-_CHUNK_BYTES = 64 * 2**20
 _EUCLIDEAN = ("euclidean", "l2")
 
 
@@ -36,7 +36,7 @@ class RBFRule(Rule):
     def answers(self, Z: Float64) -> Indices:
         """Return the class index of each point Z (n, k)."""
         classes = np.empty(len(Z), dtype=np.int64)
-        rows = max(1, _CHUNK_BYTES // (8 * len(self.landmarks)))
+        rows = max(1, CHUNK_BYTES // (8 * len(self.landmarks)))
         for start in range(0, len(Z), rows):
             chunk = slice(start, start + rows)
             classes[chunk] = self._votes(self.decisions(Z[chunk])).argmax(axis=1)

@@ -44,7 +44,6 @@ class FloatProtoNN(ProgramStage):
     kind: ClassVar[str] = NAME
     program: ClassVar[str] = "protonn_edge.kinds.protonn.precision.program"
     score_tolerance: ClassVar[int] = 1 << 8  # 1/65536 of the largest score
-    output_bits: ClassVar[int] = 32
 
     projection: Float32  # (d, D): W, for bytes, in units of 1/gamma
     bias: Float32  # (d,): offset of the projection
@@ -74,7 +73,7 @@ class FloatProtoNN(ProgramStage):
         """The range of the scores, as no RBF is above 1."""
         Z = self.labels.astype(np.float64)
         low, high = (np.rint(pick(Z, 0).sum(axis=1)) for pick in (np.minimum, np.maximum))
-        return Range(low.astype(np.int64), high.astype(np.int64))
+        return Range(low.astype(np.int64), high.astype(np.int64), 32)
 
     def run(self, x: NDArray[Any]) -> IntArray:
         """Return the scores (n, L), rounded, of bytes (n, D)."""

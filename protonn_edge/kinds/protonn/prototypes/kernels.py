@@ -19,7 +19,7 @@ from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.folding import FloatArray
 from protonn_edge.extensions import brought
 from protonn_edge.kernels import compiled
-from protonn_edge.kernels.kernel import Calls, Cost, Feed, Kernel, Step
+from protonn_edge.kernels.kernel import Calls, Cost, Feed, Kernel, Step, code_bytes
 from protonn_edge.kernels.listing import Facts, Listing, Passed
 from protonn_edge.kernels.matvec.loops import blocks_of
 from protonn_edge.kinds.protonn.prototypes import loops
@@ -205,7 +205,7 @@ class PrototypesKernel(Kernel):
         overflows = [coordinate.overflows for coordinate in coordinates_of(stage)]
         return loops.Voting(
             loops.compared_steps(overflows, checked_coordinates(stage)),
-            blocks_of(stage.n_outputs, stage.output_bits // 8),
+            blocks_of(stage.n_outputs, stage.output.bits // 8),
             stride=stage.n_inputs + stage.n_outputs,
             shift=stage.distance_shift,
             limit=stage.distance_limit >> 8,
@@ -215,7 +215,7 @@ class PrototypesKernel(Kernel):
     @cached_property
     def clearing(self) -> Listing:
         """The loop that sets all scores to 0."""
-        return loops.clearing(self.stage.output_bits // 8)
+        return loops.clearing(self.stage.output.bits // 8)
 
     @property
     def listings(self) -> tuple[Listing, ...]:
@@ -272,8 +272,8 @@ class PrototypesKernel(Kernel):
         stage = self.stage
         flash = int(stage.prototypes.nbytes + stage.labels.nbytes + stage.table.nbytes)
         steps = [self._on_core(self._step(activity, flash), activity)]
-        code = self.code_bytes
-        state = stage.n_outputs * stage.output_bits // 8
+        code = code_bytes(self)
+        state = stage.n_outputs * stage.output.bits // 8
         state += _NEIGHBOUR_BYTES * self.neighbours_at_once
         if self.voters is not None:
             added = self.voters.cost
@@ -295,7 +295,7 @@ class PrototypesKernel(Kernel):
         around += voting.once + voting.accident * _accidents(stage)
         fetched = any(step.register is None for step in voting.steps)
         where = "partly in registers" if fetched else "in registers"
-        kernel = f"point {where}, {stage.output_bits}-bit scores"
+        kernel = f"point {where}, {stage.output.bits}-bit scores"
         return Step("prototypes", kernel, flash_bytes, around + self._compared(activity))
 
     def _reached(self, activity: Activity) -> tuple[FloatArray, FloatArray]:

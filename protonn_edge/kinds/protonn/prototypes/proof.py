@@ -250,6 +250,14 @@ class _Invariant(_Loop):
             differs = (wrapped**2 < limit) & (wrapped != int(value) - signed)
             if (differs & state.masks.get(root, True)).any():
                 raise Unproven("a far prototype is listed")
+        self._check_rbf(state, distance)
+        labels = place + stage.n_inputs
+        for k in range(2):
+            if state.memory[self.entry + 1 + k] != labels >> 8 * k & 255:
+                raise Unproven("the labels of another prototype are listed")
+
+    def _check_rbf(self, state: ChipState, distance: SumForm) -> None:
+        limit, stage = self.stage.distance_limit, self.stage
         rbf = state.memory[self.entry]
         if not isinstance(rbf, Byte):
             raise Unproven("an RBF is no function of the distance")
@@ -266,10 +274,6 @@ class _Invariant(_Loop):
         expected = stage.table[(below[reached] + limit) >> stage.distance_shift]
         if below[0] > max(-limit, distance.low) or (found[reached] != expected).any():
             raise Unproven("an RBF differs from the model's")
-        labels = place + stage.n_inputs
-        for k in range(2):
-            if state.memory[self.entry + 1 + k] != labels >> 8 * k & 255:
-                raise Unproven("the labels of another prototype are listed")
 
     def _check_far(self, state: ChipState, distances: list[SumForm], number: int) -> None:
         forms, limit = self.machine.algebra.sums.forms, self.stage.distance_limit

@@ -10,7 +10,7 @@ from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 
 def words(stage: IntegerPrototypes) -> Words:
     """Return the rows, and the table of the RBF."""
-    pairs = stage.output_bits == 16
+    pairs = stage.output.bits == 16
     labels = (in_pairs if pairs else modulo)(stage.labels.T)
     points = stage.prototypes.T.astype(np.int64) + 128
     padded = -(-stage.n_inputs // 4) * 4

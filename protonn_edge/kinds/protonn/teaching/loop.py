@@ -186,7 +186,7 @@ class TaughtVoting(VotersKernel):
     @property
     def _votes(self) -> str:
         """The code that adds the votes of the listed examples."""
-        stage, score_bytes = self.stage, self.stage.output_bits // 8
+        stage, score_bytes = self.stage, self.stage.output.bits // 8
         shift = self.teaching.shift(stage.distance_shift)
         larger = "cp %[largest], r20\nbrsh nearer\nmov %[largest], r20\nnearer:"
         added = ["add r18, r0", "adc r18, r1", *["adc r18, r21"] * (score_bytes - 2)]

@@ -9,7 +9,6 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.boards import Board
 from protonn_edge.chain.model import Model
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.teaching.votes import NearestExamples
@@ -45,10 +44,6 @@ class Teachable(FloatVoters):
         check_teachable(self.room, n_classes)
         check(0 < self.vote <= 1, "vote", self.vote, "above 0, and at most 1")  # false for NaN, too
         check_range("new_classes", self.new_classes, 0, n_classes - 1)
-
-    def check_eeprom(self, dimension: int, board: Board) -> None:
-        """Raise `CheckFailed` if a board's EEPROM is too small for the examples."""
-        self.integers(1).check_eeprom(dimension, board)
 
     def integers(self, label_maximum: int) -> NearestExamples:
         """Return the integers; the vote of an example depends on the largest label."""

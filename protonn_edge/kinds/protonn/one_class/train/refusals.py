@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from protonn_edge.training.refusals import Refusal, for_classes, for_devices, without_effect
+from protonn_edge.training.refusals import (
+    Refusal,
+    excluded,
+    without_effect,
+)
 
 REFUSALS: Sequence[Refusal] = (
-    for_devices(lambda case: case.settings.one_class, "{one_class}"),
-    for_classes("one_class"),
-    Refusal(
+    excluded(
         lambda case: (
             case.settings.one_class
             and case.first_set(
@@ -17,8 +19,7 @@ REFUSALS: Sequence[Refusal] = (
                 "sparsity_prototypes sparsity_labels"
             )
         ),
-        "{it} is given, but {one_class} learns from normal points, without other points or an "
-        "optimizer; leave {it} out",
+        "{one_class} learns from normal points, without other points or an optimizer",
     ),
     without_effect(
         lambda case: case.settings.one_class,

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.statistics import InputStatistics
-from protonn_edge.datasets.dataset import Dataset
+from protonn_edge.datasets.dataset import Dataset, several_labels
 from protonn_edge.datasets.naming import NO_CLASS, listed
 from protonn_edge.datasets.splits import holdout, kept_rows, relearned
 from protonn_edge.errors import InputError
@@ -133,7 +133,7 @@ def of_normal_points(dataset: Dataset, normal: str | None = None) -> Dataset:
     of the other classes become the test part.
     """
     if dataset.predicts == "labels":
-        raise InputError("points have sets of labels; use data with one label per point")
+        raise several_labels("the data", "one class is learned")
     if normal is None and dataset.n_classes > 1:
         raise InputError(
             f"the data has {dataset.n_classes:,} classes, {listed(dataset.classes)}; name the "

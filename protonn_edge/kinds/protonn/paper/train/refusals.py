@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from protonn_edge.training.refusals import Refusal, without_effect
+from protonn_edge.training.refusals import Refusal, excluded, without_effect
 
 REFUSALS: Sequence[Refusal] = (
-    without_effect(
-        lambda case: case.settings.optimizer != "alternating",
-        "iterations pass_epochs step_sizes",
-        "only the alternating {optimizer} uses it",
-    ),
     without_effect(
         lambda case: case.settings.optimizer != "joint",
         "epochs learning_rate input_noise quantization_aware",
         "only the joint {optimizer} uses it",
     ),
-    Refusal(
+    excluded(
         lambda case: case.settings.optimizer != "joint" and case.first_set("augment strangers"),
-        "{it} is given, but the alternating {optimizer} takes points as they are; leave {it} out",
+        "the alternating {optimizer} takes points as they are",
     ),
     Refusal(
         lambda case: (
@@ -30,9 +25,8 @@ REFUSALS: Sequence[Refusal] = (
         "{group_shift} is {settings.group_shift:g}, but the alternating {optimizer} takes points "
         "as they are; set {group_shift} to 0, or leave the groups out",
     ),
-    Refusal(
+    excluded(
         lambda case: case.settings.loss == "neighbour_likelihood" and case.first_set("strangers"),
-        "{it} is given, but the likelihood of neighbours is not defined for points without a "
-        "class; leave {it} out",
+        "the likelihood of neighbours is not defined for points without a class",
     ),
 )

@@ -13,6 +13,7 @@ from protonn_edge.datasets.onset import THRESHOLDS
 from protonn_edge.errors import InputError
 from protonn_edge.features.audio.clips import DEFAULT_RATE, fitted_to
 from protonn_edge.features.audio.integers import IntegerAudio
+from protonn_edge.features.audio.train.augmentation import SoundAugmentation
 from protonn_edge.training import features
 from protonn_edge.training import refusals as rows
 from protonn_edge.training.augmentation import SignalMovement, SoundMovement
@@ -62,6 +63,11 @@ class AudioRequest(features.FeatureRequest):
     def level(self) -> int:
         """The level at which clips begin."""
         return self.onset or _DEFAULT_ONSET
+
+    def augmentation(self, share: float) -> SoundAugmentation:
+        """Return what moves the energies of sounds."""
+        bands, frames = self.sizes
+        return SoundAugmentation((frames, bands), share)
 
     def notices(self, dataset: Dataset) -> Iterator[Notice]:
         """Yield the level that is assumed: clips that were not cut there differ from a board's."""

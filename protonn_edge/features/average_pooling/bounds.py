@@ -1,0 +1,11 @@
+"""Averages of areas within boxes of inputs."""
+
+from __future__ import annotations
+
+from protonn_edge.chain.boxes import Box
+from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
+
+
+def bounds(stage: IntegerAveragePooling, box: Box) -> Box:
+    """Return the box of the values, none of which decreases with an input."""
+    return box.mapped(stage.run)

@@ -1,0 +1,11 @@
+"""Largest values and averages of windows within boxes of inputs."""
+
+from __future__ import annotations
+
+from protonn_edge.chain.boxes import Box
+from protonn_edge.features.pooling.integers import IntegerPooling
+
+
+def bounds(stage: IntegerPooling, box: Box) -> Box:
+    """Return the box of the values, none of which decreases with an input."""
+    return box.mapped(stage.run)

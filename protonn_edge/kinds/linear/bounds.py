@@ -1,0 +1,17 @@
+"""The least differences of linear scores within boxes of inputs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from protonn_edge.chain.boxes import Box, leads_of_sums
+from protonn_edge.chain.integer_stage import IntArray
+from protonn_edge.kinds.linear.integers import IntegerLinear
+
+
+def leads(stage: IntegerLinear, box: Box, classes: IntArray) -> IntArray:
+    """Return how far the scores of classes (n,) are at least above all scores, (n, L): exact."""
+    weights, bias = stage.weights.astype(np.int64), stage.bias
+    if stage.n_outputs != stage.n_sums:
+        weights, bias = np.concatenate([-weights, weights]), np.concatenate([-bias, bias])
+    return leads_of_sums(weights, bias, box, classes)

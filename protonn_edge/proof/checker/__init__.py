@@ -1,0 +1,1 @@
+"""A second, independent check that a linked program computes its model; see `separable`."""

@@ -1,0 +1,86 @@
+"""A recording's counts are in the units of its own channels, and in no unknown unit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from command_line import refusal, run, succeed
+
+HEAD = "# protonn-edge recording 1; sensor: mpu6050; rate: 100 Hz; "
+UNITS = "units: ax ay az 1/8192 g; gx gy gz 1/65.5 deg/s"
+
+
+def recording(path: Path, head: str, per_unit: float, digits: int = 0, mode: str = "") -> Path:
+    """Write samples of six channels of two classes, in units of 1 / per_unit."""
+    rng, rows = np.random.default_rng(0), []
+    for label, size in (("rest", 0.05), ("wave", 2.0)):
+        for sample in rng.normal((0, 0, 1, 0, 0, 0), size, (200, 6)):
+            cells = ",".join(f"{round(each * per_unit, digits):.{digits}f}" for each in sample)
+            rows.append(f"{label},{len(rows) / 100:.2f},{cells}{mode}")
+    header = "label,time,ax,ay,az,gx,gy,gz" + (",mode" if mode else "")
+    path.write_text("\n".join([*filter(None, [head]), header, *rows]) + "\n")
+    return path
+
+
+def windows_of(source: Path, *read: str) -> dict[str, np.ndarray]:
+    words = [word for each in read for word in ("--read", each)]
+    target = source.with_suffix(".npz")
+    succeed("windows", source, "-o", target, "--window", 20, *words)
+    return dict(np.load(target))
+
+
+@pytest.mark.parametrize(
+    ("channels", "units"),
+    [
+        ("x=ax,y=ay,z=az", ["1/8192 g"] * 3),
+        ("ax=gx,ay=gy,az=gz", ["1/65.5 deg/s"] * 3),
+        ("ax=gx,gx=ax", ["1/65.5 deg/s", "1/8192 g"]),
+    ],
+)
+def test_a_channel_with_another_name_has_its_own_unit(
+    tmp_path: Path, channels: str, units: list[str]
+):
+    found = windows_of(recording(tmp_path / "r.csv", HEAD + UNITS, 8192), f"channels={channels}")
+    assert str(found["sensor"]) == "mpu6050"
+    assert found["units"].tolist() == units
+
+
+def test_a_channel_of_texts_leaves_the_units_unknown(tmp_path: Path):
+    source = recording(tmp_path / "r.csv", HEAD + UNITS, 8192, mode=",on")
+    text = source.read_text().replace("on\n", "off\n", 90)
+    source.write_text(text)
+    found = windows_of(source, "one-hot=mode")
+    assert "units" not in found
+    assert found["channel_names"].tolist()[-2:] == ["mode=off", "mode=on"]
+
+
+def test_counts_are_not_taken_for_decimals_of_an_unknown_unit(tmp_path: Path):
+    """All were clamped, and the only word was their number."""
+    plain = recording(tmp_path / "phone.csv", "", 9.81, digits=3)
+    windows_of(plain, "channels=ax,ay,az")
+    model = tmp_path / "model.npz"
+    succeed("train", plain.with_suffix(".npz"), "-o", model, "--classifier", "linear")
+    board = recording(tmp_path / "board.csv", HEAD + UNITS, 8192)
+    windows_of(board, "channels=ax,ay,az")
+    said = refusal(run("predict", model, board.with_suffix(".npz")))
+    assert "has counts of mpu6050 (1/8192 g), but the model was trained on decimal numbers" in said
+    assert "--unit g" in said
+    told = succeed("predict", model, board.with_suffix(".npz"), "--unit", "m/s^2")
+    assert "are converted to m/s^2" in told.output
+
+
+def test_few_points_that_are_nearly_all_out_of_range_are_warned_of(tmp_path: Path):
+    plain = recording(tmp_path / "phone.csv", HEAD + "units: g", 1, digits=3)
+    windows_of(plain, "channels=ax,ay,az")
+    model = tmp_path / "model.npz"
+    succeed("train", plain.with_suffix(".npz"), "-o", model, "--classifier", "linear")
+    board = recording(tmp_path / "board.csv", "", 8192)
+    found = windows_of(board, "channels=ax,ay,az")
+    X = found["X_train"].reshape(20, -1)[15:18]
+    X[0, 0] = 0
+    named = {name: found[name] for name in ("feature_names",) if name in found}
+    np.savez(tmp_path / "few.npz", X=X, **named)
+    said = succeed("predict", model, tmp_path / "few.npz").output
+    assert "warning: most values of 60 of 60 features are outside the range" in said
