@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from arduino_ide import build_core
 from hypothesis import settings
+from kept_analyses import kept_analyses, of_paths, of_stack
 from kept_programs import KeptPrograms
 from kept_templates import with_kept_templates
 from programs import kill_heirs
@@ -26,6 +27,7 @@ from schedule import (
 )
 
 from protonn_edge.codegen import host, renderer
+from protonn_edge.families.avr import paths, programs
 from protonn_edge.system.rounding import fix_rounding
 from protonn_edge.toolchain import platformio
 
@@ -83,12 +85,15 @@ renderer._environment = with_kept_templates(_BUILDS / "templates", renderer._env
 def _replayed_builds() -> Iterator[None]:
     """Let PlatformIO run once for each kind of project; it takes a second before it compiles.
 
-    A program for this computer is compiled once, too.
+    A program for this computer is compiled once, too, and one for the board analysed once.
     """
     kept = KeptPrograms(_BUILDS, host.build_host_executable)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(platformio, "run_within", ReplayedBuilds(_BUILDS, platformio.run_within))
         patch.setattr(host, "build_host_executable", kept)
+        stack = kept_analyses(programs.worst_case_stack, of_stack)
+        patch.setattr(programs, "worst_case_stack", stack)
+        patch.setattr(paths, "_paths_of_spans", kept_analyses(paths._paths_of_spans, of_paths))
         yield
 
 

@@ -2,9 +2,10 @@
 
 `pio run` takes a second before it compiles anything, and hundreds of tests build firmware. So it
 runs once for all projects with the same settings of a build, environment and names of sources,
-verbosely; later builds run the commands that it printed. Objects are kept by what they are made of.
-A build whose commands fail is left to PlatformIO, so what it says is its own. ``tests/toolchain``
-has the proof that both make the same bytes, and runs nothing but PlatformIO otherwise.
+verbosely; later builds run the commands that it printed. Objects, and what is linked of them, are
+kept by what they are made of. A build whose commands fail is left to PlatformIO, so what it says is
+its own. ``tests/toolchain`` has the proof that both make the same bytes, and runs nothing but
+PlatformIO otherwise.
 """
 
 from __future__ import annotations
@@ -100,12 +101,12 @@ class ReplayedBuilds:
         return True
 
     def _places(self, step: dict[str, Any], folder: Path) -> dict[Path, Path]:
-        """Return where a compiled file is kept, for each that a step makes; a link keeps none."""
-        if not step["of"]:
+        """Return where a file is kept, for each that a step makes."""
+        of = step["of"]
+        if not of:
             return {}
-        source = folder / step["of"][0]
-        is_known = _digest(source.read_bytes()) == step["source"]
-        of = step["of"] if is_known else _sources_in(folder)  # it may include others
+        if step["source"] not in (None, _digest((folder / of[0]).read_bytes())):
+            of = _sources_in(folder)  # it may include others
         key = _key_of_files(folder, of, json.dumps(step["command"]))
         made = [folder / name for name in step["made"]]
         return {path: self.kept / f"{key}{path.suffix}" for path in made}
@@ -119,8 +120,10 @@ def _keep(places: Mapping[Path, Path]) -> None:
 def _step(command: list[str], folder: Path, environment: Mapping[str, str]) -> dict[str, Any]:
     """Return a command with the files that it makes, and those it makes them of, if it compiles."""
     if "-c" not in command:
-        made = command[command.index("-o") + 1] if "-o" in command else command[-1]
-        return {"command": command, "made": [made], "of": []}
+        result = command[command.index("-o") + 1] if "-o" in command else command[-1]
+        given = [name for name in command[1:] if name != result and (folder / name).is_file()]
+        links = "-o" in command or command[0].endswith("objcopy")  # an archive keeps its members
+        return {"command": command, "made": [result], "of": given * links, "source": None}
     place = command.index("-o")
     made = [Path(command[place + 1])]
     notes = made[0].with_suffix(".su")

@@ -5,8 +5,8 @@ const MOST_NAMES = 12; // in a sentence
 const GAP = /^(?:|na|n\/a|nan|null|none|\?|--?)$/i; // an empty cell of a column of numbers
 
 export class Columns {
-    /** @param columns Each has a `name`, the indices of its `features`, their texts as `choices`, if any, and
-     *  a `filling` for empty cells, or null.
+    /** @param columns Each has a `name`, the indices of its `features`, their texts as `choices`, if any, a
+     *  `filling` for empty cells, or null, and an `offset` of its feature, which is subtracted from its cells.
      *  @param {string[]} classes Names of labels, which a pasted row may have, too.
      *  @param {string[]} table Names of all columns of the data, if these columns are some of them. */
     constructor(columns, features, classes, table = []) {
@@ -34,13 +34,15 @@ export class Columns {
         return raw;
     }
 
-    /** Set the features of a column in raw values. */
-    set(raw, { name, features, choices, filling = null }, cell) {
+    /** Set the features of a column in raw values; a cell has its offset, too, unless that is given as 0. */
+    set(raw, { name, features, choices, filling = null, offset: own = 0 }, cell, offset = own) {
         if (choices.length && !choices.includes(cell)) {
             throw new Error(`“${cell.slice(0, 20)}” is none of the values of ${name}: ${choices.join(", ")}`);
         }
         features.forEach((feature, k) => {
-            raw[feature] = choices.length ? Number(choices[k] === cell) : number(cell, name, filling);
+            raw[feature] = choices.length
+                ? Number(choices[k] === cell)
+                : number(cell, name, filling === null ? null : filling + offset) - offset;
         });
     }
 
@@ -56,8 +58,8 @@ export class Columns {
         const told = [...raw.keys()]
             .filter((i) => features.isClamped(raw[i], i))
             .map((i) => {
-                const { name } = this.list.find((column) => column.features.includes(i)) ?? { name: `value ${i + 1}` };
-                return `${name} from ${shortly(raw[i])} to ${shortly(restored[i])}`;
+                const column = this.list.find(({ features: own }) => own.includes(i)) ?? { name: `value ${i + 1}` };
+                return `${titleOf(column)} from ${shortly(raw[i])} to ${shortly(restored[i])}`;
             });
         const more = told.length > 3 ? ` and ${told.length - 3} more` : "";
         return told.length ? `Clamped to the range of the training data: ${told.slice(0, 3).join(", ")}${more}.` : "";
@@ -80,9 +82,19 @@ export class Columns {
         if (cells.length !== this.width + 1) {
             return cells;
         }
-        const [first, last] = [cells[0], cells.at(-1)].map((cell) => this.classes.includes(cell));
+        // A number at one end is no label for sure if the table has another column at the other end.
+        const isLabel = (cell, opposite = "") =>
+            this.classes.includes(cell) &&
+            (opposite === "" || this.list.some(({ name }) => name === opposite) || !Number.isFinite(Number(cell)));
+        const first = isLabel(cells[0], this.table.at(-1));
+        const last = isLabel(cells.at(-1), this.table[0]);
         return last ? cells.slice(0, -1) : first ? cells.slice(1) : cells;
     }
+}
+
+/** Return the name of the feature of a column. */
+export function titleOf({ name, offset = 0 }) {
+    return offset ? `${name} ${offset < 0 ? "+" : "\u2212"} ${Math.abs(offset)}` : name;
 }
 
 function split(text) {

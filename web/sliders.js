@@ -1,4 +1,5 @@
 /* A slider a column, with its value and its range; a list for a column of texts. */
+import { titleOf } from "./columns.js";
 import { shortly } from "./features.js";
 
 const MOST_OPEN = 8; // more sliders would push the answer out of sight
@@ -13,7 +14,7 @@ export class Sliders {
         this.parts = columns.list.map((column, i) => {
             const part = place.appendChild(document.createElement("div"));
             const label = part.appendChild(document.createElement("label"));
-            label.textContent = column.name;
+            label.textContent = titleOf(column);
             label.htmlFor = `slider-${i}`;
             const [feature] = column.features;
             const made = column.choices.length
@@ -21,7 +22,7 @@ export class Sliders {
                 : this.#slider(part, lower[feature], upper[feature]);
             made.input.id = label.htmlFor;
             made.input.addEventListener("input", () => {
-                columns.set(this.raw, column, made.input.value);
+                columns.set(this.raw, column, made.input.value, 0);
                 this.#tell(made);
                 onMove(this.raw);
             });

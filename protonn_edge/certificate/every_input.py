@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -29,8 +29,8 @@ def every_input(
     run: Callable[[NDArray[np.uint8]], list[Result]],
     *,
     asked: bool,
-) -> Claim:
-    """Return the claim; without a proof, it names the reason.
+) -> Iterator[Claim]:
+    """Yield the claim, and one about cycles; without a proof, it names the reason.
 
     Raises `CheckFailed` if a proof fails on points that the program, run on the emulated board,
     answers in another way than the model.
@@ -41,16 +41,27 @@ def every_input(
         return Claim("every-input", sentence, claims.NOT_CHECKED, reason)
 
     if not asked:
-        return unchecked("add --every-input")
+        yield unchecked("add --every-input")
+        return
     room = optional("protonn_edge.proof.difference")
     if room is None:
-        return unchecked("the proof is not installed")
+        yield unchecked("the proof is not installed")
+        return
     try:
-        room.prove(program, model, () if plan.buffered else parts_of(model, plan))
+        proof = room.prove(program, model, () if plan.buffered else parts_of(model, plan))
     except room.Unproven as reason:
         refuse_different(model, room.suspects(reason, model), run)
-        return unchecked(f"no proof was found: {reason}")
-    return Claim("every-input", sentence, claims.PROVEN, _BY)
+        yield unchecked(f"no proof was found: {reason}")
+        return
+    yield Claim("every-input", sentence, claims.PROVEN, _BY)
+    if proof.cycles is not None:
+        least, most = proof.cycles
+        what = (
+            "pnn_predict takes" if plan.buffered else "the functions that a prediction calls take"
+        )
+        took = f"{what} {least:,} to {most:,} cycles for any input, not counting interrupts"
+        by = "the same execution, without labels in the source"
+        yield Claim("every-input-cycles", took, claims.PROVEN, by, most)
 
 
 def checked_again(

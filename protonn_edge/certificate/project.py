@@ -68,7 +68,7 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
             made = (
                 *arithmetic_claims(reference),
                 memory_safety(render_c(reference, plan), asked=settings.prove),
-                every_input(program, reference, plan, run, asked=settings.every_input),
+                *every_input(program, reference, plan, run, asked=settings.every_input),
                 *(check(program, reference, plan, run) for check in again),
                 *firmware_claims(
                     program,

@@ -42,10 +42,10 @@ from protonn_edge.verification.tryout import NOT_TRIED, Tried
     "build",
     needs={
         "--max-drop --read": "--data",
-        "--rate --unit --hop --votes --refractory": "--sensor",
+        "--rate --unit --hop --votes": "--sensor",
         "--port": "--upload",
         "--data --observe --plan --max-flash --max-sram": "model_file",
-        "--unit --hop --votes --refractory": "model_file",
+        "--unit --hop --votes": "model_file",
     },
     apart={"--sensor": "--max-flash --max-sram --plan --data"},
     examples=(

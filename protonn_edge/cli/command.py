@@ -133,7 +133,7 @@ def command(
 ) -> Callable[[Callable[..., None]], Command]:
     """Return a decorator that makes a command of a function with declared parameters.
 
-    - `needs`: options, such as "--votes --refractory", without effect unless one of others is given
+    - `needs`: options, such as "--hop --votes", without effect unless one of others is given
     - `apart`: options that cannot be used together with any of others
     - `examples`: arguments after the command's name; the first is the most common use
 

@@ -24,7 +24,7 @@ from protonn_edge.system.lazy import later
 _WORK = "protonn_edge.cli.converting"
 _OPTIONS = {  # that apply to only one kind of SOURCE
     "a folder": ("reference normalization",),
-    "an estimator": ("board_name", "classes", "budget", "bits", "fine_tune", "epochs", "seed"),
+    "an estimator": ("board_name", "classes", "budget", "bits", "fine_tune", "epochs"),
     "a model file that becomes a folder": ("reference layout", "reference features"),
 }
 
@@ -72,7 +72,6 @@ class ConvertOptions:
         click.IntRange(0, 1_000_000),
         shown=EPOCHS,
     )
-    seed: int = option("Seed of the training.", click.IntRange(0, 2**32 - 1), shown=0)
     table: TableOptions = TABLE
 
 

@@ -96,7 +96,6 @@ def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:
             fine_tune=given.fine_tune,
             budget=given.budget,
             epochs=given.epochs,
-            random_state=given.seed,
         )
     if names is not None and not given.classes:
         out.notice(_other_order(conversion, dataset, names))

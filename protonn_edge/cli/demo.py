@@ -42,7 +42,7 @@ _SETTINGS: dict[str, Any] = {
 }
 
 
-@command("demo", apart={"--csv": "--board --open"}, examples=("-o demo",))
+@command("demo", apart={"--csv": "--board"}, examples=("-o demo",))
 def demo_command(
     board_name: str = BOARD,
     output: Path = option(
@@ -51,7 +51,6 @@ def demo_command(
         shown=Path("protonn-edge-demo"),
     ),
     only_table: bool = option("Write only the data, as digits.csv.", flag="--csv", is_flag=True),
-    open_it: bool = option("Show the report in the browser.", flag="--open", is_flag=True),
     out: Output = OUTPUT,
 ) -> None:
     """Train a model on scikit-learn's digits, and classify digits with it on the emulated board."""
@@ -107,8 +106,6 @@ def demo_command(
         data_name="scikit-learn's digits",
     )
     reports.write_report([run], report, out, title=f"Handwritten digits: {board.title}")
-    if open_it:
-        reports.show_report(report)
     record = measurement.to_json() | {"report": str(report)}
     out.finish(record, disagreement([on_host, measurement.agreement]))
 

@@ -51,9 +51,9 @@ _ADD_ARCHIVE = (
     "export",
     needs={
         "--read": "--data",
-        "--rate --unit --hop --votes --refractory": "--sensor",
+        "--rate --unit --hop --votes": "--sensor",
         "--platformio --c --data --observe --max-flash": "model_file",
-        "--unit --hop --votes --refractory": "model_file",
+        "--unit --hop --votes": "model_file",
     },
     apart={
         "--arduino": "--platformio --c",
@@ -193,7 +193,8 @@ def _next(kind: Kind, folder: Path, files: Sequence[str]) -> str:
     if kind == "arduino" and is_archive(folder):
         return _ADD_ARCHIVE
     bare = any("BareSelfTest" in name for name in files)
-    return _NEXT[kind] if bare else _NEXT[kind].replace("BareSelfTest", "SelfTest")
+    steps = _NEXT[kind] if bare else _NEXT[kind].replace("BareSelfTest", "SelfTest")
+    return f"unpack the file, then {steps}" if is_archive(folder) else steps
 
 
 def _flash_of(needed: int, board: Board) -> str:

@@ -215,11 +215,17 @@ def show_report(path: Path) -> None:
 def _given(model: Model, data: Path, table: TableOptions, out: Output) -> dict[str, Any]:
     """Return the arguments of `gather` that follow from the points in DATA."""
     points = points_for(model, data, table, out, labels="optional")
+    columns = points.table.columns
+    if not model.feature_names:  # as the page names features
+        columns = tuple(
+            each if each.feature is None else replace(each, name=f"feature {each.feature}")
+            for each in columns
+        )
     return {
         "data": points.labelled,
         "rows": points.rows.tolist(),
         "values": points.values,
-        "columns": [column.feature_name for column in points.table.columns],
+        "columns": [column.feature_name for column in columns],
         "data_name": data.name + (", on which the model was trained" * points.trained_on),
     }
 

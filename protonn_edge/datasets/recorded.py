@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets.acquisitions import read_acquisition
+from protonn_edge.datasets.clipping import about_clipping
 from protonn_edge.datasets.dataset import Dataset, Table, dataset_from, several_labels
 from protonn_edge.datasets.instruments import Instrument
 from protonn_edge.datasets.joined import in_order, joined, of_rows, options_of, seams_of
@@ -336,7 +337,8 @@ def _recording(
         table = replace(table, labels=Repeated([(name, len(values))]), notices=of_values.notices)
         classes = (name,)
     dataset = dataset_from(table, None, classes, least_classes=1)
-    dataset = replace(dataset, notices=(*dataset.notices, *remarks(dataset)))
+    clipped = about_clipping(dataset.X_train, take_of, dataset.feature_names)
+    dataset = replace(dataset, notices=(*dataset.notices, *remarks(dataset), *clipped))
     return Recording(dataset, seams_of(table), take_of, tested, groups, values=values)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.proof.answers import Different
-from protonn_edge.proof.equality import PredictionProof
+from protonn_edge.proof.equality import PredictionProof, Proof
 from protonn_edge.proof.forms import Byte, Root, SumForm, Unproven
 
 __all__ = ["Unproven", "prove", "suspects"]
@@ -20,13 +20,13 @@ _TRIED = 2_048
 _MOST = 8
 
 
-def prove(program: LinkedProgram, model: IntegerChain, parts: Sequence[int] = ()) -> None:
+def prove(program: LinkedProgram, model: IntegerChain, parts: Sequence[int] = ()) -> Proof:
     """Prove that a program computes the scores and the class of a model, for every input.
 
     `parts` as in `PredictionProof`. Raises `Unproven` if it does not, or if that is beyond what is
     provable.
     """
-    PredictionProof(program, model, parts=parts).proof()
+    return PredictionProof(program, model, parts=parts).proof()
 
 
 def suspects(reason: Unproven, model: IntegerChain) -> NDArray[np.uint8]:

@@ -31,7 +31,7 @@ from protonn_edge.proof.forms import (
 from protonn_edge.proof.instructions import ACTIONS
 from protonn_edge.proof.machine import Machine
 from protonn_edge.proof.reference import Reference
-from protonn_edge.proof.state import INTERRUPTS, ChipState
+from protonn_edge.proof.state import INTERRUPTS, ChipState, spanned
 
 PREFIX = "pnn"
 _MOST_STEPS = 20_000_000
@@ -55,11 +55,14 @@ class Proof:
         States behind the last one: paths that did not become one.
     written : tuple of str
         The variables that the program changes.
+    cycles : tuple of int or None
+        Bounds of the cycles for any input, without interrupts; None if a loop was not executed.
     """
 
     steps: int
     endings: int
     written: tuple[str, ...]
+    cycles: tuple[int, int] | None
 
 
 class PredictionProof:
@@ -101,7 +104,10 @@ class PredictionProof:
             self._check(start, endings, scores)
         except _OF_DAMAGED_CODE as failure:
             raise Unproven(f"the code is not that of functions: {failure}") from failure
-        return Proof(self.explorer.steps, len(endings), self._written(endings))
+        last = self.model.own_stages[-1]
+        whole = not hasattr(module_of_stage(last.kind, "proof"), "executed")
+        cycles = spanned(endings) if whole else None
+        return Proof(self.explorer.steps, len(endings), self._written(endings), cycles)
 
     def _executed(self, start: ChipState) -> tuple[list[ChipState], list[SumForm]]:
         """Return the endings of the call, and the model's scores."""

@@ -27,6 +27,7 @@ from protonn_edge.proof.state import (
     Meeting,
     over_way,
     same_mask,
+    spanned,
     words_over_way,
 )
 
@@ -120,6 +121,7 @@ class Explorer:
             if fork is not None:
                 yield from self._parted(state, before, fork)
                 return
+            state.spend(_spent(self.program, before, state.place))
             if not self._moved(state, before):
                 yield state
                 return
@@ -157,6 +159,7 @@ class Explorer:
         for place, sense in ((fork.taken, True), (fork.other, False)):
             each = state.copy()
             each.place = place
+            each.spend(_spent(self.program, before, place))
             if isinstance(fork.bit, Bit):
                 each.narrow(fork.bit.root, fork.bit.mask if sense else ~fork.bit.mask)
             else:
@@ -240,6 +243,7 @@ class Explorer:
             for k in by_shared:
                 joined = self._pair(states[k], last, live)
                 if joined is not None:
+                    joined.cycles = spanned((states[k], last))
                     states[k] = joined
                     break
             else:
@@ -295,8 +299,20 @@ class Explorer:
         if state is not None:
             interrupts = _if_same([each.flags[INTERRUPTS] for each in states])
             state.masks, state.flags = {}, [None] * INTERRUPTS + [interrupts]
+            state.cycles = spanned(states)
             self.ways.append(way)
         return state
+
+
+def _spent(program: LinkedProgram, before: int, place: int) -> int:
+    """Return the cycles of an instruction that leads to a place."""
+    here = program.reached(before)
+    cycles = here.cycles_on(program.core)
+    if here.name in instruction_set.BRANCHES and place != here.end:
+        cycles += instruction_set.TAKEN_BRANCH
+    elif here.name in instruction_set.SKIPS:
+        cycles += (place - here.end) // 2
+    return cycles
 
 
 def _equal_registers(one: ChipState, other: ChipState, live: Live) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -87,7 +87,8 @@ class ChipState:
     """A chip in front of an instruction, on the inputs within its masks and facts."""
 
     __slots__ = (
-        "calls", "facts", "flags", "frames", "masks", "memory", "place", "registers", "stack",
+        "calls", "cycles", "facts", "flags", "frames", "masks", "memory", "place", "registers",
+        "stack",
     )  # fmt: skip
 
     def __init__(self, place: int) -> None:
@@ -102,6 +103,7 @@ class ChipState:
         # the inputs that lead here: values of roots, and comparisons of sums
         self.masks: dict[Root, Mask] = {}
         self.facts: OrderFacts = ()
+        self.cycles = 0, 0  # so far: at least and at most
 
     def copy(self) -> ChipState:
         """Return a copy."""
@@ -110,12 +112,24 @@ class ChipState:
         other.memory, other.stack = dict(self.memory), [*self.stack]
         other.frames, other.calls = [each.copy() for each in self.frames], [*self.calls]
         other.masks, other.facts = dict(self.masks), self.facts
+        other.cycles = self.cycles
         return other
+
+    def spend(self, cycles: int) -> None:
+        """Count cycles."""
+        least, most = self.cycles
+        self.cycles = least + cycles, most + cycles
 
     def narrow(self, root: Root, mask: Mask) -> None:
         """Leave only inputs within a mask."""
         own = self.masks.get(root)
         self.masks[root] = mask if own is None else own & mask
+
+
+def spanned(states: Iterable[ChipState]) -> tuple[int, int]:
+    """Return the least and the most cycles of some states."""
+    least, most = zip(*(each.cycles for each in states), strict=True)
+    return min(least), max(most)
 
 
 def with_least(masks: Mapping[Root, Mask]) -> dict[Root, Mask]:

@@ -171,12 +171,15 @@ class PageColumn:
     features: tuple[int, ...]
     choices: tuple[str, ...] = ()  # the texts, one per feature
     filling: float | None = None  # what the model was trained with where a cell is empty
+    offset: float = 0.0  # what is subtracted from its cells
 
     def cell(self, raw: Floats) -> str:
         """Return the cell in which a point (D,) has these features."""
         if self.choices:
             place = int(raw[list(self.features)].argmax())
             return self.choices[place] if raw[self.features[place]] > 0 else "another value"
+        if self.offset:
+            return f"{raw[self.features[0]] + self.offset:.15g}"
         return str(np.float32(raw[self.features[0]])).removesuffix(".0")
 
 
@@ -189,14 +192,15 @@ def columns_of(one: Evidence) -> tuple[PageColumn, ...]:
     fillings: list[float | None] = [None] * n
     if preparation is not None and preparation.values:
         fillings = [None if math.isnan(each) else float(each) for each in preparation.values]
-    if preparation is None or not preparation.one_hot:
+    if preparation is None or not (preparation.one_hot or preparation.offsets):
         return tuple(PageColumn(name, (i,), (), fillings[i]) for i, name in enumerate(names))
     made = []
     for name in preparation.columns_of(names):
         features = tuple(map(names.index, preparation.names_of(name)))
         choices = tuple(preparation.one_hot.get(name, ()))
         filling = None if choices else fillings[features[0]]
-        made.append(PageColumn(name, features, choices, filling))
+        offset = preparation.offsets.get(name, 0.0)
+        made.append(PageColumn(name, features, choices, filling, offset))
     return tuple(made)
 
 

@@ -183,10 +183,7 @@ class Windowing:
         fits, remedy = self.model.policy.predicts != "labels", "call pnn_top() in your own sketch"
         checks.check(fits, "the model", "sets of labels", "one class or number", remedy)
         if self.model.policy.predicts == "value" and (self.votes > 1 or self.refractory_s):
-            raise unneeded(
-                "--votes or --refractory",
-                "is given, but the model predicts a number of each window",
-            )
+            raise unneeded("--votes", "is given, but the model predicts a number of each window")
         if self.model.counts is None and not as_it_is(self.model):
             raise InputError(
                 "the model was trained on decimal numbers in an unknown unit, but a sensor returns "
@@ -348,6 +345,7 @@ class Windowing:
             votes=self.votes,
             refractory=self.refractory,
             period_us=round(1e6 / self.sampling.actual_rate),
+            live_sound="sensors/onset.j2",
             live_answer="sensors/answer.j2" if rule is None else f"sensors/policy/{rule}.j2",
             parts=parts_of(self.model),
             receives=any(part.receives for part in parts_of(self.model)),

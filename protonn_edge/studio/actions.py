@@ -40,7 +40,7 @@ ACTIONS: dict[str, str] = {
     "--seed={seed}? --board={board}?",
     # run
     "build": "build {model} -o {project} --sensor={sensor}? --hop={hop}? --votes={votes}? "
-    "--refractory={refractory}? --board={board}?",
+    "--board={board}?",
     "upload": "upload {project} --port={port}?",
     "monitor": "monitor --project={project} --emulate+played --sensor={played}? --port={port}? "
     "--board={board}? --teach+teaching",
@@ -159,7 +159,6 @@ FIELDS: Mapping[str, _Check] = {
     "project": _new(""),
     "hop": _number(1, 65_535),
     "votes": _number(1, 15),
-    "refractory": _number(0, 3600, whole=False),
     "results": _new(".csv"),
     "emulated": _matching("yes", "a choice"),
 }

@@ -92,6 +92,9 @@ class Parameter:
     option: str = ""  # its option of `train`; without one, ``--set`` takes its name
     # whether ``train --help`` shows the option, not only the help of its kind of classifier
     common: bool = False
+    # what uses it alone, if not every training: "classes" or "devices", or settings, such as
+    # "ensemble=random|extra"; several are separated by blanks
+    only: str = ""
 
     def __call__(self, default: Any) -> Any:
         """Return a dataclass field of it, with its default in a kind of classifier."""

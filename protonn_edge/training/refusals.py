@@ -52,6 +52,11 @@ class TrainingRequest:
         is_set = (name for name in names.split() if name in self.given or self.differs(name))
         return next((f"{{{name}}}" for name in is_set), "")
 
+    def names_only_for(self, what: str) -> str:
+        """Return the parameters that only "classes" or "devices" use, separated by blanks."""
+        declared: Mapping[str, Any] = self.settings.parameters
+        return " ".join(name for name, each in declared.items() if what in each.only.split())
+
     def differs(self, name: str) -> bool:
         """Return whether the kind of classifier has a parameter, and it is not the default."""
         if not hasattr(self.settings, name):
@@ -74,23 +79,6 @@ class Refusal:
         """Return the sentence by which the request is refused, if it is."""
         refused = self.when(case)
         return self.sentence.replace("{it}", str(refused)) if refused else None
-
-
-def for_devices(names: Callable[[TrainingRequest], object], what: str = "{it}") -> Refusal:
-    """Return the refusal of what makes sense only for a device, of a model that runs on none."""
-    return Refusal(
-        lambda case: case.for_floats_alone and names(case),
-        f"{what} is not possible, because no device supports the {{normalization}} 'l2'; train "
-        "without it",
-    )
-
-
-def for_classes(names: str) -> Refusal:
-    """Return the refusal of parameters that only classes have, separated by blanks."""
-    return Refusal(
-        lambda case: case.predicts != "class" and case.first_set(names),
-        "{it} is for points of one class each; leave it out",
-    )
 
 
 def without_effect(when: Callable[[TrainingRequest], object], names: str, because: str) -> Refusal:
@@ -143,7 +131,19 @@ def _for_one_label_each(case: TrainingRequest) -> str:
     settings = case.settings
     if case.in_groups and settings.group_shift > 0 and case.first_set("group_shift"):
         return "{group_shift}"
-    return case.first_set("class_weight strangers" + " copies" * (case.predicts == "labels"))
+    names = f"class_weight strangers {case.names_only_for('classes')}"
+    return case.first_set(names + " copies" * (case.predicts == "labels"))
+
+
+def _unused(case: TrainingRequest) -> str:
+    """Return why a parameter has no effect that only other values of another one use."""
+    for name, each in case.settings.parameters.items():
+        for setting in (word for word in each.only.split() if "=" in word):
+            other, _, values = setting.partition("=")
+            if name in case.given and getattr(case.settings, other) not in values.split("|"):
+                shown = " or ".join(map(repr, values.split("|")))
+                return f"{{{name}}} has no effect, because only {{{other}}} {shown} uses it"
+    return ""
 
 
 def _of_other_targets(case: TrainingRequest) -> bool:
@@ -157,14 +157,12 @@ REFUSALS: tuple[Refusal, ...] = (
         "points have sets of labels, but this kind of classifier learns one class for each; train "
         "a ProtoNN",
     ),
+    Refusal(_for_one_label_each, "{it} is for points of one class each; leave it out"),
     Refusal(
-        lambda case: case.predicts == "value" and _for_one_label_each(case),
-        "{it} is for points of classes, but the labels are numbers; train without it",
+        lambda case: case.for_floats_alone and case.first_set(case.names_only_for("devices")),
+        "{it} is not possible, because no device supports the {normalization} 'l2'; leave it out",
     ),
-    Refusal(
-        _for_one_label_each,
-        "{it} is not possible, because points have no single class each; train without it",
-    ),
+    Refusal(_unused, "{it}; leave it out"),
     Refusal(
         _of_other_targets,
         "the data and the model to start from differ in what they predict: classes, sets of labels "

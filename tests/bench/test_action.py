@@ -73,6 +73,39 @@ def test_a_model_within_the_limits_passes_and_a_worse_one_fails(folder: Path):
     assert run_step(compare, {**limits, "report": "report.html"}, folder).returncode == 1
 
 
+@pytest.mark.parametrize(
+    ("limits", "said"),
+    [
+        ({"min-accuracy": "95%"}, "plain numbers, such as 90 and 0.5, not '95%'"),
+        ({"min-accuracy": ""}, "not ''"),
+        ({"min-accuracy": "nan"}, "not 'nan'"),
+        ({"max-ms": "0.5ms"}, "not '0.5ms'"),
+        ({"min-accuracy": "0.95"}, "is in percent, such as 90, not 0.95"),
+        ({"min-accuracy": "1.0"}, "is in percent, such as 90, not 1.0"),
+    ],
+)
+def test_limits_that_are_no_numbers_are_refused_before_the_build(
+    tmp_path: Path, limits: dict[str, str], said: str
+):
+    """They led to a traceback after the measurement, and 'nan' and 0.95 let every model pass."""
+    (failed,) = run(tmp_path, **limits)
+    assert failed.returncode == 2
+    assert said in failed.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_report_in_a_new_folder_and_answers_without_an_accuracy(folder: Path):
+    names = {"report": "reports/new.html"}
+    assert [step.returncode for step in run(folder, **names)] == [0, 0]
+    figures = json.loads((folder / "reports" / "new.json").read_text())
+    (folder / "reports" / "new.json").write_text(json.dumps({**figures, "accuracy": None}))
+    compare = yaml.safe_load((CHECKOUT / "action.yml").read_text("utf-8"))["runs"]["steps"][-1]
+    limits = {"min-accuracy": "0", "max-ms": "9", "max-flash": "", "max-sram": ""}
+    failed = run_step(compare, {**limits, **names}, folder)
+    assert (failed.returncode, "Traceback" in failed.stderr) == (1, False)
+    assert "no accuracy to compare" in failed.stderr
+
+
 def test_a_model_that_became_too_large_fails(folder: Path):
     (failed,) = run(folder, **{"max-flash": "1kB"})
     assert failed.returncode == 1

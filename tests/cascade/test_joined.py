@@ -174,3 +174,11 @@ def test_a_negative_margin_is_refused() -> None:
     assert isinstance(head, CascadeHead)
     with pytest.raises(InputError, match="the cascade's margin: -1"):
         replace(head, margin=-1.0)
+
+
+@pytest.mark.parametrize("adds", [True, False])
+def test_scores_are_added_or_replaced_as_asked(adds: bool) -> None:
+    made = joined(forest(), network(), X[HELD], Y[HELD], share=0.3, adds=adds)
+    stage = quantize(made).own_stages[0]
+    assert isinstance(stage, IntegerCascade)
+    assert stage.adds == adds

@@ -25,6 +25,7 @@ VALUES = {
     "--keep": "1:2",
     "--cut": "1:2",
     "--pass-on": "1%",
+    "--votes": "3",
 }
 Case = tuple[str, tuple[str, ...], str]
 

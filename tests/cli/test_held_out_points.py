@@ -343,7 +343,6 @@ def test_points_of_arrays_have_their_rows_and_labels(tmp_path: Path) -> None:
         (("train", "t.csv", "--test", 0.25), "--holdout"),
         (("tune", "t.csv", "--test", 0.25), "--holdout"),
         (("windows", "t.csv", "--holdout", 0.25), "--test"),
-        (("record", "--project", "x"), "--logger"),
     ],
 )
 def test_an_option_of_another_command_leads_to_the_one_for_the_same(

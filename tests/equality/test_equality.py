@@ -16,6 +16,7 @@ from equality.instructions import compare
 from equality.programs import linked_program
 from equality.values import value_of
 
+from protonn_edge.avr.paths import paths_through
 from protonn_edge.chain.registry import module_of_stage
 from protonn_edge.proof.algebra import Algebra
 from protonn_edge.proof.difference import prove, suspects
@@ -53,10 +54,17 @@ def test_a_program_is_proven_and_its_forms_are_the_scores(
 ) -> None:
     program = example(kind, number)
     model = program.instance.model
-    prediction = PredictionProof(linked_program(program, tmp_path), model)
-    assert prediction.proof().steps > 50
+    linked = linked_program(program, tmp_path)
+    prediction = PredictionProof(linked, model)
+    proof = prediction.proof()
+    assert proof.steps > 50
     if kind == "prototypes":  # its scores are whatever the invariant allows
+        assert proof.cycles is None
         return
+    assert proof.cycles is not None
+    if kind in {"linear", "int8_layer"}:
+        paths = paths_through(linked, "pnn_predict")
+        assert paths.shortest.cycles <= proof.cycles[0] < proof.cycles[1] <= paths.longest.cycles
     scores = prediction.reference((*model.feature_stages, *model.own_stages))
     points = program.instance.points[:2]
     for point, expected in zip(points, model.scores(points), strict=True):

@@ -6,9 +6,10 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from command_line import run
+from command_line import run, succeed
 from model_factory import random_model
 
+from protonn_edge.chain.file import save_model
 from protonn_edge.errors import InputError
 from protonn_edge.export import export
 from protonn_edge.export.folder import check_folder
@@ -45,6 +46,13 @@ def test_another_file_is_never_replaced(tmp_path: Path, content: bytes):
     with pytest.raises(InputError):
         write(tmp_path / "own.zip")
     assert (tmp_path / "own.zip").read_bytes() == content
+
+
+@pytest.mark.parametrize("kind", ["--platformio", "--c"])
+def test_other_exports_in_a_zip_file_are_unpacked_first(tmp_path: Path, kind: str):
+    save_model(MODEL, tmp_path / "m.npz")
+    said = succeed("export", tmp_path / "m.npz", kind, tmp_path / "x.zip", "--no-try").output
+    assert "next: unpack the file, then " in said
 
 
 def test_a_folder_of_that_name_and_a_sketch_are_refused(tmp_path: Path):

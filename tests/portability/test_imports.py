@@ -50,7 +50,7 @@ def names_in(path: Path) -> Iterator[str]:
             owner = node.value.id if isinstance(node.value, ast.Name) else ""
             if node.attr in ATTRIBUTES.get(owner, ()):
                 yield f"{owner}.{node.attr}"
-        if isinstance(node, ast.Attribute) and node.attr in {"symlink_to", "hardlink_to", "fork"}:
+        if isinstance(node, ast.Attribute) and node.attr in {"symlink_to", "hardlink_to"}:
             yield node.attr
         if isinstance(node, ast.keyword) and node.arg in {"preexec_fn", "pass_fds"}:
             yield node.arg

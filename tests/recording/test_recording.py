@@ -70,7 +70,7 @@ def test_recorded_takes_are_what_was_played_and_are_cut_into_windows(tmp_path: P
     table = "\n".join(",".join(map(str, row)) for row in PLAYED.tolist())
     played.write_text(f"# rate: 100 Hz\nax,ay,az,gx,gy,gz\n{table}\n")
     succeed("build", "--sensor", "mpu6050", "--rate", 100, "-o", logger)
-    again = ["record", "-o", recording, "--emulate", "--logger", logger, "--seconds", 2]
+    again = ["record", "-o", recording, "--emulate", "--project", logger, "--seconds", 2]
     again += ["--sensor", f"mpu6050={played}", "--takes", 2]
     record = run_json(*again, "--label", "rest", "--label", "wave", "--pause", 0.5)
     assert record["takes"] == [
@@ -91,7 +91,7 @@ def test_recorded_takes_are_what_was_played_and_are_cut_into_windows(tmp_path: P
 
 
 def test_a_folder_without_a_logger_is_refused(tmp_path: Path) -> None:
-    words = ["--label", "x", "--seconds", 1, "--emulate", "--logger", tmp_path]
+    words = ["--label", "x", "--seconds", 1, "--emulate", "--project", tmp_path]
     refuses(run("record", "-o", tmp_path / "r.csv", *words), "sensors.commands.source")
 
 

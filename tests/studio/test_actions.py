@@ -29,7 +29,7 @@ VALUES: Mapping[str, Any] = {
     "stride": 10, "test": 0.3, "trigger": "auto", "model": "m.npz", "classifier": "linear",
     "features": "mean,bands:4", "epochs": 20, "image": "8x8", "read": "size=8x8", "holdout": 0.3,
     "groups": "groups", "minutes": 1, "budget": "2kB", "teachable": 5, "seed": 1,
-    "project": "live", "hop": 25, "votes": 3, "refractory": 1.5, "results": "results.csv",
+    "project": "live", "hop": 25, "votes": 3, "results": "results.csv",
     "emulated": "yes", "teaching": "yes",
 }  # fmt: skip
 BAD = ("", " ", None, [], {}, "a\nb", "a\0b", "x" * 501, -1, 1e99, True)  # for every field

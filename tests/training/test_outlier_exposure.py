@@ -133,5 +133,5 @@ def test_exposure_points_that_cannot_be_made_are_refused(settings: dict, words: 
 
 def test_sets_of_labels_have_no_outlier_exposure() -> None:
     X, y = images(20), np.arange(20) % 2
-    with pytest.raises(InputError, match="no single class each"):
+    with pytest.raises(InputError, match="is for points of one class each"):
         ProtoNNClassifier(strangers=0.5).fit(X, np.eye(2, dtype=int)[y])

@@ -196,6 +196,35 @@ def test_a_row_with_texts_is_pasted_as_it_is_and_chosen_from_a_list(show, crops)
     assert not shown.complaints
 
 
+def test_a_row_has_large_numbers_as_in_the_data_and_no_index_for_a_feature(show, crops):
+    """What training subtracts was not subtracted, and an index became the first feature."""
+    offsets = {"soil": 523_000_000.0}
+    preparation = replace(Preparation(one_hot={"crop": ("basil", "tomato")}), offsets=offsets)
+    names = ("crop=basil", "crop=tomato", "soil-523000000", "hour")
+    record = {**crops.model.record, **preparation.to_record()}
+    model = replace(crops.model, record=record, feature_names=names, classes=("0", "1"))
+    points = replace(crops.points, columns=["id", "crop", "soil", "hour", "ripe"])
+    shown = show(replace(crops, model=model, points=points))
+    shown.wait_for_answer()
+    page = shown.page
+    page.click("summary:has-text('Paste')")
+    raw = np.array([[0, 1, 0.5, 0.25]], np.float32)
+    (expected,) = crops.reference.scores(crops.reference.quantize(raw))
+    for row in ("7,tomato,523000000.5,0.25,1", "tomato,523000000.5,0.25"):
+        page.fill("[data-part=row]", row)
+        page.click("[data-part=use]")
+        shown.wait_for_answer(point="", scores=" ".join(map(str, expected.tolist())))
+        assert page.inner_text("[data-part=clamped]") == ""
+    assert "soil \N{MINUS SIGN} 523000000" in page.inner_text("[data-part=sliders]")
+    page.fill("[data-part=row]", "tomato,523000000.5,0")
+    page.click("[data-part=use]")
+    shown.wait_for_answer(point="")
+    page.fill("[data-part=row]", "7,tomato,523000000.5,0")
+    page.click("[data-part=use]")
+    assert "is not a number" in page.inner_text("[data-part=status]")
+    assert not shown.complaints
+
+
 def test_the_confidence_is_that_of_the_generated_c(show, crops):
     shown = show(crops)
     (scores,) = [result.scores for result in crops.results if result.index == 3]

@@ -63,17 +63,22 @@ class ForestParameters(declared.SharedParameters):
         1, declared.COUNT, help="Minimum number of training points in a leaf.", option="--min-leaf"
     )
     shrinkage: float = declared.parameter(
-        0.1, declared.Number(float, 1e-6, 1.0), help="Weight of a tree in boosting."
+        0.1,
+        declared.Number(float, 1e-6, 1.0),
+        help="Weight of a tree in boosting.",
+        only="ensemble=boosting",
     )
     leaves: str = declared.parameter(
         "votes",
         declared.Choices(LEAVES),
         help="What each leaf adds to the scores; does not apply to boosting.",
+        only="classes ensemble=random|extra",
     )
     tests: int | None = declared.parameter(
         None,
         declared.Number(int, 8, 254),
         None,
         help="Most tests, each a feature with a threshold, that the trees share.",
+        only="classes",
     )
     size_budget: int | None = declared.SIZE_BUDGET(16_000)

@@ -192,21 +192,6 @@ class ForestClassifier(ForestParameters, DeviceClassifier):
     learner = ForestLearner
     refusals: ClassVar[tuple[Refusal, ...]] = (
         without_effect(
-            lambda case: case.settings.ensemble == "boosting",
-            "leaves",
-            "{ensemble} is 'boosting', whose leaves add corrections",
-        ),
-        without_effect(
-            lambda case: case.settings.ensemble != "boosting",
-            "shrinkage",
-            "only {ensemble} 'boosting' uses it",
-        ),
-        without_effect(
-            lambda case: case.settings.ensemble == "adaboost",
-            "leaves",
-            "{ensemble} is 'adaboost', whose leaves vote",
-        ),
-        without_effect(
             lambda case: not case.settings.leaves_vote,
             "tests",
             "only trees whose leaves vote share tests",

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from protonn_edge.training.parameters import PASSES, Choices, Number, SharedParameters, parameter
 
 NETWORK = "network"
-SOLVERS = ("auto", "liblinear", "saga", NETWORK)
+_FITTING = ("auto", "liblinear", "saga")
+SOLVERS = (*_FITTING, NETWORK)
+_OF_FITTING = f"solver={'|'.join(_FITTING)}"
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -36,6 +38,7 @@ class LinearParameters(SharedParameters):
         Number(float, 1e-12, 1e3),
         help="Weight of the L1 penalty; larger values give fewer nonzero weights.",
         option="--regularization",
+        only=_OF_FITTING,
     )
     solver: str = parameter(
         "auto",
@@ -43,10 +46,14 @@ class LinearParameters(SharedParameters):
         help="scikit-learn's solver, or 'network', which keeps the weights learned "
         "with the convolutions.",
         option="--solver",
+        only="classes",
     )
-    max_iterations: int = parameter(500, PASSES, help="Maximum number of passes over the points.")
+    max_iterations: int = parameter(
+        500, PASSES, help="Maximum number of passes over the points.", only=_OF_FITTING
+    )
     tolerance: float = parameter(
         3e-3,
         Number(float, 1e-12, 1.0),
         help="Stop when a pass changes the model by less than this (scikit-learn's tol).",
+        only=_OF_FITTING,
     )

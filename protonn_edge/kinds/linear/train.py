@@ -18,7 +18,7 @@ from protonn_edge.training.learner import Learner
 from protonn_edge.training.mapped_rows import in_memory
 from protonn_edge.training.points import Points
 from protonn_edge.training.progress import Learned, logistic_report
-from protonn_edge.training.refusals import Refusal, for_devices, without_effect
+from protonn_edge.training.refusals import Refusal
 from protonn_edge.training.searched import FEATURES_SEARCHED, Between, SearchSpec, SearchTask
 
 if TYPE_CHECKING:
@@ -100,7 +100,11 @@ class LinearClassifier(LinearParameters, DeviceClassifier):
     learner: ClassVar[type[Learner]] = LinearLearner
     scores_are_logits = True
     refusals: ClassVar[tuple[Refusal, ...]] = (
-        for_devices(lambda case: case.settings.solver == NETWORK, "{solver} 'network'"),
+        Refusal(
+            lambda case: case.for_floats_alone and case.settings.solver == NETWORK,
+            "{solver} 'network' is not possible, because no device supports the {normalization} "
+            "'l2'; leave it out",
+        ),
         Refusal(
             lambda case: (
                 case.settings.solver == NETWORK
@@ -109,11 +113,6 @@ class LinearClassifier(LinearParameters, DeviceClassifier):
             "{solver} is 'network', which keeps weights that were learned with convolutions, but "
             "{features} requests no convolutions; request some, such as conv:8x3,max2, or choose "
             "'saga'",
-        ),
-        without_effect(
-            lambda case: case.settings.solver == NETWORK,
-            "regularization max_iterations tolerance",
-            "{solver} is 'network', which keeps weights that were learned with convolutions",
         ),
     )
 

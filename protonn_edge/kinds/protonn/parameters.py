@@ -115,6 +115,7 @@ class ProtoNNParameters(*_ADDED, ProtoNNDefaults):  # type: ignore[misc]
         Choices(PROJECTION_BITS),
         help="Bits per weight of the projection; with 4, two weights share a byte.",
         option="--projection-bits",
+        only="devices",
     )
     n_prototypes: int | None = parameter(
         None,
@@ -131,6 +132,7 @@ class ProtoNNParameters(*_ADDED, ProtoNNDefaults):  # type: ignore[misc]
         help="Bytes for the parameters, such as 16kB; sets d and m by the ProtoNN paper's rules.",
         option="--budget",
         common=True,
+        only="devices",
     )
     sparsity_projection: float = SPARSITY_PROJECTION(1.0)
     sparsity_prototypes: float = parameter(

@@ -22,9 +22,10 @@ from protonn_edge.projects.project import try_plan
 from protonn_edge.quantization import DeviceModel
 from protonn_edge.sensors import MICROPHONE
 from protonn_edge.sensors.commands.logger import LOGGER_FOLDER, write_logger
+from protonn_edge.sensors.commands.votes import VOTES, Votes, votes_of
 from protonn_edge.sensors.kinds import ANALOG_PINS
 from protonn_edge.sensors.sensor_projects import LiveBuild, build_live, windowing_for
-from protonn_edge.sensors.windowing import VOTES_LIMIT, Windowing
+from protonn_edge.sensors.windowing import Windowing
 from protonn_edge.system.shell import command_line
 from protonn_edge.verification.agreement import PROVEN
 from protonn_edge.verification.tryout import NOT_TRIED
@@ -55,14 +56,7 @@ class LiveOptions:
         "window's length]",
         click.IntRange(1),
     )
-    votes: int | None = option(
-        "With --sensor: report the majority class of this many windows.  [default: 1]",
-        click.IntRange(1, VOTES_LIMIT),
-    )
-    refractory: float | None = option(
-        "With --sensor: after a report, report no other class for this many seconds.  [default: 0]",
-        FiniteRange(0, 3600),
-    )
+    votes: Votes | None = VOTES
 
     @property
     def is_given(self) -> bool:
@@ -73,14 +67,15 @@ class LiveOptions:
         """Return the windows of a board's sensor; None without a sensor."""
         if not self.sensors:
             return None
+        votes, refractory_s = votes_of(self.votes)
         return windowing_for(
             model,
             self.sensors,
             board,
             rate=self.rate,
             hop=self.hop,
-            votes=self.votes or 1,
-            refractory_s=self.refractory or 0.0,
+            votes=votes,
+            refractory_s=refractory_s,
             unit=self.unit,
         )
 

@@ -34,7 +34,7 @@ _BAR_CELLS = 40
 
 @command(
     "record",
-    needs={"--sensor --logger": "--emulate", "--takes": "--seconds"},
+    needs={"--sensor --project": "--emulate", "--takes": "--seconds"},
     apart={"--port": "--emulate"},
     examples=("-o recording.csv --label rest --label wave --session anna",),
 )
@@ -49,7 +49,7 @@ def record_command(
         option(
             "With --emulate: the folder that 'build --sensor' wrote without a model.",
             FOLDER,
-            flag="--logger",
+            flag="--project",
             shown=LOGGER_FOLDER,
         ),
     ),

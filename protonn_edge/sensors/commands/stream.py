@@ -12,36 +12,27 @@ import click
 from protonn_edge.chain.model import Model
 from protonn_edge.cli.additions import AddedOptions
 from protonn_edge.cli.command import Output, option
-from protonn_edge.cli.options import FiniteRange
 from protonn_edge.datasets import TableOptions
 from protonn_edge.datasets.recorded import read_recording
 from protonn_edge.errors import unneeded
 from protonn_edge.evaluation.terminal import fact_table
+from protonn_edge.sensors.commands.votes import VOTES, Votes, votes_of
 from protonn_edge.sensors.live import live_figures
-from protonn_edge.sensors.windowing import SAMPLES_LIMIT, VOTES_LIMIT
+from protonn_edge.sensors.windowing import SAMPLES_LIMIT
 
 
 @dataclass(frozen=True)
 class StreamOptions(AddedOptions):
     """The options as they were given."""
 
-    NEEDS: ClassVar[Mapping[str, str]] = {"--votes --refractory": "--hop"}
+    NEEDS: ClassVar[Mapping[str, str]] = {"--votes": "--hop"}
     APART: ClassVar[Mapping[str, str]] = {"-o": "--hop"}
 
     hop: int | None = option(
         "If DATA is a recording: samples from the start of one window to the start of the next.",
         click.IntRange(1, SAMPLES_LIMIT),
     )
-    votes: int = option(
-        "With --hop: report the majority class of this many windows.",
-        click.IntRange(1, VOTES_LIMIT),
-        shown=1,
-    )
-    refractory: float = option(
-        "With --hop: after a report, report no other class for this many seconds.",
-        FiniteRange(0, 3600),
-        shown=0.0,
-    )
+    votes: Votes | None = VOTES
 
     def classified(self, model: Model, data: Path, table: TableOptions, out: Output) -> bool:
         """Print how often a model would answer while a recording is played, if it is asked for."""
@@ -50,7 +41,7 @@ class StreamOptions(AddedOptions):
         if model.policy.predicts == "value":
             raise unneeded("--hop", "counts events, but the model predicts a number")
         recorded = read_recording(data, table)
-        live = live_figures(model, recorded, self.hop, self.votes, self.refractory)
+        live = live_figures(model, recorded, self.hop, *votes_of(self.votes))
         out.notice([*recorded.dataset.notices, *live.notices])
         out.say(fact_table(live.facts()))
         out.finish(live.to_json())

@@ -74,10 +74,10 @@ def test_the_picture_of_a_window_has_its_number() -> None:
     assert "1 window" in str(state)
 
 
-@pytest.mark.parametrize("words", [("--votes", 3), ("--refractory", 1)])
-def test_votes_of_classes_are_refused(folder: Path, words: tuple[str, int], tmp_path: Path) -> None:
+@pytest.mark.parametrize("words", [("--votes", "3"), ("--votes", "1,refractory=1")])
+def test_votes_of_classes_are_refused(folder: Path, words: tuple[str, str], tmp_path: Path) -> None:
     told = run("build", folder / "model.npz", "--sensor", "a0", *words, "-o", tmp_path / "live")
-    assert_one_sentence(told, "--votes or --refractory is given")
+    assert_one_sentence(told, "--votes is given")
 
 
 def test_events_of_classes_are_refused(folder: Path) -> None:

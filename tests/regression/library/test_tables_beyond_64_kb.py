@@ -41,10 +41,16 @@ def test_tables_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
     export(model, "c", tmp_path / "c", tries=False)
 
 
+def many_prototypes() -> Model:
+    """Return a model in which each prototype is near enough to count for every point."""
+    sizes = {"features": 30, "prototypes": 640, "classes": 100, "projections": 20}
+    return random_model(1, **sizes, gamma_numerator=1.0)
+
+
 @pytest.mark.parametrize(
     ("make", "kernel"),
     [
-        (lambda: random_model(1, features=30, prototypes=2000, classes=20, projections=20), None),
+        (many_prototypes, None),
         (lambda: random_linear_model(features=28_000, classes=2), "masked"),
     ],
 )

@@ -44,7 +44,7 @@ def test_a_table_of_numbers_is_divided_by_groups(tmp_path: Path) -> None:
     told = run_json("train", table, *options, "-o", tmp_path / "model.npz")
     assert told["n"] == 30  # one person
     asked = run("train", table, *options, "--group-shift", "1.5", "-o", tmp_path / "other.npz")
-    assert "--group-shift is for points of classes, but the labels are numbers" in refusal(asked)
+    assert "--group-shift is for points of one class each" in refusal(asked)
 
 
 @pytest.mark.parametrize("y", [[10**400, *NUMBERS[1:]], [None, *NUMBERS[1:]]])

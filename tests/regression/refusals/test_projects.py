@@ -52,7 +52,7 @@ def test_a_project_of_another_kind_names_the_command_that_reads_it(
     Path("plain/platformio.ini").write_text("")  # as 'build' without a sensor writes it
     monitor = ["monitor", "--emulate", "--project", "plain"]
     refuses(run(*monitor), "export.folder")
-    record = ["record", "--emulate", "--logger", "live", "-o", "r.csv", "--label", "x"]
+    record = ["record", "--emulate", "--project", "live", "-o", "r.csv", "--label", "x"]
     record += ["--takes", "1", "--seconds", "1"]
     refuses(run(*record), "export.folder")
 

@@ -32,7 +32,7 @@ def test_a_second_model_that_would_never_answer_is_refused() -> None:
 def test_a_product_that_is_added_fits_though_the_sum_is_smaller() -> None:
     """Twice a score near 23,000 exceeded the 16 bits of an int, which is undefined."""
     stage = IntegerCascade(_forest(1, -20_000), _forest(2, 23_000), 1000, 1, 2, adds=True)
-    assert stage.output.bits == 16
+    assert stage.output.ends[1] < 1 << 15
     assert stage.output.bits == 32
 
 

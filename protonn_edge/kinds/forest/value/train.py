@@ -14,7 +14,7 @@ from protonn_edge.kinds.forest.parameters import OF_NUMBERS
 from protonn_edge.kinds.forest.train import ForestClassifier, ForestLearner, new_ensemble
 from protonn_edge.policy.value.train import DeviceRegressor, searched_without
 from protonn_edge.training.points import Points
-from protonn_edge.training.refusals import Refusal, for_classes
+from protonn_edge.training.refusals import Refusal
 from protonn_edge.training.searched import Among, SearchSpec, SearchTask
 
 _REGRESSORS = {
@@ -73,7 +73,6 @@ class ForestRegressor(DeviceRegressor, ForestClassifier):
 
     learner = ForestValueLearner
     refusals: ClassVar[tuple[Refusal, ...]] = (
-        for_classes("leaves tests"),
         Refusal(
             lambda case: case.settings.ensemble not in OF_NUMBERS,
             "{ensemble} '{settings.ensemble}' votes for classes; choose 'random', 'extra' or "

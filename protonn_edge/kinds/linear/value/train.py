@@ -17,7 +17,7 @@ from protonn_edge.training.learner import Learner
 from protonn_edge.training.mapped_rows import in_memory
 from protonn_edge.training.points import Points
 from protonn_edge.training.progress import EpochReport, Learned, qualities
-from protonn_edge.training.refusals import Refusal, for_classes
+from protonn_edge.training.refusals import Refusal
 
 _PASSES = 10  # of coordinate descent, for one of the solvers of classification
 
@@ -72,5 +72,4 @@ class LinearRegressor(DeviceRegressor, LinearClassifier):
     """
 
     learner = LassoLearner
-
-    refusals: ClassVar[tuple[Refusal, ...]] = (for_classes("solver"),)
+    refusals: ClassVar[tuple[Refusal, ...]] = ()

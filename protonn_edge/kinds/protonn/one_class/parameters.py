@@ -30,6 +30,7 @@ class OneClassParameters(MiniBatchParameters):
         help="Learn from normal points only; reject others.",
         option="--one-class/--all-classes",
         common=True,
+        only="classes devices",
     )
 
     @property

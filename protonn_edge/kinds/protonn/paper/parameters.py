@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 CROSS_ENTROPY = "cross_entropy"
 LOSSES = (CROSS_ENTROPY, "squared_error", "hinge", "neighbour_likelihood")
 STEP_SIZES = ("inverse", "inverse_sqrt")
+_ALTERNATING = "optimizer=alternating"
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -54,12 +55,17 @@ class PaperParameters(ProtoNNDefaults):
         help="Train W, B and Z together or, as in the ProtoNN paper, alternately.",
         option="--optimizer",
     )
-    iterations: int = parameter(20, TURNS, help="Alternating optimizer: passes over Z, B and W.")
-    pass_epochs: int = parameter(20, TURNS, help="Alternating optimizer: epochs per pass.")
+    iterations: int = parameter(
+        20, TURNS, help="Alternating optimizer: passes over Z, B and W.", only=_ALTERNATING
+    )
+    pass_epochs: int = parameter(
+        20, TURNS, help="Alternating optimizer: epochs per pass.", only=_ALTERNATING
+    )
     step_sizes: str = parameter(
         "inverse_sqrt",
         Choices(STEP_SIZES),
         help="Alternating optimizer: step size ~ 1/t or, with acceleration, 1/sqrt(t).",
+        only=_ALTERNATING,
     )
 
     @property

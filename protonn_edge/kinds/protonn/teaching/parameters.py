@@ -35,6 +35,7 @@ class TeachingParameters(MiniBatchParameters):
         help="Maximum number of examples that users can add on the board, in EEPROM.",
         option="--teachable",
         common=True,
+        only="classes devices",
     )
     new_classes: int = parameter(
         0,
@@ -42,6 +43,7 @@ class TeachingParameters(MiniBatchParameters):
         help="With --teachable: number of additional classes, which are learned only by teaching "
         "the board. Training then leaves W at its initial value.",
         option="--new-classes",
+        only="classes",
     )
 
     def frozen(self, **changed: Any) -> Self:

@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from protonn_edge.training.refusals import Refusal, excluded, for_devices, without_effect
+from protonn_edge.training.refusals import Refusal, TrainingRequest, excluded, without_effect
+
+
+def _of_the_model(case: TrainingRequest) -> str:
+    """Return what is given, although the model to start from has it already."""
+    settings = case.settings
+    if case.model is None:
+        return ""
+    if settings.projection_bits != settings.weight_bits and case.first_set("projection_bits"):
+        return "{projection_bits}"
+    if "normalization" in case.given and settings.normalization != settings.normalizer_kind:
+        return "{normalization}"
+    return case.first_set("clip budget")
+
 
 REFUSALS: tuple[Refusal, ...] = (
     Refusal(
@@ -10,31 +23,11 @@ REFUSALS: tuple[Refusal, ...] = (
         "{init_projection} 'nca' is not possible, because points have sets of labels; train "
         "without it",
     ),
-    for_devices(lambda case: case.first_set("budget projection_bits")),
-    excluded(
-        lambda case: case.model is not None and case.first_set("clip budget"),
-        "the model to start from has its own sizes and ranges",
-    ),
+    excluded(_of_the_model, "the model to start from has its own sizes, ranges and bits"),
     without_effect(
         lambda case: case.model is not None,
         "n_prototypes n_projections init_projection init_prototypes gamma gamma_numerator",
         "the model to start from determines the sizes and the initial values",
-    ),
-    excluded(
-        lambda case: (
-            "normalization" in case.given
-            and case.settings.normalization != case.settings.normalizer_kind
-        ),
-        "the model to start from has its own",
-        "{normalization}",
-    ),
-    excluded(
-        lambda case: (
-            case.settings.projection_bits != case.settings.weight_bits
-            and (case.settings.projection_bits < 8 or "projection_bits" in case.given)
-        ),
-        "the model to start from keeps its {settings.weight_bits} bits per weight",
-        "{projection_bits}",
     ),
     excluded(
         lambda case: (

@@ -12,7 +12,7 @@ from protonn_edge.kinds.protonn.train.fitting import ProtoNNLearner
 from protonn_edge.policy.value.train import DeviceRegressor, searched_without
 from protonn_edge.training.points import Points
 from protonn_edge.training.progress import Learned
-from protonn_edge.training.refusals import Refusal, for_classes
+from protonn_edge.training.refusals import Refusal
 from protonn_edge.training.searched import SearchSpec, SearchTask
 
 _NOISES = ("auto", 0.25, 0.5)  # deviations of the noise on normalized features that are tried
@@ -66,7 +66,12 @@ class ProtoNNRegressor(DeviceRegressor, ProtoNNClassifier):
     """
 
     learner: ClassVar[type[ProtoNNLearner]] = ValueLearner
-    refusals: ClassVar[tuple[Refusal, ...]] = (for_classes(_OF_CLASSES),)
+    refusals: ClassVar[tuple[Refusal, ...]] = (
+        Refusal(
+            lambda case: case.first_set(_OF_CLASSES),
+            "{it} is for points of one class each; leave it out",
+        ),
+    )
 
     @classmethod
     def searched(cls, task: SearchTask) -> SearchSpec:

@@ -7,14 +7,10 @@ from collections.abc import Sequence
 from protonn_edge.training.refusals import (
     Refusal,
     excluded,
-    for_classes,
-    for_devices,
     without_effect,
 )
 
 REFUSALS: Sequence[Refusal] = (
-    for_devices(lambda case: case.settings.one_class, "{one_class}"),
-    for_classes("one_class"),
     excluded(
         lambda case: (
             case.settings.one_class

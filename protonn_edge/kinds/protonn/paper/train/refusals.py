@@ -8,11 +8,6 @@ from protonn_edge.training.refusals import Refusal, excluded, without_effect
 
 REFUSALS: Sequence[Refusal] = (
     without_effect(
-        lambda case: case.settings.optimizer != "alternating",
-        "iterations pass_epochs step_sizes",
-        "only the alternating {optimizer} uses it",
-    ),
-    without_effect(
         lambda case: case.settings.optimizer != "joint",
         "epochs learning_rate input_noise quantization_aware",
         "only the joint {optimizer} uses it",

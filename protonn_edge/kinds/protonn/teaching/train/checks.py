@@ -9,11 +9,9 @@ from protonn_edge.boards import load_board
 from protonn_edge.datasets import Notice
 from protonn_edge.errors import CheckFailed
 from protonn_edge.kinds.protonn.teaching.model import Teachable
-from protonn_edge.training.refusals import Refusal, for_classes, for_devices
+from protonn_edge.training.refusals import Refusal
 
 REFUSALS: Sequence[Refusal] = (
-    for_devices(lambda case: case.first_set("teachable")),
-    for_classes("teachable new_classes"),
     Refusal(
         lambda case: case.settings.new_classes > 0 and case.settings.teachable == 0,
         "{new_classes} is {settings.new_classes}, but {teachable} is 0; give both",
