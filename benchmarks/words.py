@@ -47,7 +47,7 @@ _SETTINGS: dict[str, Any] = {
     "input_noise": 0.3,
     "copies": 4,
     "augment": True,
-    "epochs": 20,
+    "epochs": 80,
 }
 _TEACHABLE: dict[str, Any] = {"epochs": 40, "augment": True}
 _EXAMPLES = 3  # of each word
