@@ -32,6 +32,7 @@ from protonn_edge.datasets.groups import of_one_class_each, with_own_groups
 from protonn_edge.datasets.naming import channel_names, quoted
 from protonn_edge.datasets.options import TableOptions, texts_of
 from protonn_edge.datasets.recordings import is_same_rate
+from protonn_edge.datasets.splits import hold_groups_out, named_groups
 from protonn_edge.errors import InputError, Interrupted
 from protonn_edge.system.rooms import not_installed
 from protonn_edge.training.base import DeviceClassifier
@@ -54,9 +55,10 @@ def load_divided(given: TrainOptions | TuneOptions, target: Target | None = None
     """Return the data set in DATA, with a part held out for testing unless it has a test part.
 
     Groups are those of ``--groups`` or, without it, the file's own. A part of the points of
-    `target` is held out. If a default share cannot be held out, a notice says why.
+    `target` is held out, or groups that are named. If a default share cannot be held out, a notice
+    says why.
     """
-    data, groups, share = given.data, given.groups, given.test_share
+    data, groups, share = given.data, given.groups, given.held_out
     table = with_group_column(given.table, groups)
     target = target or Target()
     dataset = load_dataset(data, table, least_classes=target.least_classes, target=target.read_as)
@@ -66,8 +68,12 @@ def load_divided(given: TrainOptions | TuneOptions, target: Target | None = None
         dataset = with_groups(dataset, groups, data)
     dataset = replace(dataset, notices=(*dataset.notices, *of_one_class_each(dataset)))
     division = division_of(data, dataset, given.table, groups)
-    of_row, before, dataset = dataset.groups, dataset, target.selected(dataset)
+    of_row, before = dataset.groups, dataset
+    numbers = named_groups(dataset, share) if isinstance(share, tuple) else []
+    dataset = target.selected(hold_groups_out(dataset, numbers) if numbers else dataset)
     y = target.relabelled(before.y_train, before, dataset)
+    if isinstance(share, tuple):
+        return replace(dataset, division=division.holding_groups_out(numbers, y, of_row))
     if share == 0 or (share is None and target.is_tested(dataset)):
         return replace(dataset, division=division)
     try:

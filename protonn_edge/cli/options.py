@@ -184,6 +184,12 @@ def _share(text: str) -> float | None:
     return share if 0 <= share < 1 else None
 
 
+def _part(text: str) -> float | tuple[str, ...] | None:
+    names = tuple(each.strip() for each in text.split(","))
+    share = _share(text)
+    return share if share is not None else names if all(names) else None
+
+
 _UNITS = {"": 1, "b": 1, "kb": 1_000, "kib": 1_024}
 BYTES = Parsed("BYTES", "is not a number of bytes, such as 16kB, 900B or 16000", _bytes)
 LEVEL = Parsed("LEVEL|auto", "is neither a number above 0 nor 'auto'", _level)
@@ -228,8 +234,8 @@ PORT = option(
     "identity]"
 )
 HOLDOUT = option(
-    "Share to hold out for testing; 0: none.  [default: 20%]",
-    Parsed("SHARE", "is not a share from 0 to below 1, such as 20% or 0.2", _share),
+    "Share to hold out for testing, or names of groups; 0: none.  [default: 20%]",
+    Parsed("SHARE|NAMES", "is not a share from 0 to below 1, such as 20%, nor has it names", _part),
     flag="--holdout",
 )
 

@@ -54,6 +54,8 @@ class Division:
     label: str = ""  # the column of labels
     check: int = 0  # the CRC-32 of the bits of the held-out rows
     read: list[str] = field(default_factory=list)  # how the file was read, see `texts_of`
+    # the numbers of the groups that were held out, if they were named, which then are the share
+    held: list[int] = field(default_factory=list)
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Self | None:
@@ -66,6 +68,7 @@ class Division:
             fits = all(type(value) is kinds[name] for name, value in asdict(division).items())
             fits = fits and 0 <= division.share < 1 and 0 <= division.seed < 1 << 64
             fits = fits and all(isinstance(text, str) for text in division.read)
+            fits = fits and all(type(number) is int for number in division.held)
         except (TypeError, KeyError):
             fits = False
         if not fits:
@@ -83,6 +86,12 @@ class Division:
         divided = replace(self, share=share, seed=seed)
         return replace(divided, check=_check_of(divided.chosen(y, groups)))
 
+    def holding_groups_out(self, held: list[int], y: Any, groups: NDArray[np.int64] | None) -> Self:
+        """Return the division of rows with labels y and groups (n,), of which some are held out."""
+        chosen = replace(self, held=held).chosen(y, groups)
+        share = float(chosen.mean())
+        return replace(self, held=held, share=share, check=_check_of(chosen))
+
     def chosen_again(self, y: Any, groups: NDArray[np.int64] | None) -> NDArray[np.bool_] | None:
         """Return which rows training held out, (n,); None if it did not divide these ones."""
         chosen = self.chosen(y, groups)
@@ -93,7 +102,10 @@ class Division:
         rows = y != NO_CLASS if y.ndim == 1 else np.ones(y.shape[0], np.bool_)
         of_rows = None if groups is None else groups[rows]
         held_out = ~rows
-        held_out[rows] = held_out_rows(y[rows], self.share, self.seed, of_rows)
+        if self.held:
+            held_out[rows] = of_rows is not None and np.isin(of_rows, self.held)
+        else:
+            held_out[rows] = held_out_rows(y[rows], self.share, self.seed, of_rows)
         return held_out
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets.dataset import Dataset
 from protonn_edge.datasets.division import held_out_rows
-from protonn_edge.datasets.naming import Notice, listed
+from protonn_edge.datasets.naming import Notice, did_you_mean, listed, quoted
 from protonn_edge.errors import InputError
 
 _DIGITS_TEST_FRACTION = 0.25
@@ -50,7 +50,6 @@ def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
             f"the share of points to hold out is {fraction:g}; it must lie between 0 and 1"
         )
     y, groups = dataset.y_train, dataset.groups
-    classes = range(dataset.n_classes) if y.ndim == 1 else []  # sets of labels have none
     chosen = held_out_rows(y, fraction, seed, groups)
     if not chosen.any():
         what = "points" if groups is None else "groups"
@@ -59,6 +58,49 @@ def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
         if groups is not None and y.ndim == 1:
             why = "each class needs points in at least two groups"
         raise InputError(f"a share of {fraction:g} holds out none of the {count:,} {what}; {why}")
+    return _divided(dataset, chosen)
+
+
+def named_groups(dataset: Dataset, names: Sequence[str]) -> list[int]:
+    """Return the numbers of the groups with these names.
+
+    Raises `InputError` if there is no such group, or no other one.
+    """
+    known = dataset.group_names
+    for name in names:
+        if name not in known:
+            found = did_you_mean(name, known) or f"; the data has {listed(known) or 'none'}"
+            raise InputError(
+                f"--holdout: {quoted(name)} is not a share from 0 to below 1, such as 20%, and no "
+                f"group of the data{found}"
+            )
+    numbers = sorted({known.index(name) for name in names})
+    if len(numbers) == len(known):
+        raise InputError("--holdout names all groups of the data; leave some for training")
+    return numbers
+
+
+def hold_groups_out(dataset: Dataset, numbers: Sequence[int]) -> Dataset:
+    """Return a data set with some of its groups as the test part; an existing one is ignored.
+
+    Raises `InputError` if the other groups lack a class.
+    """
+    assert dataset.groups is not None
+    chosen = np.isin(dataset.groups, numbers)
+    if dataset.y_train.ndim == 1 and dataset.predicts == "class":
+        absent = np.setdiff1d(range(dataset.n_classes), dataset.y_train[~chosen])
+        if missing := [dataset.classes[label] for label in absent.tolist()]:
+            raise InputError(
+                f"only groups that --holdout names have points of {listed(missing)}; hold out "
+                "other groups"
+            )
+    return _divided(dataset, chosen)
+
+
+def _divided(dataset: Dataset, chosen: NDArray[np.bool_]) -> Dataset:
+    """Return a data set whose test part is the chosen training points (n,)."""
+    y, groups = dataset.y_train, dataset.groups
+    classes = range(dataset.n_classes) if y.ndim == 1 else []  # sets of labels have none
     if groups is not None and dataset.group_names:
         notice = _held_out_groups(dataset.group_names[group] for group in np.unique(groups[chosen]))
         dataset = replace(dataset, notices=(*dataset.notices, notice))
