@@ -101,7 +101,7 @@ def clamped(X: Float32, expected: Expected) -> list[Notice]:
     if expected.outside is None:
         return []
     n, outside = len(X), expected.outside(X)
-    if n < _JUDGED_POINTS and outside.sum() < _OF_FEW_POINTS * outside.size:
+    if n < _JUDGED_POINTS and outside.sum() < _OF_FEW_POINTS * n * outside.size:
         return []
     places, known = np.flatnonzero(2 * outside > n).tolist(), expected.feature_names
     names = tuple(known[i] if known else str(i + 1) for i in places)

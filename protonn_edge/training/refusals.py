@@ -89,9 +89,11 @@ def without_effect(when: Callable[[TrainingRequest], object], names: str, becaus
     )
 
 
-def excluded(when: Callable[[TrainingRequest], object], because: str, it: str = "{it}") -> Refusal:
+def excluded(
+    when: Callable[[TrainingRequest], object], because: str, given: str = "{it}"
+) -> Refusal:
     """Return the refusal of what is given, although something else in the training excludes it."""
-    return Refusal(when, f"{it} is given, but {because}; leave {it} out")
+    return Refusal(when, f"{given} is given, but {because}; leave {given} out")
 
 
 class _Names(dict[str, Any]):

@@ -373,7 +373,7 @@ def test_the_command_asks_for_a_rate_and_keeps_that_of_the_training(tmp_path: Pa
     assert "data sampled at 50 Hz" in refusal(run(*words, "--rate", 100))
     assert "data sampled at 50 Hz" in refusal(run(*words, "--rate", 51))
     nearly = replace(MODEL, features=with_points(MODEL.features, rate=49.995))
-    windowing = LiveOptions(("mpu6050",), 50.0, None, None, None, None).windowing(nearly, UNO)
+    windowing = LiveOptions(("mpu6050",), 50.0, None, None, None).windowing(nearly, UNO)
     assert windowing is not None
     assert windowing.sampling.rate == 50.0
 

@@ -69,5 +69,5 @@ def test_training_goes_on_with_the_ends_of_the_model_it_starts_from() -> None:
 def test_averages_are_not_clipped() -> None:
     X, y = _clusters_with_jumps(0)
     pooled = ProtoNNClassifier(clip=0.02, **_SMALL, image_shape=(1, 2), features="pool:1x1")
-    with pytest.raises(InputError, match="clip is 0.02, but features makes values that are not"):
+    with pytest.raises(InputError, match="clip is given, but features makes values that are not"):
         pooled.fit(X, y)

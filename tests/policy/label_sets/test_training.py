@@ -135,7 +135,7 @@ def test_labels_of_sets_keep_their_names_and_order() -> None:
         ([{1, "a"}] * 400, {}, "cannot be sorted"),
         ([{1}] * 400, {}, "only one class"),
         (Y_TRAIN[:10], {}, "inconsistent numbers of samples"),
-        (Y_TRAIN, {"class_weight": "balanced"}, "class_weight is not possible"),
+        (Y_TRAIN, {"class_weight": "balanced"}, "class_weight is for points of one class each"),
         (Y_TRAIN, {"augment": True, "image_shape": (7, 7)}, "49 pixels"),
     ],
 )

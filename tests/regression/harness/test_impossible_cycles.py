@@ -43,8 +43,10 @@ class Unlabelled(NamedTuple):
     """A linked program that says nothing of its cycles."""
 
     path: Path
+    code: bytes = b""
     symbols: tuple[()] = ()
     marks: tuple[()] = ()
+    core: str = ""
 
 
 def test_without_bounds_only_the_clock_gives_one():
