@@ -58,7 +58,7 @@ def load_divided(given: TrainOptions | TuneOptions, target: Target | None = None
     `target` is held out, or groups that are named. If a default share cannot be held out, a notice
     says why.
     """
-    data, groups, share = given.data, given.groups, given.held_out
+    data, groups, share = given.data, given.groups, given.test_share
     table = with_group_column(given.table, groups)
     target = target or Target()
     dataset = load_dataset(data, table, least_classes=target.least_classes, target=target.read_as)

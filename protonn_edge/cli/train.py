@@ -51,7 +51,7 @@ class TrainOptions:
         metavar="MODEL",
     )
     seed: int = options.seed_option(2**32 - 1)
-    held_out: float | tuple[str, ...] | None = options.HOLDOUT
+    test_share: float | tuple[str, ...] | None = options.HOLDOUT
     verbose: bool = option("Print the objective and accuracies after every epoch.", is_flag=True)
     minutes: float = option(
         "Time limit for --classifier best, in minutes.", options.FiniteRange(1e-3, 1e5), shown=5

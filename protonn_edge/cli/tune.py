@@ -98,7 +98,7 @@ class TuneOptions:
         click.IntRange(2, 20),
     )
     groups: str | None = options.GROUPS
-    held_out: float | tuple[str, ...] | None = options.HOLDOUT
+    test_share: float | tuple[str, ...] | None = options.HOLDOUT
     classifier: GivenClassifier = any_classifier()
     added: list[TrainAddition] = additions("tune")
     seed: int = options.seed_option(2**31 - 1)

@@ -70,6 +70,7 @@ def test_whole_groups_of_the_file_are_held_out(table: Path) -> None:
         "label": "state",
         "check": load_model(model).record["file"]["check"],
         "read": [],
+        "held": [],
     }
     out = table.with_name("out.csv")
     succeed("predict", model, table, "-o", out)
