@@ -104,20 +104,19 @@ def _forest(trees: int, n_bytes: int) -> tuple[str, dict[str, Any]]:
     return "forest", {"n_trees": trees, "size_budget": n_bytes}
 
 
+def _network(layers: str, passes: int) -> tuple[str, dict[str, Any]]:
+    settings = _settings_of("mnist10-12kB-fast")
+    features = f"conv:{layers},bits:4"
+    return "linear", settings | {"features": features, "network_epochs": passes}
+
+
 _AUGMENTED = {"image_shape": (16, 16), "augment": True, "epochs": 40}
 CASES = [
     Cascade(
         "mnist10",
         "mnist10.npz",
         first=("protonn", _settings_of("mnist10-gradients-2kB")),
-        second=(
-            "linear",
-            {
-                **_settings_of("mnist10-12kB-fast"),
-                "features": "conv:5x5/2,12x3,max2,24x3,88x3,bits:4",
-                "network_epochs": 96,
-            },
-        ),
+        second=_network("5x5/2,12x3,max2,24x3,88x3", passes=96),
         last=4_000,
         share=0.08,  # as accurate on the last 10,000 images as any of 2 to 20 %
     ),
@@ -125,14 +124,7 @@ CASES = [
         "mnist10-4kB",
         "mnist10.npz",
         first=("protonn", _settings_of("mnist10-gradients-2kB")),
-        second=(
-            "linear",
-            {
-                **_settings_of("mnist10-12kB-fast"),
-                "features": "conv:6x5/2,8x3,max2,12x3,18x3,bits:4",
-                "network_epochs": 64,
-            },
-        ),
+        second=_network("6x5/2,8x3,max2,12x3,18x3", passes=64),
         last=4_000,
         share=0.1,
         adds=True,  # more accurate on the last 10,000 images, with each of three first models

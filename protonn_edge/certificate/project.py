@@ -64,12 +64,11 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
                     f"{linked} differs from what its sources compile to; build the project again"
                 )
             run = partial(_results, trial, board)
-            again = [checked_again] if settings.every_input else []
             made = (
                 *arithmetic_claims(reference),
                 memory_safety(render_c(reference, plan), asked=settings.prove),
                 *every_input(program, reference, plan, run, asked=settings.every_input),
-                *(check(program, reference, plan, run) for check in again),
+                *([checked_again(program, reference, plan, run)] if settings.every_input else []),
                 *firmware_claims(
                     program,
                     plan,

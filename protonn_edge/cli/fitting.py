@@ -68,12 +68,10 @@ def load_divided(given: TrainOptions | TuneOptions, target: Target | None = None
         dataset = with_groups(dataset, groups, data)
     dataset = replace(dataset, notices=(*dataset.notices, *of_one_class_each(dataset)))
     division = division_of(data, dataset, given.table, groups)
-    of_row, before = dataset.groups, dataset
-    numbers = named_groups(dataset, share) if isinstance(share, tuple) else []
-    dataset = target.selected(hold_groups_out(dataset, numbers) if numbers else dataset)
-    y = target.relabelled(before.y_train, before, dataset)
     if isinstance(share, tuple):
-        return replace(dataset, division=division.holding_groups_out(numbers, y, of_row))
+        return _with_groups_held_out(dataset, share, division, target)
+    of_row, before, dataset = dataset.groups, dataset, target.selected(dataset)
+    y = target.relabelled(before.y_train, before, dataset)
     if share == 0 or (share is None and target.is_tested(dataset)):
         return replace(dataset, division=division)
     try:
@@ -86,6 +84,17 @@ def load_divided(given: TrainOptions | TuneOptions, target: Target | None = None
         return replace(dataset, division=division, notices=(*dataset.notices, notice))
     division = division.holding_out(share or DEFAULT_SHARE, given.seed, y, of_row)
     return replace(dataset, division=division)
+
+
+def _with_groups_held_out(
+    dataset: Dataset, names: tuple[str, ...], division: Division, target: Target
+) -> Dataset:
+    """Return the points of `target`, with the groups of these names held out for testing."""
+    numbers = named_groups(dataset, names)
+    selected = target.selected(hold_groups_out(dataset, numbers))
+    y = target.relabelled(dataset.y_train, dataset, selected)
+    division = division.holding_groups_out(numbers, y, dataset.groups)
+    return replace(selected, division=division)
 
 
 def division_of(data: Path, dataset: Dataset, table: TableOptions, groups: str = "") -> Division:

@@ -72,7 +72,9 @@ class Instrument:
         return f"{self.sensor or 'an unknown sensor'} ({', '.join(texts)})"
 
 
-Converter = Callable[[NDArray[np.float32], Instrument], "tuple[Any, tuple[Notice, ...]] | None"]
+Converter = Callable[
+    [NDArray[np.float32], Instrument], tuple[NDArray[np.float32], tuple[Notice, ...]] | None
+]
 """Returns points (n, D) of an instrument in another unit, with notices; None if it cannot."""
 
 

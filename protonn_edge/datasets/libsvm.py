@@ -68,7 +68,12 @@ def read_libsvm(path: Path) -> Table:
         starts.append(len(columns))
         lines.append((number, label))
         if len(columns) > _PAIRS_LIMIT:
-            raise beyond(path, "more index:value pairs", _PAIRS_LIMIT, "use fewer points")
+            raise beyond(
+                path,
+                f"{len(columns):,} or more index:value pairs",
+                _PAIRS_LIMIT,
+                "use fewer points",
+            )
     if not columns:
         raise lacking(path, "features", "give it lines such as '1 1:0.5 2:-3'")
     shape = (len(lines), max(columns) + 1)

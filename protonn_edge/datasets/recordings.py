@@ -20,7 +20,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from protonn_edge.errors import InputError, beyond, counted
+from protonn_edge.errors import InputError, counted
 
 _LIMIT_BYTES = 2**31  # limit of windows in memory
 _SPANS_A_WINDOW = 8
@@ -189,11 +189,9 @@ def _windows_at(
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     needed = len(begins) * window * samples.shape[1] * samples.itemsize
     if needed > _LIMIT_BYTES:
-        raise beyond(
-            "the recording",
-            f"{needed:,} B in {counted(len(begins), 'window')} of {window:,} samples",
-            _LIMIT_BYTES,
-            "use a larger --stride",
+        raise InputError(
+            f"{counted(len(begins), 'window')} of {window:,} samples need {needed:,} B of memory, "
+            f"but the limit is {_LIMIT_BYTES:,}; use a larger --stride"
         )
     cut = np.empty((len(begins), window, samples.shape[1]), samples.dtype)
     for place, begin in enumerate(begins):

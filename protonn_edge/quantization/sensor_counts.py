@@ -20,7 +20,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.chain.raw_inputs import RAW_MAXIMUM, RAW_MINIMUM
 from protonn_edge.datasets import Notice
 from protonn_edge.datasets.dataset import Float32
-from protonn_edge.datasets.instruments import Instrument, trained_units
+from protonn_edge.datasets.instruments import Converter, Instrument, trained_units
 from protonn_edge.datasets.naming import channel_names
 
 
@@ -67,9 +67,7 @@ class CountConversion:
         return converted
 
 
-def converter_for(
-    model: Model, chain: Callable[[], IntegerChain] | None
-) -> Callable[[Float32, Instrument], tuple[Float32, tuple[Notice, ...]] | None]:
+def converter_for(model: Model, chain: Callable[[], IntegerChain] | None) -> Converter:
     """Return what converts points of another instrument, with notices; see `Expected`.
 
     `chain` returns the model's integers, if it has some.

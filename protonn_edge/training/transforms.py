@@ -9,7 +9,7 @@ import numpy as np
 
 from protonn_edge.chain.features import Features
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
-from protonn_edge.errors import InputError, beyond
+from protonn_edge.errors import InputError
 from protonn_edge.training import normalization
 from protonn_edge.training.augmentation import check_image_shape, make_exposure_points, move
 from protonn_edge.training.features import FeatureData
@@ -56,11 +56,9 @@ def _moved(
     count_inputs(settings, points)  # refuses shapes that do not fit
     needed = settings.copies * points.nbytes
     if needed > _COPIES_LIMIT:
-        raise beyond(
-            "the training",
-            f"{needed:,} B in {settings.copies} copies of the points",
-            _COPIES_LIMIT,
-            "use fewer copies",
+        raise InputError(
+            f"{settings.copies} copies of the points need {needed:,} B of memory, but the limit is "
+            f"{_COPIES_LIMIT:,}; use fewer copies"
         )
     asked, image, noise = settings.asked, settings.image_shape, settings.background_noise
     if noise is not None:

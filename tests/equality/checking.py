@@ -74,7 +74,7 @@ class CheckedSubject(faults.Subject):
         return "accepted, all points are equal" if right else "MISSED"
 
     def judged_other(self, other: IntegerChain) -> str:
-        """Return whether the program is taken for one of another model."""
+        """Return whether the program is taken for one of this other model."""
         answers = answers_in_bytes(other, self.points)
         n = len(self.deciding)
         if answers[:n] != self.answers[:n]:
@@ -84,18 +84,10 @@ class CheckedSubject(faults.Subject):
 
 def run(number: int, count: int, seed: int = 0) -> Counter[str]:
     """Put faults into a program; return how many had which end."""
-    rng, tally = random.Random(f"{number} {seed}"), Counter[str]()
     with TemporaryDirectory() as folder:
         subject = CheckedSubject(number, Path(folder))
         check_separable(subject.program, subject.model)
-        changes = subject.faults(rng)
-        for index in range(count):
-            if index % 10 == 9:
-                other = subject.other_model(rng)
-                tally["no fault" if other is None else subject.judged_other(other)] += 1
-            else:
-                tally[subject.judged(*next(changes), index)] += 1
-    return tally
+        return faults.tallied(subject, random.Random(f"{number} {seed}"), count)
 
 
 @click.command()

@@ -250,14 +250,18 @@ class Subject:
             line.settimeout(_PATIENCE_S)
             left = sum(map(len, self.answers))
             while left > 0:
-                left -= len(line.recv(65_536))
+                chunk = line.recv(65_536)
+                assert chunk, "the emulated board ended"
+                left -= len(chunk)
             return uno.stats().cycles
 
     def judged_model(self, rng: random.Random) -> str:
         """Return whether the program is taken for one of a model with another number."""
         other = self.other_model(rng)
-        if other is None:
-            return "no fault"
+        return "no fault" if other is None else self.judged_other(other)
+
+    def judged_other(self, other: IntegerChain) -> str:
+        """Return whether the program is taken for one of this other model."""
         try:
             PredictionProof(self.program, other).proof()
         except Unproven:
@@ -311,15 +315,19 @@ def patched(elf: Path, address: int, new: bytes) -> bytes:
 
 def run(kind: str, number: int, count: int, seed: int = 0) -> Counter[str]:
     """Put faults into a program; return how many had which end."""
-    rng, tally = random.Random(f"{kind} {number} {seed}"), Counter[str]()
     with TemporaryDirectory() as folder:
         subject = Subject(kind, number, Path(folder))
-        faults = subject.faults(rng)
-        for index in range(count):
-            if index % 10 == 9:
-                tally[subject.judged_model(rng)] += 1
-            else:
-                tally[subject.judged(*next(faults), index)] += 1
+        return tallied(subject, random.Random(f"{kind} {number} {seed}"), count)
+
+
+def tallied(subject: Subject, rng: random.Random, count: int) -> Counter[str]:
+    """Return what becomes of faults; one in ten is another model."""
+    tally, faults = Counter[str](), subject.faults(rng)
+    for index in range(count):
+        if index % 10 == 9:
+            tally[subject.judged_model(rng)] += 1
+        else:
+            tally[subject.judged(*next(faults), index)] += 1
     return tally
 
 
