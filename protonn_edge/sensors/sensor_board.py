@@ -46,6 +46,14 @@ SILENCE_S = 10.0  # how long a board may be silent beyond what its rate explains
 SLOWEST = 10.0  # an emulated board on a busy computer takes as many times as long
 
 
+def _has_another(text: bytes) -> bool:
+    """Whether a text has the next message in it, which it absorbs if the delimiter is lost.
+
+    The CRC of both together is right, and a 0, which no text has, takes the delimiter's place.
+    """
+    return 0 in text
+
+
 class Description(Message, ABC):
     """A board's description of itself."""
 
@@ -71,7 +79,9 @@ class Description(Message, ABC):
     @property
     def is_possible(self) -> bool:
         """Whether a board can be like this."""
-        return min(self.period_cycles, self.clock_hz, len(self.kind.channels)) > 0
+        is_described = bool(self.about) == (self.sensor_number == DESCRIBED)
+        counts = self.period_cycles, self.clock_hz, len(self.kind.channels)
+        return is_described and not _has_another(self.about) and min(counts) > 0
 
     @cached_property
     def kind(self) -> SensorKind:
@@ -216,6 +226,14 @@ class NameMessage(Message, number=0x94):
 
     label: U8
     characters: Bytes
+
+    @classmethod
+    def from_payload(cls, payload: bytes) -> Self:
+        """Return the message; `ProtocolError` if it has another one in it."""
+        message = super().from_payload(payload)
+        if _has_another(message.characters):
+            raise ProtocolError(f"a {cls.NAME} has another message in it")
+        return message
 
     @property
     def text(self) -> str:
