@@ -1,7 +1,8 @@
 """Programs that speak text: those that are installed, and the voices that each of them has.
 
-A program is started for each word, and never part of this package. It reads the word from a file or
-within a tag, so no word is taken for an option, and writes a WAV file.
+A program is started for each word, or once for all words of a speaker if it takes long to start,
+and never part of this package. It reads the word from a file or within a tag, so no word is taken
+for an option, and writes a WAV file.
 """
 
 from __future__ import annotations
@@ -60,16 +61,24 @@ class Synthesizer(ABC):
     def command(self, text: Path, sound: Path, voice: str, manner: Manner) -> list[str]:
         """Return the words that make the program speak a file of text into a WAV file."""
 
-    def say(self, text: str, voice: str, manner: Manner) -> Sound | None:
-        """Return a text as this voice speaks it, or None if it is silent.
+    def commands(
+        self, files: Sequence[tuple[Path, Path]], voice: str, manner: Manner
+    ) -> list[list[str]]:
+        """Return the commands that speak files of text, each with the WAV file to write."""
+        return [self.command(text, sound, voice, manner) for text, sound in files]
+
+    def say(self, texts: Sequence[str], voice: str, manner: Manner) -> list[Sound | None]:
+        """Return texts as this voice speaks them, None for each that it cannot.
 
         Raises `CheckFailed` if the program fails, or takes too long.
         """
         with scratch_folder() as folder:
-            source, target = folder / "text", folder / "sound.wav"
-            source.write_text(text + "\n", "utf-8")
-            self._run(self.command(source, target, voice, manner))
-            return _read(target)
+            files = [(folder / f"{n}.txt", folder / f"{n}.wav") for n in range(len(texts))]
+            for (source, _), text in zip(files, texts, strict=True):
+                source.write_text(text + "\n", "utf-8")
+            for command in self.commands(files, voice, manner):
+                self._run(command)
+            return [_read(target) for _, target in files]
 
     def _run(self, command: list[str]) -> str:
         done = run_within(_DEADLINE_S, command, name=self.program)
@@ -145,7 +154,7 @@ class _Flite(Synthesizer):
 
 
 class _Festival(Synthesizer):
-    program, package = "text2wave", "festival"
+    program = package = "festival"
     _AMERICAN = ("kal_diphone", "ked_diphone", "cmu_us_slt_arctic_hts")
     _BRITISH = ("don_diphone", "rab_diphone")
     _FOLDERS = ("/usr/share/festival/voices", "/usr/local/share/festival/voices")
@@ -162,9 +171,17 @@ class _Festival(Synthesizer):
         ]
 
     def command(self, text: Path, sound: Path, voice: str, manner: Manner) -> list[str]:
-        stretch = f"(Parameter.set 'Duration_Stretch {1 / manner.speed:.3f})"
-        chosen = ["-eval", f"(voice_{voice})", "-eval", stretch]
-        return [self.program, *chosen, "-o", str(sound), str(text)]
+        return self.commands([(text, sound)], voice, manner)[0]
+
+    def commands(
+        self, files: Sequence[tuple[Path, Path]], voice: str, manner: Manner
+    ) -> list[list[str]]:
+        """Return one command for all files, because it reads its lexicon before the first."""
+        chosen = [f"(voice_{voice})", f"(Parameter.set 'Duration_Stretch {1 / manner.speed:.3f})"]
+        for text, sound in files:
+            saved = f'(lambda (said) (utt.save.wave said "{sound}" \'riff))'
+            chosen += [f"(set! tts_hooks (list utt.synth {saved}))", f'(tts_file "{text}" nil)']
+        return [[self.program, "-b", *chosen]]
 
 
 class _RHVoice(Synthesizer):

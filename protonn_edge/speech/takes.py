@@ -116,13 +116,13 @@ class Studio:
         generator = np.random.default_rng([self.seed, number])
         speaker = Speaker.drawn(voices, generator)
         acoustics = Acoustics.drawn(self.rate, generator)
-        files = {}
-        for place, (label, text) in enumerate(words.said_by(generator)):
-            said = speaker.synthesizer.say(text, speaker.voice, speaker.manner)
-            if said is not None:
-                name = f"{label}/{number + 1}_{place + 1}.wav"
-                files[name] = self._wave(said, acoustics, generator)
-        return files
+        labels, texts = zip(*words.said_by(generator), strict=True)
+        said = speaker.synthesizer.say(texts, speaker.voice, speaker.manner)
+        return {
+            f"{label}/{number + 1}_{place}.wav": self._wave(sound, acoustics, generator)
+            for place, (label, sound) in enumerate(zip(labels, said, strict=True), 1)
+            if sound is not None
+        }
 
     def _wave(self, said: Sound, acoustics: Acoustics, generator: np.random.Generator) -> bytes:
         return _as_wave(acoustics.heard(said, self.rate, self.least_s, generator), self.rate)

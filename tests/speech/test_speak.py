@@ -120,7 +120,9 @@ def test_each_real_synthesizer_says_a_word_in_each_manner(
     voice = synthesizer.voices("en")[0]
     lengths = []
     for speed in (0.75, 1.35):
-        said = synthesizer.say("seven", voice, synthesizers.Manner(1.2, speed))
+        first, said = synthesizer.say(["one", "seven"], voice, synthesizers.Manner(1.2, speed))
+        assert first is not None
         assert said is not None
+        assert not np.array_equal(first.samples, said.samples)
         lengths.append(len(said.samples) / said.rate)
     assert lengths[0] > 1.3 * lengths[1] > 0.2
