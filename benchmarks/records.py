@@ -1,16 +1,17 @@
 """MNIST on this chip in one picture: accuracy against bytes, and against milliseconds.
 
-    python benchmarks/records.py --stored FILE [--stored FILE ...] [--draw FILE.svg] [--json]
+    python benchmarks/records.py [--draw FILE.svg] [--only NAME] [--json]
 
-prints one row per model in the FILEs, which contain the output of `networks.py`, `inference.py` and
-`accuracy.py` with --json. Rows of the same name are merged, and figures of later files take
-precedence. The picture has what others published beside them; docs/convolution.md and
-docs/gradients.md have the sources. BitNetMCU's are of another chip, and so have bytes alone.
+prints and draws the rows on MNIST in the tables of docs/gradients.md and docs/convolution.md, where
+`inference.py`, `accuracy.py` and `networks.py` have their figures. The picture has what others
+published beside them; these pages have the sources. BitNetMCU's are of another chip, and so have
+bytes alone.
 """
 
 from __future__ import annotations
 
-import json
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,25 +19,22 @@ import click
 from printing import Columns, print_table
 from reproduction.drawing import OTHERS, PROTONN, PROTONN_PAPER, panels
 
-_CYCLES_A_MS = 16_000
+_DOCS = Path(__file__).parents[1] / "docs"
 _FAMILIES = {
-    "mnist10": "averages, prototypes",
-    "mnist10-gradients": "gradients, prototypes",
-    "mnist10-gradients-2kB": "gradients, prototypes",
-    "mnist10-gradients-5kB": "gradients, prototypes",
-    "mnist10-gradients-fast": "gradients, prototypes",
-    "mnist10-2kB-prototypes": "convolutions, prototypes",
-    "mnist10-2kB": "convolutions, weighted sums",
-    "mnist10-12kB": "convolutions, weighted sums",
-    "mnist10-12kB-fast": "convolutions, weighted sums",
-    "mnist-cnn-4bit": "the network of 2019, here",
+    "gradients.md": "gradients, prototypes",
+    "convolution.md": "convolutions, weighted sums",
 }
+_PEER, _PEER_FAMILY = "mnist-cnn-4bit", "the network of 2019, here"
+_HEADINGS = {
+    "accuracy": ("integers %", "test %"),
+    "model_bytes": ("int8 B", "parameters B"),
+    "ms": ("ms",),
+}
+"""The headings of columns in the tables, by figure."""
 _COLOURS = {
-    "averages, prototypes": OTHERS[1],
     "gradients, prototypes": PROTONN_PAPER,
-    "convolutions, prototypes": OTHERS[4],
     "convolutions, weighted sums": PROTONN,
-    "the network of 2019, here": OTHERS[2],
+    _PEER_FAMILY: OTHERS[2],
 }
 _ABOVE, _BELOW = 6, -11  # in points of print
 # Name, accuracy, bytes of parameters, milliseconds on this chip, and where the name stands.
@@ -56,25 +54,35 @@ COLUMNS: Columns = [
 ]
 
 
-def read(paths: tuple[Path, ...]) -> list[dict[str, Any]]:
-    """Return the rows of models on MNIST, those of the same name as one."""
-    found: dict[str, dict[str, Any]] = {}
-    for path in paths:
-        for line in path.read_text("utf-8").splitlines():
-            record = json.loads(line)
-            if record.get("name") in _FAMILIES:
-                found.setdefault(record["name"], {}).update(record)
+def read() -> list[dict[str, Any]]:
+    """Return the rows on MNIST of the tables that have all figures."""
     return [
         {
             "name": name,
-            "family": family,
-            "accuracy": found[name]["accuracy"],
-            "model_bytes": found[name]["model_bytes"],
-            "ms": found[name]["cycles"]["mean"] / _CYCLES_A_MS,
+            "family": _PEER_FAMILY if name == _PEER else family,
+            "accuracy": figures["accuracy"] / 100,
+            "model_bytes": int(figures["model_bytes"]),
+            "ms": figures["ms"],
         }
-        for name, family in _FAMILIES.items()
-        if name in found
+        for page, family in _FAMILIES.items()
+        for name, figures in _rows((_DOCS / page).read_text("utf-8"))
+        if name.startswith("mnist")
     ]
+
+
+def _rows(page: str) -> Iterator[tuple[str, dict[str, float]]]:
+    """Yield the name and the figures of each row of the tables that have them."""
+    for table in re.findall(r"^(?:\|.*\n)+", page, re.MULTILINE):
+        headings, _, *rows = ([cell.strip() for cell in line.split("|")[1:-1]]
+                              for line in table.splitlines())  # fmt: skip
+        places = [next((headings.index(each) for each in names if each in headings), -1)
+                  for names in _HEADINGS.values()]  # fmt: skip
+        for cells in rows if min(places) >= 0 else ():
+            figures = (cells[place].split(" ")[0].replace(",", "") for place in places)
+            yield (
+                cells[0].split(",")[0].strip("`"),
+                dict(zip(_HEADINGS, map(float, figures), strict=True)),
+            )
 
 
 def draw(records: list[dict[str, Any]], path: Path) -> None:
@@ -96,7 +104,7 @@ def draw(records: list[dict[str, Any]], path: Path) -> None:
             axis.set_xscale("log")
             axis.minorticks_off()
             axis.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
-            axis.margins(0.15, 0.12)
+            axis.margins(0.2, 0.12)
         axes[0][0].set_xlabel("bytes of parameters")
         axes[0][1].set_xlabel("ms a prediction")
         axes[0][0].set_ylabel("accuracy, %")
@@ -110,19 +118,12 @@ def _published(axis: Any, at: tuple[float, float], name: str, offset: int) -> No
 
 
 @click.command()
-@click.option(
-    "--stored",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    multiple=True,
-    required=True,
-    help="Rows of the other benchmarks.",
-)
 @click.option("--draw", "picture", type=click.Path(path_type=Path), help="An SVG file.")
-@click.option("--only", type=click.Choice(list(_FAMILIES)), help="One row.")
+@click.option("--only", help="One row.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
-def main(stored: tuple[Path, ...], picture: Path | None, only: str | None, as_json: bool) -> None:
+def main(picture: Path | None, only: str | None, as_json: bool) -> None:
     """Print and draw what is known of MNIST on this chip."""
-    records = [each for each in read(stored) if only in (None, each["name"])]
+    records = [each for each in read() if only in (None, each["name"])]
     if picture is not None:
         draw(records, picture)
     print_table(iter(records), COLUMNS, as_json)
