@@ -38,12 +38,13 @@ def _of_integers(samples: NDArray[np.uint8]) -> Int16:
 
 def _of_floats(samples: NDArray[np.uint8]) -> Int16:
     """Return the counts of floats from -1 to 1; the loudest sounds may be a little beyond."""
-    values: NDArray[np.floating] = samples.view(f"<f{samples.shape[-1]}")[..., 0]
+    values = samples.view(f"<f{samples.shape[-1]}")[..., 0]
     usual = np.abs(values) <= _LOUDEST
     if not usual.all():
         raise InvalidValue("a sample", f"{values[~usual][0]:g}, expected a number from -1 to 1")
     counts = np.floor(values * (COUNTS // 2)) + COUNTS // 2
-    return np.clip(counts, 0, COUNTS - 1).astype(np.int16)
+    within: Int16 = np.clip(counts, 0, COUNTS - 1).astype(np.int16)
+    return within
 
 
 def _of_law(is_a_law: bool) -> Callable[[NDArray[np.uint8]], Int16]:
