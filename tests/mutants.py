@@ -153,7 +153,14 @@ NEAREST = {
     "quantization": [
         f"{KNOWN_MODELS} {QUANTIZERS} {CODEGEN} -k 'quantiz or rejection or renders'",
     ],
+    "quantization/sensor_counts": [
+        "tests/quantization/test_sensor_counts.py",
+        "tests/regression/recordings -k 'another_sensor or other_channels'",
+        "tests/boards/test_sensors_on_boards.py",
+    ],
     "policy/confidence": ["tests/policy/confidence"],
+    "policy/label_sets": ["tests/policy/label_sets -k 'not emul and not uno'"],
+    "policy/value": ["tests/policy/value -k 'not emul and not uno'"],
     "policy/rejection": [
         "tests/policy/rejection/test_thresholds.py",
         "tests/policy/rejection -k 'not emul and not uno'",
