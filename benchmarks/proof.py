@@ -1,19 +1,22 @@
 """Which linked programs are proven to compute their models for every input, and how fast.
 
-    python benchmarks/proof.py [--only KIND] [--flags FLAGS] [--mcu CHIP] [--limit SECONDS] [--json]
+    python benchmarks/proof.py [--only KIND] [--flags FLAGS] [--mcu CHIP] [--limit SECONDS]
+                               [--summary | --json]
 
 A row is a program of tests/conformance: each kind of stage with every kernel and way of feeding.
 *proven* is the seconds of a process of its own, with its CPU time and memory, or empty; then the
-last column has the reason. Compiling is not counted.
+last column has the reason. Compiling is not counted. With --summary, a row is a kind.
 """
 
 from __future__ import annotations
 
 import multiprocessing
+import re
 import resource
 import sys
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -31,6 +34,7 @@ from protonn_edge.proof.equality import PredictionProof
 from protonn_edge.proof.forms import Unproven
 
 _MOST_BYTES = 4 << 30
+_MEASURED = "seconds", "megabytes"
 COLUMNS = [
     ("program", lambda record: f"{record['kind']} {record['number']}"),
     ("what", lambda record: record["what"]),
@@ -39,9 +43,29 @@ COLUMNS = [
     ("instructions", figure_cell("instructions", ",")),
     ("not proven, because", lambda record: record.get("reason", "")),
 ]
+SUMMARY = [
+    ("kind", lambda record: record["kind"]),
+    ("proven", lambda record: f"{record['proven']} of {record['programs']}"),
+    ("s, at most", figure_cell("seconds", ".1f")),
+    ("MB, at most", figure_cell("megabytes", ".0f")),
+    ("not proven, because", lambda record: "; ".join(record["reasons"])),
+]
+_PLACE = re.compile(r" \(\w+ at 0x.*")  # in a reason
 
 
-def measure(kind: str, number: int, flags: str, mcu: str, limit: float) -> Record:
+def summary(kind: str, records: Iterable[Record]) -> Record:
+    """Return the record of a kind."""
+    programs = [*records]
+    proven = [each for each in programs if "reason" not in each]
+    most = {name: max((each[name] for each in proven), default=None) for name in _MEASURED}
+    reasons = Counter(_PLACE.sub("", each["reason"]) for each in programs if "reason" in each)
+    return {
+        "kind": kind, "programs": len(programs), "proven": len(proven), **most,
+        "reasons": [f"{count} {reason}" for reason, count in reasons.most_common()],
+    }  # fmt: skip
+
+
+def measure(kind: str, number: int, flags: str, mcu: str, limit: int) -> Record:
     """Return the record of a program, which is proven in a process of its own."""
     program = programs_of(kind)[number]
     kernels = ", ".join(each.name for each in program.plan.kernels[:-1])
@@ -50,24 +74,21 @@ def measure(kind: str, number: int, flags: str, mcu: str, limit: float) -> Recor
         "what": f"{program.instance.name} ({kernels})",
     }  # fmt: skip
     receiving, sending = multiprocessing.Pipe(duplex=False)
-    arguments = kind, number, flags, mcu, sending
+    arguments = kind, number, flags, mcu, limit, sending
     process = multiprocessing.get_context("fork").Process(target=_prove, args=arguments)
     process.start()
     sending.close()
-    if receiving.poll(limit):
-        try:
-            record |= receiving.recv()
-        except EOFError:
-            record["reason"] = f"it needs more than {_MOST_BYTES >> 30} GB"
-    else:
-        record["reason"] = f"it takes more than {limit:g} s"
-        process.kill()
+    try:
+        record |= receiving.recv()
+    except EOFError:
+        record["reason"] = f"it takes more than {limit} s"
     process.join()
     return record
 
 
-def _prove(kind: str, number: int, flags: str, mcu: str, sending: Any) -> None:
+def _prove(kind: str, number: int, flags: str, mcu: str, limit: int, sending: Any) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (_MOST_BYTES, _MOST_BYTES))
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 1))
     program = programs_of(kind)[number]
     model = program.instance.model
     with TemporaryDirectory() as folder:
@@ -89,17 +110,23 @@ def _prove(kind: str, number: int, flags: str, mcu: str, sending: Any) -> None:
 @click.option("--only", type=click.Choice(KINDS), help="One kind of stage.")
 @click.option("--flags", default="-O2", show_default=True, help="Of avr-gcc.")
 @click.option("--mcu", default="atmega328p", show_default=True, help="The chip.")
-@click.option("--limit", default=120.0, show_default=True, help="Seconds of a program.")
+@click.option("--limit", default=120, show_default=True, help="CPU seconds of a program.")
+@click.option("--summary", "summarized", is_flag=True, help="Print a row for each kind.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
-def main(only: str | None, flags: str, mcu: str, limit: float, as_json: bool) -> None:
+def main(
+    only: str | None, flags: str, mcu: str, limit: int, summarized: bool, as_json: bool
+) -> None:
     """Print what is proven of each program of conformance."""
 
-    def records() -> Iterator[Record]:
-        for kind in [only] if only else KINDS:
-            for number in range(len(programs_of(kind))):
-                yield measure(kind, number, flags, mcu, limit)
+    def records(kind: str) -> Iterator[Record]:
+        for number in range(len(programs_of(kind))):
+            yield measure(kind, number, flags, mcu, limit)
 
-    print_table(records(), COLUMNS, as_json)
+    kinds = [only] if only else KINDS
+    if summarized:
+        print_table((summary(kind, records(kind)) for kind in kinds), SUMMARY, as_json)
+    else:
+        print_table((each for kind in kinds for each in records(kind)), COLUMNS, as_json)
 
 
 if __name__ == "__main__":

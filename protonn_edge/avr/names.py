@@ -85,3 +85,20 @@ class Variable:
     address: int  # in the data space
     size: int
     source: str  # the file that defines it, if only this can use it; otherwise empty
+
+    @property
+    def base(self) -> str:
+        """Its name in the source."""
+        return self.name.partition(".")[0]
+
+
+_NAME = r"\w+(?:\[[^\]]*\])*"
+_DECLARATION = re.compile(
+    rf"^(?:static|\}})(?: [\w*]+)*? \**({_NAME}(?:, {_NAME})*)(?:;| =|$)", re.ASCII | re.MULTILINE
+)
+
+
+def declared_in(text: str) -> frozenset[str]:
+    """Return the names of the variables that a generated C file declares for itself alone."""
+    lists = (re.sub(r"\[[^\]]*\]", "", each[1]) for each in _DECLARATION.finditer(text))
+    return frozenset(name for each in lists for name in each.split(", "))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import struct
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from io import BytesIO
 from pathlib import Path
@@ -17,7 +18,7 @@ from elftools.elf.sections import Section, SymbolTableSection
 
 from protonn_edge.avr import instruction_set
 from protonn_edge.avr.instructions import Decoded, decode
-from protonn_edge.avr.names import MARK, Names, Symbol, Variable
+from protonn_edge.avr.names import MARK, Names, Symbol, Variable, declared_in
 from protonn_edge.cores import CORES, Core
 from protonn_edge.errors import CheckFailed, InputError, InvalidValue
 from protonn_edge.system.files import read_file
@@ -90,6 +91,22 @@ class LinkedProgram:
     def names(self) -> Names:
         """The symbols, to name addresses."""
         return Names(self.symbols)
+
+    def attributed(self, source: str, text: str) -> LinkedProgram:
+        """Return the program with the variables of a source file of this text, behind -flto, too.
+
+        Link-time optimization does not record the files of variables, and appends to some names
+        (``begun.lto_priv.0``). If it leaves two variables of a name, neither is the file's.
+        """
+        if any(each.source == source for each in self.variables):
+            return self
+        names = Counter(each.base for each in self.variables)
+        own = {name for name in declared_in(text) if names[name] == 1}
+        variables = (
+            replace(each, name=each.base, source=source) if each.base in own else each
+            for each in self.variables
+        )
+        return replace(self, variables=tuple(variables))
 
     def instruction(self, address: int) -> Decoded | None:
         """Return the instruction at a byte address, or None."""

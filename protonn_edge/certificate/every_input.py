@@ -12,7 +12,7 @@ from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.certificate import claims
 from protonn_edge.certificate.claims import Claim
 from protonn_edge.chain.integer_chain import IntegerChain
-from protonn_edge.codegen import Plan
+from protonn_edge.codegen import SOURCES, Plan, render_c
 from protonn_edge.device import Result
 from protonn_edge.errors import CheckFailed
 from protonn_edge.system.lazy import optional
@@ -47,13 +47,16 @@ def every_input(
     if room is None:
         yield unchecked("the proof is not installed")
         return
+    linked = program.attributed(SOURCES[1], render_c(model, plan)[SOURCES[1]])
     try:
-        proof = room.prove(program, model, () if plan.buffered else parts_of(model, plan))
+        proof = room.prove(linked, model, () if plan.buffered else parts_of(model, plan))
     except room.Unproven as reason:
         refuse_different(model, room.suspects(reason, model), run)
         yield unchecked(f"no proof was found: {reason}")
         return
-    yield Claim("every-input", sentence, claims.PROVEN, _BY)
+    array = f"; the compiler has put the address of '{proof.features}' into the code"
+    by = f"{_BY}{array * bool(proof.features)}"
+    yield Claim("every-input", sentence, claims.PROVEN, by)
     if proof.cycles is not None:
         least, most = proof.cycles
         what = (

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.proof.adapted import CallersArray
 from protonn_edge.proof.algebra import Algebra
 from protonn_edge.proof.forms import (
     Byte,
@@ -41,11 +42,14 @@ class DataSpace:
         Bytes of the model's variables before the call: all that may be written.
     carried : set of int
         Those that are read before they are written.
+    callers : CallersArray
+        An array that is only read, without a pointer to it.
     """
 
     def __init__(self, algebra: Algebra, initial: Mapping[int, int]) -> None:
         self.algebra, self.initial = algebra, initial
         self.carried: set[int] = set()
+        self.callers = CallersArray((), ())
         self._pointers: dict[Summand, tuple[Root, int]] = {}
         self._writable: dict[int, range] = {}
 
@@ -109,6 +113,9 @@ class DataSpace:
         if value is None and place not in state.memory:
             if place in self.initial:
                 return self.before(state, place)
+            argument = self.callers.at(place)
+            if argument is not None:
+                return argument
             if place < OFFSETS or not self._writable[place - place % OFFSETS]:
                 raise Unproven(f"it reads {_named(place)}")
         if isinstance(value, Byte) and value.bit == 0 and value.form.root is not None:

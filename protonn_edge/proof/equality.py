@@ -16,6 +16,7 @@ from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.integer_stage import IntegerStage
 from protonn_edge.chain.registry import module_of_stage
 from protonn_edge.errors import CheckFailed
+from protonn_edge.proof.adapted import CallersArray, function_of
 from protonn_edge.proof.answers import ProvenAnswers
 from protonn_edge.proof.data_space import OFFSETS
 from protonn_edge.proof.exploration import Explorer
@@ -57,12 +58,15 @@ class Proof:
         The variables that the program changes.
     cycles : tuple of int or None
         Bounds of the cycles for any input, without interrupts; None if a loop was not executed.
+    features : str
+        The array whose address the compiler put into the code; empty if any may be passed.
     """
 
     steps: int
     endings: int
     written: tuple[str, ...]
     cycles: tuple[int, int] | None
+    features: str
 
 
 class PredictionProof:
@@ -107,7 +111,8 @@ class PredictionProof:
         last = self.model.own_stages[-1]
         whole = not hasattr(module_of_stage(last.kind, "proof"), "executed")
         cycles = spanned(endings) if whole else None
-        return Proof(self.explorer.steps, len(endings), self._written(endings), cycles)
+        written, features = self._written(endings), self.machine.callers.name
+        return Proof(self.explorer.steps, len(endings), written, cycles, features)
 
     def _executed(self, start: ChipState) -> tuple[list[ChipState], list[SumForm]]:
         """Return the endings of the call, and the model's scores."""
@@ -148,24 +153,24 @@ class PredictionProof:
 
     def _call(self, state: ChipState, function: str, features: list[Byte]) -> None:
         """Put a state in front of a function, which may have an array of features."""
-        pointer, state.memory = self.machine.array(function, features)
+        place, adapted = self.entry(function)
+        pointer, state.memory = self.machine.array(function, [] if adapted else features)
+        others = (each for each in self.program.variables if each not in self.variables)
+        self.machine.callers = CallersArray(others, features if adapted else ())
         count = len(features)
         for number in set(range(32)).difference(_KEPT, (1,)):
             state.registers[number] = None
-        if features:
+        if features and not adapted:
             state.registers[_ARGUMENT : _ARGUMENT + 2] = pointer
         if function == "push_many":
-            state.registers[_SECOND : _SECOND + 2] = count & 255, count >> 8
+            number = _ARGUMENT if adapted else _SECOND
+            state.registers[number : number + 2] = count & 255, count >> 8
         state.flags[:INTERRUPTS] = [None] * INTERRUPTS
-        self.machine.enter(state, self.entry(function))
+        self.machine.enter(state, place)
 
-    def entry(self, function: str) -> int:
-        """Return where one of the model's functions is."""
-        name = f"{self.prefix}_{function}"
-        address = self.program.names.address_of(name)
-        if address is None:
-            raise Unproven(f"there is no function {name}")
-        return address
+    def entry(self, function: str) -> tuple[int, bool]:
+        """Return where one of the model's functions is, and whether it has no array of features."""
+        return function_of(self.program.names, f"{self.prefix}_{function}")
 
     def mark(self, name: str) -> int:
         """Return the first place with a label of this name."""
@@ -211,7 +216,7 @@ class PredictionProof:
         asking = state.copy()
         asking.masks, asking.facts, asking.frames, asking.calls = {}, (), [], []
         asking.registers = [None, 0, *[None] * 30]
-        self.machine.enter(asking, self.entry("scores"))
+        self.machine.enter(asking, self.entry("scores")[0])
         explorer = Explorer(self.machine, 1_000)
         (end,) = explorer.run(asking)
         low, high = end.registers[_ARGUMENT : _ARGUMENT + 2]

@@ -1,6 +1,7 @@
 """Put faults into linked programs: none may be proven, unless no answer changes.
 
-    PYTHONPATH=tests python -m equality.faults [--count FAULTS] [--seed SEED] [KIND NUMBER]...
+    PYTHONPATH=tests python -m equality.faults [--count FAULTS] [--seed SEED] [--flags FLAGS]
+        [KIND NUMBER]...
 
 A fault is in the code that a prediction executes (a bit, an immediate, a register, a branch by one
 instruction or with the opposite condition, an instruction that is left out, repeated, random, one
@@ -175,13 +176,14 @@ _FAULTS = [
 class Subject:
     """A linked program, into which faults are put."""
 
-    def __init__(self, kind: str, number: int, folder: Path) -> None:
+    def __init__(self, kind: str, number: int, folder: Path, flags: str = "-O2") -> None:
         program = programs_of(kind)[number]
         self.name, self.model, self.folder = f"{kind} {number}", program.instance.model, folder
         write_c(self.model, folder, program.plan)
         text = PROGRAM.format(output=OUTPUT, points=POINTS)
-        self.elf = compile_text(text, folder / "program.elf", "-O2", "pnn_model.c")
-        self.program = read_program(self.elf)
+        self.elf = compile_text(text, folder / "program.elf", *flags.split(), "pnn_model.c")
+        source = (folder / "pnn_model.c").read_text()
+        self.program = read_program(self.elf).attributed("pnn_model.c", source)
         self.points = points_of(self.model)
         self.answers = answers_in_bytes(self.model, self.points)
         self.most_cycles = 2 * self.cycles()
@@ -313,10 +315,10 @@ def patched(elf: Path, address: int, new: bytes) -> bytes:
     raise AssertionError(address)
 
 
-def run(kind: str, number: int, count: int, seed: int = 0) -> Counter[str]:
+def run(kind: str, number: int, count: int, seed: int = 0, flags: str = "-O2") -> Counter[str]:
     """Put faults into a program; return how many had which end."""
     with TemporaryDirectory() as folder:
-        subject = Subject(kind, number, Path(folder))
+        subject = Subject(kind, number, Path(folder), flags)
         return tallied(subject, random.Random(f"{kind} {number} {seed}"), count)
 
 
@@ -334,13 +336,14 @@ def tallied(subject: Subject, rng: random.Random, count: int) -> Counter[str]:
 @click.command()
 @click.option("--count", default=500, show_default=True, help="Faults of each program.")
 @click.option("--seed", default=0, show_default=True)
+@click.option("--flags", default="-O2", show_default=True, help="Of avr-gcc.")
 @click.argument("programs", nargs=-1)
-def main(count: int, seed: int, programs: tuple[str, ...]) -> None:
+def main(count: int, seed: int, flags: str, programs: tuple[str, ...]) -> None:
     """Print what becomes of faults."""
     named = list(zip(programs[::2], map(int, programs[1::2]), strict=True)) or EXAMPLES
     total: Counter[str] = Counter()
     for kind, number in named:
-        tally = run(kind, number, count, seed)
+        tally = run(kind, number, count, seed, flags)
         total += tally
         click.echo(f"{kind} {number}: {dict(tally)}")
     click.echo(f"all {total.total():,}: {dict(total)}")

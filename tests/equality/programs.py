@@ -14,11 +14,14 @@ from protonn_edge.quantization import IntegerChain
 
 _MAIN = """
 #include "pnn_model.h"
-static pnn_input_t features[PNN_FEATURES] __attribute__((section(".noinit")));
+static pnn_input_t features[PNN_FEATURES];
 volatile uint8_t answer;
 volatile pnn_score_t total;
 int main(void)
 {
+    for (uint16_t i = 0; i < PNN_FEATURES; ++i) {
+        features[i] = answer;
+    }
     answer = pnn_predict(features);
     pnn_begin();
     pnn_push_many(features, PNN_FEATURES);
@@ -41,7 +44,8 @@ def linked(
     command = ["avr-gcc", f"-mmcu={mcu}", "-std=gnu99", "-w", *(flags or ("-O2",)), _LARGE]
     command += ["main.c", "pnn_model.c", "-o", "program.elf"]
     subprocess.run(command, check=True, cwd=folder, timeout=120)
-    return read_program(folder / "program.elf")
+    text = (folder / "pnn_model.c").read_text()
+    return read_program(folder / "program.elf").attributed("pnn_model.c", text)
 
 
 def linked_program(program: Program, folder: Path, *flags: str) -> LinkedProgram:

@@ -17,7 +17,9 @@ from equality.instructions import compare
 from equality.programs import linked_program
 from equality.values import byte_of, value_of
 
+from protonn_edge.avr.names import declared_in
 from protonn_edge.avr.paths import paths_through
+from protonn_edge.avr.program import read_program
 from protonn_edge.chain.registry import module_of_stage
 from protonn_edge.proof.algebra import Algebra
 from protonn_edge.proof.data_space import DataSpace
@@ -114,7 +116,10 @@ def test_each_program_of_a_kind_is_proven(kind: str, tmp_path: Path) -> None:
     for number, program in enumerate(programs_of(kind)):
         folder = tmp_path / str(number)
         folder.mkdir()
-        prove(linked_program(program, folder), program.instance.model)
+        linked = linked_program(program, folder)
+        prove(linked, program.instance.model)
+        own = {each.name for each in linked.variables if each.source == "pnn_model.c"}
+        assert own <= declared_in((folder / "pnn_model.c").read_text())
 
 
 @needs_avr_gcc
@@ -123,6 +128,32 @@ def test_nothing_is_known_of_registers_without_an_argument(tmp_path: Path) -> No
     prediction = PredictionProof(linked_program(program, tmp_path), program.instance.model)
     known = [n for n, value in enumerate(prediction.start().registers) if value is not None]
     assert known == [1, *range(2, 18), 24, 25, 28, 29]
+
+
+@needs_avr_gcc
+@pytest.mark.parametrize(("kind", "number"), [("linear", 10), ("prototypes", 0)], ids=str)
+def test_link_time_optimization_hides_nothing(kind: str, number: int, tmp_path: Path) -> None:
+    program = example(kind, number)
+    linked = linked_program(program, tmp_path, "-Os", "-flto")
+    assert linked.names.address_of("pnn_predict") is None
+    assert prove(linked, program.instance.model).features == "features"
+    hidden = read_program(tmp_path / "program.elf")
+    with pytest.raises(Unproven):
+        prove(hidden, program.instance.model)
+    twice = dataclasses.replace(hidden, variables=(*hidden.variables, *hidden.variables))
+    text = (tmp_path / "pnn_model.c").read_text()
+    assert twice.attributed("pnn_model.c", text).variables == twice.variables
+
+
+@needs_avr_gcc
+def test_an_array_that_begins_elsewhere_proves_nothing(tmp_path: Path) -> None:
+    program = example("linear", 10)
+    linked = linked_program(program, tmp_path, "-Os", "-flto")
+    others = [each for each in linked.variables if each.name != "features"]
+    (array,) = (each for each in linked.variables if each.name == "features")
+    moved = dataclasses.replace(array, address=array.address - 1, size=array.size + 1)
+    with pytest.raises(Unproven, match="it reads 0x"):
+        prove(dataclasses.replace(linked, variables=(*others, moved)), program.instance.model)
 
 
 @needs_avr_gcc
