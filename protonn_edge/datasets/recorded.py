@@ -45,6 +45,7 @@ from protonn_edge.datasets.takes import (
 from protonn_edge.datasets.text import TEXT_LIMIT_BYTES, check_is_text
 from protonn_edge.datasets.timing import FileFacts, one_instrument, one_rate, timed, without_units
 from protonn_edge.datasets.units import split_unit, unit_of
+from protonn_edge.datasets.unlike_parts import Parts, about_unlike_parts
 from protonn_edge.datasets.values import Values, has_values, value_dataset
 from protonn_edge.datasets.waves import CHANNELS, MICROPHONE, read_wave
 from protonn_edge.errors import InputError, counted, lacking
@@ -209,8 +210,8 @@ def _of_takes(
     tested = np.array([take.tested for take in takes])[table.file_of]
     table = replace(table, source=str(folder), notices=tuple(dict.fromkeys(notes)))
     table, file_of = replace(table, sessions=None), table.file_of
-    recording = _recording(table, file_of, tested, groups, target=target)
-    return replace(recording, files=tuple(take.name for take in takes))
+    names = tuple(take.name for take in takes)
+    return _recording(table, file_of, tested, groups, target=target, files=names)
 
 
 def _refuse_sensors(table: Table, takes: Sequence[Take]) -> None:
@@ -329,6 +330,7 @@ def _recording(
     groups: Sequence[str] | None,
     classes: tuple[str, ...] = (),
     target: Literal["class", "value"] | None = None,
+    files: tuple[str, ...] = (),
 ) -> Recording:
     values = None
     if has_values(table, target, classes):
@@ -338,8 +340,26 @@ def _recording(
         classes = (name,)
     dataset = dataset_from(table, None, classes, least_classes=1)
     clipped = about_clipping(dataset.X_train, take_of, dataset.feature_names)
-    dataset = replace(dataset, notices=(*dataset.notices, *remarks(dataset), *clipped))
-    return Recording(dataset, seams_of(table), take_of, tested, groups, values=values)
+    parts = _parts(take_of, groups, files)
+    unlike = (
+        ()
+        if parts is None or table.instrument == MICROPHONE
+        else about_unlike_parts(dataset.X_train, dataset.y_train, parts, dataset.feature_names)
+    )
+    dataset = replace(dataset, notices=(*dataset.notices, *remarks(dataset), *clipped, *unlike))
+    return Recording(dataset, seams_of(table), take_of, tested, groups, files, values)
+
+
+def _parts(
+    take_of: NDArray[np.int64] | None, groups: Sequence[str] | None, files: tuple[str, ...]
+) -> Parts | None:
+    """Return the takes of samples, or the sessions in a file; None if there are none."""
+    if take_of is not None:
+        return Parts(files, take_of)
+    if groups is None:
+        return None
+    names, numbers = np.unique(np.array(list(groups)), return_inverse=True)
+    return Parts(names.tolist(), numbers)
 
 
 def _of_file(path: Path, options: TableOptions) -> tuple[Table, tuple[str, ...]]:

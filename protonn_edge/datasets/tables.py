@@ -158,11 +158,11 @@ class TableFile:
                 yield from self.rows(opened)
             return
         width = len(self.names) - (self.stamps is not None) + self.trailing
-        first = self.names[0] if self.header else None
+        names = {*self.names} if self.header else set[str]()
         for line, row in rows_in(lines, self.path, self.delimiter):
             if line < self.names_line or (self.header and line == self.names_line):
                 continue
-            if not row or (name_text(row[0]) == first and self._is_header(row)):
+            if not row or (name_text(row[0]) in names and self._is_header(line, row)):
                 yield line, None
                 continue
             if len(row) != width:
@@ -171,9 +171,16 @@ class TableFile:
                 raise self._unlike(line, [*row, ""], width - 1)
             yield line, row if self.stamps is None else _split(row, self.stamps)
 
-    def _is_header(self, row: Row) -> bool:
+    def _is_header(self, line: int, row: Row) -> bool:
+        """Whether a row has the names again; refuse them in another order."""
         names = [name for i, name in enumerate(self.names) if i != self.stamps]
-        return [name_text(cell) for cell in row][: len(names)] == names
+        cells = [name_text(cell) for cell in row][: len(names)]
+        if cells != names and sorted(cells) == sorted(names):
+            raise InputError(
+                f"{self.path}:{line} has the names of line {self.names_line} in another order; "
+                "give the rows below a file of their own"
+            )
+        return cells == names
 
     def _unlike(self, line: int, row: Row, width: int) -> InputError:
         hint = ""

@@ -9,13 +9,13 @@ and ``validation``, or alike, divide the takes.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
+from protonn_edge.datasets.division import digest_of
 from protonn_edge.datasets.naming import Notice, label_text, listed
 from protonn_edge.errors import InputError, beyond, cannot_read, counted, lacking, shortened
 
@@ -405,10 +405,9 @@ def repeated(takes: Sequence[Take]) -> Iterator[Notice]:
         size = tuple(file.stat().st_size for file in take.files)
         of_size.setdefault(size, []).append(take)
     for some in of_size.values():
-        alike: dict[bytes, list[Take]] = {}
+        alike: dict[tuple[str, ...], list[Take]] = {}
         for take in some if some[1:] else ():
-            content = b"".join(hashlib.sha256(each.read_bytes()).digest() for each in take.files)
-            alike.setdefault(content, []).append(take)
+            alike.setdefault(tuple(map(digest_of, take.files)), []).append(take)
         for one, other, *_ in (each for each in alike.values() if each[1:]):
             text = f"the takes {listed([one.name, other.name])} have the same content"
             if one.label == other.label:

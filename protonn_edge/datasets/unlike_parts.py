@@ -1,0 +1,196 @@
+"""Takes and sessions whose channels are unlike those of all others: in another unit, or swapped.
+
+Programs and telephones write the same movement in g or in m/s^2, in deg/s or in rad/s, or in counts
+of a sensor. Values that are so many times as large in some takes only teach a model the unit. The
+size of a sensor's values is that of its channels together, which does not change when the sensor
+turns.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.datasets.dataset import Float32
+from protonn_edge.datasets.naming import Notice, listed, quoted
+
+_FEWEST_SAMPLES = 8  # of a class in a part,
+_FEWEST_OTHERS = 3  # and other parts to compare with
+_MOST_CELLS = 1_000  # that are compared with all others
+_TIMES = 3.0  # as large, at least, in some parts as in all others; the gap between parts is also
+# larger than their range. Of one class, they differ as much as two units
+_NEAR, _SAME = 0.25, 0.3  # as logarithms, for usual and for large samples alike; of all classes,
+_ALIKE, _EXACT = 0.4, 0.1  # sizes in each of the parts are alike, and differ by exactly two units
+_UNITS = (9.80665, 1000 / 9.80665, 180 / np.pi, 1000.0, 9806.65)
+_AXIS = re.compile(r"(.*?)[ _.-]?[xyz123]?", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The takes or sessions of samples: their names, and the number of each sample's, (n,)."""
+
+    names: Sequence[str]
+    numbers: NDArray[np.int64]
+
+
+def about_unlike_parts(
+    X: Float32, labels: NDArray[np.int64], parts: Parts, names: Sequence[str]
+) -> Iterator[Notice]:
+    """Yield warnings about samples X (n, channels) with labels (n,).
+
+    - `names`: those of the channels, or none
+    """
+    known = ~np.isnan(X).any(axis=1)
+    cells = _Cells.of(labels[known], parts.numbers[known])
+    if len(np.unique(cells.part)) <= _FEWEST_OTHERS:
+        return
+    for channels in _sensors(names, X.shape[1]):
+        sizes = cells.sizes(X[known][:, channels])
+        if (found := _odd_sizes(cells, sizes)) is not None:
+            odd, times = found
+            which = listed(names[each] if names else str(each + 1) for each in channels)
+            share = f"{times:.3g} times" if times > 1 else f"1/{1 / times:.3g}"
+            text = (
+                f"in {listed(parts.names[each] for each in odd)}, the values of {which} are about "
+                f"{share} as large as in others; if they are in another unit, convert them"
+            )
+            columns = tuple(names[each] for each in channels) if names else ()
+            yield Notice("other_unit", text, warning=True, columns=columns)
+    if not names and len(cells.part) <= _MOST_CELLS:
+        yield from _about_swapped(cells.means(X[known]), cells, parts)
+
+
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """The samples of each class in each part, of which only cells with enough are judged."""
+
+    order: NDArray[np.int64]  # of samples, by cell
+    begin: NDArray[np.int64]  # (cells,): where each begins in this order,
+    count: NDArray[np.int64]  # and its number of samples
+    label: NDArray[np.int64]  # (cells,): the class,
+    part: NDArray[np.int64]  # and the part
+
+    @classmethod
+    def of(cls, labels: NDArray[np.int64], numbers: NDArray[np.int64]) -> _Cells:
+        n_parts = int(numbers.max(initial=0)) + 1
+        cell = labels * n_parts + numbers
+        order = np.argsort(cell, kind="stable")
+        ids, begin, count = np.unique(cell[order], return_index=True, return_counts=True)
+        kept = count >= _FEWEST_SAMPLES
+        ids, begin, count = ids[kept], begin[kept], count[kept]
+        return cls(order, begin, count, ids // n_parts, ids % n_parts)
+
+    def sizes(self, X: Float32) -> NDArray[np.float64]:
+        """Return the logarithms of a usual and of a large size of samples in each cell, (2, cells).
+
+        A take with a bump has a larger large size alone, and one of a gesture after a long rest a
+        smaller usual size alone.
+        """
+        size = np.linalg.norm(X[self.order].astype(np.float64), axis=1)
+        cell = np.searchsorted(self.begin, np.arange(len(size)), side="right")
+        ranked = size[np.lexsort((size, cell))]
+        places = [self.begin + self.count * share // 20 for share in (10, 19)]
+        with np.errstate(divide="ignore"):
+            logarithms: NDArray[np.float64] = np.log(np.stack([ranked[each] for each in places]))
+        return logarithms
+
+    def means(self, X: Float32) -> NDArray[np.float64]:
+        """Return the means of channels in each cell, (cells, channels)."""
+        ranges = zip(self.begin.tolist(), self.count.tolist(), strict=True)
+        return np.array([X[self.order[at : at + n]].mean(axis=0, dtype=float) for at, n in ranges])
+
+
+def _sensors(names: Sequence[str], n_channels: int) -> list[list[int]]:
+    """Return the channels of each sensor: those whose names differ by an axis, or each three.
+
+    The size of a single channel, such as a sound's, varies too much.
+    """
+    of_name: dict[str, list[int]] = {}
+    for place in range(n_channels):
+        match = _AXIS.fullmatch(names[place]) if names else None
+        name = match[1] if match is not None else str(place // 3 if n_channels % 3 == 0 else place)
+        of_name.setdefault(name, []).append(place)
+    return [channels for channels in of_name.values() if len(channels) > 1]
+
+
+@dataclass(frozen=True, eq=False)
+class _Split:
+    """Logarithms of sizes (n,), divided at their largest gap."""
+
+    odd: NDArray[np.bool_]  # (n,): the smaller part
+    gap: float
+    spread: float  # the range of the wider part
+    apart: float  # how much larger the odd ones are
+
+    @classmethod
+    def of(cls, sizes: NDArray[np.float64]) -> _Split | None:
+        """Return the division of sizes; None without a part to compare with."""
+        if len(sizes) <= _FEWEST_OTHERS or not np.isfinite(sizes).all():
+            return None
+        ordered = np.sort(sizes)
+        place = int(np.diff(ordered).argmax()) + 1
+        low, high = ordered[:place], ordered[place:]
+        odd = sizes >= high[0] if len(high) <= len(low) else sizes < high[0]
+        if high[0] == low[-1] or (~odd).sum() < _FEWEST_OTHERS:
+            return None
+        spread = float(max(np.ptp(low), np.ptp(high)))
+        apart = float(np.median(sizes[odd]) - np.median(sizes[~odd]))
+        return cls(odd, float(high[0] - low[-1]), spread, apart)
+
+    def is_of_units(self, near: float) -> bool:
+        """Whether two parts, which are clearly apart, differ about as much as two units do."""
+        of_units = min(abs(abs(self.apart) - np.log(each)) for each in _UNITS) < near
+        return bool(of_units) and self.gap > max(np.log(_TIMES), self.spread)
+
+
+def _odd_sizes(cells: _Cells, sizes: NDArray[np.float64]) -> tuple[list[int], float] | None:
+    """Return the parts with other sizes (2, cells), and how many times as large they are."""
+    found: dict[int, float] = {}
+    for label in np.unique(cells.label):
+        own = cells.label == label
+        split = _Split.of(sizes[0, own])
+        if split is not None and split.is_of_units(_NEAR):
+            large = sizes[1, own]
+            apart = np.median(large[split.odd]) - np.median(large[~split.odd])
+            if abs(apart - split.apart) < _SAME:
+                found |= dict.fromkeys(cells.part[own][split.odd].tolist(), split.apart)
+    every = _Split.of(sizes[0])
+    if not found and every is not None and every.is_of_units(_EXACT) and every.spread < _ALIKE:
+        found = dict.fromkeys(cells.part[every.odd].tolist(), every.apart)
+    larger = [part for part, apart in found.items() if apart > 0]
+    odd = larger if 2 * len(larger) >= len(found) else [*found.keys() - larger]
+    return (sorted(odd), float(np.exp(np.median([found[each] for each in odd])))) if odd else None
+
+
+def _about_swapped(means: NDArray[np.float64], cells: _Cells, parts: Parts) -> Iterator[Notice]:
+    """Yield a warning if two channels, with means (cells, channels), are swapped in a part.
+
+    In all other parts, of the same class, too, each channel has a range of its own.
+    """
+    for place, (label, part) in enumerate(zip(cells.label, cells.part, strict=True)):
+        others = means[cells.part != part]
+        alike = (cells.label == label) & (cells.part != part)
+        if len(others) < _FEWEST_OTHERS or not alike.any():
+            continue
+        low, high = others.min(axis=0), others.max(axis=0)
+        own = means[place]
+        for one, other in combinations(range(means.shape[1]), 2):
+            gap = max(low[other] - high[one], low[one] - high[other])
+            clear = 4 * gap > max(high[one] - low[one], high[other] - low[other])
+            near = all(
+                low[there] - gap / 4 < own[here] < high[there] + gap / 4
+                for here, there in ((one, other), (other, one))
+            )
+            if clear and near:
+                text = (
+                    f"in {quoted(parts.names[part])}, channel {one + 1} has values as channel "
+                    f"{other + 1} in all others, and the other way round; if they are swapped, "
+                    "exchange them"
+                )
+                yield Notice("swapped", text, warning=True)
+                return
