@@ -153,8 +153,8 @@ class DataSpace:
     def top(self, state: ChipState) -> int:
         """Return where the next byte on the stack goes."""
         place = self.place(*state.stack)
-        if not isinstance(place, int):
-            raise Unproven("the stack pointer is unknown")
+        if not isinstance(place, int) or place < OFFSETS:
+            raise Unproven("the stack is elsewhere than before the call")
         return place
 
 

@@ -88,6 +88,7 @@ class PredictionProof:
         self.variables = variables_of(program, prefix)
         self.machine = Machine(program, ACTIONS, initial_bytes(program, self.variables))
         self.explorer = Explorer(self.machine, most_steps)
+        self._left: list[dict[int, Any]] = []  # memory behind each function, before the next one
         maximum = model.quantizer.maximum
         self.inputs = [Root(f"x{i}", np.arange(maximum + 1)) for i in range(model.n_features)]
         bytes_ = [Byte(variable(root), 0) for root in self.inputs]
@@ -194,6 +195,8 @@ class PredictionProof:
             answers.check_scores(asked, place)
         for state in endings:
             answers.check_class(state)
+        for memory in self._left:
+            self._check_carried(memory)
 
     def _check_kept(self, start: ChipState, end: ChipState) -> None:
         for number in (1, *_KEPT):
@@ -204,8 +207,12 @@ class PredictionProof:
             raise Unproven("the stack pointer is not restored")
         if end.flags[INTERRUPTS] is not start.flags[INTERRUPTS]:
             raise Unproven("the interrupts are not as before")
+        self._left.append(end.memory)
+
+    def _check_carried(self, memory: dict[int, Any]) -> None:
+        """Refuse memory behind a function with which another prediction could differ."""
         for place in self.machine.carried:
-            value = end.memory.get(place, self.machine.initial[place])
+            value = memory.get(place, self.machine.initial[place])
             if not same(value, self.machine.initial[place]):
                 inside = (v for v in self.variables if v.address <= place < v.address + v.size)
                 name = next(inside).name
@@ -215,10 +222,12 @@ class PredictionProof:
         """Return the address of the scores, and the state behind the function that returns it."""
         asking = state.copy()
         asking.masks, asking.facts, asking.frames, asking.calls = {}, (), [], []
-        asking.registers = [None, 0, *[None] * 30]
+        for number in set(range(32)).difference(_KEPT, (1,)):
+            asking.registers[number] = None
         self.machine.enter(asking, self.entry("scores")[0])
         explorer = Explorer(self.machine, 1_000)
         (end,) = explorer.run(asking)
+        self._check_kept(asking, end)
         low, high = end.registers[_ARGUMENT : _ARGUMENT + 2]
         if not isinstance(low, int) or not isinstance(high, int):
             raise Unproven("the place of the scores depends on inputs")

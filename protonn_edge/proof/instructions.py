@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from protonn_edge.avr.instruction_set import TAKEN_BRANCH
 from protonn_edge.avr.instructions import Decoded
 from protonn_edge.avr.liveness import pointer_of
 from protonn_edge.proof.data_space import OFFSETS
@@ -226,6 +227,8 @@ def _address(machine: Machine, state: ChipState, here: Decoded) -> int | tuple[R
     r = state.registers
     if here.moved is None:
         return machine.place(r[pointer], r[pointer + 1], here.operands.get("q", 0))
+    if here.operands["d"] & ~1 == pointer:
+        raise Unproven("a pointer that moves is read or written itself, which is undefined")
     before = r[pointer], r[pointer + 1]
     r[pointer : pointer + 2] = machine.moved(*before, -1 if here.decrements else 1)
     return machine.place(*(r[pointer : pointer + 2] if here.decrements else before))
@@ -329,6 +332,8 @@ def _ijmp(machine: Machine, state: ChipState, _: Operands, __: Decoded) -> None:
 
 
 def _branch(machine: Machine, state: ChipState, o: Operands, here: Decoded) -> Fork | None:
+    if o["k"] == here.end:  # whether it is taken cannot be seen by its place
+        state.cycles = state.cycles[0], state.cycles[1] + TAKEN_BRANCH
     bit = machine.arithmetic.bit(state.flags[o["s"]])
     ways = (o["k"], here.end) if here.name == "brbs" else (here.end, o["k"])
     return _fork(machine, state, bit, *ways)

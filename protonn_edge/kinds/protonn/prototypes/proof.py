@@ -262,7 +262,9 @@ class _Invariant(_Loop):
         if not isinstance(rbf, Byte):
             raise Unproven("an RBF is no function of the distance")
         root, found = self.machine.algebra.array(rbf)
-        of = constant(0) if root.of is None or root.dropped else root.of
+        of = root.of
+        if of is None or root.dropped:
+            raise Unproven("an RBF is no function of the distance")
         factor = factor_of(distance, of)
         rest = minus(distance, scaled(of, factor))
         for each, mask in state.masks.items():
@@ -355,9 +357,9 @@ class _Invariant(_Loop):
 
 
 def _check_unchanged(state: ChipState, before: dict[int, Any], own: range) -> None:
-    """Refuse a part of the loop that changes anything but its own."""
-    for place, value in state.memory.items():
-        if place not in own and value is not before.get(place):
+    """Refuse a part of the loop that changes, or takes off the stack, anything but its own."""
+    for place in state.memory.keys() | before.keys():
+        if place not in own and state.memory.get(place) is not before.get(place):
             raise Unproven("the loop over prototypes changes another variable")
 
 
