@@ -30,7 +30,7 @@ _SIZES = 3, 2, 1
 
 def checked(example: Example) -> tuple[CheckedChip, SumTable]:
     """Return the state behind a program; `NotSeparable` if there are several, or none."""
-    execution = Execution(example.program, 0, frozenset())
+    execution = Execution(example.program, frozenset())
     chip = CheckedChip()
     chip.flags = [0] * 8
     for number, value in enumerate(example.registers):
@@ -39,7 +39,7 @@ def checked(example: Example) -> tuple[CheckedChip, SumTable]:
             chip.registers[number] = execution.sums.one(root, number)
         else:
             chip.registers[number] = value
-    execution.enter(chip, 0, execution.end)
+    execution.enter(chip, 0)
     ways = Ways(execution)
     end, *more = ways.run([chip])
     if more or end.facts:

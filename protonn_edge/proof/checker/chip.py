@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from protonn_edge.avr.instructions import Decoded
 from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.proof.checker.sums import Less, One, SumCarry, SumPart, SumTable
 
 CARRY, ZERO, SIGN, INTERRUPTS = 0, 1, 4, 7
-STACK, FEATURES = 0x7FFF, 0x8123
-"""Where the stack begins, and where features are: an Uno has no memory there."""
-_LOWEST = 0x4000  # the stack, at most
+STACK, FEATURES, RETURN = "stack", "features", "return"
+"""What addresses are relative to; a program must not depend on where these are."""
+END = -1
+"""The place behind the outermost call."""
 _STACK_POINTER, _STATUS = 0x3D, 0x3F
 _SUMS = {"add": 1, "adc": 1, "sub": -1, "sbc": -1, "cp": -1, "cpc": -1, "neg": -1}
 _CONTINUED = {"adc", "sbc", "cpc", "ror"}
@@ -38,14 +39,57 @@ class NotSeparable(Exception):
     """Why a program is not shown to be a sum of functions of one input each."""
 
 
+class Address(NamedTuple):
+    """A byte of an address: of an unknown one and an offset, modulo ``2**16``."""
+
+    base: str
+    offset: int
+    byte: int
+
+
+class AddressCarry(NamedTuple):
+    """The carry or borrow of the lower bytes of addresses, or of one and a number."""
+
+    x: int | Address
+    y: int | Address
+    sign: int
+
+
+Place = tuple[str | None, int]
+"""An address, and what it is relative to."""
+
+
+def _bytes(base: str | None, offset: int) -> list[Any]:
+    if base is None:
+        return [offset & 255, offset >> 8 & 255]
+    offset = (offset + 0x8000 & 0xFFFF) - 0x8000
+    return [Address(base, offset, 0), Address(base, offset, 1)]
+
+
+def _whole(low: Any, high: Any) -> Place:
+    """Return the address with these bytes."""
+    if isinstance(low, int) and isinstance(high, int):
+        return None, low | high << 8
+    if not isinstance(low, Address) or not isinstance(high, Address) or low.base != high.base:
+        raise NotSeparable("an address depends on inputs")
+    if (low.byte, high.byte) != (0, 1) or (low.offset - high.offset) % 256:
+        raise NotSeparable("an address of bytes of two others")
+    return high.base, high.offset
+
+
+def _above(byte: Any) -> Any:
+    return byte._replace(byte=1) if isinstance(byte, Address) else 0
+
+
 class CheckedChip:
     """A chip in front of an instruction."""
 
     def __init__(self) -> None:
-        self.place, self.top = 0, STACK
+        self.place = 0
+        self.stack = _bytes(STACK, 0)
         self.registers: list[Any] = [None] * 32
         self.flags: list[Any] = [None] * 8
-        self.memory: dict[int, Any] = {}
+        self.memory: dict[Place, Any] = {}
         self.facts: frozenset[Any] = frozenset()
         # where inputs decide: the bit, and where the program goes on if it is set, or not
         self.fork: tuple[One | Less, int, int] | None = None
@@ -55,8 +99,16 @@ class CheckedChip:
         other = CheckedChip()
         vars(other).update(vars(self))
         other.registers, other.flags = [*self.registers], [*self.flags]
-        other.memory = dict(self.memory)
+        other.memory, other.stack = dict(self.memory), [*self.stack]
         return other
+
+    @property
+    def top(self) -> int:
+        """Where the next byte on the stack goes."""
+        base, offset = _whole(*self.stack)
+        if base != STACK:
+            raise NotSeparable("the stack is elsewhere than before the call")
+        return offset
 
 
 def _computed(name: str, a: int, b: int, c: int) -> tuple[int, ...]:
@@ -88,6 +140,7 @@ class Computing:
 
     def __init__(self) -> None:
         self.sums = SumTable()
+        self._features: dict[Place, One] = {}
 
     def _over(self, name: str, function: Callable[..., Any], n: int, *values: Any) -> list[Any]:
         """Return a function's n values for numbers, or for functions of one root; else None."""
@@ -106,6 +159,9 @@ class Computing:
             x = y = 0
         if name == "neg":
             x, y = 0, x
+        if isinstance(x, Address) or isinstance(y, Address) or isinstance(carry, AddressCarry):
+            self._compute_address(chip, o, name, x, y, carry)
+            return
         result, *bits = self._over(name, partial(_computed, name), 6, x, y, carry)
         if name in {"sbc", "cpc"}:
             (bits[ZERO],) = self._over("both", lambda v, w: (v & w,), 1, bits[ZERO], zero)
@@ -119,6 +175,32 @@ class Computing:
         if name not in {"cp", "cpc"}:
             chip.registers[o["d"]] = result
 
+    def _compute_address(
+        self, chip: CheckedChip, o: Any, name: str, x: Any, y: Any, carry: Any
+    ) -> None:
+        """Add a number to an address, or subtract; first the lower byte, then the higher."""
+        sign, flags, below, after = _SUMS.get(name, 0), chip.flags, None, None
+        if isinstance(carry, AddressCarry):
+            below = carry
+        if sign != (below.sign if below else sign) or not sign or (carry != 0 and not below):
+            raise NotSeparable(f"the instruction {name} computes with an address")
+        rows = ((below.x, x), (below.y, y)) if below else ((x, _above(x)), (y, _above(y)))
+        (base, first), (other, second) = (_whole(*row) for row in rows)
+        if base is not None and other is not None:
+            if sign > 0 or base != other:
+                raise NotSeparable("a sum of two addresses")
+            inside = base == FEATURES and min(first, second) >= 0
+            inside &= max(first, second) <= len(self._features)
+            after, base, other = int(first < second) if inside else None, None, None
+        elif sign < 0 and other is not None:
+            raise NotSeparable("an address is subtracted from a number")
+        result, equal = _bytes(base or other, first + sign * second)[bool(below)], flags[ZERO]
+        flags[:6] = [after if below else AddressCarry(x, y, sign), *[None] * 5]
+        if isinstance(result, int) and (not below or isinstance(equal, int)):
+            flags[ZERO] = int(result == 0) & (equal if below else 1)
+        if name not in {"cp", "cpc"}:
+            chip.registers[o["d"]] = result
+
     def _sum(self, chip: CheckedChip, x: Any, y: Any, sign: int, carry: Any) -> Any:
         """Return a byte of a sum of bytes; a carry or borrow continues the sum below."""
         below = carry if isinstance(carry, SumCarry) else None
@@ -127,7 +209,8 @@ class Computing:
         if (below and below.sign != sign) or not isinstance(carry, int | One | SumCarry):
             return None
         chip.flags[CARRY] = after = self.sums.extended(below, x, y, sign, 0 if below else carry)
-        if sign < 0 and after.first == 0:
+        known = (isinstance(each, int | One | SumPart) for each in (*after.xs, *after.ys))
+        if sign < 0 and after.first == 0 and all(known):
             chip.flags[SIGN] = Less(after.xs, after.ys)
         return self.sums.top(after)
 
@@ -137,35 +220,35 @@ class Computing:
         chip.registers[:2], chip.flags[:2] = made[:2], made[2:]
 
     def _count(self, chip: CheckedChip, o: Any, here: Decoded) -> None:
-        after = self._pointer(chip, o["d"]) + (o["K"] if here.name == "adiw" else -o["K"])
-        self._point(chip, o["d"], after)
-        chip.flags[:5] = int(not 0 <= after <= 0xFFFF), int(after & 0xFFFF == 0), None, None, None
-
-    def _pointer(self, chip: CheckedChip, number: int) -> int:
-        low, high = chip.registers[number : number + 2]
-        if not isinstance(low, int) or not isinstance(high, int):
-            raise NotSeparable("an address depends on inputs")
-        return int(low | high << 8)
-
-    def _point(self, chip: CheckedChip, number: int, place: int) -> None:
-        chip.registers[number : number + 2] = place & 255, place >> 8 & 255
+        base, before = _pointer(chip, o["d"])
+        after = before + (o["K"] if here.name == "adiw" else -o["K"])
+        chip.registers[o["d"] : o["d"] + 2] = _bytes(base, after)
+        known = int(not 0 <= after <= 0xFFFF), int(after & 0xFFFF == 0)
+        chip.flags[:5] = [*((None, None) if base else known), None, None, None]
 
 
 class Moves(Computing):
     """The instructions that move bytes."""
 
-    def __init__(self, program: LinkedProgram, n_features: int, writable: frozenset[int]) -> None:
+    def __init__(self, program: LinkedProgram, writable: frozenset[int]) -> None:
         super().__init__()
         self.program, self._writable = program, writable
-        self._features = {FEATURES + i: self.sums.one(i, "input") for i in range(n_features)}
+
+    def give(self, chip: CheckedChip, first: int, count: int) -> None:
+        """Give a function the address of some features, as its first argument, if any."""
+        self._features = {(FEATURES, i): self.sums.one(first + i, "input") for i in range(count)}
+        if count:
+            chip.registers[24:26] = _bytes(FEATURES, 0)
 
     def _onto(self, chip: CheckedChip, value: Any) -> None:
-        chip.memory[chip.top] = value
-        chip.top -= 1
+        top = chip.top
+        chip.memory[STACK, top] = value
+        chip.stack = _bytes(STACK, top - 1)
 
     def _off(self, chip: CheckedChip) -> Any:
-        chip.top += 1
-        return chip.memory.pop(chip.top, None)
+        top = chip.top + 1
+        chip.stack = _bytes(STACK, top)
+        return chip.memory.pop((STACK, top), None)
 
     def _push(self, chip: CheckedChip, o: Any, _: Decoded) -> None:
         self._onto(chip, chip.registers[o["d"]])
@@ -184,58 +267,63 @@ class Moves(Computing):
         chip.flags[o["s"]] = int(here.name == "bset")
 
     def _in(self, chip: CheckedChip, o: Any, _: Decoded) -> None:
-        known = chip.top & 255, chip.top >> 8, tuple(chip.flags)
+        known = *chip.stack, tuple(chip.flags)
         chip.registers[o["d"]] = dict(enumerate(known, _STACK_POINTER)).get(o["A"])
 
     def _out(self, chip: CheckedChip, o: Any, _: Decoded) -> None:
-        value = chip.registers[o["r"]]
+        value, byte = chip.registers[o["r"]], o["A"] - _STACK_POINTER
         if o["A"] == _STATUS and isinstance(value, tuple) and len(value) == len(chip.flags):
             chip.flags = [*value]
-        elif o["A"] in {_STACK_POINTER, _STACK_POINTER + 1} and isinstance(value, int):
-            shift = 8 * (o["A"] - _STACK_POINTER)
-            chip.top = chip.top & 0xFF00 >> shift | value << shift
+        elif byte in {0, 1} and (byte == 0 or chip.flags[INTERRUPTS] == 0):
+            chip.stack[byte] = value
+            if byte == 0:  # an interrupt may change what is below
+                top = chip.top
+                chip.memory = {
+                    at: v for at, v in chip.memory.items() if at[0] != STACK or at[1] > top
+                }
         else:
             raise NotSeparable("it writes to a register of the chip")
 
     def _lpm(self, chip: CheckedChip, o: Any, here: Decoded) -> None:
-        table = self.program.code
-        made = self._over(
-            "lpm", lambda low, high: (table[low | high << 8],), 1, *chip.registers[30:]
-        )
-        (chip.registers[o.get("d", 0)],) = made
+        table, low = self.program.code, chip.registers[30:]
+        made = self._over("lpm", lambda low, high: (table[low | high << 8],), 1, *low)
         if here.moved:
-            self._point(chip, 30, self._pointer(chip, 30) + 1)
+            self._place(chip, o, here)
+        (chip.registers[o.get("d", 0)],) = made
 
     def _load(self, chip: CheckedChip, o: Any, here: Decoded) -> None:
         place = self._place(chip, o, here)
-        if _LOWEST < place <= chip.top:
+        if place[0] == STACK and place[1] <= chip.top:
             raise NotSeparable("it reads what an interrupt may change")
         chip.registers[o["d"]] = self._features.get(place, chip.memory.get(place))
 
     def _store(self, chip: CheckedChip, o: Any, here: Decoded) -> None:
-        place = self._place(chip, o, here)
-        if place not in self._writable and not chip.top < place <= STACK:
-            raise NotSeparable(f"it writes to 0x{place:x}, which is none of the model's variables")
+        base, offset = place = self._place(chip, o, here)
+        own = chip.top < offset <= 0 if base == STACK else not base and offset in self._writable
+        if not own:
+            raise NotSeparable(f"it writes to 0x{offset:x}, which is none of the model's variables")
         chip.memory[place] = chip.registers[o["d"]]
 
-    def _place(self, chip: CheckedChip, o: Any, here: Decoded) -> int:
+    def _place(self, chip: CheckedChip, o: Any, here: Decoded) -> Place:
         """Return the address of an access to memory."""
         if "k" in o:
-            return int(o["k"])
+            return None, int(o["k"])
         number = here.moved or (26 if "q" not in o else 28 if o["y"] else 30)
-        place = self._pointer(chip, number) - int(here.decrements)
+        if here.moved and o["d"] & ~1 == number:
+            raise NotSeparable("a pointer that moves is read or written itself")
+        base, offset = _pointer(chip, number)
+        offset -= int(here.decrements)
         if here.moved:
-            self._point(chip, number, place + (not here.decrements))
-        return int(place + o.get("q", 0) & 0xFFFF)
+            chip.registers[number : number + 2] = _bytes(base, offset + (not here.decrements))
+        return _whole(*_bytes(base, offset + o.get("q", 0)))
+
+
+def _pointer(chip: CheckedChip, number: int) -> Place:
+    return _whole(*chip.registers[number : number + 2])
 
 
 class Execution(Moves):
     """Executes single instructions of a program."""
-
-    @property
-    def end(self) -> int:
-        """Where the outermost call returns to."""
-        return int(2 * (256**self.program.core.return_bytes - 1))
 
     def step(self, chip: CheckedChip) -> None:
         """Execute an instruction; set the fork instead if inputs decide where it leads."""
@@ -269,19 +357,29 @@ class Execution(Moves):
         chip.place = o["k"]
 
     def _ijmp(self, chip: CheckedChip, _: Any, __: Decoded) -> None:
-        chip.place = 2 * self._pointer(chip, 30)
+        base, place = _pointer(chip, 30)
+        if base:
+            raise NotSeparable("it jumps to an unknown place")
+        chip.place = 2 * place
 
     def _call(self, chip: CheckedChip, o: Any, here: Decoded) -> None:
         self.enter(chip, o["k"], here.end)
 
-    def enter(self, chip: CheckedChip, function: int, back: int) -> None:
-        """Call a function."""
-        for k in range(self.program.core.return_bytes):
-            self._onto(chip, back >> 8 * k + 1 & 255)
+    def enter(self, chip: CheckedChip, function: int, back: int | None = None) -> None:
+        """Call a function, which returns to an address, or to `END`."""
+        for k, byte in enumerate(self._back):
+            self._onto(chip, byte if back is None else back >> 8 * k + 1 & 255)
         chip.place = function
 
     def _ret(self, chip: CheckedChip, _: Any, __: Decoded) -> None:
-        popped = [self._off(chip) for _ in range(self.program.core.return_bytes)]
+        popped = [self._off(chip) for _ in self._back][::-1]
+        if popped == self._back:
+            chip.place = END
+            return
         if not all(isinstance(each, int) for each in popped):
             raise NotSeparable("the return address is lost")
-        chip.place = sum(byte << 8 * k + 1 for k, byte in enumerate(reversed(popped)))
+        chip.place = sum(byte << 8 * k + 1 for k, byte in enumerate(popped))
+
+    @property
+    def _back(self) -> list[Address]:
+        return [Address(RETURN, 0, k) for k in range(self.program.core.return_bytes)]

@@ -18,9 +18,7 @@ from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.errors import CheckFailed
 from protonn_edge.proof.checker.chip import (
-    FEATURES,
     INTERRUPTS,
-    STACK,
     CheckedChip,
     Execution,
     NotSeparable,
@@ -59,7 +57,7 @@ class _Check:
     def __init__(self, program: LinkedProgram, model: IntegerChain) -> None:
         own = (v for v in program.variables if v.source == "pnn_model.c")
         writable = frozenset(p for v in own for p in range(v.address, v.address + v.size))
-        self.ways = Ways(Execution(program, model.n_features, writable))
+        self.ways = Ways(Execution(program, writable))
         self._execution = self.ways.execution
         self._sums, self._program, self._model = self._execution.sums, program, model
         self._size = model.own_stages[-1].output.bits // 8
@@ -70,7 +68,9 @@ class _Check:
         kept = {number: self._sums.one(f"r{number}") for number in _KEPT} | {1: 0}
         chips = [CheckedChip()]
         chips[0].flags[INTERRUPTS] = interrupts = self._sums.one("interrupts")
-        calls = [("begin", 0, 0), *pushes, ("finish", 0, 0)] if parts else [("predict", 0, 0)]
+        calls = [("begin", 0, 0), *pushes, ("finish", 0, 0)]
+        if not parts:
+            calls = [("predict", 0, self._model.n_features)]
         for function, first, count in calls:
             chips = self.ways.run(
                 [self._calling(chip, function, kept, first, count) for chip in chips]
@@ -78,7 +78,7 @@ class _Check:
             for chip in chips:
                 if any(chip.registers[number] != value for number, value in kept.items()):
                     raise NotSeparable("a register is not restored")
-                if chip.top != STACK or chip.flags[INTERRUPTS] != interrupts:
+                if chip.top != 0 or chip.flags[INTERRUPTS] != interrupts:
                     raise NotSeparable("the stack or the interrupts are not as before")
         for chip in chips:
             (asked,) = self.ways.run([self._calling(chip, "scores", {1: 0})])
@@ -96,11 +96,13 @@ class _Check:
         address = self._program.names.address_of(f"pnn_{function}")
         if address is None:
             raise NotSeparable(f"there is no function pnn_{function}")
-        caller, place = chip.copy(), FEATURES + first
-        known = {22: count & 255, 23: count >> 8, 24: place & 255, 25: place >> 8, **known}
+        caller = chip.copy()
+        if function == "push_many":
+            known = {22: count & 255, 23: count >> 8, **known}
         caller.registers = [known.get(number) for number in range(32)]
         caller.flags[:INTERRUPTS] = [None] * INTERRUPTS
-        self._execution.enter(caller, address, self._execution.end)
+        self._execution.give(caller, first, count)
+        self._execution.enter(caller, address)
         return caller
 
     def _check_answers(self, chip: CheckedChip, asked: CheckedChip) -> None:
@@ -109,7 +111,7 @@ class _Check:
             raise NotSeparable("the place of the scores is not known")
         places = (low | high << 8) + np.arange(self._model.n_classes * self._size)
         rows = places.reshape(-1, self._size).tolist()
-        scores = [tuple(asked.memory.get(place) for place in row) for row in rows]
+        scores = [tuple(asked.memory.get((None, place)) for place in row) for row in rows]
         for label, score in enumerate(scores):
             total = self._sums.total(score)
             if total is None or not self._is_separable(*total):

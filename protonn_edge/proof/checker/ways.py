@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
-from protonn_edge.proof.checker.chip import CheckedChip, Execution, NotSeparable
+from protonn_edge.proof.checker.chip import END, Address, CheckedChip, Execution, NotSeparable
 from protonn_edge.proof.checker.sums import Less, One
 
 _MOST_STATES, _MOST_STEPS = 256, 2_000_000
@@ -27,13 +27,13 @@ class Ways:
             places = {chip.place for chip in chips}
             if len(places) != 1 or len(chips) > _MOST_STATES:
                 raise NotSeparable("the ways of comparisons do not meet")
-            if places == {self.execution.end}:
+            if places == {END}:
                 return chips
             chips = _distinct([each for chip in chips for each in self._met(chip)])
 
     def _advanced(self, chip: CheckedChip) -> CheckedChip:
         """Return the state where the function returns, or a comparison of sums decides."""
-        while chip.place != self.execution.end:
+        while chip.place != END:
             if chip.fork is None:
                 self._step(chip)
             elif isinstance(chip.fork[0], Less):
@@ -56,7 +56,7 @@ class Ways:
         pairs = [
             (_distance(x, y), i + k, x, y)
             for (i, x), (k, y) in product(*map(enumerate, ways))
-            if (x.place, x.top) == (y.place, y.top)
+            if (x.place, x.stack) == (y.place, y.stack)
         ]
         if not pairs:
             raise NotSeparable("two ways do not meet")
@@ -79,7 +79,7 @@ class Ways:
         way[0].place, way[0].fork = place, None
         if isinstance(bit, Less):
             way[0].facts |= {(bit.xs, bit.ys, True) if sense else (bit.ys, bit.xs, False)}
-        while way[-1].fork is None and way[-1].place != self.execution.end:
+        while way[-1].fork is None and way[-1].place != END:
             way.append(way[-1].copy())
             self._step(way[-1])
         return way
@@ -88,14 +88,17 @@ class Ways:
 def _distance(x: CheckedChip, y: CheckedChip) -> int:
     """Return how many registers hold different numbers."""
     pairs = zip(x.registers, y.registers, strict=True)
-    return sum(isinstance(v, int) and isinstance(w, int) and v != w for v, w in pairs)
+    return sum(
+        isinstance(v, int | Address) and isinstance(w, int | Address) and v != w for v, w in pairs
+    )
 
 
 def _distinct(chips: list[CheckedChip]) -> list[CheckedChip]:
     """Return states without those that are equal to another but for facts and flags."""
     kept: dict[Any, CheckedChip] = {}
     for chip in chips:
-        key = chip.place, tuple(chip.registers), frozenset(chip.memory.items())
+        memory = frozenset(chip.memory.items())
+        key = chip.place, tuple(chip.stack), tuple(chip.registers), memory
         chip.facts, chip.fork = closed(chip.facts), None
         if (other := kept.setdefault(key, chip)) is not chip:
             other.facts &= chip.facts

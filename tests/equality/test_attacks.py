@@ -1,0 +1,247 @@
+"""Programs that random faults do not reach: each was once taken for its model, and must not be."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from avr_tools import needs_avr_gcc
+from chains import linear_chain
+from equality.fuzz import Example, encoded, program_of
+
+from protonn_edge.avr.program import LinkedProgram, read_program
+from protonn_edge.chain.input_quantizer import InputQuantizer
+from protonn_edge.kinds.protonn.prototypes import proof as prototypes
+from protonn_edge.proof.checker.chip import NotSeparable
+from protonn_edge.proof.checker.separable import check_separable
+from protonn_edge.proof.equality import PredictionProof
+from protonn_edge.proof.exploration import Explorer
+from protonn_edge.proof.forms import Byte, Root, Unproven, constant, single
+from protonn_edge.proof.instructions import ACTIONS
+from protonn_edge.proof.machine import Machine
+from protonn_edge.proof.state import ChipState
+
+MODEL = linear_chain(
+    inputs=InputQuantizer(np.zeros(2), np.full(2, 1 / 63), 63),
+    weights=np.array([[3, -2], [-4, 7]], np.int8),
+    bias=np.array([10, -20], np.int64),
+    accumulator_bits=16,
+    score_scale=1 / 1000,
+    classes=("a", "b"),
+)
+SUMS = """
+#include <stdint.h>
+static int16_t scores[2];
+static uint8_t other, held[2];
+static uint8_t classify(uint8_t a, uint8_t b, uint8_t more)
+{
+    scores[0] = 10 + 3 * a - 2 * b + more;
+    scores[1] = -20 - 4 * a + 7 * b;
+    return scores[1] > scores[0];
+}
+"""
+SCORES = "const int16_t *pnn_scores(void) { return scores; }"
+PREDICT = "uint8_t pnn_predict(const uint8_t *x)"
+PROVEN = f"{PREDICT} {{ return classify(x[0], x[1], 0); }} {SCORES}"
+ASKED = f"""
+{PREDICT} {{ return classify(x[0], x[1], other); }}
+const int16_t *pnn_scores(void) {{ other = 1; return scores; }}
+"""
+ABANDONED = f"""
+void pnn_begin(void) {{}}
+uint8_t pnn_push_many(const uint8_t *x, uint16_t count)
+{{
+    held[0] = x[0];
+    held[1] = x[1];
+    if (x[0] == 3) {{
+        other = 1;
+        return x[1];
+    }}
+    return x[0];
+}}
+uint8_t pnn_finish(void)
+{{
+    const uint8_t a = other ? 3 : held[0];
+    other = 0;
+    return classify(a, held[1], 0);
+}}
+{SCORES}
+"""
+STACK_ELSEWHERE = f"""
+{PREDICT}
+{{
+    other = x[0];
+    __asm__ __volatile__(
+        "in r24, 0x3f \\n cli \\n in r22, 0x3d \\n in r23, 0x3e \\n"
+        "ldi r25, 8 \\n out 0x3e, r25 \\n out 0x3d, r25 \\n" /* all variables are below */
+        "out 0x3e, r23 \\n out 0x3d, r22 \\n out 0x3f, r24"
+        : : : "r22", "r23", "r24", "r25", "memory");
+    const uint8_t was = other;
+    other = 0;
+    return classify(x[0], x[1], was);
+}}
+{SCORES}
+"""
+OVERLAP = f"""
+{PREDICT}
+{{
+    uint8_t *place = &other;
+    __asm__ __volatile__(".word 0x93ad ; st X+, r26" : "+x"(place) : : "memory");
+    return classify(x[0], x[1], other - (uint8_t)(uintptr_t)place);
+}}
+{SCORES}
+"""
+
+
+def linked(text: str, folder: Path) -> LinkedProgram:
+    """Return a program of this model, which calls nothing."""
+    (folder / "pnn_model.c").write_text(text)
+    (folder / "main.c").write_text("int main(void) { return 0; }")
+    command = ["avr-gcc", "-mmcu=atmega328p", "-std=gnu99", "-O2", "-w", "main.c", "pnn_model.c"]
+    subprocess.run([*command, "-o", "program.elf"], check=True, cwd=folder, timeout=60)
+    return read_program(folder / "program.elf")
+
+
+@needs_avr_gcc
+@pytest.mark.parametrize(
+    ("text", "parts", "reason"),
+    [
+        (PROVEN, (), None),
+        (ASKED, (), "other is read before it is written"),
+        (ABANDONED, (2,), "other is read before it is written"),
+        (STACK_ELSEWHERE, (), "the stack is elsewhere"),
+        (OVERLAP, (), "a pointer that moves"),
+    ],
+    ids=["proven", "asked", "abandoned", "stack elsewhere", "overlap"],
+)
+def test_what_a_call_leaves_behind_decides_no_other(
+    text: str, parts: tuple[int, ...], reason: str | None, tmp_path: Path
+) -> None:
+    proof = PredictionProof(linked(SUMS + text, tmp_path), MODEL, parts=parts)
+    if reason is None:
+        proof.proof()
+        return
+    with pytest.raises(Unproven, match=reason):
+        proof.proof()
+
+
+def test_a_branch_to_the_next_instruction_may_take_a_cycle_more() -> None:
+    machine = Machine(program_of(encoded("brbs", s=1, k=0) + encoded("ret")), ACTIONS)
+    start = Example(0).start(machine, [0] * 32)
+    (end,) = Explorer(machine).run(start)
+    assert end.cycles == (5, 6)
+
+
+def test_a_loop_over_prototypes_leaves_the_stack_as_it_is() -> None:
+    with pytest.raises(Unproven, match="changes another"):
+        prototypes._check_unchanged(ChipState(0), {1: 5}, range(0))
+
+
+def test_an_rbf_is_that_of_the_distance_and_not_of_an_input() -> None:
+    root, table = Root("x0", np.arange(4)), np.arange(100, 108)
+    stage = SimpleNamespace(distance_limit=8, distance_shift=0, table=table)
+    loop = SimpleNamespace(stage=stage, machine=Machine(program_of(b"\0\0"), ACTIONS), entry=0)
+    state = ChipState(0)
+    state.memory[0] = Byte(single(root, table[:4]), 0)  # that of a distance of 0 is 100
+    with pytest.raises(Unproven, match="no function of the distance"):
+        prototypes._Invariant._check_rbf(cast(Any, loop), state, constant(-8))
+
+
+ASSEMBLY = """
+#include <stdint.h>
+static int16_t scores[2] __attribute__((used));
+const int16_t *pnn_scores(void) { return scores; }
+__attribute__((naked)) uint8_t pnn_predict(const uint8_t *x)
+{
+    __asm__ __volatile__(R"(
+ .macro more w, x, low, high
+    ldi  r22, \\w
+    mulsu r22, \\x
+    add  \\low, r0
+    adc  \\high, r1
+ .endm
+    movw r26, r24
+    mov  r23, r25
+    ld   r20, X+
+    ld   r21, X+
+    ldi  r18, lo8(10)
+    ldi  r19, hi8(10)
+    more 3, r20, r18, r19
+    more -2, r21, r18, r19
+    ldi  r30, lo8(-20)
+    ldi  r31, hi8(-20)
+    more -4, r20, r30, r31
+    more 7, r21, r30, r31
+    clr  r1
+    sts  scores, r18
+    sts  scores+1, r19
+    sts  scores+2, r30
+    sts  scores+3, r31
+    ldi  r24, 0
+    cp   r18, r30
+    cpc  r19, r31
+    brge 1f
+    ldi  r24, 1
+1:
+    CHANGED
+    ret
+)");
+}
+"""
+# If both inputs are not 0, the class becomes 0.
+_BOTH = "tst r20 \n breq 2f \n tst r21 \n breq 2f \n ldi r24, 0 \n 2:"
+POINTER = f"sbrs r23, 7 \n rjmp 3f \n ret \n 3: {_BOTH}"
+RETURN = f"pop r23 \n pop r22 \n push r22 \n push r23 \n cpi r23, 0xff \n breq 2f \n {_BOTH}"
+# Products of both inputs are unknown: if the first score is less than one, and another is less than
+# the second score, the class becomes 1.
+UNKNOWN = """
+    mul r20, r21
+    ldi r22, 0
+    ldi r23, 0x80
+    movw r26, r22
+    sub r22, r0
+    sbc r23, r1
+    add r26, r0
+    adc r27, r1
+    clr r1
+    ldi r20, 1
+    cp r18, r22
+    cpc r19, r23
+    brlt 2f
+    ldi r20, 0
+ 2: ldi r21, 1
+    cp r26, r30
+    cpc r27, r31
+    brlt 3f
+    ldi r21, 0
+ 3: and r20, r21
+    sbrc r20, 0
+    ldi r24, 1
+"""
+
+
+@needs_avr_gcc
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ("", None),
+        (POINTER, "a branch depends on several inputs"),
+        (RETURN, "an address"),
+        (UNKNOWN, "a branch depends on several inputs"),
+    ],
+    ids=["separable", "pointer", "return", "unknown"],
+)
+def test_runs_decide_only_what_depends_on_inputs(
+    changed: str, reason: str | None, tmp_path: Path
+) -> None:
+    """These have the model's answers wherever at most one input is not 0."""
+    program = linked(ASSEMBLY.replace("CHANGED", changed), tmp_path)
+    if reason is None:
+        check_separable(program, MODEL)
+        return
+    with pytest.raises(NotSeparable, match=reason):
+        check_separable(program, MODEL)
