@@ -173,7 +173,7 @@ def load_export_board(name: str) -> Board:
 
 def _load(name: str, names: Callable[[], list[str]]) -> Board:
     shelf = _EXPORTED if name in _EXPORTED.names() else _SHELF
-    name, facts, source = shelf.read(name, names())
+    name, facts, source = shelf.read(name, names)
     return Board(name=name, environment=name, **read_facts(facts, source))
 
 

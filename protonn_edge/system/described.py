@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -52,19 +52,19 @@ class Shelf:
         return sorted(name.removesuffix(".toml") for name in files if name.endswith(".toml"))
 
     def read(
-        self, name: str, offered: Sequence[str] | None = None
+        self, name: str, offered: Callable[[], Sequence[str]] | None = None
     ) -> tuple[str, dict[str, Any], str]:
         """Return the name, the content and the displayed name of a file.
 
         `name` is a file's name in the folder without its suffix, or a path that ends in .toml.
-        Raises `InputError` if there is no such file, with all names or those `offered`, or it is
-        not TOML.
+        Raises `InputError` if there is no such file, with all names or those `offered`, which are
+        only asked for then, or it is not TOML.
         """
         is_path = name.endswith(".toml")
         if is_path:
             self._check_name(Path(name))
         elif name not in self.names():
-            raise self.unknown(name, offered or self.names())
+            raise self.unknown(name, (offered or self.names)())
         path = Path(name) if is_path else Path(str(resources.files(self.package)), f"{name}.toml")
         source = name if is_path else path.name
         return path.stem, self._facts(path, source), source
