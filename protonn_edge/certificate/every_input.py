@@ -130,8 +130,9 @@ def _sentence(model: IntegerChain, plan: Plan) -> str:
     others = [f"pnn_{name}" for name in model.policy.c_functions]
     verb = "are" if others[1:] else "is"
     left_out = f"; {' and '.join(others)} {verb} not part of the claim" if others else ""
+    answers = " or ".join(["the class", *(f'"{each.name}"' for each in model.policy.other_answers)])
     return (
-        f"{function} of the linked program computes the scores and the class of the integer model "
+        f"{function} of the linked program computes the scores and {answers} of the integer model "
         f"for every input{left_out}"
     )
 

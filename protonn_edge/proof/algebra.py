@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from protonn_edge.proof.choices import ChoiceRoots
 from protonn_edge.proof.forms import (
     Bit,
     Byte,
@@ -27,12 +28,11 @@ from protonn_edge.proof.forms import (
     scaled,
     single,
 )
-from protonn_edge.proof.roots import Roots
 
 _BYTES = 256
 
 
-class Bytes(Roots):
+class Bytes(ChoiceRoots):
     """Bytes as functions of roots."""
 
     def array(self, byte: Byte) -> tuple[Root, Integers]:
@@ -212,6 +212,9 @@ class Algebra(Bytes):
         if low == high or low > 0 or high < 0 or (low == 0 and not equal):
             return int(low == 0 == high if equal else high < 0)
         root = difference.root
+        if equal and root is None and high - low > self.WIDE and self.bounds(difference)[0] == 0:
+            # not less than 0, as a largest sum less another one: 0 if it is less than 1
+            return self.less(difference, constant(1))
         if root is None and ((x.tables and y.tables) or self.orders_sums):
             return Order(x, y, equal=equal)
         if root is not None:

@@ -2,28 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from protonn_edge.chain.integer_chain import IntegerChain
-from protonn_edge.proof.facts import ComparedSums, OrderFact
+from protonn_edge.chain.policy import ROOM, IntegerRule
+from protonn_edge.proof.algebra import Algebra
+from protonn_edge.proof.facts import OrderFact
 from protonn_edge.proof.forms import (
     Byte,
+    Order,
     Root,
+    SumChoice,
     SumForm,
     Unproven,
     Value,
     byte_of,
     congruent,
+    constant,
     expanded,
     minus,
+    plus,
     same,
     scaled,
+    variable,
 )
 from protonn_edge.proof.state import ChipState
+from protonn_edge.system.lazy import optional
 
+NOTHING = constant(0)
 _ANSWER = 24  # the register of a returned byte
+
+
+class RankedScores(NamedTuple):
+    """What rules compare: the two largest scores, and how near the nearest known point is."""
+
+    largest: SumForm
+    second: SumForm
+    nearest: SumForm
 
 
 class Different(Unproven):
@@ -35,11 +53,24 @@ class Different(Unproven):
 
 
 class ProvenAnswers:
-    """The scores of a model as forms, with which those of a program are compared."""
+    """The scores of a model as forms, with which those of a program are compared.
 
-    def __init__(self, sums: ComparedSums, model: IntegerChain, scores: list[SumForm]) -> None:
-        self._sums, self._scores = sums, scores
+    Only stages that know how near a point is to the `nearest` known one state that, as a form.
+    """
+
+    def __init__(
+        self,
+        algebra: Algebra,
+        model: IntegerChain,
+        scores: list[SumForm],
+        nearest: SumForm = NOTHING,
+    ) -> None:
+        self._algebra, self._sums, self._scores = algebra, algebra.sums, scores
         self._bits = model.own_stages[-1].output.bits
+        best, largest, second = ranked(algebra, scores, self._bits)
+        self._best = byte_of(best, 0)
+        self._rule = next((each for each in model.policy.rules if each.other_answers), None)
+        self._negative = _conditions(self._rule, RankedScores(largest, second, nearest))
 
     def check_scores(self, state: ChipState, place: int) -> None:
         """Refuse a state whose scores, at a place, are not the model's."""
@@ -53,27 +84,65 @@ class ProvenAnswers:
                     raise Different(sentence, found, wanted)
 
     def check_class(self, state: ChipState) -> None:
-        """Refuse a state that does not return the first class with the largest score."""
-        found = state.registers[_ANSWER]
-        if isinstance(found, int):
-            self._check_first_largest(state, found, None, None)
-        elif isinstance(found, Byte) and found.form.root is not None:
-            root, array = found.form.root, found.array()
-            mask = state.masks.get(root, np.ones(root.size, bool))
+        """Refuse a state that does not return the model's answer.
+
+        That is the first class with the largest score, or the answer of the first condition of a
+        rule that holds.
+        """
+        self._check_answer(state, state.registers[_ANSWER])
+
+    def _check_answer(self, state: ChipState, found: Any) -> None:
+        root = found.form.root if isinstance(found, Byte) else None
+        if isinstance(found, int) or equal_bytes(found, self._best):
+            self._check_known(state, found)
+        elif root is not None and root.part_of is not None:
+            self._check_choice(state, found, root, root.part_of[0])
+        elif root is not None:
+            mask, array = state.masks.get(root, np.ones(root.size, bool)), found.array()
             for label in np.unique(array[mask]):
-                self._check_first_largest(state, int(label), root, mask & (array == label))
+                each = state.copy()
+                each.narrow(root, array == label)
+                self._check_known(each, int(label))
         else:
             raise Unproven(f"the class is {found}")
 
-    def _check_first_largest(
-        self, state: ChipState, label: int, root: Root | None, mask: Any
-    ) -> None:
+    def _check_choice(self, state: ChipState, found: Byte, root: Root, choice: SumChoice) -> None:
+        """Refuse an answer between two if one of them is not that of its inputs."""
+        order = Order(choice.difference, constant(0))
+        for form, is_less in ((choice.less, True), (choice.other, False)):
+            each = state.copy()
+            each.facts += self._sums.told(order, sense=is_less)
+            self._check_answer(each, _where_it_is(found, root, form))
+
+    def _check_known(self, state: ChipState, found: int | Byte) -> None:
+        """Refuse a state that returns another class, or a class instead of a rule's answer."""
+        other = self._other_answer(state)
+        if other is not None:
+            if found != other:
+                raise Unproven(f"the answer is {found}, where the model's is {other}")
+        elif not equal_bytes(found, self._best):
+            assert isinstance(found, int)
+            self._check_first_largest(state, found)
+
+    def _other_answer(self, state: ChipState) -> int | None:
+        """Return what the model answers in a state that is no class; None if it is a class."""
+        algebra = self._algebra
+        algebra.facts, algebra.masks = state.facts, state.masks
+        bounds = [algebra.bounds(form, by_cuts=True) for form in self._negative]
+        algebra.forget()
+        if all(low >= 0 for low, _ in bounds):
+            return None
+        if self._rule is None or not any(high < 0 for _, high in bounds):
+            raise Unproven("the answer may be a class, or that of a rule")
+        return self._rule.other_answers[0].code
+
+    def _check_first_largest(self, state: ChipState, label: int) -> None:
         if label >= len(self._scores):
             raise Unproven(f"the class {label} of {len(self._scores)}")
         for other in range(len(self._scores)):
             difference = minus(self._scores[other], self._scores[label])
             limit = 0 if other > label else -1  # of equal ones, the first wins
-            if other == label or _at_most(difference, root, mask, limit):
+            if other == label or difference.high <= limit:
                 continue
             if any(_at_most(difference, each, own, limit) for each, own in state.masks.items()):
                 continue
@@ -95,6 +164,44 @@ class ProvenAnswers:
             for one in alike[0]
             for other in alike[1]
         )
+
+
+def ranked(
+    algebra: Algebra, scores: Sequence[SumForm], bits: int
+) -> tuple[SumForm, SumForm, SumForm]:
+    """Return the first class with the largest score, this score, and the second largest one.
+
+    As programs compute them: class by class, from no second score, which is the least number.
+    """
+    best, largest, second = constant(0), scores[0], constant(-1 << bits - 1)
+    for label, score in enumerate(scores[1:], 1):
+        difference = minus(largest, score)
+        not_larger = algebra.maximum(second, score)
+        second = algebra.chosen(difference, largest, not_larger)
+        best = algebra.chosen(difference, constant(label), best)
+        largest = algebra.maximum(largest, score)
+    return best, largest, second
+
+
+def _conditions(rule: IntegerRule | None, statistics: RankedScores) -> list[SumForm]:
+    """Return forms of which one is negative where a rule has its own answer."""
+    if rule is None:
+        return []
+    module = optional(f"{ROOM}.{rule.name}.proof")
+    if module is None or len(rule.other_answers) > 1:
+        raise Unproven(f"the answer may be {rule.other_answers[0].name}, which has no sums")
+    forms: list[SumForm] = module.negative(rule, statistics)
+    return forms
+
+
+def _where_it_is(found: Byte, root: Root, form: SumForm) -> int | Byte:
+    """Return a byte, which is a function of a root, where the root has the value of a form."""
+    if not form.tables:
+        return int(found.array()[form.constant - int(root.values[0])])
+    moved = minus(found.form, variable(root))
+    if moved.tables:
+        raise Unproven(f"the class is {found}")
+    return byte_of(plus(form, moved), 0)
 
 
 def equal_bytes(found: Any, wanted: Value) -> bool:
@@ -126,12 +233,8 @@ def _is_score(form: SumForm, score: SumForm, modulus: int) -> bool:
     return fits and _congruent(form, score, modulus)
 
 
-def _at_most(difference: SumForm, root: Root | None, mask: Any, limit: int) -> bool:
+def _at_most(difference: SumForm, root: Root, mask: Any, limit: int) -> bool:
     """Whether a difference is at most that, where a root is within a mask."""
-    if difference.high <= limit:
-        return True
-    if root is None:
-        return False
     if difference.root is root:
         return bool((difference.array()[mask] <= limit).all())
     if root.of is None:

@@ -60,7 +60,7 @@ class DataSpace:
 
         Only the addresses at `writable` distances from it are written.
         """
-        root = Root(name, values)
+        root = Root(name, values, is_address=True)
         if len(values) == 1:
             return root, int(values[0])
         place = (len(self._pointers) + 1) * OFFSETS + _BASE

@@ -65,6 +65,10 @@ class _Values:
         if root not in self._indices:
             if root.low_of is not None:
                 self._indices[root] = self.of(root.low_of) & 255
+            elif root.part_of is not None:
+                choice, bit = root.part_of
+                value = np.where(self.of(choice.difference) < 0, *map(self.of, choice[1:])) >> bit
+                self._indices[root] = (value - root.values[0]) % 256
             elif root.largest_of:
                 parts = (SumForm(number, dict(tables)) for number, tables in root.largest_of)
                 largest = np.max([self.of(each) for each in parts], axis=0)

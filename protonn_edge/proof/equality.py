@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from protonn_edge.chain.integer_stage import IntegerStage
 from protonn_edge.chain.registry import module_of_stage
 from protonn_edge.errors import CheckFailed
 from protonn_edge.proof.adapted import CallersArray, function_of
-from protonn_edge.proof.answers import ProvenAnswers
+from protonn_edge.proof.answers import NOTHING, ProvenAnswers
 from protonn_edge.proof.data_space import OFFSETS
 from protonn_edge.proof.exploration import Explorer
 from protonn_edge.proof.forms import (
@@ -69,6 +69,14 @@ class Proof:
     features: str
 
 
+class Executed(NamedTuple):
+    """The endings of a prediction, and what the model states of them."""
+
+    endings: list[ChipState]
+    scores: list[SumForm]
+    nearest: SumForm = NOTHING
+
+
 class PredictionProof:
     """A prediction of inputs that may be anything.
 
@@ -100,30 +108,27 @@ class PredictionProof:
 
     def proof(self) -> Proof:
         """Execute it, and compare all that it leaves behind with the model."""
-        others = [each.name for each in self.model.policy.other_answers]
-        if others:
-            raise Unproven(f"the answer may be {' or '.join(others)}, which depends on thresholds")
         start = self.start()
         try:
-            endings, scores = self._executed(start)
-            self._check(start, endings, scores)
+            executed = self._executed(start)
+            self._check(start, executed)
         except _OF_DAMAGED_CODE as failure:
             raise Unproven(f"the code is not that of functions: {failure}") from failure
         last = self.model.own_stages[-1]
         whole = not hasattr(module_of_stage(last.kind, "proof"), "executed")
+        endings = executed.endings
         cycles = spanned(endings) if whole else None
         written, features = self._written(endings), self.machine.callers.name
         return Proof(self.explorer.steps, len(endings), written, cycles, features)
 
-    def _executed(self, start: ChipState) -> tuple[list[ChipState], list[SumForm]]:
+    def _executed(self, start: ChipState) -> Executed:
         """Return the endings of the call, and the model's scores."""
         *before, last = (*self.model.feature_stages, *self.model.own_stages)
         module = module_of_stage(last.kind, "proof")
         if hasattr(module, "executed"):  # it has a loop whose data decide what is done
-            run: Any = cast(Any, module).executed
-            endings, scores = run(last, self, start, lambda: self.reference(before))
-            return endings, scores
-        return self.run(start), self.reference([*before, last])
+            run: Callable[..., Executed] = cast(Any, module).executed
+            return run(last, self, start, lambda: self.reference(before))
+        return Executed(self.run(start), self.reference([*before, last]))
 
     def run(self, start: ChipState) -> list[ChipState]:
         """Return the states behind the last call, from one in front of the first one."""
@@ -183,13 +188,14 @@ class PredictionProof:
 
     # ---- what is compared ----
 
-    def _check(self, start: ChipState, endings: Sequence[ChipState], scores: list[SumForm]) -> None:
+    def _check(self, start: ChipState, executed: Executed) -> None:
         """Refuse endings that differ from the model, or leave anything else behind."""
+        endings = executed.endings
         if not endings:
             raise Unproven("no path returns")
         for state in endings:
             self._check_kept(start, state)
-        answers = ProvenAnswers(self.machine.algebra.sums, self.model, scores)
+        answers = ProvenAnswers(self.machine.algebra, self.model, *executed[1:])
         for state in endings:
             place, asked = self.asked_for_scores(state)
             answers.check_scores(asked, place)

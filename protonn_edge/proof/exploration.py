@@ -18,10 +18,10 @@ from protonn_edge.avr import instruction_set
 from protonn_edge.avr.liveness import AT_RETURN, Live, Liveness
 from protonn_edge.avr.order import CallFrame, Flow, Position, flow_from
 from protonn_edge.avr.program import LinkedProgram
-from protonn_edge.proof.algebra import Algebra
+from protonn_edge.proof.choices import Parted
 from protonn_edge.proof.data_space import OFFSETS
-from protonn_edge.proof.facts import OrderFact, OrderFacts
-from protonn_edge.proof.forms import Bit, Byte, Impossible, Root, Unproven, byte_of, same
+from protonn_edge.proof.facts import OrderFacts, before_parting, decided
+from protonn_edge.proof.forms import Bit, Byte, Impossible, Root, Unproven, same
 from protonn_edge.proof.machine import RETURN, Fork, Machine
 from protonn_edge.proof.state import (
     INTERRUPTS,
@@ -267,19 +267,15 @@ class Explorer:
         if one.facts != other.facts:
             if differ:
                 return None
-            opposite, choose = _are_opposite(one.facts, other.facts), _if_same
-            if opposite:
-                choose = partial(_larger, algebra, *one.facts[-1][:2])
-            elif not _equal_registers(one, other, live):
+            before = before_parting(one.facts, other.facts)
+            if before is not None:
+                return _chosen(one, other, live, self.machine, before)
+            if not _equal_registers(one, other, live):
                 return None
-            state = _merged([one, other], live, self.machine, choose)
+            state = _merged([one, other], live, self.machine, _if_same)
             if state is not None:
-                common = algebra.sums.common
-                state.facts = one.facts[:-1] if opposite else common(one.facts, other.facts)
-                state.flags = [
-                    x if x is y or same(x, y) else None
-                    for x, y in zip(one.flags, other.flags, strict=True)
-                ]
+                state.facts = algebra.sums.common(one.facts, other.facts)
+                state.flags = _equal_flags(one, other)
             return state
         if len(differ) != 1:
             return None
@@ -316,26 +312,28 @@ class Explorer:
         return state
 
 
-def _larger(algebra: Algebra, x: int, y: int, values: list[Any]) -> Any:
-    """Return the value of two states, of which the first is on x < y, the other one on y <= x.
-
-    If the values are y and x, both are the larger of x and y; and so if one is on x <= y.
-    """
-    if same(*values):
-        return values[0]
-    forms = [algebra.sums.forms[number] for number in (y, x)]
-    bytes_ = all(form.low >= 0 and form.high < _BYTES for form in forms)
-    for value, form in zip(values, forms, strict=True):
-        bytes_ &= isinstance(value, Byte) and value.bit == 0 and value.form.equals(form)
-    return byte_of(algebra.maximum(*forms), 0) if bytes_ else None
-
-
-def _are_opposite(one: OrderFacts, other: OrderFacts) -> bool:
-    """Whether facts are the same but for the last ones, of which exactly one holds."""
-    if not one or not other or one[:-1] != other[:-1]:
-        return False
-    last, opposite = one[-1], other[-1]
-    return opposite == OrderFact(last.upper, last.lower, not last.strict)
+def _chosen(
+    one: ChipState, other: ChipState, live: Live, machine: Machine, before: OrderFacts
+) -> ChipState | None:
+    """Return the common state of two that differ in the last comparison alone."""
+    sums = machine.algebra.sums
+    if not decided(one.facts)[-1].strict:
+        one, other = other, one
+    x, y = (sums.forms[number] for number in decided(one.facts)[-1][:2])
+    parted = Parted(machine.algebra, x, y)
+    state = _merged([one, other], live, machine, parted.value)
+    if state is not None:
+        held = [each.form for each in state.registers if isinstance(each, Byte)]
+        compared = {number for fact in (*one.facts, *other.facts) for number in fact[:2]}
+        kept = {n for n in compared if any(sums.forms[n].equals(form) for form in held)}
+        both = (fact for fact in one.facts if fact.follows and fact in other.facts)
+        state.facts = (
+            *before,
+            *(fact for fact in both if kept.issuperset(fact[:2])),
+            *sums.inherited(one.facts, other.facts, parted.named, kept),
+        )
+        state.flags = _equal_flags(one, other)
+    return state
 
 
 def _spent(program: LinkedProgram, before: int, place: int) -> int:
@@ -352,6 +350,11 @@ def _spent(program: LinkedProgram, before: int, place: int) -> int:
 def _equal_registers(one: ChipState, other: ChipState, live: Live) -> bool:
     pairs = zip(one.registers, other.registers, strict=True)
     return all(same(x, y) for n, (x, y) in enumerate(pairs) if live.used >> n & 1)
+
+
+def _equal_flags(one: ChipState, other: ChipState) -> list[Any]:
+    pairs = zip(one.flags, other.flags, strict=True)
+    return [x if x is y or same(x, y) else None for x, y in pairs]
 
 
 def _if_same(values: list[Any]) -> Any:
@@ -393,9 +396,10 @@ def _merged(
     held = [[each.registers[number] for each in states] for number in range(32)]
     registers: list[Any] = []
     for number, values in enumerate(held):
-        value = values[0] if all(each is values[0] for each in values) else choose(values)
+        alike, used = all(each is values[0] for each in values), live.used >> number & 1
+        value = values[0] if alike else choose(values) if used else None
         registers.append(value)
-        if value is None and live.used >> number & 1 and None not in values:
+        if value is None and used and None not in values:
             low = number & 30  # of a pair, whose bytes may be of different forms
             two = pair and pair(held[low], held[low + 1])
             if not two:

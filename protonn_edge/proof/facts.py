@@ -2,25 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
+from itertools import permutations
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.proof.forms import Mask, Order, SumForm, minus
+from protonn_edge.proof.forms import Mask, Named, Order, SumForm, minus
 
 
 class OrderFact(NamedTuple):
-    """The first of two numbered sums is less than the other one, or not larger."""
+    """The first of two numbered sums is less than the other one, or not larger.
+
+    What `follows` from what both of two paths know is no comparison of the program.
+    """
 
     lower: int
     upper: int
     strict: bool
+    follows: bool = False
 
 
 OrderFacts = tuple[OrderFact, ...]
 _UNKNOWN = np.iinfo(np.int64).max
+
+
+def before_parting(one: OrderFacts, other: OrderFacts) -> OrderFacts | None:
+    """Return the comparisons before the last ones, if these alone differ: exactly one holds."""
+    one, other = decided(one), decided(other)
+    if not one or not other or one[:-1] != other[:-1]:
+        return None
+    last, opposite = one[-1], other[-1]
+    return one[:-1] if opposite == OrderFact(last.upper, last.lower, not last.strict) else None
+
+
+def decided(facts: OrderFacts) -> OrderFacts:
+    """Return the comparisons of the program among facts."""
+    return tuple(fact for fact in facts if not fact.follows)
 
 
 class ComparedSums:
@@ -64,14 +84,34 @@ class ComparedSums:
         """Whether a fact follows from others."""
         compared = {number for each in facts for number in each[:2]}
         more = tuple(sorted({fact.lower, fact.upper} - compared))
-        nodes, no_more, less = self.follows(facts, more)
-        at = nodes.index(fact.lower), nodes.index(fact.upper)
-        return bool(less[at] if fact.strict else no_more[at])
+        at, no_more, less = self.follows(facts, more)
+        place = at[fact.lower], at[fact.upper]
+        return bool(less[place] if fact.strict else no_more[place])
+
+    def inherited(
+        self, one: OrderFacts, other: OrderFacts, named: Sequence[Named], held: set[int]
+    ) -> OrderFacts:
+        """Return facts about choices that both of two sets of facts imply.
+
+        In the first, a choice is equal to its first sum; in the other one, to its second.
+        """
+        numbers = [tuple(map(self.number, each)) for each in named]
+        new, found = {each[0] for each in numbers}, []
+        for facts, place in ((one, 1), (other, 2)):
+            equal = [(each[0], each[place]) for each in numbers]
+            equal += [(y, x) for x, y in equal]
+            known = (*facts, *(OrderFact(x, y, strict=False) for x, y in equal))
+            found.append(self.follows(known, tuple(sorted(new | held))))
+        return tuple(
+            OrderFact(x, y, strict=all(less[at[x], at[y]] for at, _, less in found), follows=True)
+            for x, y in permutations(sorted(new | held), 2)
+            if new & {x, y} and all(no_more[at[x], at[y]] for at, no_more, _ in found)
+        )
 
     def _follows(
         self, facts: OrderFacts, more: tuple[int, ...]
-    ) -> tuple[tuple[int, ...], Mask, Mask]:
-        """Return sums, and which is not larger and which is less than which: all that follows."""
+    ) -> tuple[dict[int, int], Mask, Mask]:
+        """Return the places of sums, and which is not larger, and which is less, than which."""
         nodes = tuple(sorted({*more, *(n for fact in facts for n in fact[:2])}))
         at = {number: place for place, number in enumerate(nodes)}
         highest = self._highest_differences(nodes)
@@ -84,7 +124,7 @@ class ComparedSums:
             into, out = no_more[:, k, None], no_more[None, k]
             less |= (less[:, k, None] & out) | (into & less[None, k])
             no_more |= into & out
-        return nodes, no_more, less
+        return at, no_more, less
 
     def _highest_differences(self, nodes: tuple[int, ...]) -> NDArray[np.int64]:
         """Return the largest value of each difference of two sums, (n, n)."""

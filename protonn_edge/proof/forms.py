@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -49,6 +49,11 @@ class Root:
         If it is the lowest byte of a sum, that sum; proofs let it be any byte.
     largest_of : frozenset of tuple
         If it is a *maximum*, the constants and tables of the sums of which it is the largest.
+    part_of : tuple of SumChoice and int, or None
+        If it is a byte of a *choice*, the choice and the bit at which the byte begins; the highest
+        one has the sign.
+    is_address : bool
+        Whether it is the address of an array, of which only the distances from it are known.
     """
 
     _numbers = count()
@@ -63,12 +68,15 @@ class Root:
         factors: Sequence[Root] = (),
         low_of: SumForm | None = None,
         largest_of: Largest = frozenset(),
+        part_of: tuple[SumChoice, int] | None = None,
+        is_address: bool = False,
     ) -> None:
         self.name = name
         self.values = np.asarray(values, np.int64)
         self.size = len(self.values)
         self.of, self.dropped, self.boxes, self.factors = of, dropped, boxes, factors
-        self.low_of, self.largest_of = low_of, largest_of
+        self.low_of, self.largest_of, self.part_of = low_of, largest_of, part_of
+        self.is_address = is_address
         self.number = next(self._numbers)
 
     def __repr__(self) -> str:
@@ -154,6 +162,22 @@ class SumForm:
     def without(self, root: Root) -> SumForm:
         """Return the form without its table over a root."""
         return SumForm(self.constant, {r: t for r, t in self.tables.items() if r is not root})
+
+
+class SumChoice(NamedTuple):
+    """A value that is one sum where a difference is negative, and else another one."""
+
+    difference: SumForm
+    less: SumForm
+    other: SumForm
+
+
+class Named(NamedTuple):
+    """A choice, and the two sums between which it chooses."""
+
+    chosen: SumForm
+    less: SumForm
+    other: SumForm
 
 
 def constant(number: int) -> SumForm:

@@ -12,7 +12,6 @@ from protonn_edge.proof.facts import ComparedSums, OrderFacts
 from protonn_edge.proof.forms import (
     Impossible,
     Integers,
-    Largest,
     Mask,
     Root,
     SumForm,
@@ -25,11 +24,11 @@ from protonn_edge.proof.forms import (
     rest_of,
     scaled,
     single,
-    variable,
 )
 
 _MOST_PAIRS = 1 << 16  # values of two roots together
 _BYTES = 256
+_LATEST = 8  # comparisons
 
 
 class Roots:
@@ -54,7 +53,6 @@ class Roots:
         self._summed: dict[Root, Root | None] = {}
         self._pairs: dict[tuple[Root, Root], Root] = {}
         self._reduced: dict[Any, SumForm] = {}
-        self._maxima: dict[Largest, Root] = {}
 
     # ---- roots ----
 
@@ -145,26 +143,6 @@ class Roots:
                 form = plus(plus(rest, scaled(of, factor)), first)
         return form
 
-    def maximum(self, x: SumForm, y: SumForm) -> SumForm:
-        """Return the larger of two sums; of more than two, one root whatever their order."""
-        if x.high <= y.low or y.high <= x.low:
-            return y if x.high <= y.low else x
-        if len(x.tables.keys() | y.tables.keys()) == 1:
-            root = x.root or y.root
-            assert root is not None
-            return single(root, np.maximum(x.array(), y.array()))
-        parts: Largest = frozenset()
-        for form in (x, y):
-            root = form.root
-            whole = root is not None and root.largest_of and form.equals(variable(root))
-            one = frozenset({(form.constant, frozenset(form.tables.items()))})
-            parts |= root.largest_of if root and whole else one
-        if parts not in self._maxima:
-            values = np.arange(max(x.low, y.low), max(x.high, y.high) + 1)
-            name = f"maximum{len(self._maxima)}"
-            self._maxima[parts] = Root(name, values, largest_of=parts)
-        return variable(self._maxima[parts])
-
     def forget(self) -> None:
         """Compute for all inputs, not those of one state."""
         self.facts, self.masks = (), {}
@@ -183,10 +161,10 @@ class Roots:
                 first = factor * (int(inside.min()) << root.dropped)
                 last = factor * ((int(inside.max()) + 1 << root.dropped) - 1)
                 low, high = max(low, least + min(first, last)), min(high, most + max(first, last))
-        for fact in self.facts[-4:]:
-            lower, upper = self.sums.forms[fact.lower], self.sums.forms[fact.upper]
-            rest = minus(form, minus(lower, upper))
-            high = min(high, rest.high - fact.strict)
+        for fact in self.facts[-_LATEST:]:
+            difference = minus(self.sums.forms[fact.lower], self.sums.forms[fact.upper])
+            high = min(high, minus(form, difference).high - fact.strict)
+            low = max(low, plus(form, difference).low + fact.strict)
         return low, high
 
     def _domain(self, form: SumForm) -> tuple[int, int]:

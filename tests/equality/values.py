@@ -7,24 +7,30 @@ from typing import Any
 
 import numpy as np
 
-from protonn_edge.proof.forms import Bit, Byte, Order, Root, SumForm
+from protonn_edge.proof.forms import Bit, Byte, Order, Root, SumChoice, SumForm
 from protonn_edge.proof.machine import Machine
 from protonn_edge.proof.state import ChipState
 
-Inputs = Mapping[Root, int]
-"""The index of each input's value."""
+Inputs = dict[Root, int]
+"""The index of each input's value, and those of choices that are known."""
 
 
 def index_of(root: Root, inputs: Inputs) -> int:
     """Return which of its values a root has."""
-    if root in inputs:
-        return inputs[root]
+    if root not in inputs:
+        inputs[root] = _index_of(root, inputs)
+    return inputs[root]
+
+
+def _index_of(root: Root, inputs: Inputs) -> int:
     if root.factors:
         one, other = root.factors
         return index_of(one, inputs) * other.size + index_of(other, inputs)
     if root.largest_of:
         parts = (SumForm(number, dict(tables)) for number, tables in root.largest_of)
         return max(value_of(each, inputs) for each in parts) - int(root.values[0])
+    if root.part_of is not None:
+        return _index_of_part(root, *root.part_of, inputs)
     if root.low_of is not None:
         return value_of(root.low_of, inputs) & 255
     if root.of is not None:
@@ -33,6 +39,12 @@ def index_of(root: Root, inputs: Inputs) -> int:
         return int(index)
     (index,) = [k for k, box in enumerate(root.boxes) if is_within(box, inputs)]
     return index
+
+
+def _index_of_part(root: Root, choice: SumChoice, bit: int, inputs: Inputs) -> int:
+    is_less = value_of(choice.difference, inputs) < 0
+    number = value_of(choice.less if is_less else choice.other, inputs) >> bit
+    return (number - int(root.values[0])) % 256
 
 
 def is_within(masks: Mapping[Root, Any], inputs: Inputs) -> bool:

@@ -3,7 +3,9 @@
 In front of each prototype, the scores plus the votes of those in the list are the votes of all
 prototypes before it. The proof is in four parts: the invariant holds at the start; a prototype is
 listed, with the RBF of its distance, if and only if it is near; a full list, or the last one, is
-added to the scores, whatever is in it; and the decision is right for any scores.
+added to the scores, whatever is in it; and the decision is right for any scores. If the largest RBF
+is an answer, too, it is kept in the same way: that of the list and the largest one before it are
+the largest of all.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import numpy as np
 from protonn_edge.avr.liveness import registers_of
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.proof.answers import equal_bytes
-from protonn_edge.proof.equality import PredictionProof
+from protonn_edge.proof.equality import Executed, PredictionProof
 from protonn_edge.proof.forms import (
     Byte,
     Root,
@@ -36,6 +38,7 @@ from protonn_edge.proof.forms import (
 from protonn_edge.proof.state import INTERRUPTS, ChipState
 
 _LIST, _NEXT, _ROW, _POINTER = 26, 24, 22, 30  # pairs of registers
+_LARGEST = 29  # the register of the largest RBF, if that is an answer, too
 _ENTRY = 3  # bytes of an entry: an RBF, and the address of labels
 
 
@@ -44,12 +47,10 @@ def executed(
     proof: PredictionProof,
     start: ChipState,
     inputs: Callable[[], list[SumForm]],
-) -> tuple[list[ChipState], list[SumForm]]:
-    """Return the endings of a prediction, and its scores, which may be any numbers."""
+) -> Executed:
+    """Return the endings of a prediction, with its scores, which may be any numbers."""
     if stage.voters is not None:
         raise Unproven("taught examples vote")
-    if stage.gives_nearest:
-        raise Unproven("the largest RBF is an answer, too")
     loop = _Invariant(stage, proof, start)
     loop.check_coordinates(inputs())
     for number in range(stage.n_prototypes):
@@ -96,6 +97,10 @@ class _Loop:
         for number in range(32):
             if not held[number] and number not in self.untouched:
                 first.registers[number] = None
+        # of the prototypes that have voted: anything, as scores are
+        self.nearest = variable(Root("nearest", np.arange(int(stage.table.max()) + 1)))
+        if stage.gives_nearest:
+            first.registers[_LARGEST] = byte_of(self.nearest, 0)
         addresses = self.list.address + _ENTRY * np.arange(self.places)
         self.counts, self.entry = machine.pointer("list", addresses, range(_ENTRY))
 
@@ -124,7 +129,9 @@ class _Loop:
         return here.end
 
     def _check_start(self) -> None:
-        """Refuse a list that is not empty, or scores that are not 0."""
+        """Refuse a list that is not empty, or scores or a largest RBF that are not 0."""
+        if self.stage.gives_nearest and self.first.registers[_LARGEST] != 0:
+            raise Unproven("the largest RBF does not begin with 0")
         self._check_pair(self.first, _LIST, self.list.address)
         for pair in (_ROW, _POINTER):
             self._check_pair(self.first, pair, self.rows)
@@ -158,12 +165,12 @@ class _Loop:
             scores.append(total)
         return scores
 
-    def endings(self) -> tuple[list[ChipState], list[SumForm]]:
-        """Return the endings of the decision, for any scores."""
+    def endings(self) -> Executed:
+        """Return the endings of the decision, for any scores and any largest RBF."""
         state = self._with_untouched(self.done)
         scores = self._any_scores(state)
         self.explorer.stops, self.machine.algebra.orders_sums = frozenset(), False
-        return self.explorer.go_on([state]), scores
+        return Executed(self.explorer.go_on([state]), scores, self.nearest)
 
     def _with_untouched(self, place: int) -> ChipState:
         """Return a state behind the comparison of prototypes, which leaves other registers."""
@@ -171,6 +178,8 @@ class _Loop:
         state.place = place
         for number in set(range(32)).difference(self.untouched):
             state.registers[number] = None
+        if self.stage.gives_nearest:
+            state.registers[_LARGEST] = byte_of(self.nearest, 0)
         return state
 
     def _ends(self, state: ChipState) -> list[ChipState]:
@@ -322,10 +331,12 @@ class _Invariant(_Loop):
         state.registers[_LIST : _LIST + 2] = end & 255, end >> 8
         state.registers[_NEXT : _NEXT + 2] = (byte_of(variable(after), k) for k in range(2))
         sums, values = self._any_scores(state), np.arange(int(stage.table.max()) + 1)
+        nearest = self.nearest
         for entry in range(count):
             rbf, row = Root(f"e{entry}", values), Root(f"a{entry}", rows + stage.n_inputs)
             place = self.list.address + _ENTRY * entry
             state.memory[place] = byte_of(variable(rbf), 0)
+            nearest = self.machine.algebra.maximum(nearest, variable(rbf))
             for k in range(2):
                 state.memory[place + 1 + k] = byte_of(variable(row), k)
             for label, votes in enumerate(stage.labels.astype(np.int64)):
@@ -342,6 +353,10 @@ class _Invariant(_Loop):
                 self._check_pair(each, _LIST, self.list.address)
                 for pair in (_ROW, _POINTER):
                     self._check_pair(each, pair, variable(after))
+            if stage.gives_nearest:
+                if not equal_bytes(each.registers[_LARGEST], byte_of(nearest, 0)):
+                    raise Unproven("the largest RBF differs from the model's")
+                each.registers[_LARGEST] = self.first.registers[_LARGEST]
             self._check_kept(each)
             ends = mask & is_last if each.place == self.head else mask & ~is_last
             if each.place == self.some or ends.any():

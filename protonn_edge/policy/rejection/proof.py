@@ -1,0 +1,14 @@
+"""Thresholds as sums that are negative where the answer is "unknown"."""
+
+from __future__ import annotations
+
+from protonn_edge.policy.rejection.rule import IntegerRejection
+from protonn_edge.proof.answers import RankedScores
+from protonn_edge.proof.forms import SumForm, constant, minus
+
+
+def negative(rule: IntegerRejection, statistics: RankedScores) -> list[SumForm]:
+    """Return each statistic with a threshold, less that: the model rejects if one is negative."""
+    largest, second, nearest = statistics
+    compared = ((largest, rule.score), (nearest, rule.rbf), (minus(largest, second), rule.margin))
+    return [minus(form, constant(limit)) for form, limit in compared if limit]
