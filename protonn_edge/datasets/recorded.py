@@ -45,7 +45,7 @@ from protonn_edge.datasets.takes import (
 from protonn_edge.datasets.text import TEXT_LIMIT_BYTES, check_is_text
 from protonn_edge.datasets.timing import FileFacts, one_instrument, one_rate, timed, without_units
 from protonn_edge.datasets.units import split_unit, unit_of
-from protonn_edge.datasets.unlike_parts import Parts, about_unlike_parts
+from protonn_edge.datasets.unlike_parts import NamedTakes, about_unlike_parts
 from protonn_edge.datasets.values import Values, has_values, value_dataset
 from protonn_edge.datasets.waves import CHANNELS, MICROPHONE, read_wave
 from protonn_edge.errors import InputError, counted, lacking
@@ -352,14 +352,14 @@ def _recording(
 
 def _parts(
     take_of: NDArray[np.int64] | None, groups: Sequence[str] | None, files: tuple[str, ...]
-) -> Parts | None:
+) -> NamedTakes | None:
     """Return the takes of samples, or the sessions in a file; None if there are none."""
     if take_of is not None:
-        return Parts(files, take_of)
+        return NamedTakes(files, take_of)
     if groups is None:
         return None
     names, numbers = np.unique(np.array(list(groups)), return_inverse=True)
-    return Parts(names.tolist(), numbers)
+    return NamedTakes(names.tolist(), numbers)
 
 
 def _of_file(path: Path, options: TableOptions) -> tuple[Table, tuple[str, ...]]:

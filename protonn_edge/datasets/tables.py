@@ -22,13 +22,13 @@ from protonn_edge.datasets.cells import (
     ColumnCells,
     Form,
     Notation,
-    form_of,
     is_number,
     stamped,
     with_other_marks,
 )
 from protonn_edge.datasets.columns import Column
 from protonn_edge.datasets.delimiters import DELIMITERS, delimiter_called, delimiter_in
+from protonn_edge.datasets.headers import header_found
 from protonn_edge.datasets.naming import Notice, listed, name_text, quoted
 from protonn_edge.datasets.options import USUAL_DELIMITERS, TableOptions
 from protonn_edge.datasets.text import (
@@ -41,7 +41,6 @@ from protonn_edge.datasets.text import (
     text_of,
     uncommented,
 )
-from protonn_edge.datasets.usual_names import LABEL_NAMES
 from protonn_edge.errors import InputError, counted, lacking
 from protonn_edge.system.checks import check_choice
 from protonn_edge.system.files import check_file
@@ -51,7 +50,6 @@ _DECIMALS = {None: None, "comma": ",", "point": "."}
 _LINE_LIMIT = 1 << 20
 _FIRST_ROWS = 200
 _FIRST_CELLS = 200_000
-_MANY_COLUMNS = 8
 _MOST_SKIPPED = 50  # lines above a table
 _BLOCK_CELLS = 250_000
 
@@ -102,7 +100,7 @@ class TableFile:
         rows = (each for each in _rows_of(path, delimiter) if each[1] and each[0] >= line)
         sample = [row for _, row in islice(rows, count)]
         below = sample[1] if len(sample) > 1 else []
-        header = _header_found(first, sample[1:])
+        header = header_found(first, sample[1:])
         width = Counter(map(len, sample[1:])).most_common(1)[0][0] if below else len(first)
         names = [name_text(name) for name in first] if header else [""] * len(first)
         behind = [row[-1].strip() for row in sample[1:] if len(row) == width]
@@ -406,49 +404,13 @@ def _name_by_key(column: Column) -> None:
         column.name = form.before[:-1].strip()
 
 
-# --- the delimiter and the header -----------------------------------------------------------------
+# --- the delimiter --------------------------------------------------------------------------------
 
 
 def _delimiter_of(path: Path, usual: str) -> str:
     with text_of(path, newline="") as stream:
         lines = [line[:_LINE_LIMIT] for line in islice(uncommented(stream), _MOST_SKIPPED + 1)]
     return delimiter_in(lines, usual)
-
-
-def _header_found(first: Row, rows: Sequence[Row]) -> str:
-    """Return why the first row of a table is a header; empty if it is not.
-
-    A row whose cells are written as those below, such as numbers with a unit, is not.
-    """
-    below = rows[0] if rows else []
-    cells = [cell.strip() for cell in first]
-    if named := next((cell for cell in cells if cell.lower() in LABEL_NAMES), ""):
-        return f"a cell is {named!r}"
-    numbers = [cell for cell in cells if is_number(cell)]
-    forms = ((form_of(cell), form_of(other)) for cell, other in zip(cells, below, strict=False))
-    if any(form is not None and form == other for form, other in forms if not numbers):
-        return ""
-    if not numbers:
-        return "no cell is a number"
-    counted_up = [[str(begin + place) for place in range(len(numbers))] for begin in (0, 1)]
-    if len(numbers) < 3 or numbers not in counted_up:
-        return ""
-    is_alone = len(numbers) < len(cells) or _has_other_cells(rows, len(cells))
-    return "its numbers rise by 1" if is_alone else ""
-
-
-def _has_other_cells(rows: Sequence[Row], width: int) -> bool:
-    """Whether rows are unlike one of whole numbers that rise by 1, which pandas takes for names.
-
-    Among few columns of whole numbers, such a row may be a point.
-    """
-    if len(rows) < 2 or width >= _MANY_COLUMNS:
-        return len(rows) > 1
-    for column in zip(*(row for row in rows if len(row) == width), strict=True):
-        cells = [cell.strip() for cell in column]
-        if 2 * sum(cell != "" and not cell.isdigit() for cell in cells) > len(rows):
-            return True
-    return False
 
 
 def _rows_of(path: Path, delimiter: str) -> Iterator[_Line]:

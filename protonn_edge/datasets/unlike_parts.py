@@ -31,7 +31,7 @@ _AXIS = re.compile(r"(.*?)[ _.-]?[xyz123]?", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class Parts:
+class NamedTakes:
     """The takes or sessions of samples: their names, and the number of each sample's, (n,)."""
 
     names: Sequence[str]
@@ -39,7 +39,7 @@ class Parts:
 
 
 def about_unlike_parts(
-    X: Float32, labels: NDArray[np.int64], parts: Parts, names: Sequence[str]
+    X: Float32, labels: NDArray[np.int64], parts: NamedTakes, names: Sequence[str]
 ) -> Iterator[Notice]:
     """Yield warnings about samples X (n, channels) with labels (n,).
 
@@ -167,7 +167,9 @@ def _odd_sizes(cells: _Cells, sizes: NDArray[np.float64]) -> tuple[list[int], fl
     return (sorted(odd), float(np.exp(np.median([found[each] for each in odd])))) if odd else None
 
 
-def _about_swapped(means: NDArray[np.float64], cells: _Cells, parts: Parts) -> Iterator[Notice]:
+def _about_swapped(
+    means: NDArray[np.float64], cells: _Cells, parts: NamedTakes
+) -> Iterator[Notice]:
     """Yield a warning if two channels, with means (cells, channels), are swapped in a part.
 
     In all other parts, of the same class, too, each channel has a range of its own.
