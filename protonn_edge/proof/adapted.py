@@ -28,23 +28,26 @@ class CallersArray:
     """An array that the code of a function names: the variable of another file that it reads first.
 
     A wrong choice proves nothing wrong. The claim is about the bytes of this variable, whatever
-    they are.
-
-    Attributes
-    ----------
-    name : str
-        The variable; empty if none was read.
+    they are; it is the same one for all calls.
     """
 
-    def __init__(self, others: Iterable[Variable], bytes_: Sequence[Byte]) -> None:
-        self._bytes, self.name, self._first = bytes_, "", 0
-        self._others = [each for each in others if each.size >= len(bytes_)]
+    def __init__(self) -> None:
+        self._variable: Variable | None = None
+        self.give((), ())
+
+    @property
+    def name(self) -> str:
+        """The variable; empty if none was read."""
+        return self._variable.name if self._variable else ""
+
+    def give(self, others: Iterable[Variable], bytes_: Sequence[Byte]) -> None:
+        """Let the array hold bytes for the next call, if it is one of some variables."""
+        self._others, self._bytes = [*others], bytes_
 
     def at(self, place: int) -> Byte | None:
         """Return the byte at an address, or None if that is not in the array."""
-        if not self.name:
-            for each in self._others:
-                if each.address <= place < each.address + each.size:
-                    self.name, self._first = each.name, each.address
-        index = place - self._first
-        return self._bytes[index] if self.name and 0 <= index < len(self._bytes) else None
+        if not self._variable and self._bytes:
+            inside = (v for v in self._others if v.address <= place < v.address + v.size)
+            self._variable = next((v for v in inside if v.size >= len(self._bytes)), None)
+        index = place - self._variable.address if self._variable else -1
+        return self._bytes[index] if 0 <= index < len(self._bytes) else None

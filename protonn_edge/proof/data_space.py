@@ -49,7 +49,7 @@ class DataSpace:
     def __init__(self, algebra: Algebra, initial: Mapping[int, int]) -> None:
         self.algebra, self.initial = algebra, initial
         self.carried: set[int] = set()
-        self.callers = CallersArray((), ())
+        self.callers = CallersArray()
         self._pointers: dict[Summand, tuple[Root, int]] = {}
         self._writable: dict[int, range] = {}
 

@@ -16,7 +16,7 @@ from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.integer_stage import IntegerStage
 from protonn_edge.chain.registry import module_of_stage
 from protonn_edge.errors import CheckFailed
-from protonn_edge.proof.adapted import CallersArray, function_of
+from protonn_edge.proof.adapted import function_of
 from protonn_edge.proof.answers import NOTHING, ProvenAnswers
 from protonn_edge.proof.data_space import OFFSETS
 from protonn_edge.proof.exploration import Explorer
@@ -162,7 +162,7 @@ class PredictionProof:
         place, adapted = self.entry(function)
         pointer, state.memory = self.machine.array(function, [] if adapted else features)
         others = (each for each in self.program.variables if each not in self.variables)
-        self.machine.callers = CallersArray(others, features if adapted else ())
+        self.machine.callers.give(others, features if adapted else ())
         count = len(features)
         for number in set(range(32)).difference(_KEPT, (1,)):
             state.registers[number] = None

@@ -95,12 +95,24 @@ OVERLAP = f"""
 }}
 {SCORES}
 """
+TWO_ARRAYS = f"""
+extern uint8_t first[2], second[2];
+void push(uint16_t count) __asm__("pnn_push_many.constprop.0");
+void push(uint16_t count)
+{{
+    held[other] = other ? second[0] : first[0];
+    ++other;
+}}
+void pnn_begin(void) {{ other = 0; }}
+uint8_t pnn_finish(void) {{ return classify(held[0], held[1], 0); }}
+{SCORES}
+"""
 
 
 def linked(text: str, folder: Path) -> LinkedProgram:
-    """Return a program of this model, which calls nothing."""
+    """Return a program of this model, whose `main` calls nothing."""
     (folder / "pnn_model.c").write_text(text)
-    (folder / "main.c").write_text("int main(void) { return 0; }")
+    (folder / "main.c").write_text("char first[2] = {1}, second[2] = {1}; int main() { return 0; }")
     command = ["avr-gcc", "-mmcu=atmega328p", "-std=gnu99", "-O2", "-w", "main.c", "pnn_model.c"]
     subprocess.run([*command, "-o", "program.elf"], check=True, cwd=folder, timeout=60)
     return read_program(folder / "program.elf")
@@ -115,15 +127,17 @@ def linked(text: str, folder: Path) -> LinkedProgram:
         (ABANDONED, (2,), "other is read before it is written"),
         (STACK_ELSEWHERE, (), "the stack is elsewhere"),
         (OVERLAP, (), "a pointer that moves"),
+        (TWO_ARRAYS, (1, 1), "none of the model's variables"),
+        (TWO_ARRAYS.replace("second", "first"), (1, 1), None),
     ],
-    ids=["proven", "asked", "abandoned", "stack elsewhere", "overlap"],
+    ids=["proven", "asked", "abandoned", "stack elsewhere", "overlap", "two arrays", "one array"],
 )
 def test_what_a_call_leaves_behind_decides_no_other(
     text: str, parts: tuple[int, ...], reason: str | None, tmp_path: Path
 ) -> None:
     proof = PredictionProof(linked(SUMS + text, tmp_path), MODEL, parts=parts)
     if reason is None:
-        proof.proof()
+        assert proof.proof().features == "first" * len(parts[1:])
         return
     with pytest.raises(Unproven, match=reason):
         proof.proof()
