@@ -72,7 +72,11 @@ class ComparedSums:
         return (OrderFact(x, y, strict=True),) if sense else (OrderFact(y, x, strict=False),)
 
     def known(self, facts: OrderFacts, order: Order) -> bool | None:
-        """Return whether a comparison holds, if the facts decide that."""
+        """Return whether a comparison holds, if earlier ones decide that.
+
+        What follows of choices does not: they have a name for each comparison, as in the model.
+        """
+        facts = decided(facts)
         if order.equal or not facts:
             return None
         x, y = self.number(order.x), self.number(order.y)
