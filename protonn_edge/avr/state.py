@@ -84,17 +84,13 @@ class State(NamedTuple):
         """Return the state where two paths of the same depth meet."""
         if self == other:
             return self
-        shared = self.slots.keys() & other.slots.keys()
         return State(
             self.depth,
-            tuple(
-                mine if mine == yours else _joined(mine, yours)
-                for mine, yours in zip(self.registers, other.registers, strict=True)
-            ),
+            _joined_registers(self.registers, other.registers),
             self.pointer if self.pointer == other.pointer else (_ANY, _ANY),
             self.carry if self.carry == other.carry else None,
             flag=self.flag | other.flag,
-            slots={below: _joined(self.slots[below], other.slots[below]) for below in shared},
+            slots=_joined_slots(self.slots, other.slots),
         )
 
     def arguments(self) -> Registers:
@@ -131,11 +127,14 @@ class State(NamedTuple):
             slots = {**slots, place.below: value if name == "push" else _kept(value)}
         if name == "pop":
             slots = {below: each for below, each in slots.items() if below < depth}
-        registers = [*self.registers]
-        for number, each in changed.items():
-            registers[number] = each
+        registers = self.registers
+        if changed:
+            copied = [*registers]
+            for number, each in changed.items():
+                copied[number] = each
+            registers = tuple(copied)
         flag = self.flag_set_by(here) or self.flag
-        return State(depth, tuple(registers), self.pointer, carry, flag=flag, slots=slots)
+        return State(depth, registers, self.pointer, carry, flag=flag, slots=slots)
 
     def flag_set_by(self, here: Decoded) -> frozenset[str] | None:
         """Return the interrupt flags that an instruction may set; None if it sets none."""
@@ -287,6 +286,24 @@ def _flag_in(value: _Value) -> frozenset[str]:
     if isinstance(value, int):
         return ON if value >= _FLAG else OFF
     return value if isinstance(value, frozenset) else _ANY
+
+
+def _joined_registers(mine: Registers, yours: Registers) -> Registers:
+    """Return the known registers where two paths meet, which mostly differ in none or a few."""
+    if mine == yours:
+        return mine
+    joined = [*mine]
+    for number, value in enumerate(mine):
+        if value != yours[number]:
+            joined[number] = _joined(value, yours[number])
+    return tuple(joined)
+
+
+def _joined_slots(mine: Mapping[int, _Value], yours: Mapping[int, _Value]) -> Mapping[int, _Value]:
+    """Return the known bytes on the stack where two paths meet."""
+    if mine == yours:
+        return mine
+    return {below: _joined(mine[below], yours[below]) for below in mine.keys() & yours.keys()}
 
 
 def _joined(mine: _Value, yours: _Value) -> _Value:

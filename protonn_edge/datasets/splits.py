@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -21,11 +22,17 @@ def load_digits_dataset(seed: int = 0) -> Dataset:
 
     The seed draws a quarter of each class, about 449 points in all, as the test part.
     """
+    return holdout(_digits(), _DIGITS_TEST_FRACTION, seed)
+
+
+@functools.cache
+def _digits() -> Dataset:
+    """Return all digits for training; scikit-learn reads them from text each time."""
     # Imported here, since it takes half a second, and reading a model does not need it.
     from sklearn.datasets import load_digits  # noqa: PLC0415
 
     digits = load_digits()
-    whole = Dataset(
+    return Dataset(
         X_train=digits.data.astype(np.float32),
         y_train=digits.target.astype(np.int64),
         X_test=np.empty((0, 64), dtype=np.float32),
@@ -33,7 +40,6 @@ def load_digits_dataset(seed: int = 0) -> Dataset:
         classes=tuple(str(name) for name in digits.target_names),
         feature_names=tuple(digits.feature_names),
     )
-    return holdout(whole, _DIGITS_TEST_FRACTION, seed)
 
 
 def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
