@@ -13,6 +13,7 @@ from __future__ import annotations
 import multiprocessing
 import re
 import resource
+import signal
 import sys
 import time
 from collections import Counter
@@ -81,6 +82,9 @@ def measure(kind: str, number: int, flags: str, mcu: str, limit: int) -> Record:
     try:
         record |= receiving.recv()
     except EOFError:
+        process.join()
+        if process.exitcode != -signal.SIGXCPU:
+            raise
         record["reason"] = f"it takes more than {limit} s"
     process.join()
     return record
