@@ -96,7 +96,7 @@ class ProvenAnswers:
         if isinstance(found, int) or equal_bytes(found, self._best):
             self._check_known(state, found)
         elif root is not None and root.part_of is not None:
-            self._check_choice(state, found, root, root.part_of[0])
+            self._check_choice(state, found, root, *root.part_of)
         elif root is not None:
             mask, array = state.masks.get(root, np.ones(root.size, bool)), found.array()
             for label in np.unique(array[mask]):
@@ -106,8 +106,13 @@ class ProvenAnswers:
         else:
             raise Unproven(f"the class is {found}")
 
-    def _check_choice(self, state: ChipState, found: Byte, root: Root, choice: SumChoice) -> None:
+    def _check_choice(
+        self, state: ChipState, found: Byte, root: Root, choice: SumChoice, bit: int
+    ) -> None:
         """Refuse an answer between two if one of them is not that of its inputs."""
+        ends = [*(form.low for form in choice[1:]), *(form.high for form in choice[1:])]
+        if bit or min(ends) < root.values[0] or max(ends) > root.values[-1]:
+            raise Unproven("the class is a part of a choice")
         order = Order(choice.difference, constant(0))
         for form, is_less in ((choice.less, True), (choice.other, False)):
             each = state.copy()
@@ -201,7 +206,7 @@ def _where_it_is(found: Byte, root: Root, form: SumForm) -> int | Byte:
     moved = minus(found.form, variable(root))
     if moved.tables:
         raise Unproven(f"the class is {found}")
-    return byte_of(plus(form, moved), 0)
+    return Byte(plus(form, moved), found.bit)
 
 
 def equal_bytes(found: Any, wanted: Value) -> bool:

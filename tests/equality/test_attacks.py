@@ -16,11 +16,23 @@ from equality.fuzz import Example, encoded, program_of
 from protonn_edge.avr.program import LinkedProgram, read_program
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.kinds.protonn.prototypes import proof as prototypes
+from protonn_edge.proof.algebra import Algebra
+from protonn_edge.proof.answers import ProvenAnswers
 from protonn_edge.proof.checker.chip import NotSeparable
 from protonn_edge.proof.checker.separable import check_separable
 from protonn_edge.proof.equality import PredictionProof
 from protonn_edge.proof.exploration import Explorer
-from protonn_edge.proof.forms import Byte, Root, Unproven, constant, single
+from protonn_edge.proof.forms import (
+    Byte,
+    Root,
+    Unproven,
+    constant,
+    minus,
+    plus,
+    scaled,
+    single,
+    variable,
+)
 from protonn_edge.proof.instructions import ACTIONS
 from protonn_edge.proof.machine import Machine
 from protonn_edge.proof.state import ChipState
@@ -163,6 +175,27 @@ def test_an_rbf_is_that_of_the_distance_and_not_of_an_input() -> None:
     state.memory[0] = Byte(single(root, table[:4]), 0)  # that of a distance of 0 is 100
     with pytest.raises(Unproven, match="no function of the distance"):
         prototypes._Invariant._check_rbf(cast(Any, loop), state, constant(-8))
+
+
+def test_votes_find_the_largest_rbf_where_the_comparison_left_it() -> None:
+    loop = SimpleNamespace(
+        head=1, untouched=[], stage=SimpleNamespace(gives_nearest=True), first=ChipState(0)
+    )
+    loop.first.registers[29] = 5
+    with pytest.raises(Unproven, match="r29"):
+        prototypes._Invariant._check_kept(cast(Any, loop), ChipState(0))
+
+
+def test_a_class_is_a_whole_choice_and_not_a_byte_of_one() -> None:
+    a, b = (variable(Root(f"x{k}", np.arange(64))) for k in range(2))
+    algebra, state = Algebra(), ChipState(0)
+    other = plus(scaled(a, 256), constant(2))
+    chosen = algebra.chosen(minus(minus(b, a), constant(1)), constant(1), other)
+    upper = next(each for each in chosen.tables if each.part_of and each.part_of[1] == 8)
+    # The lowest byte less 1 would be the class.
+    state.registers[24] = Byte(minus(variable(upper), constant(1)), 0)
+    with pytest.raises(Unproven, match="a part of a choice"):
+        ProvenAnswers(algebra, MODEL, [a, b]).check_class(state)
 
 
 ASSEMBLY = """

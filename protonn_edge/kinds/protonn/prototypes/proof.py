@@ -141,7 +141,8 @@ class _Loop:
 
     def _check_kept(self, state: ChipState) -> None:
         # The next list loads the coordinates again.
-        for number in range(32) if state.place == self.head else self.untouched:
+        nearest = [_LARGEST] * self.stage.gives_nearest
+        for number in range(32) if state.place == self.head else [*self.untouched, *nearest]:
             value = self.first.registers[number]
             if value is not None and not same(state.registers[number], value):
                 raise Unproven(f"r{number} is not kept in the loop over prototypes")
