@@ -29,6 +29,7 @@ from protonn_edge.datasets.points import of_recording, read_table
 from protonn_edge.datasets.reading import read_parts
 from protonn_edge.datasets.recordings import Repeated, runs_in
 from protonn_edge.datasets.summary import remarks
+from protonn_edge.datasets.take_names import unsaid_names
 from protonn_edge.datasets.takes import (
     ACQUISITIONS,
     TABLES,
@@ -40,7 +41,6 @@ from protonn_edge.datasets.takes import (
     repeated,
     takes_in,
     unread,
-    unsaid_names,
 )
 from protonn_edge.datasets.text import TEXT_LIMIT_BYTES, check_is_text
 from protonn_edge.datasets.timing import FileFacts, one_instrument, one_rate, timed, without_units
@@ -340,11 +340,8 @@ def _recording(
         classes = (name,)
     dataset = dataset_from(table, None, classes, least_classes=1)
     clipped = about_clipping(dataset.X_train, take_of, dataset.feature_names)
-    parts = _parts(take_of, groups, files)
-    unlike = (
-        ()
-        if parts is None or table.instrument == MICROPHONE
-        else about_unlike_parts(dataset.X_train, dataset.y_train, parts, dataset.feature_names)
+    unlike = about_unlike_parts(
+        dataset.X_train, dataset.y_train, _parts(take_of, groups, files), dataset.feature_names
     )
     dataset = replace(dataset, notices=(*dataset.notices, *remarks(dataset), *clipped, *unlike))
     return Recording(dataset, seams_of(table), take_of, tested, groups, files, values)
@@ -353,7 +350,7 @@ def _recording(
 def _parts(
     take_of: NDArray[np.int64] | None, groups: Sequence[str] | None, files: tuple[str, ...]
 ) -> NamedTakes | None:
-    """Return the takes of samples, or the sessions in a file; None if there are none."""
+    """Return the takes of samples, or the sessions in a file, if there are any."""
     if take_of is not None:
         return NamedTakes(files, take_of)
     if groups is None:

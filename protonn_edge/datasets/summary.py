@@ -16,6 +16,7 @@ from protonn_edge.datasets.columns import Column
 from protonn_edge.datasets.dataset import Dataset, row_hashes
 from protonn_edge.datasets.far_values import about_far_values
 from protonn_edge.datasets.naming import Notice, did_you_mean, listed, quoted, title
+from protonn_edge.datasets.text_columns import about_texts
 from protonn_edge.datasets.units import split_unit
 from protonn_edge.errors import counted
 
@@ -24,6 +25,9 @@ _JUDGED_POINTS = 20  # with fewer points, most may have different classes
 _MANY_NUMBERS = 20  # classes that are whole numbers
 _WHOLE = re.compile(r"-?\d+")
 _HYPHEN = re.compile(r"(?<=[^\W\d_])[-_]+(?=[^\W\d_])")  # between letters
+_ACCENTED = re.compile("([a-z])[\u0300-\u036f]+")
+_LONG = 4  # letters
+_LISTED = re.compile(r"[;,|]")  # between labels
 _QUOTES = "'\"“”„«»"
 _FEW_POINTS = 3  # of a class whose name may be a typo,
 _FREQUENT = 5  # if a class with this many times as many points has a similar name
@@ -144,7 +148,13 @@ def repetitions(dataset: Dataset) -> dict[str, int] | None:
 
 def remarks(dataset: Dataset) -> tuple[Notice, ...]:
     """Return warnings about rare classes, too many classes, and constant features."""
-    return (*_about_spelling(dataset), *_about_classes(dataset), *_about_features(dataset))
+    return (
+        *_about_spelling(dataset),
+        *_about_lists(dataset.classes),
+        *_about_classes(dataset),
+        *about_texts(dataset),
+        *_about_features(dataset),
+    )
 
 
 def _about_spelling(dataset: Dataset) -> list[Notice]:
@@ -162,9 +172,27 @@ def _about_spelling(dataset: Dataset) -> list[Notice]:
     return [Notice("spelling", text, warning=True)]
 
 
+def _about_lists(classes: Sequence[str]) -> Iterator[Notice]:
+    """Yield a warning about classes such as ``a;b``, which stand for several others."""
+    parts = {name: [part.strip() for part in _LISTED.split(name)] for name in classes}
+    found = [name for name, each in parts.items() if each[1:] and {*each} <= {*classes}]
+    if found:
+        text = (
+            f"classes that are lists of other classes: {listed(found)}; for points with several "
+            "labels, give a matrix of zeros and ones"
+        )
+        yield Notice("lists", text, warning=True)
+
+
 def _spelling(name: str) -> str:
-    """Return what is left without case, blanks, hyphens, quotes, and ways to write a number."""
+    """Return what is left without case, blanks, hyphens, quotes, and ways to write a number.
+
+    Longer names in Latin letters lose their accents, too; a letter with one is another letter.
+    """
     text = "".join(unicodedata.normalize("NFKC", name).casefold().split()).strip(_QUOTES)
+    if len(text) >= _LONG:
+        text = _ACCENTED.sub(r"\1", unicodedata.normalize("NFD", text))
+        text = unicodedata.normalize("NFC", text)
     text = {"true": "1", "false": "0"}.get(text, text)
     try:
         return repr(float(text))

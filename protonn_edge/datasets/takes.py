@@ -17,7 +17,7 @@ from typing import Self
 
 from protonn_edge.datasets.division import digest_of
 from protonn_edge.datasets.naming import Notice, label_text, listed
-from protonn_edge.errors import InputError, beyond, cannot_read, counted, lacking, shortened
+from protonn_edge.errors import InputError, beyond, cannot_read, lacking, shortened
 
 WAVES = (".wav",)
 ACQUISITIONS = (".json", ".cbor")
@@ -30,12 +30,9 @@ _PART = re.compile(
 )
 _NUMBER = re.compile(r"(\d+)")
 _FIELD = re.compile(r"\{(\w+)\}")
-_BETWEEN = re.compile(r"[_\-. ]")  # between the parts of a name
-_FEW_TAKES = 4
-_DATE = re.compile(r"\d{4}-?\d\d-?\d\d[T_ -]?(?:\d\d[-.:]?\d\d(?:[-.:]?\d\d)?[_ -]?)?(?=\D)")
+BETWEEN = re.compile(r"[_\-. ]")  # between the parts of a name
 # Folders that phyphox adds beside the samples of an export, and macOS to any archive.
 _OF_APP, _OF_ARCHIVE = "meta", "__MACOSX"
-_COPY = re.compile(r"(?: ?\(\d+\)| - Copy| copy(?: \d+)?)+$")  # as computers number files
 
 
 @dataclass(frozen=True)
@@ -88,12 +85,12 @@ class NamePattern:
     @classmethod
     def guessed(cls, takes: Sequence[Take]) -> Self | None:
         """Guess the pattern of names that contain the class; None if there is none."""
-        parts = [_BETWEEN.split(take.stem.name, maxsplit=2) for take in takes]
+        parts = [BETWEEN.split(take.stem.name, maxsplit=2) for take in takes]
         if {len(each) for each in parts} not in ({2}, {3}):
             return None
         if 2 * len({each[0] for each in parts}) > len(takes):
             return None
-        between = {tuple(_BETWEEN.findall(take.stem.name)[:2]) for take in takes}
+        between = {tuple(BETWEEN.findall(take.stem.name)[:2]) for take in takes}
         if len(between) > 1 or not all(map(all, parts)):
             return None
         names = ("{person}", "{take}") if len(parts[0]) > 2 else ("{take}",)
@@ -170,7 +167,7 @@ def takes_in(
         return takes
     roots = [part for part, _ in parts]
     if "{class}" in pattern.text and "/" not in pattern.text:
-        takes = _called_after_folders(takes, roots)
+        takes = called_after_folders(takes, roots)
     alone = next((take for take in takes if take.stem.parent in roots), None)
     classless = not labelled and "{class}" not in pattern.text
     if alone is not None and (classless or "/" in pattern.text):
@@ -179,7 +176,7 @@ def takes_in(
     return [replace(take, label=label or take.label, group=group) for take, label, group in named]
 
 
-def _called_after_folders(takes: Sequence[Take], roots: Sequence[Path] = ()) -> list[Take]:
+def called_after_folders(takes: Sequence[Take], roots: Sequence[Path] = ()) -> list[Take]:
     """Return takes under the names of their folders, if each has one with a file called alike.
 
     Telephones pack the only file of a take, such as ``Raw Data.csv``, into a folder for each take.
@@ -309,45 +306,6 @@ def ambiguous(files: Sequence[Path]) -> InputError:
     )
 
 
-def unsaid_names(takes: Sequence[Take], *, labelled: bool) -> Iterator[Notice]:
-    """Yield warnings if a pattern of names would probably give other classes or groups.
-
-    - `labelled`: whether files state the classes of their samples
-    """
-    classes = {take.label for take in takes}
-    takes = takes if labelled else _called_after_folders(takes)
-    stems = [_BETWEEN.split(take.stem.name, maxsplit=1) for take in takes]
-    firsts = {stem[0] for stem in stems}
-    of_firsts = {(stem[0], take.label) for stem, take in zip(stems, takes, strict=True)}
-    guess = NamePattern.guessed(takes)
-    between = takes[0].stem.name[len(stems[0][0]) :][:1] or "_"
-    are = "counts as a group"
-    if labelled:
-        between = "/" if takes[0].stem.parent != takes[-1].stem.parent else between
-        case, name = "several are from the same person", f"{{person}}{between}{{take}}"
-    elif len(takes) == len(classes) >= _FEW_TAKES and guess is not None:
-        are, name = "has its own class", guess.text
-        own = takes[0].stem if takes[0].is_folder else takes[0].path
-        case = f"{own.name} belongs to class {guess.read(takes[0].stem)[0]}"
-    elif len(takes) == len(classes) and (alike := _copies(classes)):
-        text = (
-            f"each of the {counted(len(takes), 'file')} has its own class, but some are probably "
-            f"takes of the same one ({listed(alike)}); put the files of each class into a folder"
-        )
-        yield Notice("names", text, warning=True)
-        return
-    elif (
-        all(len(stem) == 2 for stem in stems)
-        and 1 < len(firsts) <= len(takes) / 4
-        and 2 * len(firsts) <= len(of_firsts) <= len(takes) / 2
-    ):
-        case, name = f"{listed(sorted(firsts))} are persons", f"{{person}}{between}{{take}}"
-    else:
-        return
-    text = f"each of the {counted(len(takes), 'file')} {are}; if {case}, give --read name='{name}'"
-    yield Notice("names", text, warning=True)
-
-
 def _entries(folder: Path, suffixes: Sequence[str]) -> tuple[list[Path], list[Path]]:
     """Return the sample files and the subfolders of a folder."""
     try:
@@ -427,13 +385,3 @@ def order(path: Path) -> list[tuple[int, str]]:
     """Return the sort key of a path, by which 2 comes before 10."""
     parts = _NUMBER.split(path.name.lower())
     return [(int(part) if part.isdecimal() else -1, part) for part in parts]
-
-
-def _copies(classes: Iterable[str]) -> list[str]:
-    """Return some names that differ only in a leading date, or in the number of a copy."""
-    alike: dict[str, list[str]] = {}
-    for name in sorted(classes):
-        date = _DATE.match(name)
-        bare = _COPY.sub("", name[date.end() :] if date is not None else name)
-        alike.setdefault(bare, []).append(name)
-    return next((names for names in alike.values() if len(names) > 1), [])

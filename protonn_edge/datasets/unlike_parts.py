@@ -1,9 +1,10 @@
-"""Takes and sessions whose channels are unlike those of all others: in another unit, or swapped.
+"""Takes and sessions whose channels are unlike those of all others.
 
 Programs and telephones write the same movement in g or in m/s^2, in deg/s or in rad/s, or in counts
-of a sensor. Values that are so many times as large in some takes only teach a model the unit. The
+of a sensor. If values are ten times as large in some takes only, they teach a model the unit. The
 size of a sensor's values is that of its channels together, which does not change when the sensor
-turns.
+turns. A take in which nothing varies is from a sensor that was off, and channels without names may
+be swapped.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from protonn_edge.datasets.naming import Notice, listed, quoted
 _FEWEST_SAMPLES = 8  # of a class in a part,
 _FEWEST_OTHERS = 3  # and other parts to compare with
 _MOST_CELLS = 1_000  # that are compared with all others
+_STILL = 50  # times less than usual varies what is still
 _TIMES = 3.0  # as large, at least, in some parts as in all others; the gap between parts is also
 # larger than their range. Of one class, they differ as much as two units
 _NEAR, _SAME = 0.25, 0.3  # as logarithms, for usual and for large samples alike; of all classes,
@@ -39,16 +41,24 @@ class NamedTakes:
 
 
 def about_unlike_parts(
-    X: Float32, labels: NDArray[np.int64], parts: NamedTakes, names: Sequence[str]
+    X: Float32, labels: NDArray[np.int64], parts: NamedTakes | None, names: Sequence[str]
 ) -> Iterator[Notice]:
     """Yield warnings about samples X (n, channels) with labels (n,).
 
     - `names`: those of the channels, or none
     """
+    if parts is None:
+        return
     known = ~np.isnan(X).any(axis=1)
     cells = _Cells.of(labels[known], parts.numbers[known])
     if len(np.unique(cells.part)) <= _FEWEST_OTHERS:
         return
+    if still := _still(cells, X[known]):
+        text = (
+            f"in {listed(parts.names[each] for each in still)}, nothing varies as in others of the "
+            "same class; if the sensor was off, delete them"
+        )
+        yield Notice("still", text, warning=True)
     for channels in _sensors(names, X.shape[1]):
         sizes = cells.sizes(X[known][:, channels])
         if (found := _odd_sizes(cells, sizes)) is not None:
@@ -99,10 +109,28 @@ class _Cells:
             logarithms: NDArray[np.float64] = np.log(np.stack([ranked[each] for each in places]))
         return logarithms
 
+    def ranges(self, X: Float32) -> NDArray[np.float64]:
+        """Return the ranges of channels in each cell, (cells, channels)."""
+        samples = (X[self.order[at : at + n]] for at, n in zip(self.begin, self.count, strict=True))
+        return np.array([np.ptp(each, axis=0) for each in samples], np.float64)
+
     def means(self, X: Float32) -> NDArray[np.float64]:
         """Return the means of channels in each cell, (cells, channels)."""
-        ranges = zip(self.begin.tolist(), self.count.tolist(), strict=True)
-        return np.array([X[self.order[at : at + n]].mean(axis=0, dtype=float) for at, n in ranges])
+        samples = (X[self.order[at : at + n]] for at, n in zip(self.begin, self.count, strict=True))
+        return np.array([each.mean(axis=0, dtype=np.float64) for each in samples])
+
+
+def _still(cells: _Cells, X: Float32) -> list[int]:
+    """Return the parts in which all channels vary far less than in most parts of the class."""
+    ranges = cells.ranges(X)
+    found = set[int]()
+    for label in np.unique(cells.label):
+        own = cells.label == label
+        if own.sum() > _FEWEST_OTHERS:
+            usual = np.median(ranges[own], axis=0)
+            still = ((ranges[own] < usual / _STILL) | (usual == 0)).all(axis=1)
+            found |= {*cells.part[own][still].tolist()} if usual.any() else set()
+    return sorted(found)
 
 
 def _sensors(names: Sequence[str], n_channels: int) -> list[list[int]]:

@@ -6,7 +6,11 @@ import re
 
 from protonn_edge.datasets.units import split_unit
 
-LABEL_NAMES = ("label", "class", "target")
+LABEL_NAMES = (
+    *("label", "class", "target", "klasse", "classe", "clase", "etiqueta", "étiquette", "klasa"),
+    *("etichetta", "rótulo", "etykieta", "класс", "метка", "标签", "类别", "ラベル", "クラス"),
+)
+"""In English first, which messages list, and in other languages."""
 TIME = re.compile(
     r"s|ms|[uµμ]s|ns|sec(ond)?s?|milli(second)?s?|micro(second)?s?|times?|epoch|"
     r"(t|time|date|time_?stamp|date_?time|unix_?time)(_?(s|ms|us|ns))?"
