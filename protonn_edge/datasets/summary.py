@@ -27,6 +27,9 @@ _WHOLE = re.compile(r"-?\d+")
 _HYPHEN = re.compile(r"(?<=[^\W\d_])[-_]+(?=[^\W\d_])")  # between letters
 _ACCENTED = re.compile("([a-z])[\u0300-\u036f]+")
 _LONG = 4  # letters
+_STOPS = ".,;:!"
+_SYNONYMS = {"true": "1", "false": "0", "y": "yes", "n": "no", "j": "ja"}
+_LETTERS_AS_DIGITS = str.maketrans("OoIl", "0011")
 _LISTED = re.compile(r"[;,|]")  # between labels
 _QUOTES = "'\"“”„«»"
 _FEW_POINTS = 3  # of a class whose name may be a typo,
@@ -159,8 +162,12 @@ def remarks(dataset: Dataset) -> tuple[Notice, ...]:
 
 def _about_spelling(dataset: Dataset) -> list[Notice]:
     spelled: dict[str, list[str]] = {}
+    letters = [name for name in dataset.classes if not _WHOLE.fullmatch(name)]
+    digits = {name: name.translate(_LETTERS_AS_DIGITS) for name in letters}
+    if not {*digits.values()} <= {*dataset.classes}.difference(letters):  # letters are classes, too
+        digits = {}
     for name in dataset.classes:
-        spelled.setdefault(_spelling(name), []).append(name)
+        spelled.setdefault(_spelling(digits.get(name, name)), []).append(name)
     alike = [names for names in spelled.values() if len(names) > 1]
     if not alike:
         return []
@@ -185,7 +192,7 @@ def _about_lists(classes: Sequence[str]) -> Iterator[Notice]:
 
 
 def _spelling(name: str) -> str:
-    """Return what is left without case, blanks, hyphens, quotes, and ways to write a number.
+    """Return what is left without case, blanks, hyphens, quotes, stops, and ways to write numbers.
 
     Longer names in Latin letters lose their accents, too; a letter with one is another letter.
     """
@@ -193,7 +200,8 @@ def _spelling(name: str) -> str:
     if len(text) >= _LONG:
         text = _ACCENTED.sub(r"\1", unicodedata.normalize("NFD", text))
         text = unicodedata.normalize("NFC", text)
-    text = {"true": "1", "false": "0"}.get(text, text)
+    text = text.rstrip(_STOPS) or text
+    text = _SYNONYMS.get(text, text)
     try:
         return repr(float(text))
     except ValueError:
