@@ -120,6 +120,9 @@ class DataSpace:
                 raise Unproven(f"it reads {_named(place)}")
         if isinstance(value, Byte) and value.bit == 0 and value.form.root is not None:
             form = value.form
+            beside = (getattr(state.memory.get(place + k), "form", None) for k in (-1, 1))
+            if any(each is not None and each.root is form.root for each in beside):
+                return value  # of a number of several bytes
             if form.low >= -128 and form.high < (256 if form.low >= 0 else 128):
                 return byte_of(self.algebra.reduced(form), 0)
         return value

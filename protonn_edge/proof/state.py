@@ -178,35 +178,44 @@ class Meeting:
     def __init__(self, algebra: Algebra, root: Root, one: ChipState, other: ChipState) -> None:
         full = np.ones(root.size, bool)
         self._algebra, self._root, self._states = algebra, root, (one, other)
-        self._one, self._other = one.masks.get(root, full), other.masks.get(root, full)
+        self._one = one.masks.get(root, full)
+        self._masks = [with_least(each.masks) for each in (one, other)]
 
     def value(self, x: Any, y: Any) -> Any:
         """Return the value that is x in one state and y in the other, if there is one."""
         if same(x, y):
             return x
+        x, y = (self._of_parts(*each) for each in zip((x, y), self._states, strict=True))
         if not isinstance(x, int | Byte) or not isinstance(y, int | Byte):
             return None
         x, y = self._over_root(x), self._over_root(y)
-        for one, other, mask in ((x, y, self._other), (y, x, self._one)):
-            if same(one, other) or self._covers(one, other, mask):
+        for one, other, masks in ((x, y, self._masks[1]), (y, x, self._masks[0])):
+            if same(one, other) or self._covers(one, other, masks):
                 return one
         chosen = self._chosen(x, y)
         if chosen is not None:
             return chosen
         for one, other, states in ((x, y, self._states), (y, x, self._states[::-1])):
             known = self._known(other, states[1])
-            if isinstance(known, int) and isinstance(one, Byte):
-                value = self._extended(one, known, *states)
-                if value is not None:
-                    return value
+            value = one if same(one, known) else self._extended(one, known, *states)
+            if value is not None:
+                return value
         return None
 
-    def _extended(self, byte: Byte, number: int, own: ChipState, other: ChipState) -> Value:
+    def _of_parts(self, value: Any, state: ChipState) -> Any:
+        """Return bytes that are joined by OR as 0, if a state is where all of them are."""
+        if not isinstance(value, Combined):
+            return value
+        return 0 if all(self._known(each, state) == 0 for each in value.parts) else None
+
+    def _extended(self, byte: Any, number: Any, own: ChipState, other: ChipState) -> Value:
         """Return a value that is this byte in one state, and a number in the other, if possible.
 
         A sum's range in a state is an interval. The byte, a function of a sum, may be changed where
         the sum is only in the other state.
         """
+        if not isinstance(byte, Byte) or not isinstance(number, int):
+            return None
         root = byte.form.root
         if root is None or root.of is None:
             return byte if self._known(byte, other) == number else None
@@ -310,21 +319,45 @@ class Meeting:
         found, array = self._algebra.array(value)
         return byte_of(single(root, array), 0) if found is root else value
 
-    def _covers(self, x: Any, y: Any, mask: Mask) -> bool:
-        """Whether x is equal to y where the mask is set."""
+    def _covers(self, x: Any, y: Any, masks: Mapping[Root, Mask]) -> bool:
+        """Whether x is equal to y within masks."""
         if not isinstance(x, Byte):
             return False
-        form = restricted(self._as_root(x.form), self._root, mask)
+        form = self._within(self._as_root(x.form), masks)
         here = _byte_at(form, x.bit)
         if isinstance(y, int) or same(here, y):
             return same(here, y)
-        other = restricted(self._as_root(y.form), self._root, mask)
+        other = self._within(self._as_root(y.form), masks)
         if x.bit != y.bit:
             together = form.root is not None and form.root is other.root
             return together and bool(
                 (Byte(form, x.bit).array() == Byte(other, y.bit).array()).all()
             )
         return congruent(form, other, 256 << x.bit)
+
+    def _within(self, form: SumForm, masks: Mapping[Root, Mask]) -> SumForm:
+        """Return a form that is equal within masks.
+
+        A function of a sum becomes one of what the sum is there: another sum, an input or a number.
+        """
+        form = _restricted(form, masks)
+        for root in [*form.tables]:
+            of = root.of if root in form.tables else None
+            if of is None or root.dropped or of.tables.keys().isdisjoint(masks):
+                continue
+            of = _restricted(of, masks)
+            other, values = (of.root, of.array()) if of.root else self._algebra.cut(of)
+            at = np.searchsorted(root.values, values).clip(0, root.size - 1)
+            if (root.values[at] == values).all():
+                form = plus(form.without(root), single(other, form.table(root)[at]))
+        return form
+
+
+def _restricted(form: SumForm, masks: Mapping[Root, Mask]) -> SumForm:
+    """Return a form that is equal within masks, with one value outside of each."""
+    for root in masks.keys() & form.tables.keys():
+        form = restricted(form, root, masks[root])
+    return form
 
 
 def _moved(value: int | Byte, bit: int) -> int | Byte:
