@@ -57,11 +57,12 @@ def unsaid_names(takes: Sequence[Take], *, labelled: bool) -> Iterator[Notice]:
 
 def _about_other_classes(takes: Sequence[Take], classes: Collection[str]) -> Iterator[Notice]:
     """Yield a warning about takes in the folder of a class that begin with another class's name."""
+    words = {label for label in classes if not label.isdigit()}  # takes may be numbered
     odd = [
         take
         for take in takes
-        if (name := BETWEEN.split(take.stem.name, maxsplit=1)[0]) in classes and name != take.label
-        if take.label == label_text(take.stem.parent.name)
+        if BETWEEN.split(take.stem.name, maxsplit=1)[0] in words - {take.label}
+        and take.label == label_text(take.stem.parent.name)
     ]
     if odd:
         text = (
