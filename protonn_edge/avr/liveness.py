@@ -67,6 +67,7 @@ class Liveness:
 
     def _solved(self, flow: Flow, after: Live) -> dict[int, Live]:
         live = dict.fromkeys(flow.order, NOTHING)
+        behind_of: dict[int, Live] = {}  # from which the last result came
         changed = True
         while changed:
             changed = False
@@ -74,6 +75,9 @@ class Liveness:
                 behind = NOTHING
                 for follower in flow.followers[place]:
                     behind = behind.union(live.get(follower, NOTHING))
+                if behind_of.get(place) == behind:
+                    continue
+                behind_of[place] = behind
                 now = self._before(place, behind, after)
                 changed |= now != live[place]
                 live[place] = now

@@ -386,6 +386,10 @@ def _shared(one: ChipState, other: ChipState) -> int:
     return facts + sum(same_mask(mask, other.masks.get(root)) for root, mask in one.masks.items())
 
 
+def _are_one(values: list[Any]) -> bool:
+    return len({*map(id, values)}) == 1
+
+
 def _merged(
     states: list[ChipState], live: Live, machine: Machine, choose: Any, pair: Any = None
 ) -> ChipState | None:
@@ -396,7 +400,7 @@ def _merged(
     held = [[each.registers[number] for each in states] for number in range(32)]
     registers: list[Any] = []
     for number, values in enumerate(held):
-        alike, used = all(each is values[0] for each in values), live.used >> number & 1
+        alike, used = _are_one(values), live.used >> number & 1
         value = values[0] if alike else choose(values) if used else None
         registers.append(value)
         if value is None and used and None not in values:
@@ -410,7 +414,7 @@ def _merged(
         values = [each.memory.get(place) for each in states]
         if place in memory:
             continue
-        if all(each is values[0] for each in values):
+        if _are_one(values):
             memory[place] = values[0]
             continue
         values = [machine.before(each, place) for each in states]

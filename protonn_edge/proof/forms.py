@@ -161,7 +161,11 @@ class SumForm:
 
     def without(self, root: Root) -> SumForm:
         """Return the form without its table over a root."""
-        return SumForm(self.constant, {r: t for r, t in self.tables.items() if r is not root})
+        if root not in self.tables:
+            return self
+        tables = dict(self.tables)
+        table = tables.pop(root)
+        return SumForm(self.constant, tables, (self.low - table.low, self.high - table.high))
 
 
 class SumChoice(NamedTuple):
@@ -312,7 +316,7 @@ def where(root: Root, mask: Mask, x: SumForm, y: SumForm) -> SumForm | None:
     if any(each is not root for each in minus(x, y).tables):
         return None
     one, other = x.table(root) + x.constant, y.table(root) + y.constant
-    rest = SumForm(0, {r: t for r, t in x.tables.items() if r is not root})
+    rest = plus(x.without(root), constant(-x.constant))
     return plus(rest, single(root, np.where(mask, one, other)))
 
 
