@@ -22,9 +22,10 @@ def about_clipping(
 ) -> Iterator[Notice]:
     """Yield a warning for each channel of samples X (n, channels) that stays at an end."""
     take_of = np.zeros(len(X), np.int64) if take_of is None else take_of
-    takes = np.unique(take_of)
+    counts = np.unique(take_of, return_counts=True)[1]
+    takes = np.split(np.argsort(take_of, kind="stable"), np.cumsum(counts)[:-1])
     for channel, values in enumerate(X.T):
-        found = [cut for take in takes if (cut := _cut_off(values[take_of == take]))]
+        found = [cut for take in takes if (cut := _cut_off(values[take]))]
         if not found:
             continue
         share, end = max(found)

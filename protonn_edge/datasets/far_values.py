@@ -93,10 +93,9 @@ def _apart(X: Float32, least: Float32, most: Float32) -> list[int]:
     some = X[:: max(1, len(X) // _JUDGED_VALUES)].astype(float)
     some[(some == least) | (some == most)] = np.nan
     low, high = np.fmin.reduce(some, axis=0), np.fmax.reduce(some, axis=0)
-    gap = np.maximum(low - least, most - high)
-    nothing = np.isin((least, most), _NOTHING).any(axis=0)
-    nothing &= gap > (high - low) / _FEWEST_OTHERS
-    apart = ~(gap <= high - low) | nothing
+    gaps = np.array([low - least, most - high])
+    nothing = np.isin((least, most), _NOTHING) & (gaps > (high - low) / _FEWEST_OTHERS)
+    apart = ~(gaps.max(axis=0) <= high - low) | nothing.any(axis=0)
     apart[apart] = ~((X[:, apart] == least[apart]) | (X[:, apart] == most[apart])).all(axis=0)
     return np.flatnonzero(apart | np.isin((least, most), _USUAL).any(axis=0)).tolist()
 
