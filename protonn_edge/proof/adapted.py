@@ -38,7 +38,7 @@ class CallersArray:
     @property
     def name(self) -> str:
         """The variable; empty if none was read."""
-        return self._variable.name if self._variable else ""
+        return self._variable.base if self._variable else ""
 
     def give(self, others: Iterable[Variable], bytes_: Sequence[Byte]) -> None:
         """Let the array hold bytes for the next call, if it is one of some variables."""
