@@ -74,7 +74,7 @@ class ComparedSums:
     def known(self, facts: OrderFacts, order: Order) -> bool | None:
         """Return whether a comparison holds, if earlier ones decide that.
 
-        What follows of choices does not: they have a name for each comparison, as in the model.
+        Facts about choices do not: choices have a name for each comparison, as in the model.
         """
         facts = decided(facts)
         if order.equal or not facts:
