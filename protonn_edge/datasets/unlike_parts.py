@@ -50,17 +50,18 @@ def about_unlike_parts(
     if parts is None:
         return
     known = ~np.isnan(X).any(axis=1)
+    X = X[known]
     cells = _Cells.of(labels[known], parts.numbers[known])
     if len(np.unique(cells.part)) <= _FEWEST_OTHERS:
         return
-    if still := _still(cells, X[known]):
+    if still := _still(cells, X):
         text = (
             f"in {listed(parts.names[each] for each in still)}, nothing varies as in others of the "
             "same class; if the sensor was off, delete them"
         )
         yield Notice("still", text, warning=True)
     for channels in _sensors(names, X.shape[1]):
-        sizes = cells.sizes(X[known][:, channels])
+        sizes = cells.sizes(X[:, channels])
         if (found := _odd_sizes(cells, sizes)) is not None:
             odd, times = found
             which = listed(names[each] if names else str(each + 1) for each in channels)
@@ -72,7 +73,7 @@ def about_unlike_parts(
             columns = tuple(names[each] for each in channels) if names else ()
             yield Notice("other_unit", text, warning=True, columns=columns)
     if not names and len(cells.part) <= _MOST_CELLS:
-        yield from _about_swapped(cells.means(X[known]), cells, parts)
+        yield from _about_swapped(cells, X, parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,20 +110,15 @@ class _Cells:
             logarithms: NDArray[np.float64] = np.log(np.stack([ranked[each] for each in places]))
         return logarithms
 
-    def ranges(self, X: Float32) -> NDArray[np.float64]:
-        """Return the ranges of channels in each cell, (cells, channels)."""
-        samples = (X[self.order[at : at + n]] for at, n in zip(self.begin, self.count, strict=True))
-        return np.array([np.ptp(each, axis=0) for each in samples], np.float64)
-
-    def means(self, X: Float32) -> NDArray[np.float64]:
-        """Return the means of channels in each cell, (cells, channels)."""
-        samples = (X[self.order[at : at + n]] for at, n in zip(self.begin, self.count, strict=True))
-        return np.array([each.mean(axis=0, dtype=np.float64) for each in samples])
+    def samples(self, X: Float32) -> Iterator[Float32]:
+        """Yield the samples (n, channels) of each cell."""
+        for at, n in zip(self.begin, self.count, strict=True):
+            yield X[self.order[at : at + n]]
 
 
 def _still(cells: _Cells, X: Float32) -> list[int]:
     """Return the parts in which all channels vary far less than in most parts of the class."""
-    ranges = cells.ranges(X)
+    ranges = np.array([np.ptp(each, axis=0) for each in cells.samples(X)], np.float64)
     found = set[int]()
     for label in np.unique(cells.label):
         own = cells.label == label
@@ -195,13 +191,12 @@ def _odd_sizes(cells: _Cells, sizes: NDArray[np.float64]) -> tuple[list[int], fl
     return (sorted(odd), float(np.exp(np.median([found[each] for each in odd])))) if odd else None
 
 
-def _about_swapped(
-    means: NDArray[np.float64], cells: _Cells, parts: NamedTakes
-) -> Iterator[Notice]:
-    """Yield a warning if two channels, with means (cells, channels), are swapped in a part.
+def _about_swapped(cells: _Cells, X: Float32, parts: NamedTakes) -> Iterator[Notice]:
+    """Yield a warning if two channels are swapped in a part.
 
-    In all other parts, of the same class, too, each channel has a range of its own.
+    In all other parts, of the same class, too, each channel's means have a range of their own.
     """
+    means = np.array([each.mean(axis=0, dtype=np.float64) for each in cells.samples(X)])
     for place, (label, part) in enumerate(zip(cells.label, cells.part, strict=True)):
         others = means[cells.part != part]
         alike = (cells.label == label) & (cells.part != part)
