@@ -319,9 +319,8 @@ def same_bytes(lines: list[str], folder: Path, again: Path) -> None:
     assert {*RAN} == {*ACTIONS} - OF_A_LINE
     for action, each in zip(RAN, ran, strict=True):
         assert is_of(action, each), (action, each)
-    for (
-        each
-    ) in ran:  # as programs, like the page: a last bit may differ in a process with more in it
+    # As programs, like the page: a last bit may differ in a process with more in it.
+    for each in ran:
         command = [sys.executable, "-m", "protonn_edge", *each]
         subprocess.run(command, cwd=again, check=True, capture_output=True, timeout=120)
     for name in ("recording.csv", "windows.npz", "linear.npz", "report.html", "data.html"):
