@@ -83,7 +83,8 @@ ROOMS = {
         "protonn_edge/kinds/forest/proof.py protonn_edge/kinds/projection/proof.py "
         "protonn_edge/kinds/protonn/prototypes/proof.py protonn_edge/features/pooling/proof.py "
         "protonn_edge/features/average_pooling/proof.py protonn_edge/features/int8_layer/proof.py "
-        "protonn_edge/features/convolution/proof.py tests/equality",
+        "protonn_edge/features/convolution/proof.py protonn_edge/policy/rejection/proof.py "
+        "tests/equality",
     ),
     "certificate": Room(
         "protonn_edge/certificate protonn_edge/cli/certify.py protonn_edge/export/certificate.py "
