@@ -83,7 +83,8 @@ def test_each_answer_is_the_boards_also_over_a_bad_line_and_after_resets(tmp_pat
     ):
         recorder = Recorder(line, link.url)
         recorder.wait()
-        while compared < WINDOWS:
+        # On a slow computer, a second's samples may be those of several resets' worth of windows.
+        while compared < WINDOWS or recorder.stream.resets < RESETS:
             for samples in recorder.listen(1.0):
                 # After a reset, numbers begin again; the sensor goes on where it was.
                 ahead = PLACES[samples.values[0].tobytes()] - samples.first
@@ -96,7 +97,6 @@ def test_each_answer_is_the_boards_also_over_a_bad_line_and_after_resets(tmp_pat
             if compared > WINDOWS * (recorder.stream.resets + 1) / (RESETS + 1):
                 uno.reset()
         assert recorder.stream.lost > 0
-        assert recorder.stream.resets >= RESETS
 
 
 def test_all_answers_are_those_of_the_model_and_its_reports() -> None:
