@@ -20,6 +20,7 @@ from protonn_edge.proof.forms import (
     SumChoice,
     SumForm,
     Value,
+    byte_of,
     congruent,
     constant,
     minus,
@@ -139,6 +140,16 @@ class Parted:
         if not any(each.chosen is chosen for each in self.named):
             self.named.append(Named(chosen, one, another))
         return Byte(chosen, bit) if chosen.tables else chosen.constant >> bit & 255
+
+    def larger(self, values: list[Any]) -> Value:
+        """Return the value that is y where x < y, else x, if both are bytes; None if it is not."""
+        if same(*values):
+            return values[0]  # type: ignore[no-any-return]
+        sums = self._compared[::-1]
+        is_byte = all(form.low >= 0 and form.high < _BYTES for form in sums)
+        for value, form in zip(values, sums, strict=True):
+            is_byte &= isinstance(value, Byte) and value.bit == 0 and value.form.equals(form)
+        return byte_of(self._choices.maximum(*sums), 0) if is_byte else None
 
     def _sum(self, value: Any, bit: int, *, alone: bool) -> SumForm | None:
         """Return a sum with this byte at a bit: one of those that are compared, if possible."""

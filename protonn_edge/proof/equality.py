@@ -95,6 +95,7 @@ class PredictionProof:
         self.program, self.model, self.prefix = program, model, prefix
         self.variables = variables_of(program, prefix)
         self.machine = Machine(program, ACTIONS, initial_bytes(program, self.variables))
+        self.machine.chooses = any(each.other_answers for each in model.policy.rules)
         self.explorer = Explorer(self.machine, most_steps)
         self._left: list[dict[int, Any]] = []  # memory behind each function, before the next one
         maximum = model.quantizer.maximum

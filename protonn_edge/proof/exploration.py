@@ -321,7 +321,8 @@ def _chosen(
         one, other = other, one
     x, y = (sums.forms[number] for number in decided(one.facts)[-1][:2])
     parted = Parted(machine.algebra, x, y)
-    state = _merged([one, other], live, machine, parted.value)
+    value = parted.value if machine.chooses else parted.larger
+    state = _merged([one, other], live, machine, value)
     if state is not None:
         held = [each.form for each in state.registers if isinstance(each, Byte)]
         compared = {number for fact in (*one.facts, *other.facts) for number in fact[:2]}

@@ -99,6 +99,8 @@ class ComparedSums:
 
         In the first, a choice is equal to its first sum; in the other one, to its second.
         """
+        if not named:
+            return ()
         numbers = [tuple(map(self.number, each)) for each in named]
         new, found = {each[0] for each in numbers}, []
         for facts, place in ((one, 1), (other, 2)):

@@ -49,6 +49,10 @@ class Machine(DataSpace):
         The instructions that were executed, by their places.
     flash_read : set of int
         Places of tables in flash that were read.
+    chooses : bool
+        Whether each value that depends on a comparison of two sums gets a name where paths meet, as
+        a rule about the largest scores needs it. Else only the larger of two bytes does: other
+        programs have fewer states without names.
     """
 
     def __init__(
@@ -62,6 +66,7 @@ class Machine(DataSpace):
         super().__init__(Algebra(), initial or {})
         self.arithmetic = Arithmetic(self.algebra)
         self.flash_read: set[int] = set()  # places of tables
+        self.chooses = False
         # the return address of the outermost call, which no program knows
         bytes_of_address = range(program.core.return_bytes)
         self.back = [Byte(variable(Root(f"back{k}", np.arange(256))), 0) for k in bytes_of_address]

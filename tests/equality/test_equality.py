@@ -31,7 +31,7 @@ from protonn_edge.proof.reference import Reference
 EXAMPLES = [
     ("linear", 9), ("dense", 6), ("forest", 3), ("forest", 4), ("forest", 5), ("forest", 6),
     ("prototypes", 0),
-    ("convolution", 8), ("int8_layer", 0), ("pooling", 3),
+    ("convolution", 8), ("int8_layer", 0), ("int8_layer", 4), ("pooling", 3),
 ]  # fmt: skip
 """A kind of conformance and the number of a program: small ones."""
 
