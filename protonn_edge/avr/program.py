@@ -86,6 +86,7 @@ class LinkedProgram:
     initial_values: tuple[Constants, ...]  # copied from flash to SRAM at the start
     compilers: tuple[str, ...]  # the compilers named in its object files
     variables: tuple[Variable, ...] = ()  # those with a value at the start
+    kept: tuple[Variable, ...] = ()  # those that keep what is there
 
     @cached_property
     def names(self) -> Names:
@@ -98,15 +99,19 @@ class LinkedProgram:
         Link-time optimization does not record the files of variables, and appends to some names
         (``begun.lto_priv.0``). If it leaves two variables of a name, neither is the file's.
         """
-        if any(each.source == source for each in self.variables):
+        every = self.variables, self.kept
+        if any(each.source == source for some in every for each in some):
             return self
-        names = Counter(each.base for each in self.variables)
+        names = Counter(each.base for some in every for each in some)
         own = {name for name in declared_in(text) if names[name] == 1}
-        variables = (
-            replace(each, name=each.base, source=source) if each.base in own else each
-            for each in self.variables
+        variables, kept = (
+            tuple(
+                replace(each, name=each.base, source=source) if each.base in own else each
+                for each in some
+            )
+            for some in every
         )
-        return replace(self, variables=tuple(variables))
+        return replace(self, variables=variables, kept=kept)
 
     def instruction(self, address: int) -> Decoded | None:
         """Return the instruction at a byte address, or None."""
@@ -253,7 +258,8 @@ def _program(path: Path, contents: bytes) -> LinkedProgram:
             core=_core(elf, path),
             initial_values=_constants(elf, _is_in_sram),
             compilers=_compilers(elf),
-            variables=tuple(_variables(elf)),
+            variables=tuple(_variables(elf, kept=False)),
+            kept=tuple(_variables(elf, kept=True)),
         )
 
     return _parsed(path, read, contents)
@@ -358,12 +364,12 @@ _CODE_TYPES = (_STT_FUNC, _STT_NOTYPE)  # hand-written assembler seldom marks it
 _NO_SECTION = 0xFF00  # SHN_LORESERVE, as of constants; undefined symbols have 0
 
 
-def _variables(elf: ELFFile) -> Iterator[Variable]:
-    """Yield the variables in SRAM, but for those that nothing initializes."""
+def _variables(elf: ELFFile, *, kept: bool) -> Iterator[Variable]:
+    """Yield the variables in SRAM that are initialized, or those that nothing initializes."""
     held = {
         index
         for index, each in enumerate(elf.iter_sections())
-        if _is_allocated(each) and _is_in_sram(each) and not each.name.startswith(".noinit")
+        if _is_allocated(each) and _is_in_sram(each) and each.name.startswith(".noinit") == kept
     }
     source = ""
     for each in _symbols(elf):  # a file's own symbols are behind its name, all others at the end

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from protonn_edge.proof.adapted import CallersArray
 from protonn_edge.proof.algebra import Algebra
 from protonn_edge.proof.forms import (
+    Bit,
     Byte,
     Root,
     SumForm,
@@ -44,11 +45,15 @@ class DataSpace:
         Those that are read before they are written.
     callers : CallersArray
         An array that is only read, without a pointer to it.
+    kept : frozenset of int
+        Bytes of the model's variables that nothing initializes, such as counters: they may be
+        anything whenever they are read, and nothing is claimed of them.
     """
 
     def __init__(self, algebra: Algebra, initial: Mapping[int, int]) -> None:
         self.algebra, self.initial = algebra, initial
         self.carried: set[int] = set()
+        self.kept: frozenset[int] = frozenset()
         self.callers = CallersArray()
         self._pointers: dict[Summand, tuple[Root, int]] = {}
         self._writable: dict[int, range] = {}
@@ -109,6 +114,8 @@ class DataSpace:
 
     def read(self, state: ChipState, place: int) -> Any:
         """Return a byte of the data space."""
+        if place in self.kept:
+            return anything()
         value = state.memory.get(place)
         if value is None and place not in state.memory:
             if place in self.initial:
@@ -136,6 +143,8 @@ class DataSpace:
 
     def write(self, state: ChipState, place: int, value: Any) -> None:
         """Set a byte of the data space, which must be one of the model's or of the stack."""
+        if place in self.kept:
+            return
         if place < OFFSETS:
             inside = place in self.initial
         else:
@@ -145,6 +154,12 @@ class DataSpace:
         state.memory[place] = value
         if place >= OFFSETS:
             self.clear_below(state)
+
+    def all_kept(self, state: ChipState, root: Root, addresses: NDArray[np.int64]) -> bool:
+        """Whether all addresses that a root stands for are of bytes that may be anything."""
+        mask = state.masks.get(root)
+        reached = addresses if mask is None else addresses[mask]
+        return self.kept.issuperset(reached.tolist())
 
     def clear_below(self, state: ChipState) -> None:
         """Forget what is below the top of the stack, which an interrupt may change."""
@@ -159,6 +174,16 @@ class DataSpace:
         if not isinstance(place, int) or place < OFFSETS:
             raise Unproven("the stack is elsewhere than before the call")
         return place
+
+
+def anything() -> Value:
+    """Return a byte of which nothing is known."""
+    return byte_of(variable(Root("anything", np.arange(256))), 0)
+
+
+def any_bit() -> Bit:
+    """Return a bit of which nothing is known."""
+    return Bit(Root("any bit", [0, 1]), np.array([False, True]))
 
 
 def _named(place: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, cast
@@ -93,9 +93,10 @@ class PredictionProof:
         parts: Sequence[int] = (),
     ) -> None:
         self.program, self.model, self.prefix = program, model, prefix
-        self.variables = variables_of(program, prefix)
+        self.variables = variables_of(program.variables, prefix)
         self.machine = Machine(program, ACTIONS, initial_bytes(program, self.variables))
-        self.machine.chooses = any(each.other_answers for each in model.policy.rules)
+        self.machine.kept = frozenset(_places(variables_of(program.kept, prefix)))
+        self.machine.chooses = bool(model.policy.other_answers or self.machine.kept)
         self.explorer = Explorer(self.machine, most_steps)
         self._left: list[dict[int, Any]] = []  # memory behind each function, before the next one
         maximum = model.quantizer.maximum
@@ -249,15 +250,18 @@ class PredictionProof:
         }))  # fmt: skip
 
 
-def variables_of(program: LinkedProgram, prefix: str) -> list[Variable]:
+def variables_of(variables: Iterable[Variable], prefix: str) -> list[Variable]:
     """Return the variables that the model's file alone can use."""
-    return [each for each in program.variables if each.source == f"{prefix}_model.c"]
+    return [each for each in variables if each.source == f"{prefix}_model.c"]
+
+
+def _places(variables: Iterable[Variable]) -> set[int]:
+    return {p for each in variables for p in range(each.address, each.address + each.size)}
 
 
 def initial_bytes(program: LinkedProgram, variables: Sequence[Variable]) -> dict[int, int]:
     """Return the bytes of variables as they are when a program starts."""
-    places = {p for each in variables for p in range(each.address, each.address + each.size)}
-    initial = dict.fromkeys(sorted(places), 0)
+    initial = dict.fromkeys(sorted(_places(variables)), 0)
     for section in program.initial_values:
         for place, byte in enumerate(section.contents, section.address):
             if place in initial:

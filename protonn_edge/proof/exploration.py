@@ -35,6 +35,7 @@ from protonn_edge.proof.state import (
 
 MOST_STATES = 2_000
 _BYTES = 256
+_LOW = 0x55555555  # the lower registers of pairs
 _CALLS = {"call", "rcall"}
 
 
@@ -226,10 +227,15 @@ class Explorer:
         return joined
 
     def _pointers(self, state: ChipState, live: Live) -> Any:
-        """Return the addresses in registers: states with different ones cannot meet."""
-        held = [
-            state.registers[number] if live.addresses >> number & 1 else 0 for number in range(32)
-        ]
+        """Return the addresses in registers: states with different ones cannot meet.
+
+        If there are counters, a byte without another one is no address, but an index.
+        """
+        addresses = live.addresses
+        if self.machine.kept:
+            low = addresses & addresses >> 1 & _LOW
+            addresses = low | low << 1
+        held = [state.registers[number] if addresses >> number & 1 else 0 for number in range(32)]
         return tuple(_key(each) for each in (*held, *state.stack))
 
     def _joined_group(self, states: list[ChipState], live: Live) -> list[ChipState]:

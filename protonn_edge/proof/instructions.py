@@ -5,6 +5,7 @@ After the AVR Instruction Set Manual (DS40002198). With numbers alone it is an i
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 from protonn_edge.avr.instruction_set import TAKEN_BRANCH
 from protonn_edge.avr.instructions import Decoded
 from protonn_edge.avr.liveness import pointer_of
-from protonn_edge.proof.data_space import OFFSETS
+from protonn_edge.proof.data_space import OFFSETS, any_bit, anything
 from protonn_edge.proof.forms import (
     Bit,
     Byte,
@@ -240,6 +241,9 @@ def _load(machine: Machine, state: ChipState, o: Operands, here: Decoded) -> Non
         state.registers[o["d"]] = machine.read(state, place)
         return
     root, addresses = place
+    if machine.all_kept(state, root, addresses):
+        state.registers[o["d"]] = anything()
+        return
     mask, values = state.masks.get(root), np.zeros(root.size, np.int64)
     for index in range(root.size) if mask is None else np.flatnonzero(mask):
         value = machine.read(state, int(addresses[index]))
@@ -251,9 +255,10 @@ def _load(machine: Machine, state: ChipState, o: Operands, here: Decoded) -> Non
 
 def _store(machine: Machine, state: ChipState, o: Operands, here: Decoded) -> None:
     place, value = _address(machine, state, here), state.registers[o["d"]]
-    if not isinstance(place, int):
+    if isinstance(place, int):
+        machine.write(state, place, value)
+    elif not machine.all_kept(state, *place):
         raise Unproven("it writes at an unknown place")
-    machine.write(state, place, value)
 
 
 def _lpm(machine: Machine, state: ChipState, o: Operands, here: Decoded) -> None:
@@ -334,7 +339,7 @@ def _ijmp(machine: Machine, state: ChipState, _: Operands, __: Decoded) -> None:
 def _branch(machine: Machine, state: ChipState, o: Operands, here: Decoded) -> Fork | None:
     if o["k"] == here.end:  # whether it is taken cannot be seen by its place
         state.cycles = state.cycles[0], state.cycles[1] + TAKEN_BRANCH
-    bit = machine.arithmetic.bit(state.flags[o["s"]])
+    bit = _condition(machine, lambda: machine.arithmetic.bit(state.flags[o["s"]]))
     ways = (o["k"], here.end) if here.name == "brbs" else (here.end, o["k"])
     return _fork(machine, state, bit, *ways)
 
@@ -352,9 +357,22 @@ def _skip(machine: Machine, state: ChipState, o: Operands, here: Decoded) -> For
                 machine.algebra.number(value), machine.algebra.number(other)
             )
         return _fork(machine, state, bit, after, here.end)
-    bit = machine.arithmetic.bit_of(value, o["b"])
+    bit = _condition(machine, lambda: machine.arithmetic.bit_of(value, o["b"]))
     ways = (after, here.end) if here.name == "sbrs" else (here.end, after)
     return _fork(machine, state, bit, *ways)
+
+
+def _condition(machine: Machine, compute: Callable[[], Condition]) -> Condition:
+    """Return a bit; in programs that count something, any bit if it is not computed.
+
+    Counters decide only what is counted, so both ways are right, or neither of the answers is.
+    """
+    try:
+        return compute()
+    except Unproven:
+        if not machine.kept:
+            raise
+        return any_bit()
 
 
 def _fork(

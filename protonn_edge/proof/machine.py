@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from protonn_edge.avr.instructions import Decoded
+from protonn_edge.avr.liveness import registers_of
 from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.errors import CheckFailed
 from protonn_edge.proof.algebra import Algebra
 from protonn_edge.proof.arithmetic import Arithmetic
-from protonn_edge.proof.data_space import DataSpace
+from protonn_edge.proof.data_space import DataSpace, any_bit, anything
 from protonn_edge.proof.forms import (
     Bit,
     Byte,
@@ -22,7 +23,7 @@ from protonn_edge.proof.forms import (
     same,
     variable,
 )
-from protonn_edge.proof.state import ChipState
+from protonn_edge.proof.state import INTERRUPTS, ChipState
 
 RETURN = 1 << 24
 """Where the outermost function returns to: no address of flash."""
@@ -35,6 +36,13 @@ class Fork(NamedTuple):
     taken: int
     other: int
 
+
+_COMPUTING = {
+    "add", "adc", "sub", "sbc", "subi", "sbci", "cp", "cpc", "cpi", "and", "andi", "or", "ori",
+    "eor", "com", "neg", "inc", "dec", "adiw", "sbiw", "lsr", "ror", "asr", "swap", "mul", "muls",
+    "mulsu", "bst", "bld",
+}  # fmt: skip
+"""Instructions that change registers and flags alone."""
 
 Operands = Mapping[str, int]
 Action = Callable[["Machine", ChipState, Operands, Decoded], Fork | None]
@@ -51,8 +59,8 @@ class Machine(DataSpace):
         Places of tables in flash that were read.
     chooses : bool
         Whether each value that depends on a comparison of two sums gets a name where paths meet, as
-        a rule about the largest scores needs it. Else only the larger of two bytes does: other
-        programs have fewer states without names.
+        a rule about the largest scores or a counter needs it. Else only the larger of two bytes
+        does: other programs have fewer states without names.
     """
 
     def __init__(
@@ -89,8 +97,18 @@ class Machine(DataSpace):
         try:
             return action(self, state, here.operands, here)
         except Unproven as reason:
+            if self.kept and here.name in _COMPUTING:
+                self._leave_open(state, here)
+                return None
             where = self.program.names.name_of(here.address)
             raise Unproven(f"{reason} ({here.name} at 0x{here.address:x}, {where})") from None
+
+    def _leave_open(self, state: ChipState, here: Decoded) -> None:
+        """Let all that an instruction computes be anything: it may be needed for counters alone."""
+        for number in range(32):
+            if registers_of(here)[1] >> number & 1:
+                state.registers[number] = anything()
+        state.flags[:INTERRUPTS] = [any_bit() for _ in range(INTERRUPTS)]
 
     def _move_stack(self, state: ChipState, by: int) -> None:
         low, high = state.stack
