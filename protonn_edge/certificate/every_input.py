@@ -1,8 +1,10 @@
-"""The claim that a linked program computes its model for every input."""
+"""The claim that a linked program computes a model for every input."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,12 +14,13 @@ from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.certificate import claims
 from protonn_edge.certificate.claims import Claim
 from protonn_edge.chain.integer_chain import IntegerChain
-from protonn_edge.codegen import SOURCES, Plan, render_c
+from protonn_edge.codegen import PREFIX, SOURCES, Limits, Plan, device_plans, render_c
 from protonn_edge.device import Result
 from protonn_edge.errors import CheckFailed
 from protonn_edge.system.lazy import optional
 
 _AGAIN = "every-input-again"
+_STATIC_IN_CPP = re.compile(r"^_ZL\d+")  # in front of the name of a static variable
 _MOST_SENT = 2_000_000  # bytes to the emulated board, which take half a minute
 _BY = "one symbolic execution of the machine code, compared with the model's sums"
 
@@ -35,36 +38,59 @@ def every_input(
     Raises `CheckFailed` if a proof fails on points that the program, run on the emulated board,
     answers in another way than the model.
     """
-    sentence = _sentence(model, plan)
-
-    def unchecked(reason: str) -> Claim:
-        return Claim("every-input", sentence, claims.NOT_CHECKED, reason)
-
     if not asked:
-        yield unchecked("add --every-input")
+        yield _unchecked(_sentence(model, plan.buffered), "add --every-input")
         return
+    parts = () if plan.buffered else parts_of(model, plan)
+    refuse = partial(refuse_different, model, run=run)
+    yield from _proven(program, model, render_c(model, plan), PREFIX, parts, refuse)
+
+
+def in_sketch(program: LinkedProgram, model: IntegerChain, prefix: str) -> Iterator[Claim]:
+    """Yield these claims about a program that calls the library of a model: its `prefix`_predict.
+
+    Raises `InputError` if no library of the model can be generated.
+    """
+    limits = Limits(core=program.core)
+    sources = render_c(model, device_plans(model, limits)[0])
+    yield from _proven(program, model, sources, prefix, (), lambda _: None)
+
+
+def _proven(
+    program: LinkedProgram,
+    model: IntegerChain,
+    sources: Mapping[str, str],
+    prefix: str,
+    parts: Sequence[int],
+    refuse: Callable[[NDArray[np.uint8]], None],
+) -> Iterator[Claim]:
+    """Yield the claims; `refuse` gets points on which a program may differ from the model."""
+    sentence = partial(_sentence, model, not parts, prefix)
     room = optional("protonn_edge.proof.difference")
     if room is None:
-        yield unchecked("the proof is not installed")
+        yield _unchecked(sentence(), "the proof is not installed")
         return
-    linked = program.attributed(SOURCES[1], render_c(model, plan)[SOURCES[1]])
+    linked = program.attributed(SOURCES[1].replace(PREFIX, prefix), sources[SOURCES[1]])
     try:
-        proof = room.prove(linked, model, () if plan.buffered else parts_of(model, plan))
+        proof = room.prove(linked, model, parts, prefix)
     except room.Unproven as reason:
-        refuse_different(model, room.suspects(reason, model), run)
-        yield unchecked(f"no proof was found: {reason}")
+        refuse(room.suspects(reason, model))
+        yield _unchecked(sentence(), f"no proof was found: {reason}")
         return
-    array = f"; the compiler has put the address of '{proof.features}' into the code"
-    by = f"{_BY}{array * bool(proof.features)}"
-    yield Claim("every-input", sentence, claims.PROVEN, by)
+    name = _STATIC_IN_CPP.sub("", proof.features)
+    array = f"; the compiler has put the address of '{name}' into the code"
+    by = f"{_BY}{array * bool(name)}"
+    yield Claim("every-input", sentence(scores=proof.scores), claims.PROVEN, by)
     if proof.cycles is not None:
         least, most = proof.cycles
-        what = (
-            "pnn_predict takes" if plan.buffered else "the functions that a prediction calls take"
-        )
+        what = "the functions that a prediction calls take" if parts else f"{prefix}_predict takes"
         took = f"{what} {least:,} to {most:,} cycles for any input, not counting interrupts"
         by = "the same execution, without labels in the source"
         yield Claim("every-input-cycles", took, claims.PROVEN, by, most)
+
+
+def _unchecked(sentence: str, reason: str) -> Claim:
+    return Claim("every-input", sentence, claims.NOT_CHECKED, reason)
 
 
 def checked_again(
@@ -125,15 +151,19 @@ def refuse_different(
             )
 
 
-def _sentence(model: IntegerChain, plan: Plan) -> str:
-    function = "pnn_predict" if plan.buffered else "pnn_finish, behind the firmware's pushes,"
-    others = [f"pnn_{name}" for name in model.policy.c_functions]
+def _sentence(
+    model: IntegerChain, at_once: bool, prefix: str = PREFIX, *, scores: bool = True
+) -> str:
+    pushed = f"{prefix}_finish, behind the firmware's pushes,"
+    function = f"{prefix}_predict" if at_once else pushed
+    others = [f"{prefix}_{name}" for name in model.policy.c_functions]
     verb = "are" if others[1:] else "is"
     left_out = f"; {' and '.join(others)} {verb} not part of the claim" if others else ""
     answers = " or ".join(["the class", *(f'"{each.name}"' for each in model.policy.other_answers)])
+    computed = f"the scores and {answers}" if scores else answers
     return (
-        f"{function} of the linked program computes the scores and {answers} of the integer model "
-        f"for every input{left_out}"
+        f"{function} of the linked program computes {computed} of the integer model for every "
+        f"input{left_out}"
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -21,10 +21,16 @@ _READ = "the sections of the ELF file"
 _FOLLOWED = "following the machine code along every branch and into every call"
 
 
-def certify_program(elf: Path, board: Board, settings: Settings) -> Certificate:
+def certify_program(
+    elf: Path,
+    board: Board,
+    settings: Settings,
+    more: Callable[[Any], Iterable[Claim]] = lambda _: (),
+) -> Certificate:
     """Return the certificate of any linked program that has the settings' entry.
 
-    Raises `InputError` if it is not for the board's chip, and `CheckFailed` if a claim is false.
+    `more` returns further claims about the program. Raises `InputError` if it is not for the
+    board's chip, and `CheckFailed` if a claim is false.
     """
     family = family_of(board)
     program: Any = family.read(elf)
@@ -34,7 +40,7 @@ def certify_program(elf: Path, board: Board, settings: Settings) -> Certificate:
             f"compiled for {program.core.chip}, not for the chip of {board.name}",
             "name the board with --board",
         )
-    made = tuple(program_claims(program, family.follow(program), settings.entry))
+    made = (*program_claims(program, family.follow(program), settings.entry), *more(program))
     hashes = {claims.FIRMWARE: image_sha256(program)}
     return Certificate(subject_of("program", program), settings, hashes, made)
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import click
 from rich.table import Table
 
 from protonn_edge.boards import load_board
-from protonn_edge.certificate.claims import POINTS, Certificate, Settings, read_certificate
+from protonn_edge.certificate.claims import POINTS, PROVEN, Certificate, Settings, read_certificate
+from protonn_edge.certificate.every_input import in_sketch
 from protonn_edge.certificate.program import certify_program
 from protonn_edge.certificate.project import certify_project
 from protonn_edge.cli.command import Output, option, options_of
@@ -19,10 +21,12 @@ from protonn_edge.errors import CheckFailed, InputError, unneeded
 from protonn_edge.evaluation.terminal import row_table
 from protonn_edge.export.certificate import certify_library, is_library
 from protonn_edge.export.folder import LIVE, check_project, written_in
-from protonn_edge.families import family_in, family_of
+from protonn_edge.families import Family, family_in, family_of
+from protonn_edge.quantization import load_device_model
 from protonn_edge.system.files import write_atomically
 
 _SHOWN = 3
+_PREDICT = "_predict"  # the end of the name of a model's function
 
 
 @dataclass(frozen=True)
@@ -67,15 +71,47 @@ class CertificateOptions:
             _check(out, path, read_certificate(self.earlier))
             return
         _check_applicable(path, settings)
-        certificate = _certify(out, path, settings)
+        self._say(out, _certify(out, path, settings))
+
+    def certify_sketch(self, out: Output, elf: Path, model: Path, board_name: str) -> None:
+        """Print what is proven of a linked program that calls the library of a model.
+
+        The entry is its function for a prediction. Raises `CheckFailed` if a claim is false.
+        """
+        board, integers = load_board(board_name), load_device_model(model).chain
+        _check_followed(family_of(board), board.name)
+        prefix = self.entry.removesuffix(_PREDICT)
+        if prefix == self.entry:
+            raise unneeded(
+                "--entry", f"is {self.entry[:40]!r}, but an exported model's ends in {_PREDICT}"
+            )
+        settings = Settings(board_name, self.entry)
+        with out.status("proving"):
+            proven = partial(in_sketch, model=integers, prefix=prefix)
+            certificate = certify_program(elf, board, settings, proven)
+        self._say(out, certificate, _unproven(certificate))
+
+    def _say(
+        self, out: Output, certificate: Certificate, failure: CheckFailed | None = None
+    ) -> None:
         for file in self.output:
             is_page = file.suffix.lower() == ".html"
             write_atomically(file, certificate.page() if is_page else certificate.text())
         out.say(_table(certificate), *(f"wrote {file}" for file in self.output))
-        out.finish(certificate.to_json())
+        out.finish(certificate.to_json(), failure)
 
 
 CERTIFICATE_OPTIONS = options_of(CertificateOptions)
+
+
+def _unproven(certificate: Certificate) -> CheckFailed | None:
+    """Return the error for a sketch of which nothing is proven for every input."""
+    (claim,) = (each for each in certificate.claims if each.name == "every-input")
+    if claim.status == PROVEN:
+        return None
+    return CheckFailed(
+        f"it is not proven that {claim.statement}: {claim.by}; link the library of this model"
+    )
 
 
 def _check_applicable(path: Path, settings: Settings) -> None:
@@ -104,15 +140,20 @@ def _check(out: Output, path: Path, earlier: Certificate) -> None:
     out.finish({**certificate.to_json(), "differences": differences}, failure)
 
 
+def _check_followed(family: Family, board_name: str) -> None:
+    if not family.proves:
+        raise InputError(
+            f"there is no certificate for {board_name}, since only the machine code of AVRs is "
+            "followed; use 'verify MODEL DATA' to compare all scores"
+        )
+
+
 def _certify(out: Output, path: Path, settings: Settings) -> Certificate:
     board = load_board(settings.board)
     written = family_in(path) if path.is_dir() else None
-    if not family_of(board).proves or (written is not None and not written.proves):
-        name = (written is not None and written.board_name(path)) or board.name
-        raise InputError(
-            f"there is no certificate for {name}, since only the machine code of AVRs is "
-            "followed; use 'verify MODEL DATA' to compare all scores"
-        )
+    _check_followed(family_of(board), board.name)
+    if written is not None:
+        _check_followed(written, written.board_name(path) or board.name)
     with out.status("certifying"):
         if path.is_file():
             return certify_program(path, board, settings)

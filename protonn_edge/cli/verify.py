@@ -26,9 +26,10 @@ from protonn_edge.cli.options import (
     of_room,
 )
 from protonn_edge.cli.tables import TABLE, points_for
+from protonn_edge.cli.train_options import was_given
 from protonn_edge.codegen import DevicePlan
 from protonn_edge.datasets import TableOptions
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, unneeded
 from protonn_edge.evaluation.accuracy import is_labelled, share_right
 from protonn_edge.evaluation.terminal import row_table, saturation_fact
 from protonn_edge.export.folder import check_project
@@ -49,10 +50,15 @@ if TYPE_CHECKING:
     "verify",
     needs={"--project": "--port", "--port --emulator --read": "data"},
     apart={
-        "--entry --points --prove --every-input --check -o": "data",
+        "--points --prove --every-input --check -o": "data",
         "--check": "--board --entry --points --prove --every-input -o",
     },
-    examples=("model.npz test.csv", ". -o certificate.json", ". --check certificate.json"),
+    examples=(
+        "model.npz test.csv",
+        ". -o certificate.json",
+        ". --check certificate.json",
+        "model.npz sketch.elf",
+    ),
 )
 def verify_command(
     path: Path = argument(MODEL_PATH),
@@ -84,16 +90,17 @@ def verify_command(
     claims are listed: each is proven, measured on some points, or not checked. If a claim is false,
     the command fails, and no certificate is written.
 
+    If DATA is the ELF file of a sketch that calls an exported library of the model, its prediction
+    is proven to compute the model's class for every input, or the reason is named.
+
     The points are the test part of DATA; if there is none, the points that training held out from
     DATA; otherwise, all points. Any difference in the scores is a failure.
     """
-    if data is None:
-        if path.suffix == ".npz":
-            raise click.UsageError("name DATA, too: the points to compare scores on")
-        if certificate is None:
-            raise InputError(not_installed("certificates"))
-        certificate.certify(out, path, board_name)
+    if data is None or data.suffix.lower() == ".elf":
+        _certify(certificate, out, path, data, board_name)
         return
+    if was_given("entry"):
+        raise unneeded("--entry", f"does not apply to {data}, which has points")
     board, names = load_board(board_name), [name for each in added for name in each.extensions]
     compiled = load_device_model(path, names)
     model, reference = compiled.floats, compiled.chain
@@ -140,6 +147,24 @@ def verify_command(
         },
         failure=compared.disagreement(agreements),
     )
+
+
+def _certify(
+    certificate: CertificateOptions | None,
+    out: Output,
+    path: Path,
+    elf: Path | None,
+    board_name: str,
+) -> None:
+    """Print what is proven of a build, or of a sketch with a model's library."""
+    if elf is None and path.suffix == ".npz":
+        raise click.UsageError("name DATA, too: the points to compare scores on")
+    if certificate is None:
+        raise InputError(not_installed("certificates"))
+    if elf is None:
+        certificate.certify(out, path, board_name)
+    else:
+        certificate.certify_sketch(out, elf, path, board_name)
 
 
 def _emulator(out: Output, name: str | None, board: Board) -> str | None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.proof.answers import Different
-from protonn_edge.proof.equality import PredictionProof, Proof
+from protonn_edge.proof.equality import PREFIX, PredictionProof, Proof
 from protonn_edge.proof.forms import Byte, Root, SumForm, Unproven
 
 __all__ = ["Unproven", "prove", "suspects"]
@@ -20,13 +20,18 @@ _TRIED = 2_048
 _MOST = 8
 
 
-def prove(program: LinkedProgram, model: IntegerChain, parts: Sequence[int] = ()) -> Proof:
+def prove(
+    program: LinkedProgram,
+    model: IntegerChain,
+    parts: Sequence[int] = (),
+    prefix: str = PREFIX,
+) -> Proof:
     """Prove that a program computes the scores and the class of a model, for every input.
 
-    `parts` as in `PredictionProof`. Raises `Unproven` if it does not, or if that is beyond what is
-    provable.
+    The names of its functions begin with `prefix`; `parts` as in `PredictionProof`. Raises
+    `Unproven` if it does not, or if that is beyond what is provable.
     """
-    return PredictionProof(program, model, parts=parts).proof()
+    return PredictionProof(program, model, prefix, parts=parts).proof()
 
 
 def suspects(reason: Unproven, model: IntegerChain) -> NDArray[np.uint8]:

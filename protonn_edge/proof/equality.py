@@ -1,4 +1,4 @@
-"""Prove that ``pnn_predict`` of a linked program computes a model's scores and class."""
+"""Prove that ``pnn_predict`` of a linked program computes a model's class, and its scores."""
 
 from __future__ import annotations
 
@@ -60,6 +60,8 @@ class Proof:
         Bounds of the cycles for any input, without interrupts; None if a loop was not executed.
     features : str
         The array whose address the compiler put into the code; empty if any may be passed.
+    scores : bool
+        Whether the program can ask for the scores, so that these are proven, too.
     """
 
     steps: int
@@ -67,6 +69,7 @@ class Proof:
     written: tuple[str, ...]
     cycles: tuple[int, int] | None
     features: str
+    scores: bool
 
 
 class Executed(NamedTuple):
@@ -121,7 +124,8 @@ class PredictionProof:
         endings = executed.endings
         cycles = spanned(endings) if whole else None
         written, features = self._written(endings), self.machine.callers.name
-        return Proof(self.explorer.steps, len(endings), written, cycles, features)
+        steps = self.explorer.steps
+        return Proof(steps, len(endings), written, cycles, features, self._has_scores)
 
     def _executed(self, start: ChipState) -> Executed:
         """Return the endings of the call, and the model's scores."""
@@ -198,13 +202,18 @@ class PredictionProof:
         for state in endings:
             self._check_kept(start, state)
         answers = ProvenAnswers(self.machine.algebra, self.model, *executed[1:])
-        for state in endings:
+        for state in endings if self._has_scores else ():
             place, asked = self.asked_for_scores(state)
             answers.check_scores(asked, place)
         for state in endings:
             answers.check_class(state)
         for memory in self._left:
             self._check_carried(memory)
+
+    @property
+    def _has_scores(self) -> bool:
+        """Whether there is a function that returns the scores; linkers remove unused ones."""
+        return bool(self.program.names.copies_of(f"{self.prefix}_scores"))
 
     def _check_kept(self, start: ChipState, end: ChipState) -> None:
         for number in (1, *_KEPT):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from refusals import refuses
 
 from protonn_edge.certificate.claims import Certificate, Claim, Settings, read_certificate
 from protonn_edge.certificate.every_input import refuse_different
+from protonn_edge.chain.file import save_model
 from protonn_edge.device import Result
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.export.exporting import export
@@ -34,6 +36,13 @@ volatile uint8_t answer;
 static uint8_t features[4];
 uint8_t pnn_predict(const uint8_t *point) { BODY }
 int main(void) { answer = pnn_predict(features); for (;;) {} }
+"""
+
+CALLING = """
+#include <shape_model.h>
+static shape_input_t features[SHAPE_FEATURES];
+volatile uint8_t answer;
+int main(void) { answer = shape_predict(features) + shape_scores()[0]; for (;;) {} }
 """
 
 
@@ -238,3 +247,27 @@ def test_names_in_a_certificate_are_escaped_in_its_page() -> None:
     page = certificate.page()
     assert "<script>" not in page
     assert "&lt;script&gt;" in page
+
+
+def test_a_sketch_may_ask_for_scores_of_a_model_with_another_prefix(tmp_path: Path) -> None:
+    model = plain_model()
+    save_model(model, tmp_path / "model.npz")
+    export(model, "platformio", tmp_path / "library", tries=False, prefix="shape")
+    sketch = tmp_path / "main.c"
+    sketch.write_text(CALLING)
+    elf, src = tmp_path / "sketch.elf", tmp_path / "library" / "src"
+    sources = [sketch, src / "shape_model.c"]
+    command = ["avr-gcc", "-mmcu=atmega328p", "-Os", "-std=gnu11", f"-I{src}", "-o", elf, *sources]
+    subprocess.run(command, check=True)
+    given = ("verify", tmp_path / "model.npz", elf)
+    claims = claims_of(run_json(*given, "--entry", "shape_predict"))
+    assert claims["every-input"]["status"] == "proven"
+    assert (
+        "shape_predict of the linked program computes the scores"
+        in (claims["every-input"]["statement"])
+    )
+    assert "pnn_predict" in refusal(run(*given))
+    assert "--entry is 'main'" in refusal(run(*given, "--entry", "main"))
+    (tmp_path / "points.csv").write_text("1,2,3,4,5,6,7,8\n")
+    with_points = ("verify", tmp_path / "model.npz", tmp_path / "points.csv")
+    assert "does not apply" in refusal(run(*with_points, "--entry", "shape_predict"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import socket
 from pathlib import Path
 
@@ -13,10 +14,11 @@ from arduino_ide import (
     link_sketch,
     needs_arduino_core,
 )
-from command_line import run_json
+from command_line import run, run_json
 from model_factory import plain_model, random_model, random_pooling_model
 from random_shapes import random_points
 
+from protonn_edge.chain.file import save_model
 from protonn_edge.chain.model import Model
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.features.average_pooling.making import average_pooling
@@ -105,3 +107,22 @@ def test_a_sketch_keeps_the_bounds_of_its_certificate(
     least, most = (claims[f"cycles-{each}"]["value"] for each in ("least", "most"))
     assert least <= cycles.min()
     assert cycles.max() <= most + AROUND
+
+
+def test_a_sketch_is_proven_to_compute_the_model_that_it_links(
+    tmp_path: Path, arduino_core: Path
+) -> None:
+    model = MODELS["prototypes"]()
+    elf = sketch_of(model, arduino_core, tmp_path)
+    save_model(model, tmp_path / "model.npz")
+    claims = run_json("verify", tmp_path / "model.npz", elf)["claims"]
+    (claim,) = (each for each in claims if each["name"] == "every-input")
+    assert claim["status"] == "proven"
+    assert claim["statement"].startswith("pnn_predict of the linked program computes the class of")
+    assert "'features'" in claim["by"]
+
+    another = dataclasses.replace(model, head=dataclasses.replace(model.head, gamma=0.25))
+    save_model(another, tmp_path / "another.npz")
+    failed = run("verify", tmp_path / "another.npz", elf)
+    assert failed.exit_code == 1
+    assert "it is not proven that pnn_predict" in failed.stderr
