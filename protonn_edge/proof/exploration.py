@@ -19,10 +19,10 @@ from protonn_edge.avr.liveness import AT_RETURN, Live, Liveness
 from protonn_edge.avr.order import CallFrame, Flow, Position, flow_from
 from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.proof.choices import Parted
-from protonn_edge.proof.data_space import OFFSETS
 from protonn_edge.proof.facts import OrderFacts, before_parting, decided
-from protonn_edge.proof.forms import Bit, Byte, Impossible, Root, Unproven, same
+from protonn_edge.proof.forms import Bit, Byte, Impossible, Root, Unproven
 from protonn_edge.proof.machine import RETURN, Fork, Machine
+from protonn_edge.proof.merging import equal_flags, equal_registers, if_same, merged
 from protonn_edge.proof.state import (
     INTERRUPTS,
     ChipState,
@@ -276,12 +276,12 @@ class Explorer:
             before = before_parting(one.facts, other.facts)
             if before is not None:
                 return _chosen(one, other, live, self.machine, before)
-            if not _equal_registers(one, other, live):
+            if not equal_registers(one, other, live):
                 return None
-            state = _merged([one, other], live, self.machine, _if_same)
+            state = merged([one, other], live, self.machine, if_same)
             if state is not None:
                 state.facts = algebra.sums.common(one.facts, other.facts)
-                state.flags = _equal_flags(one, other)
+                state.flags = equal_flags(one, other)
             return state
         if len(differ) != 1:
             return None
@@ -291,7 +291,7 @@ class Explorer:
         if (mask & rest).any():
             raise Unproven("paths overlap")
         meeting = Meeting(algebra, root, one, other)
-        state = _merged([one, other], live, self.machine, lambda values: meeting.value(*values))
+        state = merged([one, other], live, self.machine, lambda values: meeting.value(*values))
         if state is not None:
             bit = self.machine.arithmetic.bit
             state.flags = [
@@ -309,9 +309,9 @@ class Explorer:
             return None
         way = Root(f"way{len(self.ways)}", np.arange(len(states)), boxes=boxes)
         pair = partial(words_over_way, self.machine.algebra, way)
-        state = _merged(states, live, self.machine, partial(over_way, way), pair)
+        state = merged(states, live, self.machine, partial(over_way, way), pair)
         if state is not None:
-            interrupts = _if_same([each.flags[INTERRUPTS] for each in states])
+            interrupts = if_same([each.flags[INTERRUPTS] for each in states])
             state.masks, state.flags = {}, [None] * INTERRUPTS + [interrupts]
             state.cycles = spanned(states)
             self.ways.append(way)
@@ -328,7 +328,7 @@ def _chosen(
     x, y = (sums.forms[number] for number in decided(one.facts)[-1][:2])
     parted = Parted(machine.algebra, x, y)
     value = parted.value if machine.chooses else parted.larger
-    state = _merged([one, other], live, machine, value)
+    state = merged([one, other], live, machine, value)
     if state is not None:
         held = [each.form for each in state.registers if isinstance(each, Byte)]
         compared = {number for fact in (*one.facts, *other.facts) for number in fact[:2]}
@@ -339,7 +339,7 @@ def _chosen(
             *(fact for fact in both if kept.issuperset(fact[:2])),
             *sums.inherited(one.facts, other.facts, parted.named, kept),
         )
-        state.flags = _equal_flags(one, other)
+        state.flags = equal_flags(one, other)
     return state
 
 
@@ -352,20 +352,6 @@ def _spent(program: LinkedProgram, before: int, place: int) -> int:
     elif here.name in instruction_set.SKIPS:
         cycles += (place - here.end) // 2
     return cycles
-
-
-def _equal_registers(one: ChipState, other: ChipState, live: Live) -> bool:
-    pairs = zip(one.registers, other.registers, strict=True)
-    return all(same(x, y) for n, (x, y) in enumerate(pairs) if live.used >> n & 1)
-
-
-def _equal_flags(one: ChipState, other: ChipState) -> list[Any]:
-    pairs = zip(one.flags, other.flags, strict=True)
-    return [x if x is y or same(x, y) else None for x, y in pairs]
-
-
-def _if_same(values: list[Any]) -> Any:
-    return values[0] if all(same(each, values[0]) for each in values) else None
 
 
 def _key(value: Any) -> Any:
@@ -391,50 +377,6 @@ def _shared(one: ChipState, other: ChipState) -> int:
             break
         facts += 1
     return facts + sum(same_mask(mask, other.masks.get(root)) for root, mask in one.masks.items())
-
-
-def _are_one(values: list[Any]) -> bool:
-    return len({*map(id, values)}) == 1
-
-
-def _merged(
-    states: list[ChipState], live: Live, machine: Machine, choose: Any, pair: Any = None
-) -> ChipState | None:
-    """Return a state with the common values of some; None if one is lost that matters.
-
-    `choose` makes them of values, and `pair`, if it can, of the values of two bytes.
-    """
-    held = [[each.registers[number] for each in states] for number in range(32)]
-    registers: list[Any] = []
-    for number, values in enumerate(held):
-        alike, used = _are_one(values), live.used >> number & 1
-        value = values[0] if alike else choose(values) if used else None
-        registers.append(value)
-        if value is None and used and None not in values:
-            low = number & 30  # of a pair, whose bytes may be of different forms
-            two = pair and pair(held[low], held[low + 1])
-            if not two:
-                return None
-            registers[low:], held[low + 1] = two[: number - low + 1], [two[1]]
-    memory: dict[int, Any] = {}
-    for place in sorted({place for each in states for place in each.memory}):
-        values = [each.memory.get(place) for each in states]
-        if place in memory:
-            continue
-        if _are_one(values):
-            memory[place] = values[0]
-            continue
-        values = [machine.before(each, place) for each in states]
-        two = pair and pair(values, [machine.before(each, place + 1) for each in states])
-        if two:
-            memory[place], memory[place + 1] = two
-            continue
-        memory[place] = choose(values)
-        if memory[place] is None and None not in values and place < OFFSETS:
-            return None
-    state = states[0].copy()
-    state.registers, state.memory = registers, memory
-    return state
 
 
 def _cover_everything(boxes: list[dict[Root, Any]]) -> bool:

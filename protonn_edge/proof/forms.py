@@ -233,6 +233,15 @@ def minus(x: SumForm, y: SumForm) -> SumForm:
     return plus(x, y, -1)
 
 
+def different_parts(x: SumForm, y: SumForm) -> tuple[SumForm, SumForm]:
+    """Return two forms without the tables that both of them have: their difference is the same."""
+    alone = x.tables.items() ^ y.tables.items()
+    parts = [
+        {root: table for root, table in alone if each.tables.get(root) is table} for each in (x, y)
+    ]
+    return SumForm(x.constant, parts[0]), SumForm(y.constant, parts[1])
+
+
 def scaled(x: SumForm, factor: int) -> SumForm:
     """Return ``factor * x``."""
     if factor in (0, 1):

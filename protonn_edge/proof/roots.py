@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,7 @@ class Roots:
         self._summed: dict[Root, Root | None] = {}
         self._pairs: dict[tuple[Root, Root], Root] = {}
         self._reduced: dict[Any, SumForm] = {}
+        self._is_multiple = lru_cache(maxsize=2_048)(_is_multiple)
 
     # ---- roots ----
 
@@ -124,23 +126,18 @@ class Roots:
 
     def whole(self, form: SumForm, modulus: int) -> SumForm:
         """Return a congruent form, with multiples of sums added to others for those of bytes."""
-        for root, above in self._summed.items():
+        summed = form.tables.keys() & self._summed.keys()
+        for root in sorted(summed, key=lambda each: each.number):  # of sums before those of them
+            above = self._summed[root]
             if root not in form.tables or form.tables.keys() <= {root, above}:
                 continue
             factor, of = int(form.table(root)[1]), root.low_of or root.of
             assert of is not None
-            first = constant(-factor * int(root.values[0]))
-            left = [(root, 1)] if above is None else [(root, 1), (above, _BYTES)]
-            if above is not None:
-                first = constant(-factor * _BYTES * int(above.values[0]))
-            rest = form
-            for each, scale in left:
-                linear = scale * factor * (each.values - each.values[0])
-                if np.any(rest_of(form.table(each) - linear, modulus)):
-                    break
-                rest = rest.without(each)
-            else:
-                form = plus(plus(rest, scaled(of, factor)), first)
+            parts = [(root, factor), *([(above, factor * _BYTES)] if above else [])]
+            if all(self._is_multiple(each, form.tables.get(each), k, modulus) for each, k in parts):
+                for each, k in parts:
+                    form = plus(form.without(each), constant(-k * int(each.values[0])))
+                form = plus(form, scaled(of, factor))
         return form
 
     def forget(self) -> None:
@@ -201,3 +198,9 @@ class Roots:
             pair = Root(f"{one}*{other}", np.arange(size), factors=(one, other))
             self._pairs[one, other] = pair
         return self._pairs[one, other]
+
+
+def _is_multiple(root: Root, table: Summand | None, factor: int, modulus: int) -> bool:
+    """Whether a table over a root is this multiple of its value, but for a constant."""
+    multiple = factor * (root.values - root.values[0])
+    return not np.any(rest_of((table.array if table else 0) - multiple, modulus))

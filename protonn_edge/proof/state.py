@@ -22,10 +22,12 @@ from protonn_edge.proof.forms import (
     byte_of,
     congruent,
     constant,
+    different_parts,
     factor_of,
     minus,
     plus,
     recentred,
+    rest_of,
     restricted,
     same,
     scaled,
@@ -323,17 +325,29 @@ class Meeting:
         """Whether x is equal to y within masks."""
         if not isinstance(x, Byte):
             return False
+        if isinstance(y, Byte) and x.bit == y.bit:
+            parts = different_parts(self._as_root(x.form), self._as_root(y.form))
+            return self._are_congruent(*parts, 256 << x.bit, masks)
         form = self._within(self._as_root(x.form), masks)
-        here = _byte_at(form, x.bit)
-        if isinstance(y, int) or same(here, y):
-            return same(here, y)
+        if isinstance(y, int):
+            return same(_byte_at(form, x.bit), y)
         other = self._within(self._as_root(y.form), masks)
-        if x.bit != y.bit:
-            together = form.root is not None and form.root is other.root
-            return together and bool(
-                (Byte(form, x.bit).array() == Byte(other, y.bit).array()).all()
-            )
-        return congruent(form, other, 256 << x.bit)
+        together = form.root is not None and form.root is other.root
+        return together and bool((Byte(form, x.bit).array() == Byte(other, y.bit).array()).all())
+
+    def _are_congruent(
+        self, x: SumForm, y: SumForm, modulus: int, masks: Mapping[Root, Mask]
+    ) -> bool:
+        """Whether two forms are equal modulo a number, within masks."""
+        roots = x.tables.keys() | y.tables.keys()
+        if len(roots) == 1 and roots <= masks.keys():  # such as a weight times a value of 0
+            (root,) = roots
+            difference = (x.table(root) - y.table(root))[masks[root]] + (x.constant - y.constant)
+            if not np.count_nonzero(rest_of(difference, modulus)):
+                return True
+            if root.of is None or root.of.tables.keys().isdisjoint(masks):
+                return False
+        return congruent(self._within(x, masks), self._within(y, masks), modulus)
 
     def _within(self, form: SumForm, masks: Mapping[Root, Mask]) -> SumForm:
         """Return a form that is equal within masks.
