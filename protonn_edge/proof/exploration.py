@@ -33,7 +33,7 @@ from protonn_edge.proof.state import (
     words_over_way,
 )
 
-MOST_STATES = 2_000
+MOST_STATES = 4_000
 _BYTES = 256
 _LOW = 0x55555555  # the lower registers of pairs
 _CALLS = {"call", "rcall"}

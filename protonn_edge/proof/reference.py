@@ -25,12 +25,13 @@ class Reference:
     ----------
     algebra : Algebra
         That of the program: equal sums have equal roots.
-    ways : iterator of Root
-        Roots that number the program's paths of several decisions, in their order.
+    ways : list of Root
+        Roots that number the program's paths of several decisions, in their order; stages remove
+        those that they use.
     """
 
     def __init__(self, algebra: Algebra, ways: Iterable[Root] = ()) -> None:
-        self.algebra, self.ways = algebra, iter(ways)
+        self.algebra, self.ways = algebra, [*ways]
 
     def values(self, stages: Iterable[IntegerStage], inputs: list[SumForm]) -> list[SumForm]:
         """Return the values of the last of some stages; `Unproven` if one states no forms."""
