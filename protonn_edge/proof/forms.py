@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 
 Integers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
+_LARGE = 1_024  # tables, whose minimum costs less than their bytes
 Largest = frozenset[tuple[int, frozenset[tuple["Root", "Summand"]]]]
 
 
@@ -95,13 +96,22 @@ class Summand:
     @staticmethod
     def of(root: Root, array: Integers) -> Summand:
         """Return the table with these values."""
-        key = root.number, array.tobytes()
+        key = root.number, _content(array)
         table = _TABLES.get(key)
         if table is None:
             table = Summand(array)
             _check_fits(table.low, table.high)
             _TABLES[key] = table
         return table
+
+
+def _content(array: Integers) -> bytes:
+    """Return bytes that only these integers have among those of a root; few, if they are many."""
+    if array.size < _LARGE:
+        return array.tobytes()
+    bits = max(int(array.max()), -1 - int(array.min())).bit_length()
+    size = next(size for size in (1, 2, 4, 8) if bits < 8 * size)  # more integers: more bytes
+    return array.astype(f"i{size}").tobytes()
 
 
 def _check_fits(*ends: int) -> None:
