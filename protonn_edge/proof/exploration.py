@@ -15,9 +15,11 @@ from typing import Any
 import numpy as np
 
 from protonn_edge.avr import instruction_set
+from protonn_edge.avr.facts import facts_of
 from protonn_edge.avr.liveness import AT_RETURN, Live, Liveness
 from protonn_edge.avr.order import CallFrame, Flow, Position, flow_from
 from protonn_edge.avr.program import LinkedProgram
+from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.proof.choices import Parted
 from protonn_edge.proof.facts import OrderFacts, before_parting, decided
 from protonn_edge.proof.forms import Bit, Byte, Impossible, Root, Unproven
@@ -37,6 +39,7 @@ MOST_STATES = 4_000
 _BYTES = 256
 _LOW = 0x55555555  # the lower registers of pairs
 _CALLS = {"call", "rcall"}
+_MOST_BEFORE_JUMP = 16  # instructions of libgcc that load an address from a table
 
 
 class NewJump(Exception):
@@ -63,7 +66,7 @@ class Explorer:
         self.ways: list[Root] = []
         self.stops: frozenset[int] = frozenset()
         self.stopped: list[ChipState] = []
-        self._jumps: set[tuple[int, int]] = set()
+        self._jumps = _labelled_jumps(self.program)
         self._flows: dict[int, Flow] = {}
         self._liveness = Liveness(self.program, self._flow)
 
@@ -388,3 +391,21 @@ def _cover_everything(boxes: list[dict[Root, Any]]) -> bool:
             share *= Fraction(int(mask.sum()), root.size)
         total += share
     return total == 1
+
+
+def _labelled_jumps(program: LinkedProgram) -> set[tuple[int, int]]:
+    """Return jumps through tables, each with one of its targets, as far as labels name them.
+
+    Labels are not trusted: a jump that they leave out starts the execution again (`NewJump`).
+    """
+    jumps = set[tuple[int, int]]()
+    with suppress(ProtoNNEdgeError):
+        for place, targets in facts_of(program, whole=True).targets.items():
+            at = place
+            for _ in range(_MOST_BEFORE_JUMP):
+                here = program.reached(at)
+                if here.name == "ijmp":
+                    jumps.update((at, each) for each in targets)
+                    break
+                at = here.operands["k"] if here.name in instruction_set.JUMPS else here.end
+    return jumps
