@@ -159,11 +159,13 @@ def _sentence(
     others = [f"{prefix}_{name}" for name in model.policy.c_functions]
     verb = "are" if others[1:] else "is"
     left_out = f"; {' and '.join(others)} {verb} not part of the claim" if others else ""
+    taught = getattr(model.own_stages[-1], "voters", None) is not None
+    examples = " and any taught examples, if no byte is being written to the EEPROM" * taught
     answers = " or ".join(["the class", *(f'"{each.name}"' for each in model.policy.other_answers)])
     computed = f"the scores and {answers}" if scores else answers
     return (
         f"{function} of the linked program computes {computed} of the integer model for every "
-        f"input{left_out}"
+        f"input{examples}{left_out}"
     )
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from protonn_edge.avr.instruction_set import TAKEN_BRANCH
 from protonn_edge.avr.instructions import Decoded
 from protonn_edge.avr.liveness import pointer_of
+from protonn_edge.proof import eeprom
 from protonn_edge.proof.data_space import OFFSETS, any_bit, anything
 from protonn_edge.proof.forms import (
     Bit,
@@ -296,6 +297,8 @@ def _in(_machine: Machine, state: ChipState, o: Operands, _: Decoded) -> None:
         state.registers[o["d"]] = state.stack[o["A"] - STACK_LOW]
     elif o["A"] == SREG:
         state.registers[o["d"]] = Status([*state.flags])
+    elif o["A"] == eeprom.DATA:
+        state.registers[o["d"]] = eeprom.taken(state)
     else:
         raise Unproven(f"it reads I/O 0x{o['A']:x}")
 
@@ -313,8 +316,23 @@ def _out(machine: Machine, state: ChipState, o: Operands, _: Decoded) -> None:
     elif o["A"] == SREG and value is not None:
         for number in range(INTERRUPTS + 1):
             state.flags[number] = Flag(partial(machine.arithmetic.bit_of, value, number))
+    elif o["A"] in eeprom.ADDRESS:
+        eeprom.write(state, o["A"], value)
     else:
         raise Unproven(f"it writes I/O 0x{o['A']:x}")
+
+
+def _sbi(machine: Machine, state: ChipState, o: Operands, _: Decoded) -> None:
+    if (o["A"], o["b"]) != (eeprom.CONTROL, eeprom.READ):
+        raise Unproven(f"it writes I/O 0x{o['A']:x}")
+    eeprom.read(machine, state)
+
+
+def _waiting(machine: Machine, state: ChipState, o: Operands, here: Decoded) -> None:
+    if (o["A"], o["b"]) != (eeprom.CONTROL, eeprom.WRITING):
+        raise Unproven(f"it reads I/O 0x{o['A']:x}")
+    if here.name == "sbic":  # no byte is being written
+        state.place = machine.program.reached(here.end).end
 
 
 def _jump(_machine: Machine, state: ChipState, o: Operands, _: Decoded) -> None:
@@ -412,9 +430,10 @@ _NAMES = {
     "store": "st std sts",
     "skip": "sbrc sbrs cpse",
     "branch": "brbs brbc",
+    "waiting": "sbic sbis",
     "jump": "rjmp jmp",
     "call": "call rcall",
-    "": "add adc com neg eor swap bst bld mov movw ldi lpm push pop in out ret ijmp nop",
+    "": "add adc com neg eor swap bst bld mov movw ldi lpm push pop in out sbi ret ijmp nop",
 }
 ACTIONS: dict[str, Action] = {
     name: globals()[f"_{action or name}"]

@@ -20,6 +20,7 @@ from protonn_edge.proof.forms import (
     Order,
     Root,
     Unproven,
+    Value,
     same,
     variable,
 )
@@ -57,6 +58,8 @@ class Machine(DataSpace):
         The instructions that were executed, by their places.
     flash_read : set of int
         Places of tables in flash that were read.
+    eeprom : dict of int to Value
+        The bytes of the EEPROM that may be read.
     chooses : bool
         Whether each value that depends on a comparison of two sums gets a name where paths meet, as
         a rule about the largest scores or a counter needs it. Else only the larger of two bytes
@@ -74,6 +77,7 @@ class Machine(DataSpace):
         super().__init__(Algebra(), initial or {})
         self.arithmetic = Arithmetic(self.algebra)
         self.flash_read: set[int] = set()  # places of tables
+        self.eeprom: dict[int, Value] = {}
         self.chooses = False
         # the return address of the outermost call, which no program knows
         bytes_of_address = range(program.core.return_bytes)

@@ -181,7 +181,7 @@ class Roots:
     def reduced(self, form: SumForm) -> SumForm:
         """Return a function of a large root as a root of its own, with the values that it takes."""
         root = form.root
-        if root is None or root.size <= _BYTES:
+        if root is None or root.size <= _BYTES or root.factors:
             return form
         key = form.constant, root, form.tables[root]
         if key not in self._reduced:

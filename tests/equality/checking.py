@@ -46,7 +46,7 @@ class CheckedSubject(faults.Subject):
         self.points = np.concatenate([self.deciding, self.points])
         self.answers = answers_in_bytes(self.model, self.points)
         text = faults.PROGRAM.replace("begin();", f"begin();{_ONE_INPUT}")
-        text = text.format(output=faults.OUTPUT, points=faults.POINTS)
+        text = text.format(**faults.SETTINGS)
         self.elf = compile_text(text, folder / "checked.elf", "-O2", "pnn_model.c")
         self.most_cycles = 2 * self.cycles()
         self.program = faults.read_program(self.elf)

@@ -7,8 +7,8 @@ A fault is in the code that a prediction executes (a bit, an immediate, a regist
 instruction or with the opposite condition, an instruction that is left out, repeated, random, one
 from elsewhere, or behind its follower), in a table (a bit, or two entries in the other order), or
 in the model, of which another one of the same size is wanted. A program that is proven nevertheless
-runs on the emulated Uno, on points that it draws itself; all of its scores and classes must be the
-model's. A tenth of the others run there on fewer points.
+runs on the emulated Uno, on points that it draws itself, of which it learns some if it can; all of
+its scores and classes must be the model's. A tenth of the others run there on fewer points.
 """
 
 from __future__ import annotations
@@ -36,13 +36,16 @@ from protonn_edge.emulator import EmulatedUno
 from protonn_edge.proof.equality import PredictionProof
 from protonn_edge.proof.forms import Unproven
 from protonn_edge.quantization import IntegerChain
+from protonn_edge.teaching.board import after_teaching
 
 POINTS = 1_000
+SIMILAR, CHANGED = 25, 15  # points around each that is taught, and the bits that change there
 OUTPUT = Path(__file__).parents[1] / "codegen/output.h"
 EXAMPLES = [
     ("linear", 10), ("forest", 3), ("prototypes", 0), ("linear", 2), ("forest", 15), ("linear", 9),
     ("dense", 9), ("forest", 8), ("linear", 8), ("convolution", 6),
 ]  # fmt: skip
+SETTINGS = {"output": OUTPUT, "points": POINTS, "similar": SIMILAR, "changed": CHANGED}
 _TRIED = 20  # points on which a difference is searched, for each of so many faults
 _SAMPLED = 10
 _PATIENCE_S = 60  # for the next byte of an emulated program
@@ -51,6 +54,11 @@ _OWN = ["own_stages"]
 PROGRAM = """
 #include "pnn_model.h"
 #include "{output}"
+#ifdef PNN_TEACHABLE
+#define TAUGHT 1
+#else
+#define TAUGHT 0
+#endif
 static uint32_t state = 1;
 static uint8_t drawn(void)
 {{
@@ -61,9 +69,17 @@ static pnn_input_t features[PNN_FEATURES];
 int main(void)
 {{
     begin();
+#if TAUGHT
+    pnn_recall(); /* of the program before a reset */
+    pnn_forget_all();
+#endif
     for (uint16_t point = 0; point < {points}; ++point) {{
         for (uint16_t i = 0; i < PNN_FEATURES; ++i) {{
             const uint8_t value = drawn();
+            if (TAUGHT && point % {similar} != 0) {{
+                features[i] ^= value & {changed};
+                continue;
+            }}
             const uint16_t most = PNN_INPUT_MAXIMUM + 1u;
             const pnn_input_t extreme = value & 1 ? PNN_INPUT_MAXIMUM : 0;
             features[i] = point % 4 == 3 && value < 160 ? 0
@@ -71,10 +87,33 @@ int main(void)
         }}
         const uint8_t label = pnn_predict(features);
         send(label, pnn_scores(), PNN_CLASSES * sizeof(pnn_score_t));
+#if TAUGHT
+        if (point % {similar} == 0) {{
+            pnn_learn(point / {similar} % PNN_CLASSES);
+        }}
+#endif
     }}
     end();
 }}
 """
+
+
+def is_taught(model: IntegerChain) -> bool:
+    """Return whether a model is taught examples on the way."""
+    return getattr(model.own_stages[-1], "voters", None) is not None
+
+
+def answers_to(model: IntegerChain, points: np.ndarray) -> list[bytes]:
+    """Return what the program sends for each point; it teaches some of them."""
+    if not is_taught(model):
+        return answers_in_bytes(model, points)
+    answers = []
+    for begin in range(0, len(points), SIMILAR):
+        some, label = points[begin : begin + SIMILAR], begin // SIMILAR % len(model.classes)
+        answers += answers_in_bytes(model, some[:1])
+        model = after_teaching(model, some[:1], np.array([label]))
+        answers += answers_in_bytes(model, some[1:]) if len(some) > 1 else []
+    return answers
 
 
 def points_of(model: IntegerChain) -> np.ndarray:
@@ -85,6 +124,9 @@ def points_of(model: IntegerChain) -> np.ndarray:
         for i in range(model.n_features):
             state = (state * 1664525 + 1013904223) & 0xFFFFFFFF
             value = state >> 24
+            if is_taught(model) and point % SIMILAR:
+                points[point, i] = points[point - 1, i] ^ value & CHANGED
+                continue
             extreme = most - 1 if value & 1 else 0
             if point % 4 == 3 and value < 160:
                 continue
@@ -180,12 +222,12 @@ class Subject:
         program = programs_of(kind)[number]
         self.name, self.model, self.folder = f"{kind} {number}", program.instance.model, folder
         write_c(self.model, folder, program.plan)
-        text = PROGRAM.format(output=OUTPUT, points=POINTS)
+        text = PROGRAM.format(**SETTINGS)
         self.elf = compile_text(text, folder / "program.elf", *flags.split(), "pnn_model.c")
         source = (folder / "pnn_model.c").read_text()
         self.program = read_program(self.elf).attributed("pnn_model.c", source)
         self.points = points_of(self.model)
-        self.answers = answers_in_bytes(self.model, self.points)
+        self.answers = answers_to(self.model, self.points)
         self.most_cycles = 2 * self.cycles()
         proof = PredictionProof(self.program, self.model)
         self.steps = proof.proof().steps
@@ -270,7 +312,7 @@ class Subject:
             return "another model is not proven"
         except Exception as crash:  # noqa: BLE001 - to be mended, but no proof
             return f"another model is not proven: {type(crash).__name__}"
-        answers = answers_in_bytes(other, self.points)
+        answers = answers_to(other, self.points)
         return "proven, all points are equal" if answers == self.answers else "MISSED"
 
     def other_model(self, rng: random.Random) -> IntegerChain | None:

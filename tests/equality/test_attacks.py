@@ -164,7 +164,7 @@ def test_a_branch_to_the_next_instruction_may_take_a_cycle_more() -> None:
 
 def test_a_loop_over_prototypes_leaves_the_stack_as_it_is() -> None:
     with pytest.raises(Unproven, match="changes another"):
-        prototypes._check_unchanged(ChipState(0), {1: 5}, range(0))
+        prototypes.check_unchanged(ChipState(0), {1: 5}, range(0))
 
 
 def test_an_rbf_is_that_of_the_distance_and_not_of_an_input() -> None:

@@ -84,7 +84,7 @@ ROOMS = {
         "protonn_edge/kinds/protonn/prototypes/proof.py protonn_edge/features/pooling/proof.py "
         "protonn_edge/features/average_pooling/proof.py protonn_edge/features/int8_layer/proof.py "
         "protonn_edge/features/convolution/proof.py protonn_edge/policy/rejection/proof.py "
-        "tests/equality",
+        "protonn_edge/kinds/protonn/teaching/proof tests/equality",
     ),
     "certificate": Room(
         "protonn_edge/certificate protonn_edge/cli/certify.py protonn_edge/export/certificate.py "
@@ -137,7 +137,8 @@ ROOMS = {
     ),
     "teaching": Room(
         "protonn_edge/teaching protonn_edge/kinds/protonn/teaching templates/teaching "
-        "firmware/teaching.h tests/teaching tests/pico/test_teaching.py docs/teaching.md",
+        "firmware/teaching.h tests/teaching tests/pico/test_teaching.py "
+        "tests/equality/test_taught_examples.py docs/teaching.md",
         "train data.csv -o taught.npz --classifier protonn --teachable 5",
         "teaching is not installed",
         kind="protonn",

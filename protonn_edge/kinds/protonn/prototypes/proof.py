@@ -11,11 +11,12 @@ the largest of all.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from protonn_edge.avr.liveness import registers_of
+from protonn_edge.extensions import brought
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.proof.answers import equal_bytes
 from protonn_edge.proof.equality import Executed, PredictionProof
@@ -49,18 +50,36 @@ def executed(
     inputs: Callable[[], list[SumForm]],
 ) -> Executed:
     """Return the endings of a prediction, with its scores, which may be any numbers."""
+    voters: VotersProof | None = None
     if stage.voters is not None:
-        raise Unproven("taught examples vote")
+        voters = brought("protonn.proof")[stage.voters.extension](stage, proof)
+        voters.open(start)
     loop = _Invariant(stage, proof, start)
-    loop.check_coordinates(inputs())
+    loop.check_coordinates(inputs(), exactly=voters is not None)
     for number in range(stage.n_prototypes):
         loop.check_prototype(number)
     for count in range(1, loop.places + 1):
         loop.check_votes(count)
-    return loop.endings()
+    return loop.endings(voters)
 
 
-class _Loop:
+class VotersProof(Protocol):
+    """The proof of what votes beside the prototypes, whose code is behind theirs."""
+
+    def open(self, start: ChipState) -> None:
+        """Let what a device keeps of voters be anything."""
+
+    def behind(self, loop: PrototypeLoop, state: ChipState) -> tuple[ChipState, SumForm]:
+        """Return a state behind the votes, from one in front of them, and the largest RBF there.
+
+        Refuse votes that are not the model's, for any scores and any largest RBF.
+        """
+
+    def check_kept(self, endings: list[ChipState]) -> None:
+        """Refuse endings that change what a device keeps of voters."""
+
+
+class PrototypeLoop:
     """The loop in a linked program, in front of the first prototype."""
 
     def __init__(self, stage: IntegerPrototypes, proof: PredictionProof, start: ChipState) -> None:
@@ -68,7 +87,10 @@ class _Loop:
         self.machine, self.explorer = proof.machine, proof.explorer
         variables = {each.name: each for each in proof.variables}
         self.list, self.scores = (variables[f"prototypes_{n}"] for n in ("list", "scores"))
-        self.point = variables["projection"].address
+        projection = variables["projection"]
+        # coordinates are where their sums were, or behind these, for examples to be learnt
+        behind = projection.size - stage.n_inputs if stage.voters else 0
+        self.point = projection.address + behind
         self.places = self.list.size // _ENTRY
         self.stride = stage.n_inputs + stage.n_outputs
         self.head, self.some = proof.mark("prototypes_step0"), proof.mark("prototypes_some")
@@ -132,9 +154,9 @@ class _Loop:
         """Refuse a list that is not empty, or scores or a largest RBF that are not 0."""
         if self.stage.gives_nearest and self.first.registers[_LARGEST] != 0:
             raise Unproven("the largest RBF does not begin with 0")
-        self._check_pair(self.first, _LIST, self.list.address)
+        self.check_pair(self.first, _LIST, self.list.address)
         for pair in (_ROW, _POINTER):
-            self._check_pair(self.first, pair, self.rows)
+            self.check_pair(self.first, pair, self.rows)
         places = range(self.scores.address, self.scores.address + self.scores.size)
         if any(self.first.memory.get(each) != 0 for each in places):
             raise Unproven("the scores do not begin with 0")
@@ -146,13 +168,9 @@ class _Loop:
             value = self.first.registers[number]
             if value is not None and not same(state.registers[number], value):
                 raise Unproven(f"r{number} is not kept in the loop over prototypes")
-        pairs = zip(state.stack, self.first.stack, strict=True)
-        if not all(same(*each) for each in pairs) or state.calls != self.first.calls:
-            raise Unproven("the stack is not kept in the loop over prototypes")
-        if state.flags[INTERRUPTS] is not self.first.flags[INTERRUPTS]:
-            raise Unproven("the interrupts are not kept in the loop over prototypes")
+        check_frame(state, self.first)
 
-    def _any_scores(self, state: ChipState) -> list[SumForm]:
+    def any_scores(self, state: ChipState) -> list[SumForm]:
         """Let scores be any numbers, and return these."""
         size, scores = self.scores.size // self.stage.n_outputs, []
         for label in range(self.stage.n_outputs):
@@ -166,12 +184,44 @@ class _Loop:
             scores.append(total)
         return scores
 
-    def endings(self) -> Executed:
+    def check_sums(self, state: ChipState, sums: list[SumForm]) -> None:
+        """Refuse other scores than some sums."""
+        size = self.scores.size // self.stage.n_outputs
+        for label, total in enumerate(sums):
+            for k in range(size):
+                place = self.scores.address + size * label + k
+                if not equal_bytes(state.memory[place], byte_of(total, k)):
+                    raise Unproven(f"the votes for class {label} differ from the model's")
+
+    def is_negative(self, state: ChipState, form: SumForm) -> bool:
+        """Whether a comparison on the way to a state shows that a sum is negative."""
+        forms = self.machine.algebra.sums.forms
+        return form.high < 0 or any(
+            minus(form, minus(forms[fact.lower], forms[fact.upper])).high - fact.strict < 0
+            for fact in state.facts
+        )
+
+    def is_not_negative(self, state: ChipState, form: SumForm) -> bool:
+        """Whether comparisons, or the values of roots, on the way to a state show the opposite."""
+        algebra, forms = self.machine.algebra, self.machine.algebra.sums.forms
+        reasons = [constant(0)]  # sums that are not negative
+        reasons += [minus(forms[fact.upper], forms[fact.lower]) for fact in state.facts]
+        algebra.facts, algebra.masks = state.facts, state.masks
+        found = any(algebra.bounds(minus(form, each))[0] >= 0 for each in reasons)
+        algebra.forget()
+        return found
+
+    def endings(self, voters: VotersProof | None) -> Executed:
         """Return the endings of the decision, for any scores and any largest RBF."""
-        state = self._with_untouched(self.done)
-        scores = self._any_scores(state)
+        state, nearest = self._with_untouched(self.done), self.nearest
+        if voters is not None:
+            state, nearest = voters.behind(self, state)
+        scores = self.any_scores(state)
         self.explorer.stops, self.machine.algebra.orders_sums = frozenset(), False
-        return Executed(self.explorer.go_on([state]), scores, self.nearest)
+        endings = self.explorer.go_on([state])
+        if voters is not None:
+            voters.check_kept(endings)
+        return Executed(endings, scores, nearest)
 
     def _with_untouched(self, place: int) -> ChipState:
         """Return a state behind the comparison of prototypes, which leaves other registers."""
@@ -183,31 +233,37 @@ class _Loop:
             state.registers[_LARGEST] = byte_of(self.nearest, 0)
         return state
 
-    def _ends(self, state: ChipState) -> list[ChipState]:
+    def ends(self, state: ChipState) -> list[ChipState]:
         """Return the states at the next places of the loop."""
         self.explorer.stopped, self.machine.algebra.orders_sums = [], True
         if self.explorer.go_on([state]):
             raise Unproven("a part of the loop returns")
         return self.explorer.stopped
 
-    def _check_pair(self, state: ChipState, pair: int, wanted: int | SumForm) -> None:
+    def check_pair(self, state: ChipState, pair: int, wanted: int | SumForm) -> None:
+        """Refuse two registers that are not the lowest bytes of a sum."""
         form = constant(wanted) if isinstance(wanted, int) else wanted
         for k in range(2):
             if not equal_bytes(state.registers[pair + k], byte_of(form, k)):
                 raise Unproven(f"r{pair + k} differs from the loop's")
 
 
-class _Invariant(_Loop):
+class _Invariant(PrototypeLoop):
     """What holds in front of each prototype, and what keeps it so."""
 
-    def check_coordinates(self, wanted: list[SumForm]) -> None:
-        """Refuse coordinates that are not as far from all prototypes as the model's."""
+    def check_coordinates(self, wanted: list[SumForm], *, exactly: bool) -> None:
+        """Refuse coordinates that are not as far from all prototypes as the model's.
+
+        Other voters may be anywhere, so that they need the model's coordinates.
+        """
         limit = self.stage.distance_limit
         for k, form in enumerate(wanted):
             root, own = _expanded(self.first.memory[self.point + k])
             other, expected = _expanded(Byte(form, 0), signed=False, whole=form)
             if root is not other:
                 raise Unproven(f"coordinate {k} is not a function of its sum")
+            if exactly and (own != expected).any():
+                raise Unproven(f"coordinate {k} differs from the model's")
             for value in np.unique(self.stage.prototypes[k].astype(np.int64)):
                 squares = [np.minimum((value - each) ** 2, limit) for each in (own, expected)]
                 if (squares[0] != squares[1]).any():
@@ -220,11 +276,11 @@ class _Invariant(_Loop):
             state.registers[pair : pair + 2] = place & 255, place >> 8
         state.registers[_LIST : _LIST + 2] = (byte_of(variable(self.counts), k) for k in range(2))
         distances = self._distances(number)
-        for each in self._ends(state):
+        for each in self.ends(state):
             near = same(each.registers[_LIST], byte_of(self._listed(1), 0))
-            self._check_pair(each, _LIST, self._listed(int(near)))
+            self.check_pair(each, _LIST, self._listed(int(near)))
             own = range(self.entry, self.entry + _ENTRY * near)
-            _check_unchanged(each, self.first.memory, own)
+            check_unchanged(each, self.first.memory, own)
             if near:
                 self._check_near(each, distances[-1], place, number)
             else:
@@ -245,13 +301,11 @@ class _Invariant(_Loop):
         return distances
 
     def _check_near(self, state: ChipState, distance: SumForm, place: int, number: int) -> None:
-        limit, stage, sums = self.stage.distance_limit, self.stage, self.machine.algebra.sums
-        told = distance.high < 0
-        for fact in state.facts:
-            difference = minus(sums.forms[fact.lower], sums.forms[fact.upper])
-            told |= minus(distance, difference).high - fact.strict < 0
+        limit, stage = self.stage.distance_limit, self.stage
         mask = state.masks.get(distance.root) if distance.root else None
-        if not told and (mask is None or (distance.array()[mask] >= 0).any()):
+        if not self.is_negative(state, distance) and (
+            mask is None or (distance.array()[mask] >= 0).any()
+        ):
             raise Unproven("a prototype is listed without all of its coordinates")
         for byte, value in zip(self.coordinates, stage.prototypes[:, number], strict=True):
             root, array = self.machine.algebra.array(byte)
@@ -288,15 +342,9 @@ class _Invariant(_Loop):
             raise Unproven("an RBF differs from the model's")
 
     def _check_far(self, state: ChipState, distances: list[SumForm], number: int) -> None:
-        forms, limit = self.machine.algebra.sums.forms, self.stage.distance_limit
-        reasons = [constant(0)]  # sums that are not negative
-        reasons += [minus(forms[fact.upper], forms[fact.lower]) for fact in state.facts]
-        algebra = self.machine.algebra
-        algebra.facts, algebra.masks = state.facts, state.masks
-        far = any(algebra.bounds(minus(distances[-1], each))[0] >= 0 for each in reasons)
-        algebra.forget()
-        if far:
+        if self.is_not_negative(state, distances[-1]):
             return
+        limit = self.stage.distance_limit
         for byte, value in zip(self.coordinates, self.stage.prototypes[:, number], strict=True):
             root, array = self.machine.algebra.array(byte)
             mask, signed = state.masks.get(root), (array + 128) % 256 - 128
@@ -313,10 +361,10 @@ class _Invariant(_Loop):
         room = not near or not counts[-1]
         if state.place == self.head:
             for pair in (_ROW, _POINTER):
-                self._check_pair(state, pair, place)
+                self.check_pair(state, pair, place)
             fits = room and not last
         elif state.place == self.some:
-            self._check_pair(state, _NEXT, place)
+            self.check_pair(state, _NEXT, place)
             fits = last or full
             fits &= near or not counts[0]
         else:
@@ -331,7 +379,7 @@ class _Invariant(_Loop):
         end, after = self.list.address + _ENTRY * count, Root("next", rows + self.stride)
         state.registers[_LIST : _LIST + 2] = end & 255, end >> 8
         state.registers[_NEXT : _NEXT + 2] = (byte_of(variable(after), k) for k in range(2))
-        sums, values = self._any_scores(state), np.arange(int(stage.table.max()) + 1)
+        sums, values = self.any_scores(state), np.arange(int(stage.table.max()) + 1)
         nearest = self.nearest
         for entry in range(count):
             rbf, row = Root(f"e{entry}", values), Root(f"a{entry}", rows + stage.n_inputs)
@@ -344,16 +392,16 @@ class _Invariant(_Loop):
                 product = self.machine.algebra.product(variable(rbf), single(row, votes))
                 sums[label] = plus(sums[label], product)
         known = dict(state.memory)
-        for each in self._ends(state):
-            self._check_sums(each, sums)
+        for each in self.ends(state):
+            self.check_sums(each, sums)
             place = self.scores.address
-            _check_unchanged(each, known, range(place, place + self.scores.size))
+            check_unchanged(each, known, range(place, place + self.scores.size))
             is_last = np.arange(len(rows)) == len(rows) - 1
             mask = each.masks.get(after, np.ones(len(rows), bool))
             if each.place == self.head:
-                self._check_pair(each, _LIST, self.list.address)
+                self.check_pair(each, _LIST, self.list.address)
                 for pair in (_ROW, _POINTER):
-                    self._check_pair(each, pair, variable(after))
+                    self.check_pair(each, pair, variable(after))
             if stage.gives_nearest:
                 if not equal_bytes(each.registers[_LARGEST], byte_of(nearest, 0)):
                     raise Unproven("the largest RBF differs from the model's")
@@ -363,16 +411,17 @@ class _Invariant(_Loop):
             if each.place == self.some or ends.any():
                 raise Unproven("the loop over prototypes ends elsewhere")
 
-    def _check_sums(self, state: ChipState, sums: list[SumForm]) -> None:
-        size = self.scores.size // self.stage.n_outputs
-        for label, total in enumerate(sums):
-            for k in range(size):
-                place = self.scores.address + size * label + k
-                if not equal_bytes(state.memory[place], byte_of(total, k)):
-                    raise Unproven(f"the votes for class {label} differ from the model's")
+
+def check_frame(state: ChipState, before: ChipState) -> None:
+    """Refuse a part of the loop that changes the stack's place, or interrupts."""
+    pairs = zip(state.stack, before.stack, strict=True)
+    if not all(same(*each) for each in pairs) or state.calls != before.calls:
+        raise Unproven("the stack is not kept in the loop over prototypes")
+    if state.flags[INTERRUPTS] is not before.flags[INTERRUPTS]:
+        raise Unproven("the interrupts are not kept in the loop over prototypes")
 
 
-def _check_unchanged(state: ChipState, before: dict[int, Any], own: range) -> None:
+def check_unchanged(state: ChipState, before: dict[int, Any], own: range) -> None:
     """Refuse a part of the loop that changes, or takes off the stack, anything but its own."""
     for place in state.memory.keys() | before.keys():
         if place not in own and state.memory.get(place) is not before.get(place):

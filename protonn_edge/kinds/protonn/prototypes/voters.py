@@ -16,7 +16,8 @@ from protonn_edge.kernels.kernel import Cost
 class Voters(ABC):
     """What votes beside the prototypes; the stage is an `IntegerPrototypes`."""
 
-    # whose they are; at the point "protonn.kernels", it has the type of their `VotersKernel`
+    # whose they are; at the point "protonn.kernels", it has the type of their `VotersKernel`, and
+    # at "protonn.proof", that of their `VotersProof`
     extension: ClassVar[str]
     new_classes: int  # number of last classes that no prototype votes for
 

@@ -7,6 +7,7 @@ BRINGS = {
     "options": "parameters:GROUPS",
     "protonn.kernels": "loop:TaughtVoting",
     "protonn.notices": "train.checks:notices",
+    "protonn.proof": "proof.program:TaughtProof",
     "protonn.parameters": "parameters:TeachingParameters",
     "protonn.refusals": "train.checks:REFUSALS",
     "protonn.training": "train.episodes:TeachableTraining",
