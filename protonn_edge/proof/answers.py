@@ -67,6 +67,7 @@ class ProvenAnswers:
     ) -> None:
         self._algebra, self._sums, self._scores = algebra, algebra.sums, scores
         self._bits = model.own_stages[-1].output.bits
+        self._numbers: dict[tuple[int, int], list[int]] = {}  # of sums, by scores
         best, largest, second = ranked(algebra, scores, self._bits)
         self._best = byte_of(best, 0)
         self._rule = next((each for each in model.policy.rules if each.other_answers), None)
@@ -158,17 +159,21 @@ class ProvenAnswers:
 
     def _ordered(self, state: ChipState, lower: SumForm, upper: SumForm, *, strict: bool) -> bool:
         """Whether the comparisons on the way here say which of two scores is less."""
-        sums, modulus = self._sums, 1 << self._bits
-        numbers = [*range(len(sums.forms)), *(sums.number(each) for each in (lower, upper))]
-        alike = [
-            [n for n in dict.fromkeys(numbers) if _is_score(sums.forms[n], each, modulus)]
-            for each in (lower, upper)
-        ]
+        sums, alike = self._sums, [self._numbers_of(each) for each in (lower, upper)]
         return any(
             sums.holds(state.facts, OrderFact(one, other, strict))
             for one in alike[0]
             for other in alike[1]
         )
+
+    def _numbers_of(self, score: SumForm) -> list[int]:
+        """Return the numbers of the sums that are a score, of all that were compared so far."""
+        own = self._sums.number(score)
+        key = own, len(self._sums.forms)
+        if key not in self._numbers:
+            forms, modulus = enumerate(self._sums.forms), 1 << self._bits
+            self._numbers[key] = [n for n, each in forms if _is_score(each, score, modulus)]
+        return self._numbers[key]
 
 
 def ranked(
