@@ -73,11 +73,17 @@ class InputQuantizer:
         """Return finite raw features (n, D) as bytes."""
         return saturated_steps(raw, self.zero, self.step, self.maximum, to_even=self.to_even)
 
+    @property
+    def limits(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The least raw features (D,), and the ends (D,), which are not clamped by half a step."""
+        zero = np.asarray(self.zero, np.float64)
+        return zero - 0.5 * self.step, zero + (self.maximum + 0.5) * self.step
+
     def clamped(self, X: ArrayLike) -> NDArray[np.int64]:
         """Return the numbers (D,) of values of raw features (n, D) clamped by over half a step."""
-        with np.errstate(over="ignore"):
-            steps = (np.asarray(X, dtype=np.float64) - self.zero) / self.step
-        counts: NDArray[np.int64] = ((steps < -0.5) | (steps >= self.maximum + 0.5)).sum(axis=0)
+        least, end = self.limits
+        raw = np.asarray(X, dtype=np.float64)
+        counts: NDArray[np.int64] = ((raw < least) | (raw >= end)).sum(axis=0)
         return counts
 
     def saturations(self, X: ArrayLike) -> int:

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
-from numpy.typing import NDArray
 
 from protonn_edge.chain.model import Model, expected_by, known_image_shape, why_clamped
 from protonn_edge.cli.command import Command, Declared, Output, option, together
@@ -19,7 +17,6 @@ from protonn_edge.errors import unneeded
 from protonn_edge.system.lazy import later
 
 if TYPE_CHECKING:
-    from protonn_edge.datasets.dataset import Float32
     from protonn_edge.datasets.model_points import ModelPoints
     from protonn_edge.datasets.reading import Labels
 
@@ -120,14 +117,10 @@ def points_for(
             )
         table = replace(table, size=size)
 
-    def outside(X: Float32) -> NDArray[np.int64]:
-        counts: NDArray[np.int64] = _quantize(model).quantizer.clamped(X)
-        return counts
-
     integers = _why_floats_alone(model) is None
     converted = _converter_for(model, (lambda: _quantize(model)) if integers else None)
-    judged = not why_clamped(model) and integers
-    expected = replace(expected_by(model), outside=outside if judged else None, converted=converted)
+    limits = _quantize(model).quantizer.limits if integers and not why_clamped(model) else None
+    expected = replace(expected_by(model), limits=limits, converted=converted)
     points: ModelPoints = _read_points(data, expected, table, labels=labels, one_part=one_part)
     out.notice(each for each in points.notices if measured or each.kind != "training_rows")
     return points

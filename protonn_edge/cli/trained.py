@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -147,17 +148,27 @@ def unlearned(
     return notices
 
 
-def repeated_rows(dataset: Dataset) -> list[Notice]:
-    """Return a warning if more test points are also training points than chance explains."""
+def repeated_rows(dataset: Dataset) -> Iterator[Notice]:
+    """Yield warnings if rows contradict others, or if test points are training points, too.
+
+    A few may repeat by chance.
+    """
     repeated = repetitions(dataset)
-    n = dataset.y_test.shape[0]
-    if repeated is None or repeated["in_test"] <= _BY_CHANCE * n:
-        return []
-    text = (
-        f"{repeated['in_test']:,} of the {n:,} {_tested(dataset)} are also training points, so the "
-        "accuracy on new data is lower; remove duplicate rows"
-    )
-    return [Notice("training_rows", text, warning=True)]
+    n, trained = dataset.y_test.shape[0], dataset.y_train.shape[0]
+    if repeated is None:
+        return
+    if (count := repeated["contradicting"]) > _BY_CHANCE * trained:
+        text = (
+            f"{count:,} of the {trained:,} training points equal others of another class, so no "
+            "model can be right on all of them; correct the labels, or add features"
+        )
+        yield Notice("contradicting", text, warning=True)
+    if repeated["in_test"] > _BY_CHANCE * n:
+        text = (
+            f"{repeated['in_test']:,} of the {n:,} {_tested(dataset)} are also training points, so "
+            "the accuracy on new data is lower; remove duplicate rows"
+        )
+        yield Notice("training_rows", text, warning=True)
 
 
 def _tested(dataset: Dataset) -> str:

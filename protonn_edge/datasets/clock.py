@@ -14,6 +14,7 @@ _DIGITS = 4  # significant digits of a measured rate
 _GAP, _GAP_OF_STEADY = 3.0, 1.5  # steps
 # For a steady clock: the share of steps near the usual one, and how near they are.
 _STEADY, _UNSTEADY = 0.9, 0.25
+_LONG_PART = 50  # rows
 _COARSE = 0.02  # share of rows with the time of the row before
 _UNIT = re.compile(r"(?:^|_)(s|secs?|seconds?|ms|milli(?:second)?s?|[uµμ]s|micro(?:second)?s?|ns)$")
 _SECONDS = {"s": 1.0, "ms": 1e-3, "milli": 1e-3, "us": 1e-6, "micro": 1e-6, "ns": 1e-9}
@@ -44,6 +45,13 @@ def usual_step(times: NDArray[np.float64]) -> float:
     steps = np.diff(times)
     rising = steps[steps > 0]
     return float(np.median(rising)) if len(rising) else 0.0
+
+
+def usual_steps(times: NDArray[np.float64], seams: NDArray[np.bool_]) -> list[float]:
+    """Return the usual step of each long part of times (rows,) without a seam (rows,)."""
+    parts = np.split(times, np.flatnonzero(seams))
+    steps = (usual_step(each) for each in parts if len(each) >= _LONG_PART)
+    return [each for each in steps if each]
 
 
 def rate_of(times: NDArray[np.float64], seams: NDArray[np.bool_]) -> float | None:

@@ -21,6 +21,10 @@ _JUDGED_VALUES = 1_000
 _MOST_COUNTS = 2_000_000
 _FAR = 1_000  # times the range of all values but a few
 
+_FAR_IN_MOST = 20  # times the range of half of the values,
+_MOST, _FEWEST_FEATURES = 0.75, 3  # in this share of the features that vary
+_MOST_FEATURES = 500
+
 _USUAL = [sign * (10**digits - 1) for sign in (-1, 1) for digits in (2, 3, 4, 5)]  # for gaps
 _NOTHING = [0, -1]  # for gaps, too; these may also be nearer to the others
 _FEWEST_EQUAL = 3  # cells with any other number,
@@ -47,6 +51,7 @@ def about_far_values(dataset: Dataset, least: Float32, most: Float32) -> Iterato
             "become one integer; correct such values, or drop their rows"
         )
         yield _notice("stray", text, strays, names)
+    yield from _about_totals(dataset, np.flatnonzero(least < most))
     if stand_ins:
         text = (
             "{} has {} with {}, but otherwise only values from {:g} to {:g}{}; if such a cell "
@@ -88,6 +93,28 @@ def _stray(x: Float32) -> tuple[float, ...] | None:
     return (float(far[0]), float(usual[0]), float(usual[-1])) if limit and len(far) else None
 
 
+def _about_totals(dataset: Dataset, varied: NDArray[np.intp]) -> Iterator[Notice]:
+    """Yield a warning about rows far from all others in most features that vary, as totals are."""
+    X, names = dataset.X_train[:, varied], dataset.feature_names
+    n, width = X.shape
+    few = not _FEWEST_FEATURES <= width <= _MOST_FEATURES
+    if n < _JUDGED_POINTS or few or len(dataset.point_shape) > 1:
+        return
+    low, middle, high = np.nanpercentile(X, (25, 50, 75), axis=0)
+    far = np.abs(X - middle) > _FAR_IN_MOST * np.where(high > low, high - low, np.inf)
+    rows = np.flatnonzero(far.sum(axis=1) >= _MOST * width)
+    if not 0 < len(rows) <= max(1, n // 100):
+        return
+    value, place = X[rows[0], far[rows[0]]][0], int(varied[far[rows[0]]][0])
+    which = title(names[place] if names else "", place + 1)
+    text = (
+        f"{counted(len(rows), 'row')} of {n:,} {'is' if len(rows) == 1 else 'are'} far from all "
+        f"others in most columns, such as with {value:g} in {which}; if these are "
+        "totals or mistakes, delete them"
+    )
+    yield Notice("far_rows", text, warning=True)
+
+
 def _apart(X: Float32, least: Float32, most: Float32) -> list[int]:
     """Return the features that may have stand-ins, judged by some of their values."""
     some = X[:: max(1, len(X) // _JUDGED_VALUES)].astype(float)
@@ -125,7 +152,8 @@ def _stands_for_gaps(
     if number in _USUAL:
         return bool(gap > spread)
     equal = x == number
-    if not _FEWEST_EQUAL <= equal.sum() <= len(x) / 2:
+    most = len(x) if number == -1 else len(x) / 2  # a 0 may be the usual state
+    if not _FEWEST_EQUAL <= equal.sum() <= most:
         return False
     if number in _NOTHING:
         spread = np.subtract(*np.percentile(others, (75, 25)))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from protonn_edge.datasets.dataset import Float32
 from protonn_edge.datasets.division import digest_of
@@ -17,6 +20,8 @@ from protonn_edge.datasets.usual_names import ANSWER, LABEL_NAMES
 
 _JUDGED_POINTS = 5  # some values of fewer points, up to a share, may be out of range by chance
 _OF_FEW_POINTS = 0.9
+_JUDGED_CONSTANT = 20
+_INSIDE = 0.48  # of the range from its middle; at an end, a feature may be off
 
 
 def is_table(path: Path) -> bool:
@@ -96,18 +101,46 @@ def has_label_names(file: TableFile, expected: Expected) -> bool:
     return one_hot or any(name.lower() in LABEL_NAMES for name in file.names)
 
 
-def clamped(X: Float32, expected: Expected) -> list[Notice]:
-    """Return a warning if most values of a feature of points (n, D) are clamped by mistake."""
-    if expected.outside is None:
-        return []
-    n, outside = len(X), expected.outside(X)
+def about_new_points(X: Float32, expected: Expected) -> Iterator[Notice]:
+    """Yield warnings about features of points (n, D) that a mistake may have changed."""
+    if expected.limits is None:
+        return
+    least, end = expected.limits
+    yield from about_outside(X, least, end, expected.feature_names, "data and are clamped")
+    if len(X) < _JUDGED_CONSTANT:
+        return
+    inside = np.abs((X[0] - least) / (end - least) - 0.5) < _INSIDE
+    stuck = np.flatnonzero((X[0] == X).all(axis=0) & inside & (X[0] % 1 != 0)).tolist()
+    if names := _named(stuck, expected.feature_names):
+        text = (
+            f"{len(names):,} of {X.shape[1]:,} features have the same value in all {len(X):,} "
+            f"points, but not in training: {listed(names)}; check that the sensor was on"
+        )
+        yield Notice("constant", text, warning=True, columns=names)
+
+
+def about_outside(
+    X: Float32,
+    least: NDArray[np.floating[Any]],
+    end: NDArray[np.floating[Any]],
+    names: Sequence[str],
+    what: str = "part",
+) -> Iterator[Notice]:
+    """Yield a warning if most values of a feature of points (n, D) are not from `least` to `end`.
+
+    - `what`: how the sentence continues behind "of the training"
+    """
+    n, outside = len(X), ((least > X) | (end < X)).sum(axis=0)
     if n < _JUDGED_POINTS and outside.sum() < _OF_FEW_POINTS * n * outside.size:
-        return []
-    places, known = np.flatnonzero(2 * outside > n).tolist(), expected.feature_names
-    names = tuple(known[i] if known else str(i + 1) for i in places)
-    text = (
-        f"most values of {len(names):,} of {expected.n_features:,} features are outside the range "
-        f"of the training data and are clamped: {listed(names)}; check the units and the order of "
-        "the columns"
-    )
-    return [Notice("clamped", text, warning=True, columns=names)] if names else []
+        return
+    if found := _named(np.flatnonzero(2 * outside > n).tolist(), names):
+        text = (
+            f"most values of {len(found):,} of {len(outside):,} features are outside the range "
+            f"of the training {what}: {listed(found)}; check the units and the order of "
+            "the columns"
+        )
+        yield Notice("clamped", text, warning=True, columns=found)
+
+
+def _named(places: Sequence[int], names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(names[place] if names else str(place + 1) for place in places)

@@ -46,8 +46,8 @@ from protonn_edge.datasets.label_sets import (
     named_sets,
 )
 from protonn_edge.datasets.learned import (
+    about_new_points,
     as_in_training,
-    clamped,
     has_label_names,
     is_table,
     with_label,
@@ -209,7 +209,7 @@ def read_points(
     """
     read = as_in_training(path, options or TableOptions(), expected)
     points = _read_points(path, expected, read, labels, one_part=one_part)
-    notices = (*points.notices, *clamped(points.X, expected))
+    notices = (*points.notices, *about_new_points(points.X, expected))
     return replace(points, options=read, notices=notices)
 
 

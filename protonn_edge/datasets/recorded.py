@@ -339,22 +339,24 @@ def _recording(
         table = replace(table, labels=Repeated([(name, len(values))]), notices=of_values.notices)
         classes = (name,)
     dataset = dataset_from(table, None, classes, least_classes=1)
-    clipped = about_clipping(dataset.X_train, take_of, dataset.feature_names)
-    unlike = about_unlike_parts(
-        dataset.X_train, dataset.y_train, _parts(take_of, groups, files), dataset.feature_names
-    )
+    X, y, names = dataset.X_train, dataset.y_train, dataset.feature_names
+    clipped = about_clipping(X, take_of, names)
+    unlike = about_unlike_parts(X, y, _parts(dataset, take_of, groups, files), names)
     dataset = replace(dataset, notices=(*dataset.notices, *remarks(dataset), *clipped, *unlike))
     return Recording(dataset, seams_of(table), take_of, tested, groups, files, values)
 
 
 def _parts(
-    take_of: NDArray[np.int64] | None, groups: Sequence[str] | None, files: tuple[str, ...]
-) -> NamedTakes | None:
-    """Return the takes of samples, or the sessions in a file, if there are any."""
+    dataset: Dataset,
+    take_of: NDArray[np.int64] | None,
+    groups: Sequence[str] | None,
+    files: tuple[str, ...],
+) -> NamedTakes:
+    """Return the takes of samples, or the sessions in a file, or else the classes."""
     if take_of is not None:
         return NamedTakes(files, take_of)
     if groups is None:
-        return None
+        return NamedTakes(dataset.classes, dataset.y_train)
     names, numbers = np.unique(np.array(list(groups)), return_inverse=True)
     return NamedTakes(names.tolist(), numbers)
 

@@ -15,7 +15,7 @@ A model's own columns are found by name and not judged.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -43,6 +43,7 @@ from protonn_edge.datasets.usual_names import (
     DEVICES,
     INDEX,
     LABEL_NAMES,
+    PART,
     PERSON,
     SESSION,
     is_called_as_time,
@@ -58,11 +59,12 @@ _NAMED = 5  # maximum columns in a sentence
 _FEW = 20  # different sessions or devices
 _SELDOM = 8  # rows per change of a label that marks takes
 
-Reason = Literal["time", "index", "session", "answer", "empty", "text"]
+Reason = Literal["time", "index", "session", "part", "answer", "empty", "text"]
 _WHY: dict[Reason, str] = {
     "time": "a time",
     "index": "an index",
     "session": "a session, person or device",
+    "part": "parts for training and testing, which are not used",
     "answer": "an answer that 'predict' wrote",
     "empty": "empty",
     "text": "text",
@@ -87,9 +89,9 @@ class Expected:
     division: Division | None = None
     sample_rate: float | None = None
     predicts: str = "class"  # what labels are: "class", "value", a number, or "labels", a set
-    # the numbers (D,) of values of points (n, D) outside the range of the training data; None if
-    # such values are not clamped, or on purpose
-    outside: Callable[[NDArray[np.float32]], NDArray[np.int64]] | None = None
+    # the ends (D,) of the range of the training data; None if values outside are not clamped, or on
+    # purpose
+    limits: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
     # returns points (n, D) of another instrument in the unit of the training data, with notices;
     # None if a board with this instrument does not convert them
     converted: Converter | None = None
@@ -215,9 +217,13 @@ class _Judge:
             return "index" if called == "index" else "time"
         if behaviour.kind and called:
             return called
-        if not column.is_whole or (column is self.columns[-1] and name in DEVICES):
+        is_part = PART.fullmatch(name) is not None
+        if not column.is_whole or (column is self.columns[-1] and (name in DEVICES or is_part)):
             return None
         distinct = len(np.unique(column.values))
+        if is_part and distinct <= _FEW:
+            column.evidence = "it has few whole numbers, and such a name"
+            return "part"
         groups = called == "session" and distinct <= max(_FEW, len(column.values) / _SELDOM)
         plain = name in ("", "id", "idx", "index") or name.startswith("unnamed")
         numbers = called == "index" and plain and 2 * distinct > len(column.values)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from protonn_edge.datasets.dataset import Dataset
 from protonn_edge.datasets.division import held_out_rows
 from protonn_edge.datasets.naming import Notice, did_you_mean, listed, quoted
+from protonn_edge.datasets.neighbours import about_neighbours
 from protonn_edge.errors import InputError
 
 _DIGITS_TEST_FRACTION = 0.25
@@ -64,6 +65,8 @@ def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
         if groups is not None and y.ndim == 1:
             why = "each class needs points in at least two groups"
         raise InputError(f"a share of {fraction:g} holds out none of the {count:,} {what}; {why}")
+    if groups is None:
+        dataset = replace(dataset, notices=(*dataset.notices, *about_neighbours(dataset)))
     return _divided(dataset, chosen)
 
 

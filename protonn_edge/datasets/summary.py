@@ -15,8 +15,11 @@ from numpy.typing import NDArray
 from protonn_edge.datasets.columns import Column
 from protonn_edge.datasets.dataset import Dataset, row_hashes
 from protonn_edge.datasets.far_values import about_far_values
+from protonn_edge.datasets.learned import about_outside
 from protonn_edge.datasets.naming import Notice, did_you_mean, listed, quoted, title
+from protonn_edge.datasets.recurring import about_recurring
 from protonn_edge.datasets.text_columns import about_texts
+from protonn_edge.datasets.two_ranges import about_two_ranges
 from protonn_edge.datasets.units import split_unit
 from protonn_edge.errors import counted
 
@@ -134,17 +137,20 @@ def _decimals(values: NDArray[np.float32]) -> int | None:
 def repetitions(dataset: Dataset) -> dict[str, int] | None:
     """Count repeated points; None for sets of labels.
 
-    ``in_train`` counts points that repeat an earlier training point, ``contradicting`` those of
-    them with another label, and ``in_test`` test points that are also training points.
+    ``in_train`` counts points that repeat an earlier training point, ``contradicting`` points with
+    another label than most equal ones, and ``in_test`` test points that are also training points.
     """
     X, tested = dataset.X_train, dataset.X_test
     if dataset.y_train.ndim != 1:
         return None
     y = dataset.y_train
-    rows, first, copy_of = np.unique(row_hashes(X), return_index=True, return_inverse=True)
+    rows, copy_of = np.unique(row_hashes(X), return_inverse=True)
+    pairs, counts = np.unique(np.stack([copy_of, y]), axis=1, return_counts=True)
+    most = np.zeros(len(rows), np.int64)
+    np.maximum.at(most, pairs[0], counts)
     return {
         "in_train": len(X) - len(rows),
-        "contradicting": int((y[first][copy_of] != y).sum()),
+        "contradicting": len(X) - int(most.sum()),
         "in_test": int(np.isin(row_hashes(tested), rows).sum()),
     }
 
@@ -262,7 +268,13 @@ def _about_features(dataset: Dataset) -> list[Notice]:
         count = f"{len(constant):,} of {dataset.n_features:,} features"
         text = f"{count} never vary in the training points: {listed(columns)}"
         notices.append(Notice("constant", text, warning=True, columns=columns))
-    return [*notices, *about_far_values(dataset, *ends)]
+    return [
+        *notices,
+        *about_outside(dataset.X_test, *ends, names),
+        *about_far_values(dataset, *ends),
+        *about_two_ranges(dataset),
+        *about_recurring(dataset),
+    ]
 
 
 # --- columns, and those that give the label away --------------------------------------------------
@@ -350,6 +362,12 @@ def leaks(dataset: Dataset) -> Iterator[Notice]:
                 "if the column is derived from the label, leave it out"
             )
             yield Notice("leak", text, warning=True, columns=(name or str(number),))
+        elif _follows(values[rows], y):
+            text = (
+                f"{title(name, number)} has the same value in all rows of a class, but not in all "
+                "classes; if the column is derived from the label, leave it out"
+            )
+            yield Notice("leak", text, warning=True, columns=(name or str(number),))
 
 
 def _compared(dataset: Dataset) -> Iterator[tuple[str, int, NDArray[Any]]]:
@@ -370,11 +388,38 @@ def _given_away(values: NDArray[Any], y: NDArray[np.int64], classes: int) -> tup
     flat = np.bincount(places * classes + y, minlength=len(distinct) * classes)
     counts = flat.reshape(len(distinct), classes)
     total = counts.sum(axis=0)
-    below = counts.cumsum(axis=0)
-    split = (below.max(axis=1) + (total - below).max(axis=1)).max()
-    shares = [(0.0 if values.dtype.kind == "U" else float(split) / len(y), "with one threshold")]
+    thresholds = "with one threshold" if classes == 2 else "with a range of values for each class"
+    shares = [(0.0 if values.dtype.kind == "U" else _in_ranges(counts) / len(y), thresholds)]
     if _ROWS_PER_VALUE * len(distinct) <= len(y):
         shares.append((float(counts.max(axis=1).sum()) / len(y), "value by value"))
     share, how = max(shares)
     constant = float(total.max()) / len(y)
     return (share, how) if 10 * (1 - share) <= 1 - constant > 0 else (0.0, "")
+
+
+def _follows(values: NDArray[Any], y: NDArray[np.int64]) -> bool:
+    """Whether values differ between some classes, but not in a class, of which none is rare."""
+    counts = np.bincount(y)
+    first = np.zeros(len(counts), np.intp)
+    first[y[::-1]] = np.arange(len(y))[::-1]
+    of_class = values[first][counts > 0]
+    if counts[counts > 0].min() < _ROWS_PER_VALUE or (of_class == of_class[0]).all():
+        return False
+    return bool((values == values[first][y]).all())
+
+
+def _in_ranges(counts: NDArray[np.intp]) -> float:
+    """Return how many rows are right if each range of values, as many as classes, has a class.
+
+    Counts are of rows with each value, in order, and class. It is 0 if it cannot be nearly all.
+    """
+    most, (values, classes) = counts.argmax(axis=1), counts.shape
+    wrong = (1 - _GIVEN_AWAY) * counts.sum()
+    if values < 2 or np.count_nonzero(np.diff(most)) > classes + 2 * wrong:
+        return 0.0
+    below = counts.cumsum(axis=0)
+    best = below.max(axis=1)
+    for _ in range(classes - 1):  # the last range begins behind the best place for each class
+        begin = np.maximum.accumulate(best[:-1, np.newaxis] - below[:-1], axis=0)
+        best[1:] = np.maximum(best[1:], (below[1:] + begin).max(axis=1))
+    return float(best[-1])

@@ -17,6 +17,7 @@ from protonn_edge.datasets.clock import (
     rate_of,
     seconds_of_a_unit,
     usual_step,
+    usual_steps,
 )
 from protonn_edge.datasets.dataset import Table
 from protonn_edge.datasets.instruments import Instrument
@@ -24,6 +25,7 @@ from protonn_edge.datasets.joined import seams_of
 from protonn_edge.datasets.naming import Notice, listed, quoted
 from protonn_edge.errors import InputError, counted
 
+_UNEVEN = 1.5  # ratio of the steps of two parts of files
 _SAME_RATE = 0.05  # maximum relative difference between the rates of two files
 
 
@@ -46,12 +48,13 @@ def timed(table: Table, files: Sequence[str]) -> Table:
         )
     file_of = np.zeros(len(times), np.int64) if table.file_of is None else table.file_of
     seams, count = seams_of(table).copy(), 0
-    rates: dict[str, float] = {}
+    rates, steps = dict[str, float](), list[float]()
     for take in np.unique(file_of).tolist():
         rows = np.flatnonzero(file_of == take)
         apart = gaps(times[rows])
         count += int((apart & ~seams[rows]).sum())
         seams[rows] |= apart
+        steps += usual_steps(times[rows], seams[rows])
         per_unit = rate_of(times[rows], seams[rows]) if len(rows) > 1 else None
         if per_unit is not None:
             rates[files[take]] = per_unit
@@ -77,6 +80,13 @@ def timed(table: Table, files: Sequence[str]) -> Table:
         notices += _of_other_times(table.sample_rate, known, name)
     elif table.sample_rate is None and known and seconds:
         notices.append(_of_rates([each.sample_rate or 0 for each in known.values()], seconds))
+    if seconds and steps and max(steps) > _UNEVEN * min(steps):
+        low, high = (hertz(1 / pick(steps), seconds) for pick in (max, min))
+        text = (
+            f"the times give {low:g} samples a second in a part without gaps, but {high:g} in "
+            "another; if two devices wrote them, give only parts with the same rate"
+        )
+        notices.append(Notice("rate", text, warning=True))
     return replace(table, seams=seams, sample_rate=rate, notices=tuple(notices))
 
 

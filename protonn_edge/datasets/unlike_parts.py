@@ -1,10 +1,10 @@
 """Takes and sessions whose channels are unlike those of all others.
 
 Programs and telephones write the same movement in g or in m/s^2, in deg/s or in rad/s, or in counts
-of a sensor. If values are ten times as large in some takes only, they teach a model the unit. The
-size of a sensor's values is that of its channels together, which does not change when the sensor
-turns. A take in which nothing varies is from a sensor that was off, and channels without names may
-be swapped.
+of a sensor. If values are ten times as large in some takes or in a class only, they teach a model
+the unit. The size of a sensor's values is that of its channels together, which does not change when
+the sensor turns. A take in which nothing varies is from a sensor that was off, and channels without
+names may be swapped.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ _TIMES = 3.0  # as large, at least, in some parts as in all others; the gap betw
 _NEAR, _SAME = 0.25, 0.3  # as logarithms, for usual and for large samples alike; of all classes,
 _ALIKE, _EXACT = 0.4, 0.1  # sizes in each of the parts are alike, and differ by exactly two units
 _UNITS = (9.80665, 1000 / 9.80665, 180 / np.pi, 1000.0, 9806.65)
+_AXES = 3  # of gravity, which is the mean of an accelerometer's samples, and
+_STEADY = 0.15  # of nearly the same size in all takes
 _AXIS = re.compile(r"(.*?)[ _.-]?[xyz123]?", re.IGNORECASE)
 
 
@@ -41,19 +43,16 @@ class NamedTakes:
 
 
 def about_unlike_parts(
-    X: Float32, labels: NDArray[np.int64], parts: NamedTakes | None, names: Sequence[str]
+    X: Float32, labels: NDArray[np.int64], parts: NamedTakes, names: Sequence[str]
 ) -> Iterator[Notice]:
     """Yield warnings about samples X (n, channels) with labels (n,).
 
+    - `parts`: takes, sessions or, without either, classes
     - `names`: those of the channels, or none
     """
-    if parts is None:
-        return
     known = ~np.isnan(X).any(axis=1)
     X = X[known]
     cells = _Cells.of(labels[known], parts.numbers[known])
-    if len(np.unique(cells.part)) <= _FEWEST_OTHERS:
-        return
     if still := _still(cells, X):
         text = (
             f"in {listed(parts.names[each] for each in still)}, nothing varies as in others of the "
@@ -62,10 +61,13 @@ def about_unlike_parts(
         yield Notice("still", text, warning=True)
     for channels in _sensors(names, X.shape[1]):
         sizes = cells.sizes(X[:, channels])
-        if (found := _odd_sizes(cells, sizes)) is not None:
+        found = _odd_sizes(cells, sizes)
+        if found is None and len(channels) == _AXES:
+            found = _odd_gravity(cells, X[:, channels])
+        if found is not None:
             odd, times = found
             which = listed(names[each] if names else str(each + 1) for each in channels)
-            share = f"{times:.3g} times" if times > 1 else f"1/{1 / times:.3g}"
+            share = f"{float(f'{times:.3g}'):,g} times" if times > 1 else f"1/{1 / times:.3g}"
             text = (
                 f"in {listed(parts.names[each] for each in odd)}, the values of {which} are about "
                 f"{share} as large as in others; if they are in another unit, convert them"
@@ -152,15 +154,15 @@ class _Split:
     apart: float  # how much larger the odd ones are
 
     @classmethod
-    def of(cls, sizes: NDArray[np.float64]) -> _Split | None:
-        """Return the division of sizes; None without a part to compare with."""
-        if len(sizes) <= _FEWEST_OTHERS or not np.isfinite(sizes).all():
+    def of(cls, sizes: NDArray[np.float64], others: int = _FEWEST_OTHERS) -> _Split | None:
+        """Return the division of sizes; None without enough other parts to compare with."""
+        if len(sizes) <= others or not np.isfinite(sizes).all():
             return None
         ordered = np.sort(sizes)
         place = int(np.diff(ordered).argmax()) + 1
         low, high = ordered[:place], ordered[place:]
         odd = sizes >= high[0] if len(high) <= len(low) else sizes < high[0]
-        if high[0] == low[-1] or (~odd).sum() < _FEWEST_OTHERS:
+        if high[0] == low[-1] or (~odd).sum() < others:
             return None
         spread = float(max(np.ptp(low), np.ptp(high)))
         apart = float(np.median(sizes[odd]) - np.median(sizes[~odd]))
@@ -189,6 +191,21 @@ def _odd_sizes(cells: _Cells, sizes: NDArray[np.float64]) -> tuple[list[int], fl
     larger = [part for part, apart in found.items() if apart > 0]
     odd = larger if 2 * len(larger) >= len(found) else [*found.keys() - larger]
     return (sorted(odd), float(np.exp(np.median([found[each] for each in odd])))) if odd else None
+
+
+def _odd_gravity(cells: _Cells, X: Float32) -> tuple[list[int], float] | None:
+    """Return the parts whose means are gravity in another unit, and how many times as large.
+
+    How strong a movement is does not change the size of the mean acceleration, so a whole class may
+    be odd, too.
+    """
+    means = np.array([each.mean(axis=0, dtype=np.float64) for each in cells.samples(X)])
+    with np.errstate(divide="ignore"):
+        split = _Split.of(np.log(np.linalg.norm(means, axis=1)) if len(means) else np.empty(0), 2)
+    if split is None or not split.is_of_units(_EXACT) or split.spread > _STEADY:
+        return None
+    odd = np.unique(cells.part[split.odd])
+    return odd.tolist(), float(np.exp(split.apart))
 
 
 def _about_swapped(cells: _Cells, X: Float32, parts: NamedTakes) -> Iterator[Notice]:

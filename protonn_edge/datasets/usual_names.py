@@ -20,6 +20,10 @@ PERSON = re.compile(rf"(subject|person|user|participant|patient)({ID})?")
 SESSION = re.compile(rf"{PERSON.pattern}|(session|recording|take|group)({ID})?")
 DEVICES = ("machine", "maschine", "device", "gerät")
 DEVICE = re.compile(rf"({'|'.join(DEVICES)})({ID})?|(maschinen|geräte|sensor|unit|asset){ID}")
+PART = re.compile(
+    r"(cv[ _-]?)?folds?|split|(data)?set|subset|partition|(is|in)[ _-]?(train|test)(ing)?"
+)
+"""Of a column of few whole numbers that divides the rows for training and testing."""
 ANSWER = re.compile(r"(predicted_(class|value|labels)|confidence_percent)(_\d+)?")
 """What `protonn-edge predict` adds to a table."""
 INDEX = re.compile(
