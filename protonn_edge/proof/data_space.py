@@ -51,7 +51,7 @@ class DataSpace:
     """
 
     def __init__(self, algebra: Algebra, initial: Mapping[int, int]) -> None:
-        self.algebra, self.initial = algebra, initial
+        self.algebra, self.initial = algebra, dict(initial)
         self.carried: set[int] = set()
         self.kept: frozenset[int] = frozenset()
         self.callers = CallersArray()

@@ -141,7 +141,7 @@ class PredictionProof:
 
         def call(function: str, features: list[Byte], state: ChipState) -> None:
             self._check_kept(start, state)
-            own = {place: value for place, value in state.memory.items() if place < OFFSETS}
+            own = _in_variables(state)
             self._call(state, function, features)
             state.memory |= own
 
@@ -236,8 +236,13 @@ class PredictionProof:
                 raise Unproven(f"{name} is read before it is written, and changes")
 
     def asked_for_scores(self, state: ChipState) -> tuple[int, ChipState]:
-        """Return the address of the scores, and the state behind the function that returns it."""
+        """Return the address of the scores, and the state behind the function that returns it.
+
+        It may be called again, when the array of features holds something else.
+        """
         asking = state.copy()
+        asking.memory = _in_variables(state)
+        self.machine.callers.give((), ())
         asking.masks, asking.facts, asking.frames, asking.calls = {}, (), [], []
         for number in set(range(32)).difference(_KEPT, (1,)):
             asking.registers[number] = None
@@ -245,6 +250,8 @@ class PredictionProof:
         explorer = Explorer(self.machine, 1_000)
         (end,) = explorer.run(asking)
         self._check_kept(asking, end)
+        if _in_variables(end) != _in_variables(state):
+            raise Unproven("asking for the scores changes a variable")
         low, high = end.registers[_ARGUMENT : _ARGUMENT + 2]
         if not isinstance(low, int) or not isinstance(high, int):
             raise Unproven("the place of the scores depends on inputs")
@@ -257,6 +264,10 @@ class PredictionProof:
             for each in self.variables
             if not places.isdisjoint(range(each.address, each.address + each.size))
         }))  # fmt: skip
+
+
+def _in_variables(state: ChipState) -> dict[int, Any]:
+    return {place: value for place, value in state.memory.items() if place < OFFSETS}
 
 
 def variables_of(variables: Iterable[Variable], prefix: str) -> list[Variable]:

@@ -100,7 +100,7 @@ class Explorer:
             position = min(waiting) if len(waiting) > 1 else next(iter(waiting))
             states = waiting.pop(position)
             if len(states) > 1:
-                states = self._joined(states)
+                states = self._joined(states, every=not waiting)
             if states[0].place == RETURN:
                 if waiting:
                     raise Unproven("some paths do not return")
@@ -217,16 +217,17 @@ class Explorer:
 
     # ---- meetings ----
 
-    def _joined(self, states: list[ChipState]) -> list[ChipState]:
-        """Join what can be joined, states that parted last first."""
+    def _joined(self, states: list[ChipState], *, every: bool) -> list[ChipState]:
+        """Join what can be joined, states that parted last first; these may be all that exist."""
         self.machine.algebra.forget()
         live = AT_RETURN if states[0].place == RETURN else self._live(states[0])
         groups: dict[Any, list[ChipState]] = {}
         for state in states:
             groups.setdefault(self._pointers(state, live), []).append(state)
+        every &= len(groups) == 1
         joined: list[ChipState] = []
         for group in groups.values():
-            joined += group if len(group) == 1 else self._joined_group(group, live)
+            joined += group if len(group) == 1 else self._joined_group(group, live, every=every)
         return joined
 
     def _pointers(self, state: ChipState, live: Live) -> Any:
@@ -241,11 +242,11 @@ class Explorer:
         held = [state.registers[number] if addresses >> number & 1 else 0 for number in range(32)]
         return tuple(_key(each) for each in (*held, *state.stack))
 
-    def _joined_group(self, states: list[ChipState], live: Live) -> list[ChipState]:
+    def _joined_group(self, states: list[ChipState], live: Live, *, every: bool) -> list[ChipState]:
         """Join states whose addresses are equal."""
         roots = {root for each in states for root in each.masks}
         if len(roots) > 1 and not any(each.facts for each in states):
-            way = self._way(states, live)
+            way = self._way(states, live) if every else None
             if way is not None:
                 return [way]
             if not any(root.of for root in roots):  # of a tree: all of its paths meet at once
@@ -306,9 +307,9 @@ class Explorer:
         return state
 
     def _way(self, states: list[ChipState], live: Live) -> ChipState | None:
-        """Return the common state of paths of several decisions, if they are all that there are."""
+        """Return the common state of paths of several decisions, which are all that there are."""
         boxes = [each.masks for each in states]
-        if not _cover_everything(boxes):
+        if not _are_apart(boxes):
             return None
         way = Root(f"way{len(self.ways)}", np.arange(len(states)), boxes=boxes)
         pair = partial(words_over_way, self.machine.algebra, way)
@@ -382,8 +383,8 @@ def _shared(one: ChipState, other: ChipState) -> int:
     return facts + sum(same_mask(mask, other.masks.get(root)) for root, mask in one.masks.items())
 
 
-def _cover_everything(boxes: list[dict[Root, Any]]) -> bool:
-    """Whether boxes, which do not overlap, are all combinations of values: by their sizes."""
+def _are_apart(boxes: list[dict[Root, Any]]) -> bool:
+    """Whether boxes, which have all combinations of values, do not overlap: by their sizes."""
     total = Fraction(0)
     for box in boxes:
         share = Fraction(1)

@@ -303,13 +303,13 @@ def _in(_machine: Machine, state: ChipState, o: Operands, _: Decoded) -> None:
         raise Unproven(f"it reads I/O 0x{o['A']:x}")
 
 
-def _out(machine: Machine, state: ChipState, o: Operands, _: Decoded) -> None:
+def _out(machine: Machine, state: ChipState, o: Operands, here: Decoded) -> None:
     value = state.registers[o["r"]]
     if o["A"] in (STACK_LOW, STACK_HIGH):
         state.stack[o["A"] - STACK_LOW] = value
         if o["A"] == STACK_LOW:
             machine.clear_below(state)
-        elif state.flags[INTERRUPTS] != 0:
+        elif state.flags[INTERRUPTS] != 0 or not _is_low_next(machine, here):
             raise Unproven("an interrupt may occur between the bytes of the stack pointer")
     elif o["A"] == SREG and isinstance(value, Status):
         state.flags = [*value.flags]
@@ -333,6 +333,14 @@ def _waiting(machine: Machine, state: ChipState, o: Operands, here: Decoded) -> 
         raise Unproven(f"it reads I/O 0x{o['A']:x}")
     if here.name == "sbic":  # no byte is being written
         state.place = machine.program.reached(here.end).end
+
+
+def _is_low_next(machine: Machine, here: Decoded) -> bool:
+    """Whether the lower byte of the stack pointer is written before an interrupt can occur."""
+    behind = machine.program.reached(here.end)
+    if behind.name == "out" and behind.operands["A"] == SREG:  # the next one is still undisturbed
+        behind = machine.program.reached(behind.end)
+    return behind.name == "out" and behind.operands["A"] == STACK_LOW
 
 
 def _jump(_machine: Machine, state: ChipState, o: Operands, _: Decoded) -> None:

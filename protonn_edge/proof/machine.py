@@ -26,8 +26,8 @@ from protonn_edge.proof.forms import (
 )
 from protonn_edge.proof.state import INTERRUPTS, ChipState
 
-RETURN = 1 << 24
-"""Where the outermost function returns to: no address of flash."""
+RETURN = 1 << 25
+"""Where the outermost function returns to: no address of three bytes."""
 
 
 class Fork(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 from conformance.instances import Program
@@ -36,15 +37,22 @@ _LARGE = "-Wl,--defsym=__TEXT_REGION_LENGTH__=0x10000"  # more than an Uno has, 
 
 
 def linked(
-    model: IntegerChain, plan: Plan, folder: Path, *flags: str, mcu: str = "atmega328p"
+    model: IntegerChain,
+    plan: Plan,
+    folder: Path,
+    *flags: str,
+    mcu: str = "atmega328p",
+    change: Callable[[str], str] = str,
 ) -> LinkedProgram:
-    """Return a program of generated C, linked with a `main` that calls it."""
+    """Return a program of generated C, perhaps changed, linked with a `main` that calls it."""
     write_c(model, folder, plan)
+    source = folder / "pnn_model.c"
+    text = change(source.read_text())
+    source.write_text(text)
     (folder / "main.c").write_text(_MAIN)
     command = ["avr-gcc", f"-mmcu={mcu}", "-std=gnu99", "-w", *(flags or ("-O2",)), _LARGE]
     command += ["main.c", "pnn_model.c", "-o", "program.elf"]
     subprocess.run(command, check=True, cwd=folder, timeout=120)
-    text = (folder / "pnn_model.c").read_text()
     return read_program(folder / "program.elf").attributed("pnn_model.c", text)
 
 

@@ -10,11 +10,14 @@ from typing import Any, cast
 import numpy as np
 import pytest
 from avr_tools import needs_avr_gcc
-from chains import linear_chain
+from chains import forest_chain, linear_chain
+from conformance.instances import programs_of
+from equality import programs
 from equality.fuzz import Example, encoded, program_of
 
 from protonn_edge.avr.program import LinkedProgram, read_program
 from protonn_edge.chain.input_quantizer import InputQuantizer
+from protonn_edge.kinds.forest.table import LEAF
 from protonn_edge.kinds.protonn.prototypes import proof as prototypes
 from protonn_edge.proof.algebra import Algebra
 from protonn_edge.proof.answers import ProvenAnswers
@@ -62,6 +65,32 @@ PROVEN = f"{PREDICT} {{ return classify(x[0], x[1], 0); }} {SCORES}"
 ASKED = f"""
 {PREDICT} {{ return classify(x[0], x[1], other); }}
 const int16_t *pnn_scores(void) {{ other = 1; return scores; }}
+"""
+ASKED_TWICE = f"""
+{PREDICT}
+{{
+    const uint8_t label = classify(x[0], x[1], 0);
+    --scores[0];
+    return label;
+}}
+const int16_t *pnn_scores(void)
+{{
+    ++scores[0];
+    return scores;
+}}
+"""
+ASKED_LATER = f"""
+static const uint8_t *array;
+{PREDICT}
+{{
+    array = x;
+    return classify(x[0], x[1], 0);
+}}
+const int16_t *pnn_scores(void)
+{{
+    classify(array[0], array[1], 0);
+    return scores;
+}}
 """
 ABANDONED = f"""
 void pnn_begin(void) {{}}
@@ -121,11 +150,11 @@ uint8_t pnn_finish(void) {{ return classify(held[0], held[1], 0); }}
 """
 
 
-def linked(text: str, folder: Path) -> LinkedProgram:
+def linked(text: str, folder: Path, mcu: str = "atmega328p") -> LinkedProgram:
     """Return a program of this model, whose `main` calls nothing."""
     (folder / "pnn_model.c").write_text(text)
     (folder / "main.c").write_text("char first[2] = {1}, second[2] = {1}; int main() { return 0; }")
-    command = ["avr-gcc", "-mmcu=atmega328p", "-std=gnu99", "-O2", "-w", "main.c", "pnn_model.c"]
+    command = ["avr-gcc", f"-mmcu={mcu}", "-std=gnu99", "-O2", "-w", "main.c", "pnn_model.c"]
     subprocess.run([*command, "-o", "program.elf"], check=True, cwd=folder, timeout=60)
     return read_program(folder / "program.elf")
 
@@ -135,14 +164,26 @@ def linked(text: str, folder: Path) -> LinkedProgram:
     ("text", "parts", "reason"),
     [
         (PROVEN, (), None),
-        (ASKED, (), "other is read before it is written"),
+        (ASKED, (), "asking for the scores changes"),
+        (ASKED_TWICE, (), "asking for the scores changes"),
+        (ASKED_LATER, (), "it reads beyond its arguments"),
         (ABANDONED, (2,), "other is read before it is written"),
         (STACK_ELSEWHERE, (), "the stack is elsewhere"),
         (OVERLAP, (), "a pointer that moves"),
         (TWO_ARRAYS, (1, 1), "none of the model's variables"),
         (TWO_ARRAYS.replace("second", "first"), (1, 1), None),
     ],
-    ids=["proven", "asked", "abandoned", "stack elsewhere", "overlap", "two arrays", "one array"],
+    ids=[
+        "proven",
+        "asked",
+        "twice",
+        "later",
+        "abandoned",
+        "stack elsewhere",
+        "overlap",
+        "two arrays",
+        "one array",
+    ],
 )
 def test_what_a_call_leaves_behind_decides_no_other(
     text: str, parts: tuple[int, ...], reason: str | None, tmp_path: Path
@@ -175,6 +216,25 @@ def test_an_rbf_is_that_of_the_distance_and_not_of_an_input() -> None:
     state.memory[0] = Byte(single(root, table[:4]), 0)  # that of a distance of 0 is 100
     with pytest.raises(Unproven, match="no function of the distance"):
         prototypes._Invariant._check_rbf(cast(Any, loop), state, constant(-8))
+
+
+@needs_avr_gcc
+def test_an_entry_of_the_list_has_no_other_address(tmp_path: Path) -> None:
+    """This one is taken off the list, if it is the first one, and was another one before."""
+    entry = "".join(f'        "    st    X+, r{number}\\n"\n' for number in (20, 18, 19))
+    before, after = (
+        '"lds r21, %[list]\\n"\n',
+        '"lds r20, %[list]\\n cpse r20, r21\\n subi r26, 3\\n"\n',
+    )
+    (program,) = (p for p in programs_of("prototypes") if p.instance.name == "32 bits")
+    changed = programs.linked(
+        program.instance.model,
+        program.plan,
+        tmp_path,
+        change=lambda text: text.replace(entry, before + entry + after),
+    )
+    with pytest.raises(Unproven, match="none of the model's variables"):
+        PredictionProof(changed, program.instance.model).proof()
 
 
 def test_votes_find_the_largest_rbf_where_the_comparison_left_it() -> None:
@@ -292,3 +352,128 @@ def test_runs_decide_only_what_depends_on_inputs(
         return
     with pytest.raises(NotSeparable, match=reason):
         check_separable(program, MODEL)
+
+
+def moved(by: int, behind: str) -> str:
+    """Return code that moves the stack pointer, and restores the flags between its bytes."""
+    return f"""
+    in   r22, 0x3d
+    in   r23, 0x3e
+    subi r22, lo8({by})
+    sbci r23, hi8({by})
+    in   r20, 0x3f
+    cli
+    out  0x3e, r23
+    out  0x3f, r20
+    {behind}
+    out  0x3d, r22
+"""
+
+
+FALSE_RETURN = """
+    pop  r20
+    pop  r20
+    pop  r20
+    ldi  r21, 0x80
+    push r1
+    push r1
+    push r21
+"""
+
+
+@needs_avr_gcc
+@pytest.mark.parametrize(
+    ("changed", "mcu", "reason"),
+    [
+        (moved(16, "") + moved(-16, ""), "atmega328p", None),
+        (moved(16, "nop") + moved(-16, ""), "atmega328p", "an interrupt may occur"),
+        (FALSE_RETURN, "atmega2560", "it returns elsewhere"),
+    ],
+    ids=["stack moves", "interrupt between", "no return"],
+)
+def test_the_stack_serves_interrupts_and_returns(
+    changed: str, mcu: str, reason: str | None, tmp_path: Path
+) -> None:
+    proof = PredictionProof(linked(ASSEMBLY.replace("CHANGED", changed), tmp_path, mcu), MODEL)
+    if reason is None:
+        proof.proof()
+        return
+    with pytest.raises(Unproven, match=reason):
+        proof.proof()
+
+
+def less(one: int, two: int, three: int, four: int, label: str) -> str:
+    """Return code that goes elsewhere if the sum of two inputs is less than that of others."""
+    return f"""
+    ldd  r18, Z+{one}
+    ldd  r22, Z+{two}
+    ldi  r19, 0
+    add  r18, r22
+    adc  r19, r1
+    ldd  r26, Z+{three}
+    ldd  r22, Z+{four}
+    ldi  r27, 0
+    add  r26, r22
+    adc  r27, r1
+    cp   r18, r26
+    cpc  r19, r27
+    brlo {label}
+"""
+
+
+# Of the inputs that reach the second leaf, there are two states behind 5, which know nothing of the
+# comparisons: in sizes, they make up for the third leaf, which has the scores of the others.
+OVERLAP_OF_WAYS = f"""
+#include <stdint.h>
+static int16_t scores[2] __attribute__((used));
+static uint8_t other[2] __attribute__((used));
+const int16_t *pnn_scores(void) {{ return scores; }}
+__attribute__((naked)) {PREDICT}
+{{
+    __asm__ __volatile__(R"(
+    movw r30, r24
+    ldi  r20, 0
+    ldi  r24, 0
+    ldd  r18, Z+0
+    cpi  r18, 128
+    brlo 5f
+    ldd  r18, Z+1
+    cpi  r18, 128
+    brsh 7f
+    {less(2, 3, 4, 5, "1f")}
+    {less(2, 5, 3, 4, "2f")}
+    rjmp 4f
+ 1: {less(2, 4, 3, 5, "2f")}
+    rjmp 4f
+ 2: ldi  r20, 1
+ 4: nop
+ 5: sts  other, r20
+    nop
+ 7: ldi  r18, 5
+    ldi  r19, 3
+    sts  scores, r18
+    sts  scores+1, r1
+    sts  scores+2, r19
+    sts  scores+3, r1
+    sts  other, r1
+    sts  other+1, r1
+    ret
+)");
+}}
+"""
+
+
+@needs_avr_gcc
+def test_ways_through_a_tree_are_all_that_there_are(tmp_path: Path) -> None:
+    model = forest_chain(
+        inputs=InputQuantizer(np.zeros(6), np.full(6, 1 / 255), 255),
+        nodes=np.array([0, LEAF, 1, LEAF, LEAF]),
+        thresholds=np.array([127, 127], np.uint8),
+        leaves=np.array([[5, 3], [5, 3], [1, 9]], np.int8),
+        bias=np.zeros(2, np.int64),
+        score_scale=1 / 1000,
+        classes=("a", "b"),
+    )
+    proof = PredictionProof(linked(OVERLAP_OF_WAYS, tmp_path), model)
+    with pytest.raises(Unproven):
+        proof.proof()

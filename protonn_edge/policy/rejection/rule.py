@@ -192,7 +192,7 @@ class IntegerRejection(_Thresholds, IntegerRule):
         fits = (
             0 <= self.score <= max(0, high)
             and 0 <= self.rbf <= nearness_of(last).maximum
-            and 0 <= self.margin <= high - low
+            and 0 <= self.margin <= (high - low if n_classes > 1 else 0)
             and bool(self.statistics)
         )
         what = "rejection thresholds outside the ranges of the scores, margins or RBFs"

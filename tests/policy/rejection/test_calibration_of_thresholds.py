@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from chains import numbers_of, replace
+from conformance.instances import instances_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_factory import random_inputs, random_model, random_points, tiny_integer_model
@@ -152,6 +153,12 @@ def test_thresholds_that_generated_code_cannot_hold_are_refused(
 ) -> None:
     with refused_by("chain.integer_stage"):
         with_rules(tiny_integer_model(), rejection)
+
+
+def test_a_single_class_has_no_margin() -> None:
+    (alone,) = (each for each in instances_of("linear") if each.name == "a single score")
+    with refused_by("chain.integer_stage"):
+        with_rules(alone.model, IntegerRejection(margin=1))
 
 
 def test_a_float_build_refuses_a_model_that_rejects() -> None:

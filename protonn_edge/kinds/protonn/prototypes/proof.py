@@ -125,6 +125,9 @@ class PrototypeLoop:
             first.registers[_LARGEST] = byte_of(self.nearest, 0)
         addresses = self.list.address + _ENTRY * np.arange(self.places)
         self.counts, self.entry = machine.pointer("list", addresses, range(_ENTRY))
+        if self.entry != self.list.address:  # a step knows no other address of this entry
+            for place in range(self.list.address, self.list.address + self.list.size):
+                del first.memory[place], machine.initial[place]
 
     def _forget_changing(self, state: ChipState) -> None:
         """Let scores and the list be anything, as behind other prototypes."""
