@@ -127,9 +127,10 @@ class Adam(Generic[Arrays]):
 
     def __init__(self, parameters: Arrays, factors: Sequence[float]) -> None:
         self.parameters, self.steps = parameters, 0
-        self._factors = factors
-        self._means = [np.zeros_like(matrix) for matrix in parameters]
-        self._squares = [np.zeros_like(mean) for mean in self._means]
+        self._factors = np.array(factors)
+        self._sizes = [matrix.size for matrix in parameters]
+        self._mean = np.zeros(sum(self._sizes), dtype=np.float32)
+        self._square = np.zeros_like(self._mean)
 
     def epoch(
         self,
@@ -153,13 +154,17 @@ class Adam(Generic[Arrays]):
         self.steps += 1
         rate /= 1.0 - _DECAY_OF_MEAN**self.steps
         unbias = np.float32(1.0 / (1.0 - _DECAY_OF_SQUARE**self.steps))
-        for matrix, slope, mean, square, factor in zip(
-            self.parameters, gradient, self._means, self._squares, self._factors, strict=True
-        ):
-            mean[...] += np.float32(1.0 - _DECAY_OF_MEAN) * (slope - mean)
-            square[...] += np.float32(1.0 - _DECAY_OF_SQUARE) * (slope * slope - square)
-            scale = np.sqrt(unbias * square) + np.float32(1e-8)
-            matrix[...] -= np.float32(rate * factor) * mean / scale
+        # Matrices are small, and a call of NumPy takes longer than its sums: one call is for all.
+        slope = np.concatenate([matrix.ravel() for matrix in gradient])
+        self._mean += np.float32(1.0 - _DECAY_OF_MEAN) * (slope - self._mean)
+        self._square += np.float32(1.0 - _DECAY_OF_SQUARE) * (slope * slope - self._square)
+        moves = np.repeat((rate * self._factors).astype(np.float32), self._sizes)
+        moves *= self._mean
+        moves /= np.sqrt(unbias * self._square) + np.float32(1e-8)
+        start = 0
+        for matrix in self.parameters:
+            matrix[...] -= moves[start : start + matrix.size].reshape(matrix.shape)
+            start += matrix.size
 
 
 def factor_of_inputs(n_inputs: int) -> float:
