@@ -40,6 +40,7 @@ _KEPT = (*KEPT_BY_CALLEE, 28, 29)
 _SECOND = 22  # the lower register of a second argument
 _OF_DAMAGED_CODE = (
     CheckFailed, LookupError, RecursionError, ValueError, AssertionError, ArithmeticError,
+    MemoryError,
 )  # fmt: skip
 _ARGUMENT = 24  # the lower register of a pointer that is passed, or of what is returned
 
