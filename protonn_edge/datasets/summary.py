@@ -388,8 +388,9 @@ def _given_away(values: NDArray[Any], y: NDArray[np.int64], classes: int) -> tup
     flat = np.bincount(places * classes + y, minlength=len(distinct) * classes)
     counts = flat.reshape(len(distinct), classes)
     total = counts.sum(axis=0)
-    thresholds = "with one threshold" if classes == 2 else "with a range of values for each class"
-    shares = [(0.0 if values.dtype.kind == "U" else _in_ranges(counts) / len(y), thresholds)]
+    below = counts.cumsum(axis=0)
+    split = (below.max(axis=1) + (total - below).max(axis=1)).max()
+    shares = [(0.0 if values.dtype.kind == "U" else float(split) / len(y), "with one threshold")]
     if _ROWS_PER_VALUE * len(distinct) <= len(y):
         shares.append((float(counts.max(axis=1).sum()) / len(y), "value by value"))
     share, how = max(shares)
@@ -406,20 +407,3 @@ def _follows(values: NDArray[Any], y: NDArray[np.int64]) -> bool:
     if counts[counts > 0].min() < _ROWS_PER_VALUE or (of_class == of_class[0]).all():
         return False
     return bool((values == values[first][y]).all())
-
-
-def _in_ranges(counts: NDArray[np.intp]) -> float:
-    """Return how many rows are right if each range of values, as many as classes, has a class.
-
-    Counts are of rows with each value, in order, and class. It is 0 if it cannot be nearly all.
-    """
-    most, (values, classes) = counts.argmax(axis=1), counts.shape
-    wrong = (1 - _GIVEN_AWAY) * counts.sum()
-    if values < 2 or np.count_nonzero(np.diff(most)) > classes + 2 * wrong:
-        return 0.0
-    below = counts.cumsum(axis=0)
-    best = below.max(axis=1)
-    for _ in range(classes - 1):  # the last range begins behind the best place for each class
-        begin = np.maximum.accumulate(best[:-1, np.newaxis] - below[:-1], axis=0)
-        best[1:] = np.maximum(best[1:], (below[1:] + begin).max(axis=1))
-    return float(best[-1])

@@ -15,9 +15,7 @@ from model_factory import random_model
 from protonn_edge import to_onnx
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.integer_chain import IntegerChain
-from protonn_edge.chain.policy import with_rules
 from protonn_edge.errors import InputError
-from protonn_edge.policy.rejection.rule import IntegerRejection
 from protonn_edge.quantization import quantize
 
 onnx = pytest.importorskip("onnx", reason="pip install 'protonn-edge[onnx]'")
@@ -59,16 +57,6 @@ def test_other_features_are_refused_in_a_sentence(kind: str):
     with pytest.raises(InputError, match=words) as caught:
         to_onnx(instances_of(kind)[0].model)
     assert "\n" not in str(caught.value)
-
-
-def test_the_margin_of_a_single_class_is_its_score():
-    chain = quantize(random_model(classes=1, features=6))
-    Q = np.random.default_rng(0).integers(0, chain.quantizer.maximum + 1, (300, 6)).astype(np.uint8)
-    scores = chain.scores(Q)
-    middle = int(np.median(scores[scores > 0]))
-    rejecting = with_rules(chain, IntegerRejection(margin=middle))
-    assert len(set(rejecting.predict(Q))) == 2
-    assert_equal_in_onnx(rejecting, Q)
 
 
 def test_others_can_make_the_bytes(tmp_path: Path):
