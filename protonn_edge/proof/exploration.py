@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -66,7 +66,7 @@ class Explorer:
         self.ways: list[Root] = []
         self.stops: frozenset[int] = frozenset()
         self.stopped: list[ChipState] = []
-        self._jumps = _labelled_jumps(self.program)
+        self._jumps = {*_labelled_jumps(self.program)}
         self._flows: dict[int, Flow] = {}
         self._liveness = Liveness(self.program, self._flow)
 
@@ -394,7 +394,8 @@ def _are_apart(boxes: list[dict[Root, Any]]) -> bool:
     return total == 1
 
 
-def _labelled_jumps(program: LinkedProgram) -> set[tuple[int, int]]:
+@lru_cache(maxsize=2)  # of all explorers of a proof
+def _labelled_jumps(program: LinkedProgram) -> frozenset[tuple[int, int]]:
     """Return jumps through tables, each with one of its targets, as far as labels name them.
 
     Labels are not trusted: a jump that they leave out starts the execution again (`NewJump`).
@@ -409,4 +410,4 @@ def _labelled_jumps(program: LinkedProgram) -> set[tuple[int, int]]:
                     jumps.update((at, each) for each in targets)
                     break
                 at = here.operands["k"] if here.name in instruction_set.JUMPS else here.end
-    return jumps
+    return frozenset(jumps)

@@ -316,7 +316,7 @@ def _out(machine: Machine, state: ChipState, o: Operands, here: Decoded) -> None
     elif o["A"] == SREG and value is not None:
         for number in range(INTERRUPTS + 1):
             state.flags[number] = Flag(partial(machine.arithmetic.bit_of, value, number))
-    elif o["A"] in eeprom.ADDRESS:
+    elif machine.eeprom and o["A"] in eeprom.ADDRESS:
         eeprom.write(state, o["A"], value)
     else:
         raise Unproven(f"it writes I/O 0x{o['A']:x}")
@@ -329,7 +329,7 @@ def _sbi(machine: Machine, state: ChipState, o: Operands, _: Decoded) -> None:
 
 
 def _waiting(machine: Machine, state: ChipState, o: Operands, here: Decoded) -> None:
-    if (o["A"], o["b"]) != (eeprom.CONTROL, eeprom.WRITING):
+    if not machine.eeprom or (o["A"], o["b"]) != (eeprom.CONTROL, eeprom.WRITING):
         raise Unproven(f"it reads I/O 0x{o['A']:x}")
     if here.name == "sbic":  # no byte is being written
         state.place = machine.program.reached(here.end).end

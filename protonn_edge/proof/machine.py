@@ -59,7 +59,7 @@ class Machine(DataSpace):
     flash_read : set of int
         Places of tables in flash that were read.
     eeprom : dict of int to Value
-        The bytes of the EEPROM that may be read.
+        The bytes of the EEPROM that may be read; without any, its registers may not be used.
     chooses : bool
         Whether each value that depends on a comparison of two sums gets a name where paths meet, as
         a rule about the largest scores or a counter needs it. Else only the larger of two bytes

@@ -127,6 +127,22 @@ STACK_ELSEWHERE = f"""
 }}
 {SCORES}
 """
+WAITING = f"""
+{PREDICT}
+{{
+    __asm__ __volatile__("sbic 0x1f, 1 \\n rjmp .-4"); /* until the EEPROM is written */
+    return classify(x[0], x[1], 0);
+}}
+{SCORES}
+"""
+EEPROM_ADDRESS = f"""
+{PREDICT}
+{{
+    __asm__ __volatile__("out 0x21, r1");
+    return classify(x[0], x[1], 0);
+}}
+{SCORES}
+"""
 OVERLAP = f"""
 {PREDICT}
 {{
@@ -169,6 +185,8 @@ def linked(text: str, folder: Path, mcu: str = "atmega328p") -> LinkedProgram:
         (ASKED_LATER, (), "it reads beyond its arguments"),
         (ABANDONED, (2,), "other is read before it is written"),
         (STACK_ELSEWHERE, (), "the stack is elsewhere"),
+        (WAITING, (), "it reads I/O 0x1f"),
+        (EEPROM_ADDRESS, (), "it writes I/O 0x21"),
         (OVERLAP, (), "a pointer that moves"),
         (TWO_ARRAYS, (1, 1), "none of the model's variables"),
         (TWO_ARRAYS.replace("second", "first"), (1, 1), None),
@@ -180,6 +198,8 @@ def linked(text: str, folder: Path, mcu: str = "atmega328p") -> LinkedProgram:
         "later",
         "abandoned",
         "stack elsewhere",
+        "waiting",
+        "EEPROM address",
         "overlap",
         "two arrays",
         "one array",

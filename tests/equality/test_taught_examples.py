@@ -88,5 +88,6 @@ def test_a_program_with_other_votes_is_not_proven(
 )
 def test_only_known_bytes_of_the_eeprom_are_read(code: bytes, reason: str) -> None:
     machine = Machine(program_of(code + encoded("ret")), ACTIONS)
+    machine.eeprom = {1: 7}
     with pytest.raises(Unproven, match=reason):
         Explorer(machine).run(Example(0).start(machine, [0] * 32))
