@@ -6,14 +6,14 @@ an end of the range, farther from all others than these are from one another.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets.dataset import Dataset, Float32
-from protonn_edge.datasets.naming import Notice, listed, title
+from protonn_edge.datasets.naming import Notice, title, warning_about
 from protonn_edge.errors import counted
 
 _JUDGED_POINTS = 20
@@ -50,25 +50,14 @@ def about_far_values(dataset: Dataset, least: Float32, most: Float32) -> Iterato
             "{} has a value of {:g}, but most lie between {:g} and {:g}{}; on the device, most "
             "become one integer; correct such values, or drop their rows"
         )
-        yield _notice("stray", text, strays, names)
+        yield warning_about("stray", text, strays, names)
     yield from _about_totals(dataset, np.flatnonzero(least < most))
     if stand_ins:
         text = (
             "{} has {} with {}, but otherwise only values from {:g} to {:g}{}; if such a cell "
             "stands for a missing value, empty it"
         )
-        yield _notice("stand_in", text, stand_ins, names)
-
-
-def _notice(
-    kind: str, text: str, found: dict[int, tuple[Any, ...]], names: Sequence[str]
-) -> Notice:
-    """Return a warning with the figures of the first feature and the names of all."""
-    columns = tuple(names[each] if names else str(each + 1) for each in found)
-    others = f" (likewise {listed(columns[1:])})" if columns[1:] else ""
-    first, figures = next(iter(found.items()))
-    which = title(names[first] if names else "", first + 1)
-    return Notice(kind, text.format(which, *figures, others), warning=True, columns=columns)
+        yield warning_about("stand_in", text, stand_ins, names)
 
 
 def _far_out(X: Float32, least: Float32, most: Float32) -> list[int]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets.dataset import Float32
 from protonn_edge.datasets.division import digest_of
-from protonn_edge.datasets.naming import Notice, label_text, listed
+from protonn_edge.datasets.naming import Notice, label_text, listed, names_at
 from protonn_edge.datasets.options import USUAL_DELIMITERS, TableOptions, options_of_texts
 from protonn_edge.datasets.roles import Expected
 from protonn_edge.datasets.tables import TableFile, opened_table
@@ -111,7 +111,7 @@ def about_new_points(X: Float32, expected: Expected) -> Iterator[Notice]:
         return
     inside = np.abs((X[0] - least) / (end - least) - 0.5) < _INSIDE
     stuck = np.flatnonzero((X[0] == X).all(axis=0) & inside & (X[0] % 1 != 0)).tolist()
-    if names := _named(stuck, expected.feature_names):
+    if names := names_at(stuck, expected.feature_names):
         text = (
             f"{len(names):,} of {X.shape[1]:,} features have the same value in all {len(X):,} "
             f"points, but not in training: {listed(names)}; check that the sensor was on"
@@ -133,14 +133,10 @@ def about_outside(
     n, outside = len(X), ((least > X) | (end < X)).sum(axis=0)
     if n < _JUDGED_POINTS and outside.sum() < _OF_FEW_POINTS * n * outside.size:
         return
-    if found := _named(np.flatnonzero(2 * outside > n).tolist(), names):
+    if found := names_at(np.flatnonzero(2 * outside > n).tolist(), names):
         text = (
             f"most values of {len(found):,} of {len(outside):,} features are outside the range "
             f"of the training {what}: {listed(found)}; check the units and the order of "
             "the columns"
         )
         yield Notice("clamped", text, warning=True, columns=found)
-
-
-def _named(places: Sequence[int], names: Sequence[str]) -> tuple[str, ...]:
-    return tuple(names[place] if names else str(place + 1) for place in places)

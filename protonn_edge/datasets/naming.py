@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from typing import Any
 
 from protonn_edge.datasets.units import split_unit
 from protonn_edge.errors import InputError
@@ -119,6 +120,26 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
 def title(name: str, number: int) -> str:
     """Return a column's name for messages: its name, or its number from 1 if it has none."""
     return f"column {quoted(name)}" if name else f"column {number}"
+
+
+def names_at(places: Iterable[int], names: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of features at some places, from 0; their numbers, from 1, without names."""
+    return tuple(names[place] if names else str(place + 1) for place in places)
+
+
+def warning_about(
+    kind: str, text: str, found: Mapping[int, tuple[Any, ...]], names: Sequence[str]
+) -> Notice:
+    """Return a warning about features, with the figures of the first one and the names of all.
+
+    The figures are by the features' places. In the text, the first field is for the feature, the
+    last one for the others, and those between them are for the figures.
+    """
+    columns = names_at(found, names)
+    others = f" (likewise {listed(columns[1:])})" if columns[1:] else ""
+    first, figures = next(iter(found.items()))
+    which = title(names[first] if names else "", first + 1)
+    return Notice(kind, text.format(which, *figures, others), warning=True, columns=columns)
 
 
 def match_columns(

@@ -11,9 +11,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from protonn_edge.datasets.dataset import Dataset, Float32
-from protonn_edge.datasets.naming import Notice, listed, title
+from protonn_edge.datasets.naming import Notice, warning_about
 
-_MOST_FEATURES = 500
 _FEWEST_CELLS = 10
 _SHARE = 0.02  # of all cells, at least
 _TIMES = 10  # as often as the next value
@@ -24,21 +23,14 @@ _DISTINCT = 0.2  # of the other cells; a coarse sensor has fewer, and any of the
 
 def about_recurring(dataset: Dataset) -> Iterator[Notice]:
     """Yield a warning about the training points' features."""
-    X, names = dataset.X_train, dataset.feature_names
-    if X.shape[1] > _MOST_FEATURES or len(dataset.point_shape) > 1:
-        return
-    found = {place: each for place, x in enumerate(X.T) if (each := _recurring(x)) is not None}
-    if not found:
-        return
-    keys = tuple(names[each] if names else str(each + 1) for each in found)
-    index, (value, count, most) = next(iter(found.items()))
-    others = f" (likewise {listed(keys[1:])})" if keys[1:] else ""
-    text = (
-        f"{title(names[index] if names else '', index + 1)} has {value:g} in {count:,} rows, but "
-        f"most values in at most {most:,}{others}; if a sensor was stuck, leave these rows out, "
-        "and if a program filled gaps with it, empty these cells"
-    )
-    yield Notice("recurring", text, warning=True, columns=keys)
+    columns = enumerate(dataset.X_train.T)
+    found = {place: each for place, x in columns if (each := _recurring(x)) is not None}
+    if found:
+        text = (
+            "{} has {:g} in {:,} rows, but most values in at most {:,}{}; if a sensor was stuck, "
+            "leave these rows out, and if a program filled gaps with it, empty these cells"
+        )
+        yield warning_about("recurring", text, found, dataset.feature_names)
 
 
 def _recurring(x: Float32) -> tuple[float, int, int] | None:

@@ -16,7 +16,7 @@ from protonn_edge.datasets.columns import Column
 from protonn_edge.datasets.dataset import Dataset, row_hashes
 from protonn_edge.datasets.far_values import about_far_values
 from protonn_edge.datasets.learned import about_outside
-from protonn_edge.datasets.naming import Notice, did_you_mean, listed, quoted, title
+from protonn_edge.datasets.naming import Notice, did_you_mean, listed, names_at, quoted, title
 from protonn_edge.datasets.recurring import about_recurring
 from protonn_edge.datasets.text_columns import about_texts
 from protonn_edge.datasets.two_ranges import about_two_ranges
@@ -264,16 +264,17 @@ def _about_features(dataset: Dataset) -> list[Notice]:
     ends = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
     constant = np.flatnonzero(np.equal(*ends)).tolist()
     if constant:
-        columns = tuple(names[index] if names else str(index + 1) for index in constant)
+        columns = names_at(constant, names)
         count = f"{len(constant):,} of {dataset.n_features:,} features"
         text = f"{count} never vary in the training points: {listed(columns)}"
         notices.append(Notice("constant", text, warning=True, columns=columns))
+    are_columns = dataset.n_features <= _MOST_FEATURES and len(dataset.point_shape) <= 1
+    by_column = (about_two_ranges, about_recurring) if are_columns else ()
     return [
         *notices,
         *about_outside(dataset.X_test, *ends, names),
         *about_far_values(dataset, *ends),
-        *about_two_ranges(dataset),
-        *about_recurring(dataset),
+        *(each for about in by_column for each in about(dataset)),
     ]
 
 

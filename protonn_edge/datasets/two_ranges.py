@@ -12,12 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets.dataset import Dataset
-from protonn_edge.datasets.naming import Notice, listed, title
+from protonn_edge.datasets.naming import Notice, warning_about
 
 Values = NDArray[np.float64]
 
 _FEWEST_VALUES = 8  # different ones, in each range
-_MOST_FEATURES = 500
 _UNSIGNED = 1 << 16
 _FACTORS = (("of which one is 1,000 times the other", 1000.0), ("g and m/s^2", 9.80665))
 _FEWEST_OF_ALL = 0.05
@@ -30,22 +29,15 @@ _FAHRENHEIT = 1.8, 32.0
 
 def about_two_ranges(dataset: Dataset) -> Iterator[Notice]:
     """Yield warnings about the training points' features."""
-    X, names = dataset.X_train, dataset.feature_names
-    if X.shape[1] > _MOST_FEATURES or len(dataset.point_shape) > 1:
-        return
-    found: dict[str, list[tuple[int, Values, Values]]] = {}
-    for index, x in enumerate(X.T):
-        for text, low, high in _ranges(np.sort(x[~np.isnan(x)].astype(np.float64))):
-            found.setdefault(text, []).append((index, low, high))
+    found: dict[str, dict[int, tuple[str, str]]] = {}
+    for place, x in enumerate(dataset.X_train.T):
+        for advice, *parts in _ranges(np.sort(x[~np.isnan(x)].astype(np.float64))):
+            lower, upper = (f"{len(p)} values from {p[0]:g} to {p[-1]:g}" for p in parts)
+            found.setdefault(advice, {})[place] = lower, upper
             break
-    for text, places in found.items():
-        index, *parts = places[0]
-        keys = tuple(names[place] if names else str(place + 1) for place, *_ in places)
-        others = f" (likewise {listed(keys[1:])})" if keys[1:] else ""
-        which = title(names[index] if names else "", index + 1)
-        lower, upper = (f"{len(each)} values from {each[0]:g} to {each[-1]:g}" for each in parts)
-        said = f"{which} has {lower}, and {upper}{others}; {text}"
-        yield Notice("two_ranges", said, warning=True, columns=keys)
+    for advice, places in found.items():
+        text = f"{{}} has {{}}, and {{}}{{}}; {advice}"
+        yield warning_about("two_ranges", text, places, dataset.feature_names)
 
 
 def _ranges(values: Values) -> Iterator[tuple[str, Values, Values]]:
@@ -57,9 +49,8 @@ def _ranges(values: Values) -> Iterator[tuple[str, Values, Values]]:
         factor, offset = _FAHRENHEIT
         if _is_same(low, (high - offset) / factor):
             yield _advice("degrees Celsius and Fahrenheit"), low, high
-    if (values > 0).sum() < max(
-        1, _POSITIVE * len(values)
-    ):  # sizes near zero, of either sign, are far apart
+    positive = int((values > 0).sum())
+    if positive < max(1, _POSITIVE * len(values)):  # near 0, sizes of either sign are far apart
         return
     low, high, gap, widest = _parted(np.log(values[values > 0]))
     if min(len(low), len(high)) < _FEWEST_OF_ALL * len(values) or gap <= _APART * widest:

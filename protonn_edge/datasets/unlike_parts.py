@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets.dataset import Float32
-from protonn_edge.datasets.naming import Notice, listed, quoted
+from protonn_edge.datasets.naming import Notice, listed, names_at, quoted
 
 _FEWEST_SAMPLES = 8  # of a class in a part,
 _FEWEST_OTHERS = 3  # and other parts to compare with
@@ -66,7 +66,7 @@ def about_unlike_parts(
             found = _odd_gravity(cells, X[:, channels])
         if found is not None:
             odd, times = found
-            which = listed(names[each] if names else str(each + 1) for each in channels)
+            which = listed(names_at(channels, names))
             share = f"{float(f'{times:.3g}'):,g} times" if times > 1 else f"1/{1 / times:.3g}"
             text = (
                 f"in {listed(parts.names[each] for each in odd)}, the values of {which} are about "
