@@ -34,9 +34,9 @@ prove: setup  ## prove the C of all kinds free of run-time errors, with Frama-C;
 fuzz: setup  ## run the fuzzers for ten minutes; SECONDS=60 or ARGS="--only tables --seed 7" change that
 	@PYTHONPATH=tests $(PYTHON) -m fuzz --seconds $(or $(SECONDS),600) $(ARGS)
 
-# A part of it is among the tests. Half an hour or more; a line for each call of a function. ARGS="-j 2"
-# runs it in two processes.
-agreement: setup  ## prove that assembly and portable C agree; ARGS="projection_add" names functions
+# A part of it is among the tests. ARGS="-j 2" runs it in two processes, ARGS="--only calls" without
+# the proofs of programs.
+agreement: setup  ## prove programs, and that other assembly and portable C agree; ARGS="forest" some
 	@PYTHONPATH=tests $(PYTHON) -m agreement $(ARGS)
 
 # Tests run in about twice their time. Templates are read by a plugin in tests/.

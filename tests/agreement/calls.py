@@ -1,7 +1,7 @@
-"""How each function with assembly is called: with any values, in their proven ranges.
+"""How functions with assembly that are not `proven` are called: with any values in their ranges.
 
-A function that is added to the templates needs a line in `CALLS`. Those of a kind of stage may be
-in a module of this folder that is named after it.
+Such a function of the templates needs a line in `CALLS`. Those of a kind of stage may be in a
+module of this folder that is named after it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from agreement.agreement import Call, To
-from agreement.case import Case, Stage, ends_of, no_arguments
+from agreement.case import Case, Stage, ends_of
 from agreement.linked import STORE_START
 from conformance.instances import KINDS
 
@@ -22,62 +22,21 @@ from protonn_edge.features.gradients.loop import COUNT, NEXT_CELL, SHARED
 Calls = Callable[[Stage, str], Iterator[Case]]
 
 # ---- products of a matrix ----
-# `equality` proves whole programs with these functions, so only what faults are put into is here.
-
-
-def _add(stage: Stage, function: str) -> Iterator[Case]:
-    number = int(function.rpartition("_")[2])
-    part = stage.kernel.matvec.passes[number]
-    kind = {"unrolled": _unrolled, "masked": _masked}.get(stage.kernel.name, _plain)
-    yield from kind(stage, function, part, number)
-
 
 _COUNTS = (1, 2, 3)
 _LONG_COUNTS = (255, 256, 257)
 
 
-def _added(stage: Stage, function: str, count: int, **more: Any) -> Call:
-    ends = [(To("inputs"), 2), (To("inputs", count), 2)]
-    by_ends = stage.kernel.name == "unrolled"
-    arguments = [(To("inputs"), 2), *(ends if by_ends else [(count, 2)])]
-    return Call(function, arguments, buffers={"inputs": max(count, 1)}, **more)
-
-
-def _plain(stage: Stage, function: str, part: Any, number: int) -> Iterator[Case]:
-    table, row = f"{stage.name}_weights_{number}", len(part.rows[0])
-    packed = stage.kernel.name == "packed"
+def _add(stage: Stage, function: str) -> Iterator[Case]:
+    number = int(function.rpartition("_")[2])
+    assert stage.kernel.name == "columns", "write how its inputs and weights are passed"
+    table, row = f"{stage.name}_weights_{number}", len(stage.kernel.matvec.passes[number].rows[0])
     for count in _COUNTS:
-        more: dict[str, Any] = {"fixed": {f"{stage.name}_consumed": 0}}
-        more["tables"] = {table: [None] * (count * row)}
-        if packed and len(part.weights) % 2:  # the last one is alone
-            more["ranges"] = {(table, row * k + row - 1, 1): (0, 15) for k in range(count)}
-        call = _added(stage, function, count, **more)
-        yield Case(call, proven=not packed, long=number > 0 and count != 2)  # as in the first block
-
-
-def _masked(stage: Stage, function: str, part: Any, number: int) -> Iterator[Case]:
-    """Weights may be any; masks are the model's."""
-    table, rows = f"{stage.name}_weights_{number}", part.rows
-    content: list[int | None] = []
-    for row in rows:
-        content.append(row[0])
-        at = 1
-        while at < len(row):
-            mask = row[at] & 255
-            content += [mask, *[None] * mask.bit_count()]
-            at += 1 + mask.bit_count()
-    fixed = {f"{stage.name}_next_weights_{number}": To(table)}
-    for count in (1, 2):
-        yield Case(_added(stage, function, count, fixed=fixed, tables={table: content}))
-
-
-def _unrolled(stage: Stage, function: str, part: Any, _: int) -> Iterator[Case]:
-    """Compare some inputs."""
-    inputs = part.weights.shape[1]
-    most = stage.kernel.stage.input_maximum
-    ranges = {("inputs", place, 1): (0, most) for place in range(inputs)}
-    fixed = {f"{stage.name}_consumed": 0}
-    yield Case(_added(stage, function, inputs, fixed=fixed, ranges=ranges), proven=False)
+        fixed = {f"{stage.name}_consumed": 0}
+        arguments = [(To("inputs"), 2), (count, 2)]
+        tables = {table: [None] * (count * row)}
+        call = Call(function, arguments, 0, fixed, {}, {"inputs": count}, tables)
+        yield Case(call, long=number > 0 and count != 2)  # as in the first block
 
 
 def _sums(stage: Stage) -> dict[tuple[str, int, int], tuple[int, int]]:
@@ -191,49 +150,32 @@ def _add_taught(stage: Stage, function: str) -> Iterator[Case]:
 # ---- features ----
 
 
-def _pool(stage: Stage, function: str) -> Iterator[Case]:
-    areas = stage.kernel.stage.pooling
+def _pool_row(stage: Stage, function: str) -> Iterator[Case]:
+    areas, n = stage.kernel.stage.pooling, stage.name
     columns, rows = areas.columns, areas.rows
-    tall = rows.output_units > 1
-    # rows leave that to what begins the next one
-    ignored = () if function.endswith("_pool_part") else (f"{stage.name}_area_sum",)
-    part = function.endswith("_pool_part")
+    count, tall = columns.pixels, rows.output_units > 1
     wide = columns.pixel_units > 1 or rows.pixel_units > 1
-    n = stage.name
-    for below in {1, rows.pixel_units, rows.pixel_units + 1, rows.output_units}:
-        for right in {1, columns.pixel_units, columns.pixel_units + 1, columns.output_units}:
-            if below > rows.output_units or right > columns.output_units:
-                continue
-            fixed: dict[str, Any] = {f"{n}_units_right": right}
-            ranges = {(f"{n}_row_sum", 0, 2): (0, 255 * (columns.output_units - right))}
-            if tall:
-                area = 255 * columns.output_units * (rows.output_units - below)
-                fixed |= {f"{n}_units_below": below, f"{n}_area_sum": To(f"{n}_area_sums")}
-                ranges |= {(f"{n}_area_sums", 2 * k, 2): (0, area) for k in range(columns.outputs)}
-            if not part:
-                fixed[f"{n}_units_right"] = columns.output_units
-                fixed[f"{n}_row_sum"] = 0
-            for count in (1, 2, 3) if part else (columns.pixels,):
-                buffers = {"pixels": count, "averages": 8 + columns.outputs}
-                arguments = [(To("pixels"), 2), (To("pixels"), 2), (To("pixels", count), 2),
-                             (count, 1), (To("averages"), 2)]  # fmt: skip
-                if not part:
-                    del arguments[3]
-                call = Call(function, arguments, 2, fixed, ranges, buffers, {}, ignored)
-                yield Case(call, proven=count < 7, long=count > 1 or wide)
-                yield Case(call, proven=False, long=count == 2)
-                for place in () if part else (0, count // 2, count - 1):  # the others are 0
-                    one = {"pixels": [None if k == place else 0 for k in range(count)]}
-                    of_row = Call(function, arguments, 2, fixed | one, ranges, buffers, {}, ignored)
-                    yield Case(of_row, long=True)
-
-
-def _rows_of(stage: Stage, function: str) -> Iterator[Case]:
-    if stage.kernel.stage.kind == "pooling":
-        yield from _pooled_row(stage, function)
-        return
-    name = re.sub("_(add|complete)_row$", "_pool_row", function.replace("_sum_part", "_pool_part"))
-    yield from _pool(stage, name)
+    function = re.sub("_(add|complete)_row$", "_pool_row", function)
+    buffers = {"pixels": count, "averages": 8 + columns.outputs}
+    arguments = [(To("pixels"), 2), (To("pixels"), 2), (To("pixels", count), 2),
+                 (To("averages"), 2)]  # fmt: skip
+    ignored = (f"{n}_area_sum",)  # left to what begins the next row
+    for below in sorted({1, rows.pixel_units, rows.pixel_units + 1, rows.output_units}):
+        if below > rows.output_units:
+            continue
+        fixed: dict[str, Any] = {f"{n}_units_right": columns.output_units, f"{n}_row_sum": 0}
+        ranges = {}
+        if tall:
+            area = 255 * columns.output_units * (rows.output_units - below)
+            fixed |= {f"{n}_units_below": below, f"{n}_area_sum": To(f"{n}_area_sums")}
+            ranges = {(f"{n}_area_sums", 2 * k, 2): (0, area) for k in range(columns.outputs)}
+        call = Call(function, arguments, 2, fixed, ranges, buffers, {}, ignored)
+        yield Case(call, proven=count < 7, long=count > 1 or wide)
+        yield Case(call, proven=False)
+        for place in (0, count // 2, count - 1):  # the others are 0
+            one = {"pixels": [None if k == place else 0 for k in range(count)]}
+            of_row = Call(function, arguments, 2, fixed | one, ranges, buffers, {}, ignored)
+            yield Case(of_row, long=True)
 
 
 def _copy(stage: Stage, function: str) -> Iterator[Case]:
@@ -284,80 +226,6 @@ def _take_roots(stage: Stage, function: str) -> Iterator[Case]:
     yield Case(Call(function, ranges=ranges, tables=tables), proven=False)
 
 
-def _compute(stage: Stage, function: str) -> Iterator[Case]:
-    n, k = stage.name, stage.kernel
-    of, (side, width) = k.stage, k.stage.window
-    row = of.shape[1] * of.shape[2] + 2 * k.margin
-    buffers = {f"line{i}": row for i in range(side)}
-    buffers["output"] = of.output_shape[1] * of.output_shape[2]
-    call = Call(function, [(To("output"), 2)], buffers=buffers)
-    lines = [call.address(stage.forms.assembly, To(f"line{i}")) for i in range(side)]
-    windows = [each >> bits & 255 for each in lines for bits in (0, 8)]
-    fixed: dict[str, Any] = {f"{n}_window": windows}
-    ranges = {(f"line{i}", at, 1): (0, int(of.input_maximum))
-              for i in range(side) for at in range(row)}  # fmt: skip
-    # Where a row has one place, only assembly goes on to the next, which nobody reads.
-    ignored = () if of.output_shape[1] > 1 else (f"{n}_window",)
-    call = Call(function, [(To("output"), 2)], 0, fixed, ranges, buffers, {}, ignored)
-    yield Case(call, proven=False)
-    # one pixel of each line, of those below an output: the others add nothing
-    for line in range(side):
-        for at in range(k.margin, min(k.margin + width * of.shape[2], row)):
-            some = {f"line{i}": [None if (i, j) == (line, at) else 0 for j in range(row)]
-                    for i in range(side)}  # fmt: skip
-            own = {(f"line{line}", at, 1): ranges[f"line{line}", at, 1]}
-            call = Call(function, call.arguments, 0, fixed | some, own, buffers, {}, ignored)
-            yield Case(call, long=line + at > k.margin or row > 16)
-
-
-def _add_up(stage: Stage, function: str) -> Iterator[Case]:
-    """One value of a window may be any at a time, or all."""
-    n, of, sums = stage.name, stage.kernel.stage, stage.kernel.sums
-    row = of.window[1] * of.shape[2]
-    buffers = {f"line{i}": row for i in range(of.window[0])}
-    arguments = [(To(f"{n}_weights"), 2), (0, 1)]
-    call = Call(function, arguments, 2, buffers=buffers)
-    lines = [call.address(stage.forms.assembly, To(f"line{i}")) for i in range(of.window[0])]
-    window = {f"{n}_window": [each >> bits & 255 for each in lines for bits in (0, 8)]}
-    yield Case(Call(function, arguments, 2, window, {}, buffers), proven=False)
-    if sums.taps <= 16:
-        some = {f"line{i}": [0] * row for i in range(of.window[0])} | {
-            "line0": [None, *[0] * (row - 1)]
-        }
-        yield Case(Call(function, arguments, 2, window | some, {}, buffers))
-
-
-def _make_values(stage: Stage, function: str) -> Iterator[Case]:
-    n, of = stage.name, stage.kernel.stage
-    count = stage.kernel.sums.group
-    reached = zip(of.products.low[:count].tolist(), of.products.high[:count].tolist(), strict=True)
-    ranges = {(f"{n}_sums", 4 * k, 4): ends for k, ends in enumerate(reached)}
-    arguments = [(To("output"), 2), (To(f"{n}_scales"), 2), (min(count, len(of.bias)), 1)]
-    yield Case(Call(function, arguments, 2, {}, ranges, {"output": count}), proven=False)
-
-
-def _pooled_row(stage: Stage, function: str) -> Iterator[Case]:
-    of, sums = stage.kernel.stage, stage.kernel.averages
-    count = of.output_shape[1] * of.output_shape[2] * (2 if sums else 1)
-    call = Call(function, [(To("under_way"), 2)], buffers={"under_way": count})
-    yield Case(call, long=count > 8)
-    yield Case(call, proven=False)
-
-
-def _average(stage: Stage, function: str) -> Iterator[Case]:
-    """One sum may be any at a time."""
-    of = stage.kernel.stage
-    name, count, most = f"{stage.name}_sums", stage.size("_sums") // 2, 255 * of.area
-    buffers = {"averages": count}
-    for place in range(count):
-        known = [None if at // 2 == place else 0 for at in range(2 * count)]
-        ranges = {(name, 2 * place, 2): (0, most)}
-        call = Call(function, [(To("averages"), 2)], 0, {name: known}, ranges, buffers)
-        yield Case(call, long=place > 0)
-    ranges = {(name, 2 * k, 2): (0, most) for k in range(count)}
-    yield Case(Call(function, [(To("averages"), 2)], 0, {}, ranges, buffers), proven=False)
-
-
 _FIELD = re.compile(r"^\s*(u?)int(\d+)_t +(\w+)(\[)?", re.M)
 
 
@@ -397,18 +265,14 @@ def _take_sample(stage: Stage, function: str) -> Iterator[Case]:
 def _filter(stage: Stage, function: str) -> Iterator[Case]:
     ranges = {("v", 0, 2): (-255, 255), ("w", 0, 2): (-255, 255)}
     call = Call(function, [("v", 2), ("w", 2)], ranges=ranges)
-    yield Case(call, proven=len(stage.kernel.stage.clip.bands) == 1, long=True)
     yield Case(call, proven=False)
 
 
 CALLS: dict[str, Calls] = {
-    "add": _add, "score": no_arguments, "rectify": _of_sums, "requantize": _of_sums,
-    "find_largest": _find_largest, "clear_scores": no_arguments, "add_votes": _add_votes,
-    "add_taught": _add_taught,
-    "sum_part": _rows_of, "add_row": _rows_of, "complete_row": _rows_of,
-    "sum_row": _sum_row, "add_runs": _add_runs, "take_roots": _take_roots, "compute": _compute,
-    "average": _average, "take_sample": _take_sample, "filter": _filter, "add_up": _add_up,
-    "make_values": _make_values, "copy": _copy,
+    "add": _add, "requantize": _of_sums, "find_largest": _find_largest, "add_votes": _add_votes,
+    "add_taught": _add_taught, "add_row": _pool_row, "complete_row": _pool_row,
+    "sum_row": _sum_row, "add_runs": _add_runs, "take_roots": _take_roots,
+    "take_sample": _take_sample, "filter": _filter, "copy": _copy,
 }  # fmt: skip
 
 LISTINGS = {
@@ -443,18 +307,19 @@ LISTINGS = {
     "features.pooling.kernels.average_loop": "average",
     "features.pooling.kernels.loop": "add_row",
     "features.window_features.kernels.sample": "take_sample",
+    "kinds.bonsai.kernels.listing": "walk",
+    "kinds.forest.if_else.written": "score",
+    "kinds.forest.packed_kernel.listing": "score",
+    "kinds.forest.walk.listing": "score",
 }
-"""Where the package makes a `Listing`, and the functions that it is a part of."""
+"""Where the package makes a `Listing`, and the functions that it is a part of, proven or called."""
 
 OF_KINDS = {
     kind: importlib.import_module(f"agreement.{kind}")
     for kind in KINDS
     if importlib.util.find_spec(f"agreement.{kind}")
 }
-"""The modules of kinds of stages, with their own `CALLS` and `LISTINGS`."""
-
-for _module in OF_KINDS.values():
-    LISTINGS |= _module.LISTINGS
+"""The modules of kinds of stages, with their own `CALLS`."""
 
 
 def calls_of(kind: str, what: str) -> Calls:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,11 +37,6 @@ class Case:
     proven: bool = True
     long: bool = False  # whether that takes more than a moment
     exact: bool = False  # whether addresses depend on products, which cannot be abstract then
-
-
-def no_arguments(stage: Stage, function: str) -> Iterator[Case]:
-    """Yield the call of a function without arguments."""
-    yield Case(Call(function))
 
 
 def ends_of(feed: Any, count: int) -> list[tuple[int, int]]:

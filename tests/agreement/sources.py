@@ -21,10 +21,6 @@ _FUNCTION = re.compile(r"^static[^\n;{}]*?(\w+)\([^;{}]*?\)\n\{\n(.*?)^\}", re.M
 _ASSEMBLY = "__asm__ volatile("
 
 
-PROVEN = ("linear", "dense", "projection")
-"""Kinds of stages of which `equality` proves each program of `conformance`."""
-
-
 @dataclass(frozen=True)
 class Function:
     """A function with assembly in a program."""
@@ -46,11 +42,6 @@ class Function:
         return self.stage == self.program.instance.stage_name
 
     @property
-    def is_proven(self) -> bool:
-        """Whether `equality` proves programs with it."""
-        return named_stages(self.program.instance.model)[self.stage].kind in PROVEN
-
-    @property
     def id(self) -> str:
         """A name for messages."""
         return f"{self.program.instance.stage.kind} {self.number}: {self.name}"
@@ -58,18 +49,23 @@ class Function:
 
 def functions() -> list[Function]:
     """Return functions with different texts, those of a program's own stage first."""
-    found = [each for kind in KINDS for each in _functions_of(kind)]
+    found = [
+        each
+        for kind in KINDS
+        for number, program in enumerate(programs_of(kind))
+        for each in functions_of(program, number)
+    ]
     found.sort(key=lambda each: not each.is_own)
     return list({each.source: each for each in reversed(found)}.values())[::-1]
 
 
-def _functions_of(kind: str) -> Iterator[Function]:
-    for number, program in enumerate(programs_of(kind)):
-        for match in _FUNCTION.finditer(_files(program)["pnn_model.c"]):
-            if _ASSEMBLY in match[2]:
-                stage = _stage_of(program, match[1])
-                if stage:  # the stages in a cascade have programs of their own
-                    yield Function(program, number, stage, match[1], match[0])
+def functions_of(program: Program, number: int) -> Iterator[Function]:
+    """Yield the functions with assembly of a program, which has a number among its kind's."""
+    for match in _FUNCTION.finditer(_files(program)["pnn_model.c"]):
+        if _ASSEMBLY in match[2]:
+            stage = _stage_of(program, match[1])
+            if stage:  # the stages in a cascade have programs of their own
+                yield Function(program, number, stage, match[1], match[0])
 
 
 def _stage_of(program: Program, name: str) -> str:

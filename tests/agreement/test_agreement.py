@@ -1,4 +1,4 @@
-"""Each function that has assembly does what its portable form does."""
+"""Each function with assembly that no proven program has does what its portable form does."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ from agreement.agreement import compare, prove
 from agreement.calls import LISTINGS, all_calls
 from agreement.case import Stage
 from agreement.machine import Machine
-from agreement.sources import PROVEN, Function, cases_of, functions, stage_of
+from agreement.proven import LEAST_SHARE, WITHOUT_PROOF, left, provable, prove_program, unexecuted
+from agreement.sources import Function, cases_of, functions, functions_of, stage_of
 from agreement.symbolic import GaveUp, Knowledge
 from agreement.values import Lanes, z3
 from avr_tools import needs_avr_gcc
 from checkout import CHECKOUT
-from conformance.instances import KINDS
 
 LANES = 400
-LEAST_SHARE = 0.85  # of a function's instructions that some call runs
 
 needs_z3 = pytest.mark.skipif(
     z3 is None, reason="z3 missing; to run: .venv/bin/pip install z3-solver"
@@ -29,12 +28,12 @@ needs_z3 = pytest.mark.skipif(
 
 @cache
 def all_functions() -> tuple[Function, ...]:
-    return tuple(functions())
+    return tuple(left())
 
 
 @needs_z3
 @needs_avr_gcc
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in PROVEN])
+@pytest.mark.parametrize("kind", [*WITHOUT_PROOF, "average_pooling", "prototypes"])
 def test_functions_of_a_kind(kind: str) -> None:
     """`make agreement` proves and tries more, which takes longer."""
     for function in all_functions():
@@ -57,14 +56,16 @@ def check(function: Function, stage: Stage) -> set[int]:
     return executed
 
 
-@needs_z3
 @needs_avr_gcc
-def test_all_ways_meet_again() -> None:
-    """A product that is left out, one with a sign and one without it end in the same place."""
-    function = next(each for each in all_functions() if each.id == "convolution 3: linear_add_0")
-    stage = stage_of(function)
-    outcomes = prove(stage.forms, next(cases_of(function, stage)).call).outcomes
-    assert [each.state.memory.path for each in outcomes] == [[], []]
+def test_a_proof_executes_assembly_that_copies_features() -> None:
+    result = prove_program("forest 2")
+    assert result.is_known
+    assert len(result.shares) == len([*functions_of(provable("forest")["forest 2"], 2)])
+    assert min(result.shares.values()) > LEAST_SHARE
+    assert not unexecuted([result])
+    shares = dict.fromkeys(result.shares, LEAST_SHARE - 0.01)
+    assert unexecuted([result, result._replace(shares=shares)]) == []
+    assert len(unexecuted([result._replace(shares=shares)])) == len(shares)
 
 
 class OneByOne(Knowledge):
@@ -97,10 +98,10 @@ def instructions_of(stage: Stage, name: str) -> Iterator[int]:
 
 def test_all_functions_with_assembly_are_called() -> None:
     found = {function.what for function in all_functions()}
-    assert found == all_calls(), "write how tests/agreement/calls.py calls them"
+    assert found == all_calls(), "write in tests/agreement/calls.py how to call them"
 
 
-def test_all_listings_are_in_functions_that_are_called() -> None:
+def test_all_listings_are_in_functions_of_programs() -> None:
     package = CHECKOUT / "protonn_edge"
     found = set()
     for path in package.rglob("*.py"):
@@ -109,7 +110,7 @@ def test_all_listings_are_in_functions_that_are_called() -> None:
             module = ".".join(path.relative_to(package).with_suffix("").parts)
             found |= {f"{module}.{name}".rstrip(".") for name in _makers(ast.parse(text))}
     assert found == LISTINGS.keys(), "write in tests/agreement/calls.py what they are a part of"
-    assert set(LISTINGS.values()) == all_calls()
+    assert set(LISTINGS.values()) == {function.what for function in functions()}
 
 
 def _makers(tree: ast.AST, inside: str = "") -> Iterator[str]:

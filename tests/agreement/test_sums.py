@@ -19,12 +19,9 @@ ASSIGNMENTS = 12
 EFFORT = 1_000_000  # of the solver for a value: without a limit, it may never end
 NUMBERS = (0, 1, 127, 128, 255)
 FUNCTIONS = (
-    "linear 9: linear_add_0",  # sums of 24 bits, inputs that are 0
-    "projection 3: projection_add_0",  # masks
-    "projection 2: projection_requantize",  # products of several bytes, shifts, rounding
-    "average_pooling 0: average_pooling_sum_part",
+    "bonsai_tree 2: projection_add_0",
+    "bonsai_tree 2: projection_requantize",  # products of several bytes, shifts, rounding
     "gradients 0: gradients_add_runs",  # differences and their signs
-    "convolution 0: convolution_compute",
     "window_features 0: window_features_take_sample",
 )
 

@@ -24,9 +24,9 @@ def instances() -> Iterator[Instance]:
     half = {"margins": ((0, 1), (1, 1)), "stride": (2, 2), "padding_value": 70}
     padded = random_int8_layer(1, (8, 7, 3), 13, **ends, **half)
     yield _instance("padded on three sides, every second place, rectified", padded)
-    layer = random_int8_layer(2, (8, 9, 1), 10, (3, 3), offset=0, limits=(0, 255))
+    layer = random_int8_layer(2, (4, 5, 1), 6, (3, 3), offset=0, limits=(0, 255))
     each = random_int8_layer(
-        3, (6, 7, 10), window=(3, 2), depthwise=True, margins=((1, 1), (0, 1)), padding_value=0
+        3, (2, 3, 6), window=(3, 2), depthwise=True, margins=((1, 1), (0, 1)), padding_value=0
     )
     yield _instance("one channel each, behind a layer", layer, each)
     long = whole_window(4, (1, 1, 700), 5, zeros=0.0, left=2)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import agreement.test_faults
+import equality.test_assembly_faults
 import proof.test_proof
 import pytest
 from avr_tools import needs_emulated_avr
@@ -27,7 +28,8 @@ from protonn_edge.quantization import quantize
 from protonn_edge.verification.agreement import verify_device
 from protonn_edge.verification.tryout import trial_points
 
-EVA, AGREEMENT, BOUNDS = "Eva", "agreement", "bound and measurement"
+EVA, PROOF, AGREEMENT = "Eva", "proof for every input", "agreement"
+BOUNDS = "bound and measurement"
 
 
 class Fault(NamedTuple):
@@ -52,6 +54,7 @@ OF_BOUNDS = {
 
 CHECKS = {
     **dict.fromkeys(proof.test_proof.FAULTS, EVA),
+    **dict.fromkeys(equality.test_assembly_faults.FAULTS, PROOF),
     **dict.fromkeys(agreement.test_faults.FAULTS, AGREEMENT),
     **dict.fromkeys(OF_BOUNDS, BOUNDS),
 }
@@ -87,7 +90,7 @@ def test_the_table_of_the_docs_counts_all_faults() -> None:
     text = (CHECKOUT / "docs" / "certificate.md").read_text("utf-8")
     table = text.split("| detected by | faults | such as |\n|---|---|---|\n", 1)[1]
     rows = re.findall(r"^\| (.+) \| (\d+) \| (.+) \|$", table.split("\n\n", 1)[0], re.MULTILINE)
-    checks = [EVA, AGREEMENT, BOUNDS]
+    checks = [EVA, PROOF, AGREEMENT, BOUNDS]
     counted = [(check, list(CHECKS.values()).count(check)) for check in checks]
     assert [(name.partition(" ")[0], int(count)) for name, count, _ in rows] == [
         (check.partition(" ")[0], count) for check, count in counted
