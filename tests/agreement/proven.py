@@ -30,9 +30,6 @@ WITHOUT_PROOF = ("audio", "bonsai_tree", "cascade", "deskew", "gradients", "wind
 """Kinds of stages of which no program is proven."""
 
 UNPROVEN = {
-    "prototypes 4": "teaching",
-    "prototypes 5": "teaching",
-    "prototypes 6": "teaching",
     "window_features 3": "a coordinate that is no function of a sum",
 }
 """Other programs of `conformance`, or classifiers of such programs, that are not, and why."""
