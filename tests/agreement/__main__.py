@@ -121,7 +121,7 @@ def _tried(stage: Stage, case: Case, lanes: int) -> Called:
     forms, call = stage.forms, case.call
     try:
         if case.proven:
-            done = prove(forms, call, abstract=not case.exact)
+            done = prove(forms, call)
             return Called(PROVEN, f"{done.steps} instructions")
         return Called(COMPARED, f"{compare(forms, call, lanes).steps} instructions")
     except GaveUp as error:

@@ -8,14 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from agreement.machine import EEPROM, FLAGS, Machine, State
+from agreement.machine import FLAGS, Machine, State
 from agreement.values import Value
 
 from protonn_edge.avr.instructions import Decoded
 
 SREG, STACK_LOW, STACK_HIGH = 0x3F, 0x3D, 0x3E
-EECR, EEDR, EEAR = 0x1F, 0x20, (0x41, 0x42)  # the last ones as addresses in the data space
-_READ, _WRITING = 0, 1  # bits of EECR
 _X, _Y, _Z = 26, 28, 30
 
 
@@ -266,12 +264,6 @@ def in_(machine: Machine, state: State, o: Any, _: Decoded) -> None:
         state.registers[o["d"]] = state.stack >> 8 * (o["A"] - STACK_LOW) & 255
     elif o["A"] == SREG:
         state.registers[o["d"]] = status(machine, state)
-    elif o["A"] == EECR:
-        state.registers[o["d"]] = 0
-    elif o["A"] == EEDR:
-        low, high = (state.memory.load(place) for place in EEAR)
-        address = machine.values.joined(high, low)
-        state.registers[o["d"]] = state.memory.load(machine.values.part(address + EEPROM, 0, 16))
     else:
         state.registers[o["d"]] = state.memory.load(0x20 + o["A"])
 
@@ -298,15 +290,8 @@ def out(machine: Machine, state: State, o: Any, _: Decoded) -> None:
         for number, name in enumerate(FLAGS):
             bit = machine.values.part(value, number, 1)
             state.flags[name] = lambda bit=bit: bit
-    elif o["A"] == EECR:
-        assert value == 1 << _READ
     else:
         state.memory.store(0x20 + o["A"], value)
-
-
-def sbi(machine: Machine, state: State, o: Any, _: Decoded) -> None:
-    """Begin to read the EEPROM; a later IN fetches the byte."""
-    assert (o["A"], o["b"]) == (EECR, _READ)
 
 
 # ---- control flow ----
@@ -330,9 +315,6 @@ def skip(machine: Machine, state: State, o: Any, each: Decoded) -> Fork | None:
     if each.name == "cpse":
         bit = machine.values.equal(*(state.registers[o[name]] for name in "dr"))
         return _fork(machine, state, bit, after, each.end)
-    if each.name in ("sbic", "sbis"):
-        assert (o["A"], o["b"]) == (EECR, _WRITING)  # nothing is being written
-        return _fork(machine, state, int(each.name == "sbic"), after, each.end)
     bit = machine.values.part(state.registers[o["d"]], o["b"], 1)
     ways = (after, each.end) if each.name == "sbrs" else (each.end, after)
     return _fork(machine, state, bit, *ways)
@@ -370,7 +352,7 @@ ACTIONS: dict[str, _Action] = {
     **{name: globals()[name] for name in (
         "add", "adc", "sub", "sbc", "cp", "cpc", "eor", "com", "neg", "inc", "swap", "mul", "adiw",
         "movw", "mov", "ldi", "bst", "bld", "bset", "lpm", "push", "pop", "out", "call", "ijmp",
-        "ret", "nop", "sbi",
+        "ret", "nop",
     )},
     **dict.fromkeys(("subi",), sub),
     **dict.fromkeys(("sbci",), sbc),
@@ -381,7 +363,7 @@ ACTIONS: dict[str, _Action] = {
     **dict.fromkeys(("muls", "mulsu"), mul),
     **dict.fromkeys(("ld", "ldd", "lds"), load),
     **dict.fromkeys(("st", "std", "sts"), store),
-    **dict.fromkeys(("sbrc", "sbrs", "sbic", "sbis", "cpse"), skip),
+    **dict.fromkeys(("sbrc", "sbrs", "cpse"), skip),
     **dict.fromkeys(("brbs", "brbc"), branch),
     **dict.fromkeys(("rjmp", "jmp"), jump),
     "dec": inc, "sbiw": adiw, "bclr": bset, "in": in_,

@@ -7,16 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from agreement.actions import EEAR
 from agreement.explore import RETURN, Explorer, NewJump
 from agreement.lanes import END, UNTOUCHED, LaneWorld, lane_memory
 from agreement.linked import Forms, Linked
-from agreement.machine import EEPROM, Machine, Memory, State
+from agreement.machine import Machine, Memory, State
 from agreement.symbolic import GaveUp, Knowledge, TermMemory, TermTable, TermWorld
 from agreement.values import Lanes, Terms, Value, term, z3
 
 _PRESERVED = (*range(2, 18), 28, 29)
-_BUFFERS = EEPROM
+_BUFFERS = 0x900  # where arrays of the caller begin
 _QUICK, _PATIENT = 8_000_000, 30_000_000  # effort, with products abstract and as they are
 
 
@@ -49,8 +48,7 @@ class Call:
     ranges : mapping of (str, int, int) to (int, int)
         Of a variable's bytes from an offset on, so many: the least and the largest number.
     buffers : mapping of str to int
-        Arrays of the caller, and their bytes. The first one may be the "eeprom"; its address
-        register is "eear".
+        Arrays of the caller, and their bytes.
     tables : mapping of str to sequence
         What is in tables in flash, if that is not what is in the program.
     ignored : sequence of str
@@ -80,12 +78,11 @@ class Call:
     def places(self, linked: Linked) -> dict[int, Place]:
         """Return the bytes that the caller knows of: address to name and offset."""
         sizes = {name: each.size for name, each in linked.variables.items()} | dict(self.buffers)
-        places = {
+        return {
             self.address(linked, To(name)) + offset: (name, offset)
             for name, size in sizes.items()
             for offset in range(size)
         }
-        return places | {at: ("eear", byte) for byte, at in enumerate(EEAR) if "eeprom" in sizes}
 
     def known(self, linked: Linked) -> dict[Place, int]:
         """Return the bytes whose values are given."""

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from agreement.agreement import Call, To
 from agreement.case import Case, Stage, ends_of
-from agreement.linked import STORE_START
 from conformance.instances import KINDS
 
 from protonn_edge.features.gradients.loop import COUNT, NEXT_CELL, SHARED
@@ -109,42 +108,6 @@ def _add_votes(stage: Stage, function: str) -> Iterator[Case]:
         known = {stage.previous: [None if k == place else v for k, v in enumerate(near.tolist())]}
         own = {key: value for key, value in ranges.items() if key[1] == place}
         yield Case(Call(function, (), returns, known, own, {}, {}, ignored), long=True)
-
-
-def _add_taught(stage: Stage, function: str) -> Iterator[Case]:
-    """Examples are in some of the slots, near which the point may be."""
-    of, n, first = stage.kernel.stage, stage.name, _coordinates(stage)
-    store = stage.kernel.voters.store
-    rng = np.random.default_rng(0)
-    slots, size = of.voters.slots, STORE_START + store.size
-    examples = rng.integers(-100, 100, (slots, of.n_inputs)).astype(np.int8)
-    content = np.zeros(size, np.uint8)
-    records = content[STORE_START + store.header :].reshape(slots, store.record)
-    records[:, 1 : 1 + of.n_inputs] = examples.view(np.uint8)
-    limit = of.voters.limit(of.distance_shift)
-    arguments, returns = ([("largest", 1)], 1) if of.gives_nearest else ([], 0)
-    ignored, buffers = ["eear"], {"eeprom": size}
-    for some in ([], [0], [slots - 1], [*range(slots // 2)], [*range(1, slots)]):
-        records[:, 0] = 255
-        records[some, 0] = rng.integers(0, of.n_outputs, len(some))
-        firsts = examples.view(np.uint8)[:, 0].tolist()  # also of slots without an example
-        fixed: dict[str, Any] = {f"{n}_first": firsts, f"{n}_examples": len(some)}
-        fixed[f"{n}_nearest"] = [0, 0, 0, *[None] * (3 * of.voters.neighbours + 3)]
-        points = _near(stage, examples[some], limit) if some else {}
-        call = Call(function, arguments, returns, fixed, {}, buffers, {}, ignored, points)
-        # any examples, which are far from most points
-        yield Case(call, proven=not some, exact=True)
-        fixed = {**fixed, "eeprom": content.tolist()}
-        call = Call(function, arguments, returns, fixed, {}, buffers, {}, ignored, points)
-        yield Case(call, proven=False)
-        # one coordinate may be any, the others are those of the example
-        for k in (0, of.n_inputs - 1) if len(some) == 1 else ():
-            known: list[int | None] = [0] * (first + of.n_inputs)
-            known[first:] = examples.view(np.uint8)[some[0]].tolist()
-            known[first + k] = None
-            own = {**fixed, stage.previous: known}
-            one = Call(function, arguments, returns, own, {}, buffers, {}, ignored)
-            yield Case(one, long=k > 0 or some != [0], exact=True)
 
 
 # ---- features ----
@@ -270,7 +233,7 @@ def _filter(stage: Stage, function: str) -> Iterator[Case]:
 
 CALLS: dict[str, Calls] = {
     "add": _add, "requantize": _of_sums, "find_largest": _find_largest, "add_votes": _add_votes,
-    "add_taught": _add_taught, "add_row": _pool_row, "complete_row": _pool_row,
+    "add_row": _pool_row, "complete_row": _pool_row,
     "sum_row": _sum_row, "add_runs": _add_runs, "take_roots": _take_roots,
     "take_sample": _take_sample, "filter": _filter, "copy": _copy,
 }  # fmt: skip

@@ -36,7 +36,6 @@ class Case:
     call: Call
     proven: bool = True
     long: bool = False  # whether that takes more than a moment
-    exact: bool = False  # whether addresses depend on products, which cannot be abstract then
 
 
 def ends_of(feed: Any, count: int) -> list[tuple[int, int]]:

@@ -16,10 +16,8 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 _SRAM = 0x800000
-STORE_START = 230
-"""Where what is taught begins in the EEPROM: examples lie across a multiple of 256."""
 _COMPILER = (
-    *("avr-gcc", "-mmcu=atmega328p", "-std=gnu99", "-w", f"-DPNN_STORE_START={STORE_START}u"),
+    *("avr-gcc", "-mmcu=atmega328p", "-std=gnu99", "-w"),
     # each function for itself, as it is written
     *("-fno-inline", "-fno-ipa-sra", "-fno-ipa-cp", "-fno-ipa-icf", "-fno-jump-tables"),
     *("-fno-toplevel-reorder", "-Wl,--defsym=__TEXT_REGION_LENGTH__=0x10000"),

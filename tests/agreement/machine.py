@@ -12,8 +12,6 @@ from protonn_edge.avr.instructions import Decoded, decode
 from protonn_edge.avr.order import CallFrame
 
 FLAGS = "CZNVSHTI"
-EEPROM = 0x900
-"""Where in the data space the machine keeps what its EEPROM holds."""
 Flag = Callable[[], Value]
 
 
