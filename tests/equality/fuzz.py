@@ -29,7 +29,6 @@ from protonn_edge.proof.instructions import ACTIONS
 from protonn_edge.proof.machine import Machine
 from protonn_edge.proof.state import ChipState
 
-BUFFER = 0x200
 MOST_INPUTS = 40  # tried of each program
 
 

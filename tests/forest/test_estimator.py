@@ -176,23 +176,3 @@ def test_trees_of_adaboost_mend_mistakes() -> None:
 def test_the_normalization_has_no_influence() -> None:
     hashes = {integers_of(fitted(normalization=each)).model_sha256 for each in ("none", "standard")}
     assert len(hashes) == 1
-
-
-@pytest.mark.parametrize(
-    ("settings", "features"),
-    [
-        ({"image_shape": (8, 8), "features": "pool:4x4"}, 16),
-        ({"image_shape": (8, 8), "features": "deskew,pool:4x4"}, 16),
-        ({"features": "mean,deviation,max", "window_shape": (8, 8)}, 24),
-    ],
-)
-def test_trees_are_trained_on_what_the_device_makes(
-    settings: dict[str, Any], features: int
-) -> None:
-    classifier = fitted(**settings)
-    model, integers = classifier.to_model(), integers_of(classifier)
-    assert (model.n_inputs, model.n_features) == (features, 64)
-    assert [stage.kind for stage in integers.stages][-2:] == ["forest", "decision"]
-    X, y = DIGITS.X_train[SOME], DIGITS.y_train[SOME]
-    answers = integers.predict(integers.quantize(X))
-    assert np.mean(answers == y) > 0.99  # whole trees know their points

@@ -7,10 +7,7 @@ from pathlib import Path
 import pytest
 from avr_tools import needs_avr_gcc, needs_emulated_avr
 from forest_factory import random_chain
-from generated_programs import (
-    compile_with,
-)
-from hypothesis import strategies as st
+from generated_programs import compile_with
 from measured_predictions import build_program, measure
 from model_factory import random_inputs
 
@@ -18,16 +15,6 @@ from protonn_edge.avr.program import read_program
 from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.system.folders import scratch_folder
-
-shapes = {
-    "seed": st.integers(0, 10_000),
-    "trees": st.sampled_from([1, 2, 5, 30]),
-    "features": st.sampled_from([1, 7, 255, 256, 300]),
-    "depth": st.integers(1, 7),
-    "classes": st.sampled_from([2, 3, 11]),
-    "share": st.sampled_from([0.0, 0.3, 1.0]),
-    "vote": st.sampled_from([0, 0, 1, 127]),
-}
 
 
 @needs_emulated_avr

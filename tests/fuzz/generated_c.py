@@ -33,8 +33,6 @@ DEADLINE_S = 120.0
 _POINTS = 40
 _TRIES = 200  # one in six changed model files is accepted
 
-_Made = tuple[IntegerChain, np.ndarray]
-
 
 def run_case(seed: int, folder: Path) -> None:
     """Compile one plan of a model and run it in all ways of feeding."""

@@ -49,7 +49,7 @@ class MeterSamples:
 class Meter(ABC):
     """A power meter, as a context manager that opens it.
 
-    `place` is the part of its name after the colon; `volts` is the supply's voltage, if known.
+    `place` is the part of its name after the colon; the supply's voltage may be known, too.
     Methods raise `InstrumentError` if the meter is at fault or does not stop in time; `DeviceError`
     is reserved for the board.
     """
@@ -59,9 +59,8 @@ class Meter(ABC):
     GAIN: ClassVar[float]  # the largest relative error of a power
     OFFSET_AMPERES: ClassVar[float]  # the largest error of a current of 0
 
-    def __init__(self, place: str, volts: float | None) -> None:
+    def __init__(self, place: str, _volts: float | None) -> None:
         self._place = place
-        self._volts = volts
 
     def __enter__(self) -> Self:
         try:

@@ -5,8 +5,7 @@ An emulator counts how often the places of these facts are passed, to check them
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,7 +15,7 @@ from protonn_edge.avr.graph import first_write
 from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.boards import Board
 from protonn_edge.codegen import DevicePlan, Plan
-from protonn_edge.emulator.uno import EmulatedBoard, EmulatorStats, Watch
+from protonn_edge.emulator.uno import EmulatorStats, Watch
 from protonn_edge.errors import CheckFailed, InputError
 
 if TYPE_CHECKING:
@@ -117,20 +116,6 @@ def stated_facts(program: LinkedProgram, plan: DevicePlan, board: Board) -> Stat
     except (CheckFailed, InputError):
         return StatedFacts()
     return StatedFacts.of(program, paths, _register(board), whole=plan.buffered)
-
-
-@contextmanager
-def watched_board(
-    program: LinkedProgram, plan: DevicePlan, board: Board, emulator: str | None = None
-) -> Iterator[EmulatedBoard]:
-    """Run a program on the emulated board, and check its stated facts at the end of the block.
-
-    `emulator` as in `EmulatedBoard`. Raises `CheckFailed` if a prediction contradicts a fact.
-    """
-    facts = stated_facts(program, plan, board)
-    with EmulatedBoard(program.path, board=board, emulator=emulator, watch=facts.watch) as emulated:
-        yield emulated
-        facts.check(emulated.stats())
 
 
 def _register(board: Board) -> int:

@@ -14,7 +14,7 @@ from protonn_edge.chain.policy import FloatPolicy, with_rules
 from protonn_edge.conversion.answered import Answered
 from protonn_edge.conversion.search import ModelSearch, Rule
 from protonn_edge.errors import InputError, InvalidValue
-from protonn_edge.policy.value.figures import half_width_of
+from protonn_edge.policy.value.figures import explained_share, half_width_of
 from protonn_edge.policy.value.rule import Value
 from protonn_edge.policy.value.train import value_of_scale
 from protonn_edge.system.checks import check_shape
@@ -62,9 +62,8 @@ class NumberAnswers(Answered):
 
     def quality(self, answers: Numbers, expected: Numbers) -> float:
         """Return R2: the share of the variance of the expected numbers."""
-        left = float(np.square(answers - expected).sum())
-        spread = float(np.square(expected - expected.mean()).sum())
-        return 1.0 - left / spread if spread else float(left == 0)
+        share = explained_share(answers, expected)
+        return float((answers == expected).all()) if share is None else share
 
     def line(self, agreement: float, quality: float | None) -> str:
         """Return the figures of a step of the conversion as text."""

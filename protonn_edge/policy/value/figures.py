@@ -33,13 +33,11 @@ class ValueFigures:
     ) -> Self:
         """Return the figures of numbers (n,), given the mean of the training points."""
         errors = predicted - actual
-        spread = float(np.square(actual - actual.mean()).sum())
-        squares = float(np.square(errors).sum())
         return cls(
             n=len(actual),
             mae=float(np.abs(errors).mean()),
-            rmse=math.sqrt(squares / len(actual)),
-            r2=1.0 - squares / spread if spread > 0 else None,
+            rmse=math.sqrt(float(np.square(errors).sum()) / len(actual)),
+            r2=explained_share(predicted, actual),
             mean_mae=float(np.abs(actual - mean).mean()),
             within=None if tolerance is None else float((np.abs(errors) <= tolerance).mean()),
             tolerance=tolerance,
@@ -71,6 +69,12 @@ class ValueFigures:
         if self.within is not None and self.tolerance is not None:
             text += f", {100 * self.within:.1f} % within {self.tolerance:g}"
         return text
+
+
+def explained_share(predicted: Values, actual: Values) -> float | None:
+    """Return R2, the share of the variance of numbers that is explained; None without variance."""
+    spread = float(np.square(actual - actual.mean()).sum())
+    return 1.0 - float(np.square(predicted - actual).sum()) / spread if spread > 0 else None
 
 
 def half_width_of(residuals: Values) -> float | None:

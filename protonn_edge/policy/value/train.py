@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protonn_edge.chain.policy import FloatPolicy
 from protonn_edge.errors import InputError, unneeded
+from protonn_edge.policy.value.figures import explained_share
 from protonn_edge.policy.value.rule import MOST_DECIMALS, Value
 from protonn_edge.training.given_points import checked_points, point_weights
 from protonn_edge.training.labels import ClassLabels
@@ -92,8 +93,7 @@ class NumberLabels(ClassLabels):
 
     def quality(self, scores: NDArray[Any], y: Targets) -> float:
         """Return R2, the share of the variance of y (n, 1) that scores (n, 1) explain."""
-        spread = float(np.square(y - y.mean()).sum())
-        return 1.0 - float(np.square(scores - y).sum()) / spread if spread else 0.0
+        return explained_share(scores, y) or 0.0
 
     def words_of(self, quality: float) -> str:
         """Return R2 with its name."""

@@ -14,6 +14,7 @@ from protonn_edge.chain.registry import REGRESSORS
 from protonn_edge.datasets import Dataset, Notice
 from protonn_edge.errors import unneeded
 from protonn_edge.evaluation.fidelity import Fidelity
+from protonn_edge.policy.value.figures import explained_share
 from protonn_edge.policy.value.interval import predicted_by, with_interval
 from protonn_edge.policy.value.train import slices_of
 from protonn_edge.quantization import IntegerChain
@@ -50,14 +51,15 @@ class ExplainedShare(Metric):
     ) -> Judged:
         """Return R2 of the numbers for quantized points, whose labels are known."""
         predicted = integers.policy.values(integers.scores(Q))
-        score = _r2(predicted, actual)
+        score = explained_share(predicted, actual) or 0.0
         return Judged(score, score, 1.0 - score)
 
     def fidelity(self, model: Model, X: NDArray[np.float32], y: NDArray[Any]) -> Fidelity:
         """Compare the numbers of integers with those of floats, on some points X (n, D)."""
         step = -(-len(y) // _POINTS)
         X, y = X[::step], y[::step]
-        return ValueFidelity(len(y), _r2(model.predict(X), y), _r2(predicted_by(model, X), y))
+        answers = (model.predict(X), predicted_by(model, X))
+        return ValueFidelity(len(y), *(explained_share(each, y) or 0.0 for each in answers))
 
     def finished(self, model: Model, dataset: Dataset) -> Model:
         """Return the model with its interval."""
@@ -77,12 +79,6 @@ class ValueFidelity(Fidelity):
             f"floats have {self.floats:.3f}; train with another --seed, --clip 0.02 or other sizes"
         )
         return [Notice("integers", text, warning=True)]
-
-
-def _r2(predicted: Any, actual: NDArray[Any]) -> float:
-    """Return the share of the variance of numbers (n,) that is explained; 0 without variance."""
-    spread = float(np.square(actual - actual.mean()).sum())
-    return 1.0 - float(np.square(predicted - actual).sum()) / spread if spread else 0.0
 
 
 def metric_for(dataset: Dataset, asked: str) -> Metric | None:
