@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import warnings
 import zipfile
 from pathlib import Path
 
@@ -43,11 +45,66 @@ def test_too_many_members_are_refused(tmp_path: Path) -> None:
         ArrayArchive(tmp_path / "a.npz", limit_bytes=2**20)
 
 
-def test_a_member_that_is_no_array_is_refused(tmp_path: Path) -> None:
+def npy(header: bytes) -> bytes:
+    """Return an array with any header."""
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(60)
+
+
+def pickled(array: np.ndarray) -> bytes:
+    stream = io.BytesIO()
+    np.lib.format.write_array(stream, array, allow_pickle=True)
+    return stream.getvalue()
+
+
+TEXT = np.array(["a", "b"]).view(np.uint32).copy()
+TEXT[0] = 0x110000
+MEMBERS = {
+    "text": b"text",
+    "a pickled object": pickled(np.array([{"a": 1}, None], dtype=object)),
+    "no Unicode": pickled(TEXT.view("<U1")),
+    "no shape": npy(b"{'descr': '<f4', 'fortran_order': False, }"),
+    "fields": npy(b"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (3, 5), }"),
+    "complex numbers": npy(b"{'descr': '<c8', 'fortran_order': False, 'shape': (3, 5), }"),
+    "a program": npy(b"__import__('os').getcwd()"),
+    "brackets": npy(b"[" * 5_000),
+    "nothing": npy(b""),
+    "an open bracket": npy(b"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 4"),
+    "an open text": npy(b"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 4), '''"),
+    "an odd escape": npy(b"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 4), '\\d': 1}"),
+    "a number of 5,000 digits": npy(b"{'descr': '<f4', 'shape': (" + b"9" * 5_000 + b",)}"),
+    **{
+        shape: npy(f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}".encode())
+        for shape in ("(1000000, 1000000)", "(-1, 5)", "15", "(True, 5)", "(2if 1else 2, 4)")
+    },
+}
+
+
+@pytest.mark.parametrize("name", MEMBERS)
+def test_a_member_that_is_no_array_is_refused_before_memory_is_taken(
+    tmp_path: Path, name: str
+) -> None:
     with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
-        archive.writestr("a.npy", b"text")
+        archive.writestr("a.npy", MEMBERS[name])
     with (
+        warnings.catch_warnings(record=True) as warned,
         ArrayArchive(tmp_path / "a.npz", limit_bytes=2**20) as archive,
         refused_by("datasets.archive"),
     ):
+        warnings.simplefilter("always")
         archive.read("a")
+    assert not warned
+
+
+def test_a_member_twice_is_refused(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", a=np.zeros(3))
+    with zipfile.ZipFile(tmp_path / "a.npz", "a") as archive, pytest.warns(match="Duplicate"):
+        archive.writestr("a.npy", b"")
+    with refused_by("datasets.archive"):
+        ArrayArchive(tmp_path / "a.npz", limit_bytes=2**20)
+
+
+def test_an_unusual_compression_is_refused(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.npz", "w", zipfile.ZIP_BZIP2) as archive:
+        archive.writestr("a.npy", b"")
+    with refused_by("datasets.archive"):
+        ArrayArchive(tmp_path / "a.npz", limit_bytes=2**20)

@@ -124,12 +124,6 @@ def test_measurements_are_no_labels(tmp_path: Path) -> None:
         load_dataset(tmp_path / "data.npz")
 
 
-def test_a_pickled_array_is_refused(tmp_path: Path) -> None:
-    path = save(tmp_path, y_train=np.array([0, 1, None, 1], dtype=object))
-    with refused_by("datasets.archive"):
-        load_dataset(path)
-
-
 def test_an_unused_pickled_array_is_left_alone(tmp_path: Path) -> None:
     path = save(tmp_path, notes=np.array([{"a": 1}], dtype=object))
     assert load_dataset(path).n_classes == 2

@@ -125,14 +125,12 @@ def test_sizes_are_those_of_the_matrices() -> None:
     assert sizes == (3, 5, 4, 2)
 
 
-def test_a_wrong_number_of_features_is_told_with_both_numbers() -> None:
-    with refused_by("chain.model"):
-        make_model().predict(np.zeros((1, 7)))
-
-
 @pytest.mark.parametrize(
     "points",
-    [np.array([[0, 0, 0, 0, 0], [0, 0, np.nan, 0, 0]]), np.zeros(5), np.array([["a"] * 5])],
+    [
+        *(np.array([[0, 0, 0, 0, 0], [0, 0, np.nan, 0, 0]]), np.zeros((1, 7))),
+        *(np.zeros(5), np.array([["a"] * 5])),
+    ],
 )
 def test_points_that_cannot_be_scored_are_refused(points: np.ndarray) -> None:
     with refused_by("chain.model"):
@@ -182,11 +180,6 @@ def test_identity_normalizer_changes_nothing() -> None:
 def test_a_model_that_does_not_fit_together_is_refused(changes: dict[str, Any]) -> None:
     with refused_by("chain.checks", "chain.model", "datasets.naming", "kinds.protonn.head"):
         make_model(**changes)
-
-
-def test_an_unknown_normalizer_is_refused() -> None:
-    with refused_by("chain.statistics"):
-        Normalizer("robust", np.zeros(2), np.ones(2))
 
 
 # --- its file ------------------------------------------------------------------------------------
@@ -302,46 +295,6 @@ def test_what_a_model_does_not_have_is_not_in_its_file() -> None:
     assert {"rejection", "sharpness", "threshold"}.isdisjoint(arrays_of(plain_model()))
 
 
-def test_a_kind_of_classifier_that_nobody_knows_is_refused(tmp_path: Path) -> None:
-    path = write_arrays(tmp_path / "model.npz", classifier=np.array("oracle"))
-    with refused_by("chain.file"):
-        load_model(path)
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        np.zeros(4, np.int64),
-        np.zeros((5, 1), np.int64),
-        np.full(5, 37),
-        np.full(5, -(2**63)),
-        np.zeros(5),
-    ],
-)
-def test_raw_exponents_that_are_none_are_refused(tmp_path: Path, value: np.ndarray) -> None:
-    path = write_arrays(tmp_path / "model.npz", raw_exponents=value)
-    with refused_by("chain.model"):
-        load_model(path)
-
-
-@pytest.mark.parametrize("value", [b"{", b"\xff", b"[" * 100_000, b""])
-def test_a_declaration_that_is_no_json_is_refused(tmp_path: Path, value: bytes) -> None:
-    text = np.frombuffer(value, np.uint8)
-    np.savez(tmp_path / "model.npz", **(arrays_of(plain_model()) | {"features": text}))
-    with refused_by("features"):
-        load_model(tmp_path / "model.npz")
-
-
-@pytest.mark.parametrize(
-    "value", [[1.0], [0.0, 0.0, 0.0], [np.nan, 1.0, 0.0], [0.0, 2.0, 0.0], np.zeros(3, np.int64)]
-)
-def test_thresholds_that_are_none_are_refused(tmp_path: Path, value: object) -> None:
-    arrays = arrays_of(make_model()) | {"rejection": np.array(value)}
-    np.savez(tmp_path / "model.npz", **arrays)
-    with refused_by("policy.rejection.rule", "rejection"):
-        load_model(tmp_path / "model.npz")
-
-
 def test_label_sets_and_very_many_classes_are_never_unknown() -> None:
     model = with_rules(plain_model(), Rejection(score=0.25))
     with refused_by("chain.policy"):
@@ -350,14 +303,6 @@ def test_label_sets_and_very_many_classes_are_never_unknown() -> None:
     names = tuple(f"class {label}" for label in range(256))
     with refused_by("policy.rejection.rule"):
         replace(model, labels=many, classes=names)
-
-
-@pytest.mark.parametrize(
-    "shares", [np.zeros(11), np.zeros((12, 1)), np.full(12, np.nan), np.full(12, 1.5), np.zeros(0)]
-)
-def test_shares_that_do_not_fit_the_model_are_refused(tmp_path: Path, shares: np.ndarray) -> None:
-    with refused_by("chain.activity"):
-        load_model(write_arrays(tmp_path / "model.npz", activity=shares))
 
 
 def test_features_beyond_the_ends_count_as_these_where_a_model_clips() -> None:
@@ -390,17 +335,6 @@ def test_a_cutoff_that_is_none_is_refused(cutoff: float) -> None:
         replace(make_model(), cutoff=cutoff)
 
 
-@pytest.mark.parametrize("threshold", [np.array([np.nan]), np.array([0.5, 0.5]), np.array([1])])
-def test_a_threshold_that_is_none_is_refused(tmp_path: Path, threshold: np.ndarray) -> None:
-    with refused_by("chain.file", "chain.model"):
-        load_model(write_arrays(tmp_path / "model.npz", threshold=threshold))
-
-
-def test_an_l2_normalizer_has_no_offsets(tmp_path: Path) -> None:
-    with refused_by("chain.statistics"):
-        load_model(write_arrays(tmp_path / "model.npz", normalizer_kind="l2"))
-
-
 def test_scores_are_those_of_the_averages() -> None:
     model = random_pooling_model(average_pooling((9, 8), (8, 8), (6, 4)))
     images = random_images(0, 30, model.features)
@@ -410,13 +344,6 @@ def test_scores_are_those_of_the_averages() -> None:
     assert (model.n_features, model.n_inputs) == (72, 24)
     with pytest.raises(InputError, match="24 features, expected 72"):
         model.scores(averages)
-
-
-@pytest.mark.parametrize("version", [FORMAT_VERSION + 1, FORMAT_VERSION - 1, 0])
-def test_another_format_is_refused(tmp_path: Path, version: int) -> None:
-    path = write_arrays(tmp_path / "model.npz", format_version=np.int64(version))
-    with refused_by("chain.file"):
-        load_model(path)
 
 
 def changed_head(**changes: Any) -> np.ndarray:
@@ -434,11 +361,16 @@ def test_a_file_that_was_written_long_ago_is_read_as_it_was() -> None:
     assert quantize(model).model_sha256.startswith("a1afbe15ca1dd9e3")
 
 
+NO_JSON = [np.frombuffer(text, np.uint8) for text in (b"{", b"\xff", b"[" * 100_000, b"")]
+
+
 @pytest.mark.parametrize(
     "changes",
     [
         {"format_version": None},
         {"format_version": np.float64(7)},
+        {"format_version": np.int64(FORMAT_VERSION + 1)},
+        {"format_version": np.int64(FORMAT_VERSION - 1)},
         {"head.projection": None},
         {"surplus": np.zeros(3)},
         {"head.projection": np.zeros((3, 5))},
@@ -464,6 +396,22 @@ def test_a_file_that_was_written_long_ago_is_read_as_it_was() -> None:
         {"normalizer_scale": np.ones(4)},
         {"normalizer_offset": np.ones(5, dtype=np.float32)},
         {"normalizer_kind": np.str_("other")},
+        {"normalizer_kind": np.str_("l2")},  # which has no offsets
+        {"raw_exponents": np.zeros(4, np.int64)},
+        {"raw_exponents": np.full(5, 37)},
+        {"raw_exponents": np.full(5, -(2**63))},
+        {"raw_exponents": np.zeros(5)},
+        {"rejection": np.array([1.0])},
+        {"rejection": np.array([np.nan, 1.0, 0.0])},
+        {"rejection": np.array([0.0, 0.0, 0.0])},
+        {"rejection": np.array([0.0, 2.0, 0.0])},
+        {"rejection": np.zeros(3, np.int64)},
+        {"threshold": np.array([np.nan])},
+        {"threshold": np.array([0.5, 0.5])},
+        {"threshold": np.array([1])},
+        {"activity": np.zeros(4)},
+        {"activity": np.full(5, np.nan)},
+        {"activity": np.full(5, 1.5)},
         {"inputs_mean": np.ones(6)},
         {"inputs_lower": np.full(5, 100.0)},
         {"inputs_deviation": np.full(5, -1.0)},
@@ -473,9 +421,8 @@ def test_a_file_that_was_written_long_ago_is_read_as_it_was() -> None:
         {"classes": np.array(["a", "\x1b[31m"])},
         {"classes": np.array([b"a", b"b"])},
         {"classes": np.array([1, 2])},
-        {"record": np.frombuffer(b"{", dtype=np.uint8)},
-        {"record": np.frombuffer(b"\xff", dtype=np.uint8)},
-        {"record": np.frombuffer(b"[" * 100000, dtype=np.uint8)},
+        *({"record": text} for text in NO_JSON),
+        *({"features": text} for text in NO_JSON),
         {"record": np.frombuffer(b"[]", dtype=np.uint8)},
         {"record": np.frombuffer(b'{"a": NaN}', dtype=np.uint8)},
         {"record": np.zeros(2**20 + 1, dtype=np.uint8)},
@@ -489,25 +436,6 @@ def test_a_file_with_a_wrong_array_is_refused_in_one_sentence(
         load_model(path)
     assert str(caught.value).startswith(str(path))
     assert "\n" not in str(caught.value)
-
-
-def test_a_pickled_array_is_refused_and_not_run(tmp_path: Path) -> None:
-    path = tmp_path / "model.npz"
-    arrays = arrays_of(make_model())
-    pickled = np.array([{"a": 1}, None], dtype=object)
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, array in (arrays | {"head.projection": pickled}).items():
-            archive.writestr(f"{name}.npy", npy(array))
-    with refused_by("datasets.archive"):
-        load_model(path)
-
-
-def test_text_that_is_not_unicode_is_refused(tmp_path: Path) -> None:
-    broken = np.array(["a", "b"]).view(np.uint32).copy()
-    broken[0] = 0x110000
-    path = write_arrays(tmp_path / "model.npz", classes=broken.view("<U1"))
-    with refused_by("datasets.archive"):
-        load_model(path)
 
 
 @pytest.mark.parametrize(
@@ -548,49 +476,6 @@ def test_a_zip_bomb_is_refused_without_unpacking_it(tmp_path: Path) -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 2**20
-
-
-@pytest.mark.parametrize(
-    "header",
-    [
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (1000000, 1000000), }",
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (-1, 5), }",
-        "{'descr': '<f4', 'fortran_order': False, 'shape': 15, }",
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (True, 5), }",
-        "{'descr': '<f4', 'fortran_order': False, }",
-        "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (3, 5), }",
-        "{'descr': '<c8', 'fortran_order': False, 'shape': (3, 5), }",
-        "__import__('os').getcwd()",
-        "[" * 5_000,
-        "",
-    ],
-)
-def test_a_header_that_lies_is_refused_before_memory_is_taken(tmp_path: Path, header: str) -> None:
-    path = tmp_path / "model.npz"
-    arrays = arrays_of(make_model())
-    lie = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + bytes(60)
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, array in arrays.items():
-            archive.writestr(f"{name}.npy", lie if name == "head.projection" else npy(array))
-    with refused_by("datasets.archive"):
-        load_model(path)
-
-
-def test_a_member_twice_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "model.npz"
-    save_model(make_model(), path)
-    with zipfile.ZipFile(path, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
-        archive.writestr("head.projection.npy", npy(np.zeros((3, 5), dtype=np.float32)))
-    with refused_by("datasets.archive"):
-        load_model(path)
-
-
-def test_an_unusual_compression_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "model.npz"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_BZIP2) as archive:
-        archive.writestr("format_version.npy", npy(np.array(1)))
-    with refused_by("datasets.archive"):
-        load_model(path)
 
 
 @pytest.mark.parametrize("sharpness", [0.0, -1.0, np.inf, np.nan])

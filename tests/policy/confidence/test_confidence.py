@@ -10,7 +10,7 @@ from avr_tools import needs_emulated_avr
 from byte_programs import answered_by, answered_by_uno, host_program, uno_program
 from hypothesis import given
 from hypothesis import strategies as st
-from model_factory import random_model, sharp
+from model_factory import random_inputs, random_model, sharp
 
 from protonn_edge.chain.policy import without_rules
 from protonn_edge.codegen import render_c
@@ -27,11 +27,6 @@ LOGITS = [1e-9, 2e-4, 3e-3, 0.8, 50.0]
 def model_of(logit: float) -> IntegerChain:
     model = quantize(random_model())
     return sharp(model, logit / model.score_scale)
-
-
-def points_of(model: IntegerChain) -> np.ndarray:
-    rng = np.random.default_rng(0)
-    return rng.integers(0, model.quantizer.maximum + 1, (60, model.n_features)).astype(np.uint8)
 
 
 def expected(model: IntegerChain, points: np.ndarray) -> bytes:
@@ -83,14 +78,14 @@ def test_no_product_of_the_c_overflows(logit: float, less: list[int]) -> None:
 @pytest.mark.parametrize("logit", LOGITS)
 def test_host_c_gives_the_per_cent_of_numpy_under_sanitizers(tmp_path: Path, logit: float) -> None:
     model = model_of(logit)
-    points = points_of(model)
+    points = random_inputs(0, 60, model)
     found = answered_by(host_program(model, MAIN, tmp_path), points.tobytes())
     assert found == expected(model, points)
 
 
 def test_these_models_are_sure_to_different_degrees() -> None:
     models = [model_of(logit) for logit in LOGITS]
-    shares = [list(expected(each, points_of(each))) for each in models]
+    shares = [list(expected(each, random_inputs(0, 60, each))) for each in models]
     assert set(shares[0]) == {25}  # of four classes
     assert len(set(shares[2])) > 10
     assert set(shares[-1]) == {25, 100}  # far from all prototypes, or not
@@ -99,7 +94,7 @@ def test_these_models_are_sure_to_different_degrees() -> None:
 @needs_emulated_avr
 def test_the_uno_gives_the_per_cent_of_numpy(tmp_path: Path) -> None:
     model = model_of(3e-3)
-    points = points_of(model)[:20]
+    points = random_inputs(0, 60, model)[:20]
     elf = uno_program(model, MAIN, tmp_path)
     assert answered_by_uno(elf, map(bytes, points), 1) == expected(model, points)
 

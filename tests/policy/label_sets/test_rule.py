@@ -10,7 +10,7 @@ from avr_tools import needs_emulated_avr
 from byte_programs import answered_by, answered_by_uno, host_program, uno_program
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from model_factory import random_model
+from model_factory import random_inputs, random_model
 from refusals import refused_by
 
 from protonn_edge.chain.policy import Units, with_rules
@@ -40,14 +40,9 @@ def test_integer_scores_reach_the_threshold_as_float_scores_do(
 def chain_with(share: float) -> IntegerChain:
     """Return a model of which points have about a share of the labels."""
     chain = quantize(random_model())
-    threshold = int(np.quantile(chain.scores(points_of(chain)), 1 - share))
+    threshold = int(np.quantile(chain.scores(random_inputs(0, 60, chain)), 1 - share))
     ranked: IntegerChain = with_rules(chain, IntegerLabelSets(threshold))
     return ranked
-
-
-def points_of(chain: IntegerChain) -> np.ndarray:
-    rng = np.random.default_rng(0)
-    return rng.integers(0, chain.quantizer.maximum + 1, (60, chain.n_features)).astype(np.uint8)
 
 
 def expected(chain: IntegerChain, Q: np.ndarray) -> bytes:
@@ -61,14 +56,14 @@ def expected(chain: IntegerChain, Q: np.ndarray) -> bytes:
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
 def test_host_c_gives_the_labels_of_numpy_under_sanitizers(tmp_path: Path, share: float) -> None:
     chain = chain_with(share)
-    Q = points_of(chain)
+    Q = random_inputs(0, 60, chain)
     assert answered_by(host_program(chain, MAIN, tmp_path), Q.tobytes()) == expected(chain, Q)
 
 
 @needs_emulated_avr
 def test_the_uno_gives_the_labels_of_numpy(tmp_path: Path) -> None:
     chain = chain_with(0.4)
-    Q = points_of(chain)[:20]
+    Q = random_inputs(0, 60, chain)[:20]
     elf = uno_program(chain, MAIN, tmp_path)
     found = answered_by_uno(elf, map(bytes, Q), 2 * chain.n_classes + 1)
     assert found == expected(chain, Q)

@@ -10,6 +10,7 @@ from avr_tools import needs_emulated_avr
 from byte_programs import answered_by, answered_by_uno, host_program, uno_program
 from hypothesis import given
 from hypothesis import strategies as st
+from model_factory import random_inputs
 from policy.value.numbers import REGRESSORS, fitted, points
 from refusals import refused_by
 
@@ -68,11 +69,6 @@ def chain_of(kind: str) -> IntegerChain:
     return quantize(fitted(kind).model_)
 
 
-def points_of(chain: IntegerChain) -> np.ndarray:
-    rng = np.random.default_rng(0)
-    return rng.integers(0, chain.quantizer.maximum + 1, (60, chain.n_features)).astype(np.uint8)
-
-
 def expected(chain: IntegerChain, Q: np.ndarray) -> bytes:
     rule = chain.policy.find(IntegerValue)
     assert rule is not None
@@ -82,7 +78,7 @@ def expected(chain: IntegerChain, Q: np.ndarray) -> bytes:
 @pytest.mark.parametrize("kind", REGRESSORS)
 def test_host_c_gives_the_value_of_numpy_under_sanitizers(tmp_path: Path, kind: str) -> None:
     chain = chain_of(kind)
-    Q = points_of(chain)
+    Q = random_inputs(0, 60, chain)
     found = answered_by(host_program(chain, MAIN, tmp_path), Q.tobytes())
     assert found == expected(chain, Q)
     assert len(np.unique(np.frombuffer(found, "<i4"))) > 10
@@ -92,7 +88,7 @@ def test_host_c_gives_the_value_of_numpy_under_sanitizers(tmp_path: Path, kind: 
 @pytest.mark.parametrize("kind", REGRESSORS)
 def test_the_uno_gives_the_value_of_numpy(tmp_path: Path, kind: str) -> None:
     chain = chain_of(kind)
-    Q = points_of(chain)[:20]
+    Q = random_inputs(0, 60, chain)[:20]
     elf = uno_program(chain, MAIN, tmp_path)
     assert answered_by_uno(elf, map(bytes, Q), 4) == expected(chain, Q)
 

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-import zipfile
-from contextlib import contextmanager
-
 import numpy as np
 import pytest
 from refusals import refused_by
@@ -20,7 +16,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.reading import refusing
-from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.convert.reference import (
     ReferenceModel,
@@ -61,17 +56,6 @@ def test_a_parameter_that_is_missing_is_named(estimator, name):
         (SVC(), "break_ties", np.zeros(2)),
         (KNeighborsClassifier(), "n_neighbors", "5"),
         (NearestCentroid(), "metric", {}),
-    ],
-)
-def test_a_parameter_of_another_type_is_refused(estimator, name, value):
-    estimator.fit(X, Y)
-    setattr(estimator, name, value)
-    assert type(estimator).__name__ in refusal_of(estimator)
-
-
-@pytest.mark.parametrize(
-    ("estimator", "name", "value"),
-    [
         (SVC(), "n_features_in_", "4"),
         (SVC(), "n_features_in_", None),
         (SVC(), "_gamma", 1e300),
@@ -84,7 +68,7 @@ def test_a_parameter_of_another_type_is_refused(estimator, name, value):
         (KNeighborsClassifier(), "effective_metric_", np.zeros(3)),
     ],
 )
-def test_a_fitted_attribute_of_another_type_is_refused(estimator, name, value):
+def test_a_parameter_or_attribute_of_another_type_is_refused(estimator, name, value):
     estimator.fit(X, Y)
     setattr(estimator, name, value)
     assert type(estimator).__name__ in refusal_of(estimator)
@@ -119,51 +103,14 @@ def test_a_gamma_whose_square_overflows_is_refused():
         from_reference(reference, X, "none", ("a", "b", "c"))
 
 
-HEADERS = {
-    "an open bracket": b"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 4",
-    "an open text": b"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 4), '''",
-    "an odd escape": b"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 4), '\\d': 1}",
-    "an odd number": b"{'descr': '<f4', 'fortran_order': False, 'shape': (2if 1else 2, 4)}",
-    "a number of 5,000 digits": b"{'descr': '<f4', 'shape': (" + b"9" * 5_000 + b",)}",
-}
-
-
-@contextmanager
-def no_warnings():
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield
-    assert [str(warning.message) for warning in caught] == []
-
-
-def npy(header):
-    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(32)
-
-
-@pytest.mark.parametrize("case", HEADERS)
-def test_a_damaged_header_is_refused(tmp_path, case):
+def test_a_damaged_header_is_refused(tmp_path):
     for name, shape in (("W", (4, 2)), ("B", (2, 3)), ("Z", (3, 3)), ("gamma", ())):
         np.save(tmp_path / f"{name}.npy", np.ones(shape, np.float32))
     read_reference_model(tmp_path)
-    (tmp_path / "B.npy").write_bytes(npy(HEADERS[case]))
-    with (
-        no_warnings(),
-        refused_by("datasets.archive"),
-    ):
+    whole = (tmp_path / "B.npy").read_bytes()
+    (tmp_path / "B.npy").write_bytes(whole.replace(b"(2, 3)", b"(2, 3 "))
+    with refused_by("datasets.archive"):
         read_reference_model(tmp_path)
-
-
-@pytest.mark.parametrize("case", HEADERS)
-def test_a_damaged_header_in_an_archive_is_refused(tmp_path, case):
-    path = tmp_path / "arrays.npz"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("B.npy", npy(HEADERS[case]))
-    with (
-        no_warnings(),
-        ArrayArchive(path, limit_bytes=10**6) as archive,
-        refused_by("datasets.archive"),
-    ):
-        archive.read("B")
 
 
 @pytest.mark.parametrize("kind", [DecisionTreeClassifier, RandomForestClassifier])

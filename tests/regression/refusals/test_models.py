@@ -62,17 +62,13 @@ def test_a_gamma_that_overflows_or_vanishes_is_refused(changed, gamma):
     refuses(run("inspect", path), "gamma", "chain.stored")
 
 
-@pytest.mark.parametrize("scale", [1e31, -1e38, 1e300])
-def test_an_extreme_scale_is_refused(changed, scale):
-    model = random_model()
-    path = changed(model, normalizer_scale=np.full(model.n_inputs, scale))
-    refuses(run("inspect", path), "normalizer_scale of feature 0")
-
-
-def test_an_extreme_offset_is_refused(changed):
-    model = random_model()
-    path = changed(model, normalizer_offset=np.full(model.n_inputs, 1e300))
-    refuses(run("inspect", path), "normalizer_offset of feature 0")
+@pytest.mark.parametrize(
+    ("name", "value"), [("scale", 1e31), ("scale", -1e38), ("scale", 1e300), ("offset", 1e300)]
+)
+def test_an_extreme_normalizer_is_refused(changed, name, value):
+    model, array = random_model(), f"normalizer_{name}"
+    path = changed(model, **{array: np.full(model.n_inputs, value)})
+    refuses(run("inspect", path), f"{array} of feature 0")
 
 
 @pytest.mark.parametrize("background", [1e39, -1e300])
