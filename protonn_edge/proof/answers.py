@@ -68,6 +68,7 @@ class ProvenAnswers:
         self._algebra, self._sums, self._scores = algebra, algebra.sums, scores
         self._bits = model.own_stages[-1].output.bits
         self._numbers: dict[tuple[int, int], list[int]] = {}  # of sums, by scores
+        self._expanded: dict[int, SumForm] = {}  # sums, by their numbers
         best, largest, second = ranked(algebra, scores, self._bits)
         self._best = byte_of(best, 0)
         self._rule = next((each for each in model.policy.rules if each.other_answers), None)
@@ -171,9 +172,22 @@ class ProvenAnswers:
         own = self._sums.number(score)
         key = own, len(self._sums.forms)
         if key not in self._numbers:
-            forms, modulus = enumerate(self._sums.forms), 1 << self._bits
-            self._numbers[key] = [n for n, each in forms if _is_score(each, score, modulus)]
+            self._numbers[key] = [n for n in range(key[1]) if self._is_score(n, own)]
         return self._numbers[key]
+
+    def _is_score(self, number: int, score: int) -> bool:
+        """Whether a compared sum is a score: congruent, within the range of its integer."""
+        half, one, other = 1 << self._bits - 1, *(self._sums.forms[n] for n in (number, score))
+        if not all(-half <= each.low and each.high < half for each in (one, other)):
+            return False
+        return congruent(one, other, 2 * half) or congruent(
+            self._expansion(number), self._expansion(score), 2 * half
+        )
+
+    def _expansion(self, number: int) -> SumForm:
+        if number not in self._expanded:
+            self._expanded[number] = expanded(self._sums.forms[number])
+        return self._expanded[number]
 
 
 def ranked(
@@ -222,11 +236,10 @@ def equal_bytes(found: Any, wanted: Value) -> bool:
         return isinstance(found, int) and _is_always(wanted, found)
     if not isinstance(wanted, Byte):
         return isinstance(wanted, int) and _is_always(found, wanted)
-    return found.is_at(wanted.bit) and _congruent(found.form, wanted.form, 256 << wanted.bit)
-
-
-def _congruent(x: SumForm, y: SumForm, modulus: int) -> bool:
-    return congruent(x, y, modulus) or congruent(expanded(x), expanded(y), modulus)
+    x, y, modulus = found.form, wanted.form, 256 << wanted.bit
+    return found.is_at(wanted.bit) and (
+        congruent(x, y, modulus) or congruent(expanded(x), expanded(y), modulus)
+    )
 
 
 def _is_always(byte: Any, number: int) -> bool:
@@ -234,13 +247,6 @@ def _is_always(byte: Any, number: int) -> bool:
         return False
     low, high = (end >> byte.bit for end in (byte.form.low, byte.form.high))
     return bool(low == high and low & 255 == number)
-
-
-def _is_score(form: SumForm, score: SumForm, modulus: int) -> bool:
-    """Whether a form that was compared is a score: congruent, within the range of its integer."""
-    half = modulus >> 1
-    fits = all(-half <= each.low and each.high < half for each in (form, score))
-    return fits and _congruent(form, score, modulus)
 
 
 def _at_most(difference: SumForm, root: Root, mask: Any, limit: int) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from chains import numbers_of, replace
@@ -14,6 +16,7 @@ from refusals import refused_by
 from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.chain.policy import with_rules
 from protonn_edge.datasets.naming import NO_CLASS
+from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.precision.model import float_build
 from protonn_edge.policy.rejection.calibration import (
     Statistics,
@@ -77,7 +80,13 @@ def test_rates_that_cannot_be_are_refused(
 
 
 def test_the_rate_that_a_refusal_states_suffices() -> None:
-    assert rejection_for(statistics(np.arange(26) // 3), 0.1482).score > 0
+    known = statistics(np.arange(26) // 3)
+    with pytest.raises(InputError) as refusal:
+        rejection_for(known, 0.1)
+    (stated,) = re.findall(r"at least ([\d.]+) %", str(refusal.value))
+    assert rejection_for(known, float(stated) / 100).score > 0
+    with refused_by("policy.rejection.calibration"):
+        rejection_for(known, 0.99 * float(stated) / 100)
 
 
 def test_statistics_of_parts_are_those_of_all_points() -> None:

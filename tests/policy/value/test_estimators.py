@@ -70,6 +70,13 @@ def test_dates_and_times_are_refused(unit: str) -> None:
         clone(REGRESSORS["linear"]).fit(X, (1000 * y).astype(unit))
 
 
+def test_r2_of_points_to_evaluate_on_is_reported() -> None:
+    X, y = points(seed=1)
+    regressor = clone(REGRESSORS["protonn"]).fit(*points(), evaluate_on=(X, y))
+    reported = regressor.history_[-1].test_accuracy
+    assert reported == pytest.approx(regressor.score(X, y), abs=0.02)
+
+
 def test_a_gap_among_the_numbers_to_report_on_is_refused() -> None:
     X, y = points()
     with refused_by("policy.value.train"):
