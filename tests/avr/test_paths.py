@@ -352,3 +352,5 @@ def test_random_programs_stay_between_their_paths(tmp_path: Path, seed: int) -> 
     around = 4 * (1 + 4)  # the OUT that begins a span, and the call
     taken = marked_cycles(elf, spans=4) - around
     assert 4 * paths.shortest.cycles <= taken <= 4 * paths.longest.cycles
+    for path in (paths.longest, paths.shortest):
+        assert path.cycles == sum(own for _, own in path.functions.values())

@@ -331,6 +331,23 @@ def test_what_has_no_bound_is_refused_with_its_function(compile_avr, case):
     assert function in refusal_of(compile_avr(PRELUDE + code))
 
 
+@pytest.mark.parametrize("between", [0, 4096])  # bytes
+def test_a_function_that_a_known_number_points_to_is_called(compile_avr, between):
+    """The address has two bytes, of which the upper one is not 0 in a larger program."""
+    call = "ldi r30, lo8(gs(leaf)); ldi r31, hi8(gs(leaf)); icall"
+    firmware = (
+        PRELUDE
+        + "int main(void) { "
+        + assembly(call)
+        + " return 0; }"
+        + f'__attribute__((naked)) void filler(void) {{ __asm__(".space {between}"); }}'
+        + reserve("leaf", 20)
+    )
+    report = stack_of(compile_avr(firmware, "-fno-toplevel-reorder"))
+    assert report.path == ("main", "leaf")
+    assert report.bytes == CALL + CALL + 2 + 20
+
+
 def test_a_pointer_in_a_local_variable_is_unknown(compile_avr):
     firmware = f"""
         {PRELUDE}
