@@ -50,16 +50,14 @@ class ExplainedShare(Metric):
         self, integers: IntegerChain, Q: NDArray[np.uint8], actual: NDArray[Any], _: Any
     ) -> Judged:
         """Return R2 of the numbers for quantized points, whose labels are known."""
-        predicted = integers.policy.values(integers.scores(Q))
-        score = explained_share(predicted, actual) or 0.0
+        score = _r2(integers.policy.values(integers.scores(Q)), actual)
         return Judged(score, score, 1.0 - score)
 
     def fidelity(self, model: Model, X: NDArray[np.float32], y: NDArray[Any]) -> Fidelity:
         """Compare the numbers of integers with those of floats, on some points X (n, D)."""
         step = -(-len(y) // _POINTS)
         X, y = X[::step], y[::step]
-        answers = (model.predict(X), predicted_by(model, X))
-        return ValueFidelity(len(y), *(explained_share(each, y) or 0.0 for each in answers))
+        return ValueFidelity(len(y), _r2(model.predict(X), y), _r2(predicted_by(model, X), y))
 
     def finished(self, model: Model, dataset: Dataset) -> Model:
         """Return the model with its interval."""
@@ -79,6 +77,11 @@ class ValueFidelity(Fidelity):
             f"floats have {self.floats:.3f}; train with another --seed, --clip 0.02 or other sizes"
         )
         return [Notice("integers", text, warning=True)]
+
+
+def _r2(predicted: Any, actual: NDArray[Any]) -> float:
+    """Return R2 of numbers (n,); 0 without variance."""
+    return explained_share(predicted, actual) or 0.0
 
 
 def metric_for(dataset: Dataset, asked: str) -> Metric | None:
