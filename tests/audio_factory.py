@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from chains import replace
-from model_factory import random_model, scaled
+from model_factory import model_near, random_model, scaled
 
 from protonn_edge.chain.features import Features
 from protonn_edge.chain.integer_stage import run_through
 from protonn_edge.chain.model import Model
-from protonn_edge.chain.statistics import InputStatistics, Normalizer
+from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.features.audio.clips import audio_features
 from protonn_edge.features.audio.frames import BandPass, Frames, mel_bands
 
@@ -69,18 +68,5 @@ def random_audio_model(stage: Features, seed: int = 0) -> Model:
     """Return a float model of clips, else as `random_model` makes one."""
     model = random_model(seed, features=stage.n_outputs, projections=10, prototypes=20)
     features = run_through(stage.stages, random_clips(seed, 60, stage)).astype(np.float64)
-    scale = 1.0 / np.maximum(features.std(axis=0), 1.0)
-    normalizer = Normalizer("standard", features.mean(axis=0), scale)
-    projected = normalizer.apply(features) @ model.head.projection.T.astype(np.float64)
-    chosen = projected[np.arange(model.head.n_prototypes)]
-    distances = np.linalg.norm(projected[:, None] - chosen[None, :, :], axis=2)
-    gamma = 2.5 / max(1e-9, float(np.median(distances)))
-    widest = 25.0 / max(1e-9, float(np.ptp(chosen, axis=0).max()))  # that the integers hold
-    return replace(
-        model,
-        prototypes=chosen.T.astype(np.float32),
-        gamma=min(gamma, widest),
-        normalizer=normalizer,
-        inputs=InputStatistics.of(features).of_whole_numbers(127),
-        features=stage,
-    )
+    inputs = InputStatistics.of(features).of_whole_numbers(127)
+    return model_near(model, stage, features, inputs)

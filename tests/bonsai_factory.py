@@ -5,10 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from chains import bonsai_chain, bonsai_model, kernel_chain, kernel_model
+from chains import (
+    bonsai_chain,
+    bonsai_model,
+    kernel_chain,
+    kernel_model,
+    random_parts,
+    tiny_parts,
+)
 from model_factory import parts_for, random_points
 
-from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.integer_stage import Range
 from protonn_edge.chain.model import Model
@@ -119,7 +125,7 @@ def random_kernel_chain(
 ) -> IntegerChain:
     """Return integers of a random tree that reads bytes."""
     fields = random_tree(seed, Range.of_bytes(features, maximum), **tree)
-    return kernel_chain(**fields, **_shared(features, maximum, **tree))
+    return kernel_chain(**fields, **random_parts(features, maximum, tree.get("classes", 3)))
 
 
 def random_bonsai_chain(
@@ -135,16 +141,8 @@ def random_bonsai_chain(
         multiplier=4_000,
         offset=np.full(projections, 1 << 15),
         **random_tree(seed, coordinate_range(projections), **tree),
-        **_shared(features, 63, **tree),
+        **random_parts(features, 63, tree.get("classes", 3)),
     )
-
-
-def _shared(features: int, maximum: int, classes: int = 3, **_: Any) -> dict[str, Any]:
-    return {
-        "inputs": InputQuantizer(np.zeros(features), np.full(features, 1 / maximum), maximum),
-        "score_scale": 1 / 1000,
-        "classes": tuple(f"class {label}" for label in range(classes)),
-    }
 
 
 def ends_of_range(stage: IntegerBonsaiTree) -> np.ndarray:
@@ -195,7 +193,6 @@ def tiny_kernel_chain() -> IntegerChain:
     rows = np.zeros((18, 6), np.int64)
     rows[np.arange(18), np.arange(18) % 6] = 7 * np.arange(18) - 60
     return kernel_chain(
-        inputs=InputQuantizer(zero=np.arange(6) * 0.5, step=np.full(6, 0.25), maximum=255),
         weights=rows[:9].astype(np.int8),
         weight_bias=np.arange(9) * 100 - 400,
         weight_shift=1,
@@ -205,8 +202,7 @@ def tiny_kernel_chain() -> IntegerChain:
         branches=np.array([[0, 1, 0, 0, 0, -1]], np.int8),
         branch_bias=np.array([-3]),
         table=tanh_table(1 / 32),
-        score_scale=1 / 4096,
-        classes=("still", "walking", 'a "quoted" */ name'),
+        **tiny_parts(255),
     )
 
 
@@ -214,7 +210,6 @@ def tiny_bonsai_chain() -> IntegerChain:
     """Return integers of a lone node behind 3 projections of 6 bytes, for two classes."""
     projection = [[-60, 35, 0, 7, -128, 127], [1, 2, -3, 4, -5, 6], [0, 0, 90, -90, 40, -40]]
     return bonsai_chain(
-        inputs=InputQuantizer(zero=np.arange(6) * 0.5, step=np.full(6, 0.25), maximum=63),
         projection=np.array(projection, np.int8),
         bias=np.array([600, -158, 0]),
         accumulator_bits=16,
@@ -229,6 +224,5 @@ def tiny_bonsai_chain() -> IntegerChain:
         branches=np.zeros((0, 3), np.int8),
         branch_bias=np.zeros(0, np.int64),
         table=tanh_table(1 / 32),
-        score_scale=1 / 4096,
-        classes=("still", "walking"),
+        **tiny_parts(63, 2),
     )

@@ -9,6 +9,8 @@ from functools import partial
 from operator import attrgetter
 from typing import Any, TypeVar
 
+import numpy as np
+
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.integer_stage import IntegerStage, Range, stage_names
@@ -147,6 +149,24 @@ def chain_of(head: Any, *, inputs: InputQuantizer, **fields: Any) -> IntegerChai
     numbers = {name: fields.pop(name, None) for name in PLACES[head]}
     own = stages_of(head, inputs, numbers)
     return IntegerChain(head=head, inputs=inputs, own_stages=own, **fields)
+
+
+def random_parts(features: int, maximum: int, classes: int) -> dict[str, Any]:
+    """Return what integers of random numbers have besides these; two classes may share a row."""
+    return {
+        "inputs": InputQuantizer(np.zeros(features), np.full(features, 1 / maximum), maximum),
+        "score_scale": 1 / 1000,
+        "classes": tuple(f"class {label}" for label in range(max(2, classes))),
+    }
+
+
+def tiny_parts(maximum: int, classes: int = 3) -> dict[str, Any]:
+    """Return what small models of 6 features that are written by hand have besides numbers."""
+    return {
+        "inputs": InputQuantizer(zero=np.arange(6) * 0.5, step=np.full(6, 0.25), maximum=maximum),
+        "score_scale": 1 / 4096,
+        "classes": ("still", "walking", 'a "quoted" */ name')[: max(2, classes)],
+    }
 
 
 protonn_chain = partial(chain_of, ProtoNNHead)

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from chains import dense_chain, dense_model_of
+from chains import dense_chain, dense_model_of, random_parts, tiny_parts
 from model_factory import parts_for, random_points
 
-from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.model import Model
 
@@ -60,20 +59,17 @@ def random_chain(
         weights.append(W.astype(np.int8))
         biases.append(-(255 if place else maximum) * W.sum(axis=1) // 2)
     return dense_chain(
-        inputs=InputQuantizer(np.zeros(features), np.full(features, 1 / maximum), maximum),
         weights=tuple(weights),
         biases=tuple(biases),
         accumulator_bits=tuple(bits),
         multipliers=tuple(multipliers),
-        score_scale=1 / 1000,
-        classes=tuple(f"class {label}" for label in range(max(2, rows))),
+        **random_parts(features, maximum, rows),
     )
 
 
 def tiny_chain() -> IntegerChain:
     """Return integers of 6 inputs, layers of 4 and 3 units in sums of 16 and 24 bits, 3 classes."""
     return dense_chain(
-        inputs=InputQuantizer(zero=np.arange(6) * 0.5, step=np.full(6, 0.25), maximum=63),
         weights=(
             np.array(
                 [
@@ -90,6 +86,5 @@ def tiny_chain() -> IntegerChain:
         biases=(np.array([600, -158, 0, 5]), np.array([40_000, -3, 700]), np.array([10, -20, 0])),
         accumulator_bits=(16, 24, 16),
         multipliers=(9, 200),
-        score_scale=1 / 4096,
-        classes=("still", "walking", 'a "quoted" */ name'),
+        **tiny_parts(63),
     )

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from chains import forest_chain, forest_model
+from chains import forest_chain, forest_model, random_parts, tiny_parts
 from model_factory import parts_for, random_points
 
-from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.model import Model
 from protonn_edge.kinds.forest.integers import IntegerForest
@@ -68,13 +67,11 @@ def random_chain(
     if vote:
         leaves = vote * np.eye(classes)[rng.integers(0, classes, len(leaves))]
     return forest_chain(
-        inputs=InputQuantizer(np.zeros(features), np.full(features, 1 / 255), 255),
         nodes=nodes,
         thresholds=(rng.integers(0, levels, inner) * (255 // levels)).astype(np.uint8),
         leaves=leaves.astype(np.int8),
         bias=rng.integers(-300, 300, classes),
-        score_scale=1 / 1000,
-        classes=tuple(f"class {label}" for label in range(classes)),
+        **random_parts(features, 255, classes),
     )
 
 
@@ -135,13 +132,10 @@ TINY_LEAVES = {
 
 def tiny_chain(leaves: str = "shares") -> IntegerChain:
     """Return integers of three trees, the last one a leaf, for 6 inputs and 3 classes."""
-    features = np.arange(6)
     return forest_chain(
-        inputs=InputQuantizer(zero=features * 0.5, step=np.full(6, 0.25), maximum=255),
         nodes=np.array([2, 5, LEAF, LEAF, LEAF, 0, LEAF, LEAF, LEAF]),
         thresholds=np.array([100, 0, 254], np.uint8),
         leaves=np.array(TINY_LEAVES[leaves], np.int8),
         bias=np.array([600, -158, 0]),
-        score_scale=1 / 4096,
-        classes=("still", "walking", 'a "quoted" */ name'),
+        **tiny_parts(255),
     )

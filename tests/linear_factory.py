@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from chains import linear_chain, linear_model
+from chains import linear_chain, linear_model, random_parts, tiny_parts
 from model_factory import parts_for, random_points
 
-from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.model import Model
 
@@ -46,24 +45,19 @@ def random_chain(
     weights = rng.integers(-largest, largest + 1, (rows, features))
     weights[rng.random(weights.shape) >= density] = 0
     return linear_chain(
-        inputs=InputQuantizer(np.zeros(features), np.full(features, 1 / maximum), maximum),
         weights=weights.astype(np.int8),
         bias=-maximum * weights.sum(axis=1) // 2,
         accumulator_bits=bits,
-        score_scale=1 / 1000,
-        classes=tuple(f"class {label}" for label in range(max(2, rows))),
+        **random_parts(features, maximum, rows),
     )
 
 
 def tiny_chain(rows: int = 3) -> IntegerChain:
     """Return integers of 6 inputs, with `rows` of 24 bits each: 3 classes, or 2 of one row."""
-    features = np.arange(6)
     weights = [[-60, 35, 0, 7, -128, 127], [1, 2, -3, 4, -5, 6], [0, 0, 90, -90, 40, -40]]
     return linear_chain(
-        inputs=InputQuantizer(zero=features * 0.5, step=np.full(6, 0.25), maximum=63),
         weights=np.array(weights[:rows], np.int8),
         bias=np.array([600, -158, 40_000][:rows], np.int64),
         accumulator_bits=24,
-        score_scale=1 / 4096,
-        classes=("still", "walking", 'a "quoted" */ name')[: max(2, rows)],
+        **tiny_parts(63, rows),
     )

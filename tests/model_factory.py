@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from chains import numbers_of, protonn_chain, protonn_model, replace
+from chains import numbers_of, protonn_chain, protonn_model, replace, tiny_parts
 
 from protonn_edge.chain.features import Features
 from protonn_edge.chain.input_quantizer import InputQuantizer
@@ -111,27 +111,11 @@ def random_gradients_model(stage: Features, seed: int = 0, **sizes: float) -> Mo
 
 
 def _model_of_features(
-    stage: Features,
-    features: np.ndarray,
-    inputs: InputStatistics,
-    seed: int,
-    **sizes: float,
+    stage: Features, features: np.ndarray, inputs: InputStatistics, seed: int, **sizes: float
 ) -> Model:
-    rng = np.random.default_rng(seed)
     model = random_model(seed, features=stage.n_outputs, **sizes)
-    scale = 1.0 / np.maximum(features.std(axis=0), 1.0)
-    normalizer = Normalizer("standard", features.mean(axis=0), scale)
-    projected = normalizer.apply(features) @ model.head.projection.T.astype(np.float64)
-    chosen = projected[rng.integers(0, len(projected), model.head.n_prototypes)]
-    distances = np.linalg.norm(projected[:, None] - chosen[None, :, :], axis=2)
-    return replace(
-        model,
-        prototypes=chosen.T.astype(np.float32),
-        gamma=sizes.get("gamma_numerator", 2.5) / float(np.median(distances)),
-        normalizer=normalizer,
-        inputs=inputs,
-        features=stage,
-    )
+    rows = np.random.default_rng(seed).integers(0, len(features), model.head.n_prototypes)
+    return model_near(model, stage, features, inputs, rows, **sizes)
 
 
 def plain_model() -> Model:
@@ -161,9 +145,7 @@ def random_inputs(seed: int, n: int, model: IntegerChain) -> np.ndarray:
 
 def tiny_integer_model() -> IntegerChain:
     """Return an integer model of 6 features, 3 projections, 4 prototypes and 3 classes."""
-    features = np.arange(6)
     return protonn_chain(
-        inputs=InputQuantizer(zero=features * 0.5, step=np.full(6, 0.25), maximum=63),
         projection=np.array(
             [[-60, 35, 0, 7, -128, 127], [1, 2, -3, 4, -5, 6], [0, 0, 90, -90, 40, -40]], np.int8
         ),
@@ -175,8 +157,7 @@ def tiny_integer_model() -> IntegerChain:
         distance_shift=4,
         table=exponential_table(),
         labels=np.array([[127, -3, 0, 9], [-20, 110, 5, -9], [0, 1, 127, -127]], np.int8),
-        score_scale=1 / 32385,
-        classes=("still", "walking", 'a "quoted" */ name'),
+        **{**tiny_parts(63), "score_scale": 1 / 32385},
     )
 
 
@@ -286,19 +267,33 @@ def random_window_model(stage: Features, seed: int = 0, **sizes: float) -> Model
     windows = random_windows(seed, 100, stage).reshape(-1, stage.points.shape[1])
     windows = stage.points.scale.zero + stage.points.scale.step * windows
     features = stage.apply(windows.reshape(100, -1))
+    return model_near(model, stage, features, InputStatistics.of(features), **sizes)
+
+
+def model_near(
+    model: Model,
+    stage: Features,
+    features: np.ndarray,
+    inputs: InputStatistics,
+    rows: np.ndarray | None = None,
+    gamma_numerator: float = 2.5,
+    **_: float,
+) -> Model:
+    """Return a model whose prototypes are some of the features (n, D), by default the first."""
     scale = 1.0 / np.maximum(features.std(axis=0), 1.0)
     normalizer = Normalizer("standard", features.mean(axis=0), scale)
     projected = normalizer.apply(features) @ model.head.projection.T.astype(np.float64)
-    chosen = projected[np.arange(model.head.n_prototypes) % len(projected)]
+    first = np.arange(model.head.n_prototypes) % len(projected)
+    chosen = projected[first if rows is None else rows]
     distances = np.linalg.norm(projected[:, None] - chosen[None, :, :], axis=2)
-    gamma = sizes.get("gamma_numerator", 2.5) / max(1e-9, float(np.median(distances)))
+    gamma = gamma_numerator / max(1e-9, float(np.median(distances)))
     widest = 25.0 / max(1e-9, float(np.ptp(chosen, axis=0).max()))  # that the integers hold
     return replace(
         model,
         prototypes=chosen.T.astype(np.float32),
         gamma=min(gamma, widest),
         normalizer=normalizer,
-        inputs=InputStatistics.of(features),
+        inputs=inputs,
         features=stage,
     )
 

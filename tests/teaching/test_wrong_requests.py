@@ -3,35 +3,23 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
 
-import numpy as np
 import pytest
-from chains import replace
-from model_factory import random_inputs, random_model
+from teaching.test_device import Q, uno
 
-from protonn_edge.boards import load_board
 from protonn_edge.device import protocol
 from protonn_edge.device.session import Session
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed
-from protonn_edge.projects.project import trial_build
-from protonn_edge.quantization import quantize
 from protonn_edge.teaching import messages
 from protonn_edge.teaching import session as teaching
 
-FLOATS = replace(random_model(projections=3, features=6, classes=3), teachable=4)
-
-
-@pytest.fixture(scope="module")
-def uno() -> Iterator[EmulatedUno]:
-    with trial_build(FLOATS, load_board("uno")) as trial, EmulatedUno(trial.elf) as board:
-        yield board
+__all__ = ["uno"]
 
 
 def taught(session: Session) -> None:
     """Teach two examples, of the classes 0 and 1."""
-    for label, features in enumerate(np.asarray(random_inputs(0, 2, quantize(FLOATS)))):
+    for label, features in enumerate(Q[:2]):
         session.predict(features)
         teaching.learn(session, label)
 
