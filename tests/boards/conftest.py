@@ -1,4 +1,4 @@
-"""A small model of the digits, and 100 of their test points."""
+"""A small model of the digits, 100 of their test points, and a random model."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from model_factory import random_model
 
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.model import Model
@@ -44,3 +45,9 @@ def digits(tmp_path_factory: pytest.TempPathFactory) -> Digits:
     names = ",".join(["label", *(f"pixel{i}" for i in range(X.shape[1]))])
     (folder / "test.csv").write_text("\n".join([names, *rows]) + "\n")
     return Digits(folder, load_model(folder / "model.npz"), X)
+
+
+@pytest.fixture
+def model_file(tmp_path: Path) -> Path:
+    save_model(random_model(), tmp_path / "model.npz")
+    return tmp_path / "model.npz"

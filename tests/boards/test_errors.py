@@ -17,12 +17,6 @@ def error_of(*arguments: object, exit_code: int = 2) -> str:
     return refusal(run(*arguments), exit_code)
 
 
-@pytest.fixture
-def model_file(tmp_path):
-    save_model(random_model(), tmp_path / "model.npz")
-    return tmp_path / "model.npz"
-
-
 def test_only_some_boards_have_a_bootloader_to_upload_to():
     line = error_of("emulate", "--bootloader", "--board", "mega2560")
     assert (

@@ -24,12 +24,6 @@ from protonn_edge.extensions import parts_of
 NAMES = sorted({*export_board_names()} - {*board_names()})
 
 
-@pytest.fixture
-def model_file(tmp_path):
-    save_model(random_model(), tmp_path / "model.npz")
-    return tmp_path / "model.npz"
-
-
 def test_they_are_these():
     assert NAMES == ["esp32", "esp32-c3", "microbit", "nano-every", "nano33ble", "pico", "uno-r4"]
     assert {load_export_board(name).cpu.family for name in NAMES} == {

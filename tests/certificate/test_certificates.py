@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from avr_programs import compile_text
-from avr_tools import AVR_GCC, skip_without
+from avr_tools import needs_avr_gcc
 from command_line import refusal, run, run_json, succeed
 from model_factory import plain_model
 from refusals import refuses
@@ -26,7 +26,7 @@ from protonn_edge.export.folder import LIVE, write_folder
 from protonn_edge.projects.folder import Project
 from protonn_edge.projects.project import build
 
-pytestmark = pytest.mark.usefixtures("_tools")
+pytestmark = needs_avr_gcc
 
 SKETCH = """
 #include <stdint.h>
@@ -44,11 +44,6 @@ static shape_input_t features[SHAPE_FEATURES];
 volatile uint8_t answer;
 int main(void) { answer = shape_predict(features) + shape_scores()[0]; for (;;) {} }
 """
-
-
-@pytest.fixture(scope="module")
-def _tools() -> None:
-    skip_without(*AVR_GCC)
 
 
 @pytest.fixture(scope="module")

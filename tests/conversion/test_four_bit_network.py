@@ -70,15 +70,14 @@ def test_scores_are_those_of_the_formula() -> None:
     assert model.activity is not None
 
 
-def test_weights_that_fit_no_byte_are_refused() -> None:
-    network = random_network() | {"conv2_shifts": np.array([5, 4], np.int16)}
-    with pytest.raises(
-        InputError, match="'conv2_weights' reaches 256 in magnitude .* a signed byte"
-    ):
-        convolutional_network(network, np.zeros((2, 144), np.uint8), 12, CLASSES)
-
-
-def test_sums_that_lose_too_many_bits_are_refused() -> None:
-    network = random_network() | {"conv1_shifts": np.array([0, 8], np.int16)}
-    with pytest.raises(InputError, match="'conv1_shifts' is 8, but must be 0 to 7"):
+@pytest.mark.parametrize(
+    ("name", "shifts", "words"),
+    [
+        ("conv2_shifts", [5, 4], "'conv2_weights' reaches 256 in magnitude .* a signed byte"),
+        ("conv1_shifts", [0, 8], "'conv1_shifts' is 8, but must be 0 to 7"),
+    ],
+)
+def test_shifts_that_lose_bits_are_refused(name: str, shifts: list[int], words: str) -> None:
+    network = random_network() | {name: np.array(shifts, np.int16)}
+    with pytest.raises(InputError, match=words):
         convolutional_network(network, np.zeros((2, 144), np.uint8), 12, CLASSES)

@@ -404,9 +404,10 @@ def test_no_other_file_is_read(tmp_path: Path):
         from_network(path, numbers(9, 4))
 
 
-def test_sizes_are_checked_before_arrays_are_made():
+@pytest.mark.parametrize("sizes", [[2**40, 2**20], [2] * 200_000])
+def test_sizes_are_checked_before_arrays_are_made(sizes: list[int]):
     model = onnx.ModelProto.FromString(perceptron([numbers(4, 4)], [numbers(4)]))
-    model.graph.initializer[0].dims[:] = [2**40, 2**20]
+    model.graph.initializer[0].dims[:] = sizes
     with refused_by("features.convolution.convert.onnx_file"):
         from_network(model.SerializeToString(), numbers(9, 4))
 

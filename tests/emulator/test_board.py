@@ -194,23 +194,11 @@ with EmulatedUno(Path(sys.argv[1])) as uno:
     assert eventually(has_ended)
 
 
-def test_a_chip_that_simavr_does_not_know_is_refused(compile_firmware):
-    other = dataclasses.replace(load_board("uno"), name="other", mcu="atmega9999")
+@pytest.mark.parametrize("without", [{"mcu": "atmega9999"}, {"serial": "usart1"}])
+def test_a_chip_that_simavr_does_not_know_is_refused(compile_firmware, without):
+    other = dataclasses.replace(load_board("uno"), name="other", **without)
     elf = compile_firmware("int main(void) { for (;;) {} }")
-    with (
-        refused_by("emulator.board"),
-        EmulatedUno(elf, board=other),
-    ):
-        pass
-
-
-def test_a_chip_without_the_serial_line_is_refused(compile_firmware):
-    other = dataclasses.replace(load_board("uno"), name="other", serial="usart1")
-    elf = compile_firmware("int main(void) { for (;;) {} }")
-    with (
-        refused_by("emulator.board"),
-        EmulatedUno(elf, board=other),
-    ):
+    with refused_by("emulator.board"), EmulatedUno(elf, board=other):
         pass
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from avr_programs import compile_text
-from avr_tools import EMULATED_AVR, skip_without
+from avr_tools import needs_emulated_avr
 from call_meter import measured_calls
 from chains import replace as with_numbers
 from generated_programs import write_c
@@ -22,7 +22,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.errors import CheckFailed
 from protonn_edge.quantization import quantize
 
-pytestmark = pytest.mark.usefixtures("_tools")
+pytestmark = needs_emulated_avr
 
 HEAD = """
 #include "pnn_model.h"
@@ -33,11 +33,6 @@ static volatile uint8_t answer, wanted;
 static pnn_input_t x[PNN_FEATURES];
 """
 CYCLES = 300_000
-
-
-@pytest.fixture(scope="module")
-def _tools() -> None:
-    skip_without(*EMULATED_AVR)
 
 
 def sketch(folder: Path, model: Model, functions: str, loop: str, flags: str = "-O2") -> Path:

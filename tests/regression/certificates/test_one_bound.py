@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-from avr_tools import EMULATED_AVR, skip_without
+from avr_tools import needs_emulated_avr
 from command_line import run, run_json
 from model_factory import plain_model
 
 from protonn_edge.chain.file import save_model
 
-
-@pytest.fixture(autouse=True)
-def _tools() -> None:
-    skip_without(*EMULATED_AVR)
+pytestmark = needs_emulated_avr
 
 
 def test_build_certify_and_python_name_the_same_bound(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from avr_programs import compile_text
-from avr_tools import AVR_GCC, skip_without
+from avr_tools import needs_avr_gcc
 from command_line import refusal, run, run_json
 from model_factory import plain_model
 from refusals import refused_by, refuses
@@ -26,7 +26,7 @@ from protonn_edge.export.exporting import export
 from protonn_edge.projects.folder import Project
 from protonn_edge.projects.project import build
 
-pytestmark = pytest.mark.usefixtures("_tools")
+pytestmark = needs_avr_gcc
 
 PROGRAM = """
 #include <stdint.h>
@@ -46,11 +46,6 @@ TABLE = """__asm__(".global hidden\\nhidden: rcall pnn_predict\\nret\\n"
     ".section .progmem.gcc_sw_table,\\"ax\\",@progbits\\n.L9: .word gs(hidden)\\n.text");"""
 JUMP = """__asm__ volatile("ldi r30, lo8(gs(.L9))\\n ldi r31, hi8(gs(.L9))\\n"
     "rjmp __tablejump2__" ::: "r30", "r31");"""
-
-
-@pytest.fixture(scope="module")
-def _tools() -> None:
-    skip_without(*AVR_GCC)
 
 
 def certified(folder: Path, body: str, before: str = "", flags: str = "-O1") -> dict[str, Claim]:
