@@ -87,6 +87,7 @@ class LinkedProgram:
     compilers: tuple[str, ...]  # the compilers named in its object files
     variables: tuple[Variable, ...] = ()  # those with a value at the start
     kept: tuple[Variable, ...] = ()  # those that keep what is there
+    chip: str = ""  # that of `-mmcu`, if the C library's start-up code names it
 
     @cached_property
     def names(self) -> Names:
@@ -260,6 +261,7 @@ def _program(path: Path, contents: bytes) -> LinkedProgram:
             compilers=_compilers(elf),
             variables=tuple(_variables(elf, kept=False)),
             kept=tuple(_variables(elf, kept=True)),
+            chip=_chip(elf),
         )
 
     return _parsed(path, read, contents)
@@ -411,6 +413,12 @@ def _compilers(elf: ELFFile) -> tuple[str, ...]:
     section = elf.get_section_by_name(".comment")
     texts = section.data().decode("ascii", "replace").split("\0") if section else []
     return tuple(sorted(map(_printable, filter(None, texts))))
+
+
+def _chip(elf: ELFFile) -> str:
+    section = elf.get_section_by_name(".note.gnu.avr.deviceinfo")
+    name = section and re.search(rb"\0(at[a-z0-9]+)\0", section.data())
+    return name[1].decode() if name else ""
 
 
 def _printable(text: str) -> str:

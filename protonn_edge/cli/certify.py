@@ -16,7 +16,7 @@ from protonn_edge.certificate.program import certify_program
 from protonn_edge.certificate.project import certify_project
 from protonn_edge.cli.command import Output, option, options_of
 from protonn_edge.cli.options import PATH
-from protonn_edge.cli.paths import OutputFile, check_there
+from protonn_edge.cli.paths import CERTIFICATE, REPORT, OutputFile, check_there
 from protonn_edge.errors import CheckFailed, InputError, unneeded
 from protonn_edge.evaluation.terminal import row_table
 from protonn_edge.export.certificate import certify_library, is_library
@@ -50,7 +50,7 @@ class CertificateOptions:
     output: tuple[Path, ...] = option(
         "For a build: write the certificate as JSON or, with a name that ends in .html, as a page; "
         "repeatable.",
-        OutputFile(dir_okay=False),
+        OutputFile(CERTIFICATE, REPORT, dir_okay=False),
         multiple=True,
     )
     earlier: Path | None = option(

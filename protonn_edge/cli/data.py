@@ -8,7 +8,7 @@ from typing import Any
 
 from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
 from protonn_edge.cli.options import PATH
-from protonn_edge.cli.paths import OutputFile
+from protonn_edge.cli.paths import REPORT, OutputFile
 from protonn_edge.cli.tables import TABLE, ReadingCommand
 from protonn_edge.datasets import Dataset, Notice, TableOptions, load_dataset
 from protonn_edge.datasets.naming import channel_names, quoted
@@ -43,7 +43,7 @@ _COLUMNS_SHOWN = 100
 def data_command(
     data: Path = argument(PATH, metavar="FILE"),
     html: Path | None = option(
-        "Write an HTML page with plots of the data.", OutputFile(dir_okay=False)
+        "Write an HTML page with plots of the data.", OutputFile(REPORT, dir_okay=False)
     ),
     table: TableOptions = TABLE,
     out: Output = OUTPUT,

@@ -211,7 +211,7 @@ PROJECT = option(
     flag="--project",
     default=Path(),
 )
-MODEL_OUTPUT = option("The model file (.npz).", OutputFile(), required=True)
+MODEL_OUTPUT = option("The model file (.npz).", OutputFile(MODEL), required=True)
 
 
 def _board_option(names: Sequence[str], *, of_project: bool = False) -> Any:

@@ -3,12 +3,14 @@
 A command declares a file that it writes as an `OutputFile`, and one that it reads as an `InputFile`
 of a kind. `check_paths`, which every command calls first, refuses an output that is also an input,
 under any name, two outputs that are the same file, and an input that is recognized as a file of
-another kind. An option ``-o`` is an output even if it is not declared.
+another kind. Where an output is, there may be an earlier one, but no file of another kind, which
+would be lost. An option ``-o`` is an output even if it is not declared.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -25,6 +27,8 @@ from protonn_edge.system.files import check_file
 
 _HEAD_BYTES = 4096
 _LIMIT_BYTES = 1 << 30
+_LINE_BYTES = 1 << 20  # of the names of columns
+_CONTROL = re.compile(rb"[\0-\x08]")  # characters of no text
 PREDICTED = {
     "class": "predicted_class",
     "value": "predicted_value",
@@ -76,13 +80,19 @@ def _head(path: Path) -> bytes:
         return stream.read(_HEAD_BYTES)
 
 
+def _first_line(path: Path) -> bytes:
+    with path.open("rb") as stream:
+        return stream.readline(_LINE_BYTES)
+
+
 def _begins(mark: str) -> Callable[[Path], bool]:
     return lambda path: _head(path).startswith(mark.encode())
 
 
 def _is_table(path: Path) -> bool:
     first, _, rest = _head(path).partition(b"\n")
-    return b"\0" not in first + rest and any(mark in first for mark in (b",", b";", b"\t"))
+    is_text = not _CONTROL.search(first + rest)
+    return is_text and any(mark in first for mark in (b",", b";", b"\t"))
 
 
 MODEL = FileKind(
@@ -103,12 +113,17 @@ RESULTS = FileKind(
 )
 CERTIFICATE = FileKind("a certificate", _has_key("claims"))
 TABLE = FileKind("a table", _is_table)
+ANSWERS = FileKind(
+    "a table of answers",
+    lambda path: any(name.encode() in _first_line(path) for name in PREDICTED.values()),
+)
 _NO_POINTS = (MODEL, RESULTS, REPORT, CERTIFICATE)
 LABELLED = FileKind(
     "a table, or another file of points",
     lambda path: not any(kind.includes(path) for kind in _NO_POINTS),
 )
 _RECOGNIZED = (*_NO_POINTS, WINDOWS, RECORDING, TABLE)
+_KEPT = (*_RECOGNIZED, FileKind("a file of arrays", lambda path: bool(_arrays(path))))
 
 
 class GivenPath(click.Path):
@@ -125,7 +140,11 @@ class GivenPath(click.Path):
 
 
 class OutputFile(GivenPath):
-    """The path of a file that a command writes."""
+    """The path of a file that a command writes, of one of these kinds, if it replaces files."""
+
+    def __init__(self, *replaced: FileKind, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.replaced = replaced
 
 
 class InputFile(GivenPath):
@@ -141,6 +160,7 @@ class NameOrPath(click.types.StringParamType):
 
 
 _Named = tuple[str, Path, FileKind | None]  # an option or an argument, its path, and its kind
+_Written = tuple[str, Path, tuple[FileKind, ...]]
 
 
 def check_paths(command: click.Command, values: dict[str, Any]) -> None:
@@ -148,8 +168,9 @@ def check_paths(command: click.Command, values: dict[str, Any]) -> None:
     read, written = _paths_of(command.params, values)
     for each in read:
         _check_kind(each, read)
-    for number, (option, output, _) in enumerate(written):
+    for number, (option, output, replaced) in enumerate(written):
         _check_is_regular(output, option)
+        _check_replaced(output, option, replaced)
         for other, path, _ in read:
             if _is_same_file(output, path):
                 raise InputError(
@@ -210,6 +231,18 @@ def _check_is_regular(path: Path, option: str) -> None:
         )
 
 
+def _check_replaced(path: Path, option: str, replaced: tuple[FileKind, ...]) -> None:
+    """Refuse to replace a file of another kind, which may be the only copy."""
+    if not replaced or not _is_content(path) or any(kind.includes(path) for kind in replaced):
+        return
+    found = next((kind for kind in _KEPT if kind.includes(path)), None)
+    if found is not None:
+        raise InputError(
+            f"{option} is {path}, which is {found.name} and would be overwritten; choose another "
+            f"file with {option}, or delete this one first"
+        )
+
+
 def shown_name(parameter: click.Parameter) -> str:
     """Return the name of a parameter in messages: an option, or an argument as in the help."""
     if isinstance(parameter, click.Argument):
@@ -219,10 +252,10 @@ def shown_name(parameter: click.Parameter) -> str:
 
 def _paths_of(
     parameters: Iterable[click.Parameter], values: dict[str, Any]
-) -> tuple[list[_Named], list[_Named]]:
+) -> tuple[list[_Named], list[_Written]]:
     """Return the paths that are read, and those that are written."""
     read: list[_Named] = []
-    written: list[_Named] = []
+    written: list[_Written] = []
     for parameter in parameters:
         is_output = isinstance(parameter.type, OutputFile) or "-o" in parameter.opts
         if not is_output and not isinstance(parameter.type, click.Path | NameOrPath):
@@ -230,10 +263,15 @@ def _paths_of(
         value = values.get(str(parameter.name))
         option = shown_name(parameter)
         kind = getattr(parameter.type, "kind", None)
+        replaced = getattr(parameter.type, "replaced", ())
         for each in value if isinstance(value, tuple) else (value,):
             is_name = isinstance(parameter.type, NameOrPath) and not Path(str(each)).is_file()
-            if each is not None and not is_name:
-                (written if is_output else read).append((option, Path(each), kind))
+            if each is None or is_name:
+                continue
+            if is_output:
+                written.append((option, Path(each), replaced))
+            else:
+                read.append((option, Path(each), kind))
     return read, written
 
 
@@ -256,7 +294,7 @@ def check_output(path: Path) -> None:
         raise InputError(
             f"{path} is a folder; name the model file, for example {path / 'model.npz'}"
         )
-    check_is_npz(path, "the model file")
+    check_ending(path, "the model file")
     there = next(parent for parent in path.absolute().parents if parent.exists())
     if not there.is_dir() or not os.access(there, os.W_OK):
         raise InputError(
@@ -264,7 +302,7 @@ def check_output(path: Path) -> None:
         )
 
 
-def check_is_npz(path: Path, what: str) -> None:
-    """Refuse another name of a file of arrays that is to be written."""
-    if path.suffix != ".npz":
-        raise InputError(f"{what} is called {path.name!r}; its name must end in .npz")
+def check_ending(path: Path, what: str, ending: str = ".npz") -> None:
+    """Refuse another name of a file that is to be written: its readers would refuse it, too."""
+    if path.suffix != ending:
+        raise InputError(f"{what} is called {path.name!r}; its name must end in {ending}")

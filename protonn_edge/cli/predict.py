@@ -16,7 +16,7 @@ from protonn_edge.chain.model import Model, why_clamped
 from protonn_edge.chain.policy import Policy
 from protonn_edge.cli.command import OUTPUT, Output, additions, command, option
 from protonn_edge.cli.options import MODEL_FILE, POINTS
-from protonn_edge.cli.paths import PREDICTED, OutputFile
+from protonn_edge.cli.paths import ANSWERS, PREDICTED, OutputFile
 from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.datasets import TableOptions
 from protonn_edge.datasets.images import has_images, image_names
@@ -48,7 +48,7 @@ def predict_command(
     output: Path | None = option(
         "Write a table (.csv): the columns of DATA, the predicted class and, if known, how certain "
         "it is.  [default: print the classes]",
-        OutputFile(),
+        OutputFile(ANSWERS),
     ),
     unit: str | None = option(
         "The unit of the training data, if the model does not state it, such as m/s^2, for DATA "

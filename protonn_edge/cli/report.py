@@ -26,7 +26,7 @@ from protonn_edge.cli.options import (
     power_draw,
     shape,
 )
-from protonn_edge.cli.paths import RESULTS, InputFile, OutputFile
+from protonn_edge.cli.paths import REPORT, RESULTS, InputFile, OutputFile
 from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import InputError
@@ -111,7 +111,9 @@ def report_command(
         ),
         default=(content.Battery.watt_hours, {}),
     ),
-    output: Path = option("The report.", OutputFile(dir_okay=False), shown=Path("report.html")),
+    output: Path = option(
+        "The report.", OutputFile(REPORT, dir_okay=False), shown=Path("report.html")
+    ),
     open_it: bool = option("Open the report in the browser.", flag="--open", is_flag=True),
     table: TableOptions = TABLE,
     out: Output = OUTPUT,

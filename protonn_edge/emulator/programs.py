@@ -155,11 +155,18 @@ def empty_image(flash_bytes: int = FLASH_BYTES) -> FlashImage:
 def load_image(path: Path, flash_bytes: int = FLASH_BYTES, mcu: str = "atmega328p") -> FlashImage:
     """Read an ELF or an Intel HEX file for a chip, by default an ATmega328P.
 
-    Raises `InputError` if it is neither, damaged, for another processor, or too large.
+    Raises `InputError` if it is neither, damaged, for another chip, or too large.
     """
     content = read_file(path, limit_bytes=_FILE_LIMIT_BYTES, remedy="build the firmware first")
     if content.startswith(b"\x7fELF"):
         program = read_program(path)
+        # Letters at the end stand for other voltages or packages of a chip.
+        if program.chip and program.chip.rstrip("abp") != mcu.rstrip("abp"):
+            raise InvalidValue(
+                str(path),
+                f"compiled for an {program.chip}, not for an {mcu}",
+                "give the firmware of this board, or name its board with --board",
+            )
         flash = _placed([(0, program.code)], path, flash_bytes, mcu)
         return FlashImage(flash, program.data_end, program.symbols)
     if content.lstrip().startswith(b":"):

@@ -159,13 +159,8 @@ class Project:
         """
         model = self.model()
         written = read_plan(self.folder / _PLAN)
-        if board is not None and written.core not in (board.core, None):
-            chip = EVERY_CORE[written.core].chip
-            raise InvalidValue(
-                self.folder.absolute(),
-                f"built for {chip}, whose code does not run on {board.name}",
-                f"build the project again for {board.name}, or choose another board with --board",
-            )
+        if board is not None:
+            self.check_core(written.core, board)
         reference = quantization.quantize(model)
         for choice, form_of in brought("device model").values():
             if choice in written.choices.values():
@@ -175,6 +170,15 @@ class Project:
             raise not_as_written(self.folder / _PLAN)
         self._check_generated(reference, plan)
         return reference, plan
+
+    def check_core(self, core: str | None, board: Board) -> None:
+        """Raise `InputError` if a plan for this kind of chip cannot run on a board."""
+        if core not in (board.core, None):
+            raise InvalidValue(
+                self.folder.absolute(),
+                f"built for {EVERY_CORE[core].chip}, whose code does not run on {board.name}",
+                f"build the project again for {board.name}, or choose another board with --board",
+            )
 
     def is_of(self, reference: IntegerChain) -> bool:
         """Whether the folder's model gives exactly this reference, with any plan."""

@@ -87,6 +87,9 @@ def gather(
     generated = [(project, *project.generated()) for project in projects if project.built]
     model_hash = reference.model_sha256
     built = [(project, plan) for project, of, plan in generated if of.model_sha256 == model_hash]
+    cores = [None if plan.core is None else plan.core.name for _, plan in built]
+    if built and not {board.core, None} & {*cores}:
+        built[0][0].check_core(cores[0], board)
     _check_cycles(path, results, built, board)
     firmware = _firmware_of(model, reference, built, board)
     if points is not None:

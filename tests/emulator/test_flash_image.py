@@ -57,6 +57,14 @@ def test_elf_and_hex_of_one_firmware_give_one_image(compile_firmware, tmp_path):
     assert load_image(image).symbols == ()
 
 
+def test_firmware_of_another_chip_is_refused(compile_firmware):
+    """An Uno's firmware ran on the emulated Mega, whose ports are elsewhere, without a word."""
+    elf = compile_firmware(FIRMWARE)
+    with refused_by("emulator.programs"):
+        load_image(elf, 0x40000, "atmega2560")
+    assert load_image(elf, mcu="atmega328").flash == load_image(elf).flash
+
+
 def test_the_map_of_an_elf_file(compile_firmware):
     elf = compile_firmware(FIRMWARE)
     program = load_image(elf)

@@ -95,6 +95,11 @@ def test_a_folder_without_a_logger_is_refused(tmp_path: Path) -> None:
     refuses(run("record", "-o", tmp_path / "r.csv", *words), "sensors.commands.source")
 
 
+def test_a_name_that_no_command_reads_is_refused(tmp_path: Path) -> None:
+    words = ["--label", "x", "--seconds", 1, "--takes", 1, "--emulate"]
+    refuses(run("record", "-o", tmp_path / "r.npz", *words), "cli.paths")
+
+
 def test_another_file_is_not_appended_to(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_text("label,a,b\nx,1,2\n")

@@ -89,6 +89,13 @@ def test_beside_a_project_the_results_are_enough(folder, tmp_path):
 
 
 @needs_emulated_avr
+def test_results_of_another_chip_are_refused(folder, tmp_path):
+    """The page had the results of an Uno and the memory of a Mega."""
+    refused = report(folder / "results.csv", "--board", "mega2560", "-o", tmp_path / "r.html")
+    assert_one_sentence(refused, "does not run on mega2560")
+
+
+@needs_emulated_avr
 def test_a_model_alone_is_built_and_the_points_show_mistakes(folder, tmp_path, monkeypatch):
     shutil.copy(folder / "results.csv", tmp_path)
     monkeypatch.chdir(tmp_path)

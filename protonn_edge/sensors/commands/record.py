@@ -18,7 +18,7 @@ from protonn_edge.boards import load_board
 from protonn_edge.cli.command import OUTPUT, Output, command, is_terminal, option
 from protonn_edge.cli.keys import Keys
 from protonn_edge.cli.options import BOARD, FOLDER, FiniteRange, baud_rate
-from protonn_edge.cli.paths import OutputFile
+from protonn_edge.cli.paths import OutputFile, check_ending
 from protonn_edge.datasets.cells import check_labels
 from protonn_edge.errors import CheckFailed, Interrupted, ProtoNNEdgeError, counted
 from protonn_edge.export.folder import LOGGER
@@ -84,6 +84,7 @@ def record_command(
     if by_keys and not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
         raise click.UsageError("there is no terminal to read keys from; give --seconds and --takes")
     check_labels(labels, "--label", distinct=True)
+    check_ending(output, "the recording", ".csv")
     board = load_board(board_name)
     with contextlib.ExitStack() as stack:
         pace: Pace = "wall clock" if by_keys else "full speed"

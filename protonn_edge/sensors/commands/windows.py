@@ -17,7 +17,7 @@ from protonn_edge.chain.signals import SAMPLE_RATES
 from protonn_edge.cli.additions import AddedOptions
 from protonn_edge.cli.command import OUTPUT, Output, additions, argument, command, option
 from protonn_edge.cli.options import LEVEL, PATH, FiniteRange, Qualified
-from protonn_edge.cli.paths import OutputFile, check_is_npz
+from protonn_edge.cli.paths import WINDOWS, OutputFile, check_ending
 from protonn_edge.cli.tables import TABLE
 from protonn_edge.datasets import Dataset, Notice, TableOptions, recordings
 from protonn_edge.datasets.naming import check_names, label_text
@@ -49,7 +49,7 @@ class WindowsAddition(AddedOptions):
 )
 def windows_command(
     recording: Path = argument(PATH),
-    output: Path = option("The data set (.npz).", OutputFile(), required=True),
+    output: Path = option("The data set (.npz).", OutputFile(WINDOWS), required=True),
     window: int = option(
         "Length of a window, in samples per channel.", click.IntRange(2), required=True
     ),
@@ -100,7 +100,7 @@ def windows_command(
     channels; they keep windows from spanning two sessions or a gap in time. Sessions, or the files
     of a folder, become the array 'groups' of the data set, for 'train --groups groups'.
     """
-    check_is_npz(output, "the data set")
+    check_ending(output, "the data set")
     if background is not None:
         check_names([label_text(background)], "--background", distinct=True)
     if table.name is not None and recording.exists() and not recording.is_dir():

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import click
+import numpy as np
 import pytest
 from command_line import assert_one_sentence, every_command, run, succeed
 from model_factory import random_model
@@ -75,6 +76,36 @@ def test_a_search_leaves_its_data_alone(tmp_path: Path) -> None:
     other.write_text("[1]")
     assert_one_sentence(run("tune", data, "-o", model, "--search", other), "notes.json")
     assert (data.read_text(), other.read_text()) == (ROWS, "[1]")
+
+
+@pytest.mark.parametrize(
+    ("command", "kept", "kind"),
+    [
+        ("predict m.npz t.csv -o other.csv", "other.csv", "a table"),
+        ("predict m.npz t.csv -o other.npz", "other.npz", "a file of arrays"),
+        ("train t.csv -o other.npz", "other.npz", "a file of arrays"),
+        ("data t.csv --html m.npz", "m.npz", "a model file"),
+        ("windows t.csv -o m.npz --window 4", "m.npz", "a model file"),
+    ],
+)
+def test_an_output_replaces_no_file_of_another_kind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, kept: str, kind: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("t.csv", "other.csv"):
+        Path(name).write_text(ROWS)
+    np.savez("other.npz", X=np.eye(3), y=np.arange(3))
+    save_model(random_model(3), Path("m.npz"))
+    before = Path(kept).read_bytes()
+    assert_one_sentence(run(*command.split()), f"{kept}, which is {kind} and would be overwritten")
+    assert Path(kept).read_bytes() == before
+
+
+def test_an_output_replaces_an_earlier_one_also_with_many_columns(tmp_path: Path) -> None:
+    names = ",".join(f"feature_{number}" for number in range(1000))
+    path = tmp_path / "answers.csv"
+    path.write_text(f"{names},predicted_class\n")
+    check_paths(every_command()["predict"], {"output": path})
 
 
 def test_a_pipe_is_not_replaced(tmp_path: Path) -> None:
