@@ -57,7 +57,7 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 # Tests run in several processes, whose threads of BLAS and OpenMP would spin waiting for a core.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# Generated C takes no memory that could leak, and to look for leaks takes half the time of a program
+# Generated C allocates nothing that could leak, and looking for leaks takes half the time of a run
 # under sanitizers.
 os.environ.setdefault("ASAN_OPTIONS", "detect_leaks=0")
 
