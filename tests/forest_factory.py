@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 from chains import forest_chain, forest_model, random_parts, tiny_parts
 from model_factory import parts_for, random_points
 
@@ -93,6 +94,18 @@ def random_forest_model(
         bias=rng.normal(size=classes),
         **{**shared, **parts},
     )
+
+
+def caught_ensembles(training: Any, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Return a list that gets each of scikit-learn's ensembles that a module trains from now on."""
+    made, new = list[Any](), training.new_ensemble
+
+    def caught(*arguments: Any) -> Any:
+        made.append(new(*arguments))
+        return made[-1]
+
+    monkeypatch.setattr(training, "new_ensemble", caught)
+    return made
 
 
 def ends_of_range(stage: IntegerForest) -> np.ndarray:

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from npm_packages import npm_packages
@@ -32,3 +33,13 @@ def axe_source() -> str:
     """Return axe-core's source: fetched by npm once, kept in the user's cache."""
     folder = npm_packages("axe-core", Path(__file__).parent / "web")
     return (folder / "node_modules" / "axe-core" / "axe.min.js").read_text("utf-8")
+
+
+def assert_no_barriers(found: list[dict[str, Any]]) -> None:
+    """Check that none of the violations that axe found is serious."""
+    serious = [
+        (each["id"], [node["html"][:120] for node in each["nodes"][:3]])
+        for each in found
+        if each["impact"] in ("serious", "critical")
+    ]
+    assert serious == []

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import Result
-from command_line import assert_one_sentence, run, succeed
+from command_line import assert_one_sentence, run, run_json, succeed
 from model_factory import random_model
 from sklearn.datasets import load_iris
 from sklearn.neural_network import MLPClassifier
@@ -49,9 +49,7 @@ def results_of(foo: Path) -> Path:
 
 
 def test_a_runs_results_become_a_model(foo: Path, tmp_path: Path):
-    done = convert(results_of(foo), "-o", tmp_path / "model.npz", "--json")
-    assert done.exit_code == 0, done.output
-    record = json.loads(done.stdout)
+    record = run_json("convert", results_of(foo), "-o", tmp_path / "model.npz")
     model, data = load_model(tmp_path / "model.npz"), load_dataset(foo)
     assert model.classes == ("1", "2", "3")
     assert (model.head.n_projections, model.head.n_prototypes, model.head.gamma) == (3, 6, 0.4)
@@ -79,9 +77,9 @@ def test_the_data_may_lie_elsewhere_or_beside(foo: Path, tmp_path: Path):
 def test_there_and_back(foo: Path, tmp_path: Path, layout: str):
     first, again, folder = tmp_path / "model.npz", tmp_path / "again.npz", tmp_path / "run"
     assert convert(results_of(foo), "-o", first).exit_code == 0
-    done = convert(first, "-o", folder, "--reference", f"layout={layout}", "--data", foo, "--json")
-    assert done.exit_code == 0, done.output
-    record = json.loads(done.stdout)
+    record = run_json(
+        "convert", first, "-o", folder, "--reference", f"layout={layout}", "--data", foo
+    )
     assert (record["same_answers"], record["n"], record["layout"]) == (1.0, 30, layout)
     assert convert(folder, "-o", again, "--data", foo).exit_code == 0
     X = load_dataset(foo).X_test
@@ -241,9 +239,7 @@ def flowers(path: Path, names: list[str]) -> Path:
 @pytest.mark.parametrize("names", [["0", "1", "2"], ["lily", "rose", "tulip"]], ids="".join)
 def test_boosted_trees_become_a_model(name: str, names: list[str], tmp_path: Path):
     data = flowers(tmp_path / "flowers.csv", names)
-    done = convert(BOOSTERS / name, "-o", tmp_path / "model.npz", "--data", data, "--json")
-    assert done.exit_code == 0, done.output
-    record = json.loads(done.stdout)
+    record = run_json("convert", BOOSTERS / name, "-o", tmp_path / "model.npz", "--data", data)
     assert record["accuracy"] > 0.94
     assert record["agreement"] > 0.98
     assert load_model(tmp_path / "model.npz").classes == tuple(names)

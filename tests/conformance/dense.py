@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-from conformance.instances import Instance
+from conformance.instances import Instance, extremes_of, sums_of
 from dense_factory import random_chain
 from model_factory import random_inputs
 
@@ -40,17 +39,13 @@ def instances() -> Iterator[Instance]:
 def _instance(name: str, model: IntegerChain, place: int = 0) -> Instance:
     stage = model.own_stages[place]
     assert isinstance(stage, IntegerDense)
-    ends = [(sign * stage.weights.astype(int) > 0) * stage.input_maximum for sign in (-1, 1)]
-    return Instance(name, model, stage, random_inputs(8, 20, model), np.concatenate(ends))
+    return Instance(name, model, stage, random_inputs(8, 20, model), extremes_of(stage))
 
 
 def reference(stage: IntegerDense, point: list[int]) -> list[int]:
     """Return the values of inputs."""
     values = []
-    for k, weights in enumerate(stage.weights.tolist()):
-        a = int(stage.bias[k])
-        for weight, q in zip(weights, point, strict=True):
-            a += weight * q
+    for a in sums_of(stage, point):
         h = a if stage.accumulator_bits == 16 else a >> 8
         values.append(min(max(h, 0) * stage.multiplier >> 8, 255))
     return values

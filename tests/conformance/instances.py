@@ -22,6 +22,23 @@ from protonn_edge.quantization import IntegerChain, measure_activity
 KINDS = tuple(KERNELS)
 
 
+def sums_of(stage: Any, point: list[int]) -> list[int]:
+    """Return the sums of a matrix's products with inputs."""
+    sums = []
+    for k, weights in enumerate(stage.weights.tolist()):
+        a = int(stage.bias[k])
+        for weight, q in zip(weights, point, strict=True):
+            a += weight * q
+        sums.append(a)
+    return sums
+
+
+def extremes_of(stage: Any) -> np.ndarray:
+    """Return inputs at which each sum of a matrix's products is least, and largest."""
+    ends = [(sign * stage.weights.astype(int) > 0) * stage.input_maximum for sign in (-1, 1)]
+    return np.concatenate(ends)
+
+
 @dataclass(frozen=True, eq=False)
 class Instance:
     """A small model that has the stage.

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-import numpy as np
-from conformance.instances import Instance
+from conformance.instances import Instance, extremes_of, sums_of
 from linear_factory import random_chain
 from model_factory import random_inputs
 
@@ -39,16 +38,10 @@ def single(model: IntegerChain) -> IntegerChain:
 
 def _instance(name: str, model: IntegerChain) -> Instance:
     stage = named_stages(model)["linear"]
-    ends = [(sign * stage.weights.astype(int) > 0) * stage.input_maximum for sign in (-1, 1)]
-    return Instance(name, model, stage, random_inputs(8, 20, model), np.concatenate(ends))
+    return Instance(name, model, stage, random_inputs(8, 20, model), extremes_of(stage))
 
 
 def reference(stage: IntegerLinear, point: list[int]) -> list[int]:
     """Return the scores of inputs."""
-    sums = []
-    for k, weights in enumerate(stage.weights.tolist()):
-        a = int(stage.bias[k])
-        for weight, q in zip(weights, point, strict=True):
-            a += weight * q
-        sums.append(a)
+    sums = sums_of(stage, point)
     return sums if len(sums) > 1 or stage.alone else [-sums[0], sums[0]]

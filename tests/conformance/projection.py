@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 from chains import numbers_of, replace
-from conformance.instances import Instance
+from conformance.instances import Instance, extremes_of, sums_of
 from model_factory import random_inputs, random_model
 
 from protonn_edge.chain.integer_chain import named_stages
@@ -33,8 +33,7 @@ def instances() -> Iterator[Instance]:
 
 def _instance(name: str, model: IntegerChain) -> Instance:
     stage = named_stages(model)["projection"]
-    ends = [(sign * stage.weights.astype(int) > 0) * stage.input_maximum for sign in (-1, 1)]
-    points, extremes = random_inputs(6, 20, model), np.concatenate(ends)
+    points, extremes = random_inputs(6, 20, model), extremes_of(stage)
     clamps = stage.clamps
     return Instance(name, model, stage, points, extremes, reached=not clamps, limited=clamps)
 
@@ -75,10 +74,7 @@ def _reaching(model: IntegerChain, largest: int) -> IntegerChain:
 def reference(stage: IntegerProjection, point: list[int]) -> list[int]:
     """Return the coordinates of inputs."""
     coordinates = []
-    for k, weights in enumerate(stage.weights.tolist()):
-        a = int(stage.bias[k])
-        for weight, q in zip(weights, point, strict=True):
-            a += weight * q
+    for k, a in enumerate(sums_of(stage, point)):
         h = a if stage.accumulator_bits == 16 else a >> 8
         p = (h * stage.multiplier + int(stage.offset[k])) >> 16
         coordinates.append(min(max(p, -128), 127))

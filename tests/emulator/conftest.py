@@ -6,6 +6,7 @@ import contextlib
 import os
 import select
 import socket
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -60,6 +61,35 @@ static inline void idle_for_ever(void) {
     }
 }
 """
+
+
+# Says why it was reset, and echoes; each byte is a marked span.
+GREETS = """
+int main(void) {
+    uint8_t cause = MCUSR;
+    MCUSR = 0;
+    uart_begin();
+    uart_write('0' + cause);
+    for (;;) {
+        uint8_t byte = uart_read();
+        GPIOR0 = byte;
+        GPIOR0 = 0;
+        uart_write(byte);
+    }
+}
+"""
+EXTERNAL_RESET = b"2"
+DEADLINE_S = 90.0
+
+
+def eventually(condition: Callable[[], object]) -> bool:
+    """Return whether a condition holds in time."""
+    deadline = time.monotonic() + DEADLINE_S
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True
 
 
 @pytest.fixture(scope="session", autouse=True)

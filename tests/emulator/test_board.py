@@ -10,31 +10,16 @@ import socket
 import struct
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 import serial
 from checkout import CHECKOUT
+from emulator.conftest import DEADLINE_S, EXTERNAL_RESET, GREETS, eventually
 from refusals import refused_by
 
 from protonn_edge.boards import load_board
 from protonn_edge.emulator import EmulatedUno, EmulatorError
-
-DEADLINE_S = 90.0
-
-GREETS = """
-int main(void) {
-    uint8_t cause = MCUSR;
-    MCUSR = 0;
-    uart_begin();
-    uart_write('0' + cause);
-    for (;;) {
-        uart_write(uart_read());
-    }
-}
-"""
-EXTERNAL_RESET = b"2"
 
 CHATTERS = """
 int main(void) {
@@ -44,15 +29,6 @@ int main(void) {
     }
 }
 """
-
-
-def eventually(condition):
-    deadline = time.monotonic() + DEADLINE_S
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
-    return True
 
 
 def test_connecting_resets_and_disconnecting_does_not(compile_firmware, connect, link_kind):

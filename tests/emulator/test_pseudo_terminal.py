@@ -4,43 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import os
-import time
 
 import pytest
 import serial
+from emulator.conftest import EXTERNAL_RESET, GREETS, eventually
 
 from protonn_edge.emulator import EmulatedUno
-
-GREETS = """
-int main(void) {
-    uint8_t cause = MCUSR;
-    MCUSR = 0;
-    uart_begin();
-    uart_write('0' + cause);
-    for (;;) {
-        uint8_t byte = uart_read();
-        GPIOR0 = byte;
-        GPIOR0 = 0;
-        uart_write(byte);
-    }
-}
-"""
-EXTERNAL_RESET = b"2"
 
 
 @pytest.fixture
 def uno(compile_firmware):
     with EmulatedUno(compile_firmware(GREETS), link="pty") as board:
         yield board
-
-
-def eventually(condition):
-    deadline = time.monotonic() + 90
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
-    return True
 
 
 def test_every_byte_passes_even_for_a_client_that_sets_nothing(uno, connect):

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from forest_factory import caught_ensembles
 
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.datasets import load_digits_dataset
@@ -19,14 +20,9 @@ DIGITS = load_digits_dataset()  # of small whole numbers
 @pytest.fixture
 def fitted(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Return a function that trains, and returns the integers, and scikit-learn's own forest."""
-    made, new = [], training.new_ensemble
-
-    def caught(*arguments: Any) -> Any:
-        made.append(new(*arguments))
-        return made[-1]
+    made = caught_ensembles(training, monkeypatch)
 
     def fit(**settings: Any) -> tuple[IntegerChain, Any, dict[str, Any]]:
-        monkeypatch.setattr(training, "new_ensemble", caught)
         classifier = ForestClassifier(n_trees=9, random_state=0, **settings)
         model = classifier.fit(DIGITS.X_train, DIGITS.y_train).to_model()
         return quantize(model), made[-1], model.record

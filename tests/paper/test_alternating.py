@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from chains import replace
 from refusals import refused_by
+from training.test_joint import start
 
 from protonn_edge.kinds.protonn.paper.train import alternating
 from protonn_edge.kinds.protonn.paper.train.alternating import (
@@ -17,24 +18,12 @@ from protonn_edge.kinds.protonn.paper.train.alternating import (
 )
 from protonn_edge.kinds.protonn.paper.train.losses import LOSSES
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
-from protonn_edge.training.initialization import initial_parameters
 from protonn_edge.training.objective import Parameters, objective, objective_gradient
-from protonn_edge.training.points import Points
 from protonn_edge.training.progress import EpochReport
 
 SETTINGS = ProtoNNParameters(
     loss="squared_error", iterations=4, pass_epochs=5, batch_size=1000, step_sizes="inverse_sqrt"
 )
-
-
-def start(seed: int = 0) -> tuple[Parameters, Points]:
-    rng = np.random.default_rng(seed)
-    y = np.arange(120) % 3
-    X = (rng.normal(size=(3, 8))[y] * 1.2 + rng.normal(size=(120, 8))).astype(np.float32)
-    parameters, _ = initial_parameters(
-        X, y, n_projections=4, n_prototypes=6, gamma_numerator=1.5, generator=rng
-    )
-    return parameters, Points(X, y)
 
 
 @pytest.mark.parametrize("loss", LOSSES)

@@ -31,15 +31,20 @@ def bytes_and_points(model: IntegerChain, seed: int) -> tuple[np.ndarray, np.nda
     return Q, model.inputs.restore(Q)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_projections_differ_by_the_rounding_of_a_step(seed: int) -> None:
-    model = quantize(random_model(seed))
+def errors_of_projections(model: IntegerChain, seed: int) -> np.ndarray:
+    """Return by how many steps the coordinates of integers differ from those of floats."""
     Q, X = bytes_and_points(model, seed)
     floats = dequantize(model)
     exact = (X @ floats.projection.T + floats.bias) / distance_step(
         numbers_of(model)["distance_shift"]
     )
-    errors = np.clip(exact, -128, 127) - named_stages(model)["projection"].run(Q)
+    return np.clip(exact, -128, 127) - named_stages(model)["projection"].run(Q)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_projections_differ_by_the_rounding_of_a_step(seed: int) -> None:
+    model = quantize(random_model(seed))
+    errors = errors_of_projections(model, seed)
     assert np.abs(errors).max() <= 0.5 + 1e-4
     assert abs(errors.mean()) < 0.1
 
@@ -47,12 +52,7 @@ def test_projections_differ_by_the_rounding_of_a_step(seed: int) -> None:
 def test_projections_of_24_bits_are_as_near() -> None:
     model = quantize(random_model(features=400, projections=3, gamma_numerator=12.0))
     assert numbers_of(model)["accumulator_bits"] == 24
-    Q, X = bytes_and_points(model, 0)
-    floats = dequantize(model)
-    exact = (X @ floats.projection.T + floats.bias) / distance_step(
-        numbers_of(model)["distance_shift"]
-    )
-    errors = np.clip(exact, -128, 127) - named_stages(model)["projection"].run(Q)
+    errors = errors_of_projections(model, 0)
     most = 0.5 + numbers_of(model)["multiplier"] / (
         2 << 16
     )  # of a step, and of what the lower byte is worth

@@ -95,19 +95,17 @@ def test_another_search_is_refused_by_what_differs(opened, records):
         pass
 
 
-@pytest.mark.parametrize("content", [b"precious\n", b"precious", b"{}\n", b"[1]\n", b"\xff\n"])
+@pytest.mark.parametrize(
+    "content", [b"precious\n", b"precious", b"{}\n", b"[1]\n", b"\xff\n", None]
+)
 def test_another_file_is_left_as_it_is(opened, tmp_path, content):
+    """None: another program's study."""
     path = tmp_path / "search.jsonl"
+    if content is None:  # a study of another program
+        backend = JournalFileBackend(str(path))
+        optuna.create_study(storage=JournalStorage(backend), study_name="x")
+        content = path.read_bytes()
     path.write_bytes(content)
-    with pytest.raises(InputError, match="not a search file"), opened():
-        pass
-    assert path.read_bytes() == content
-
-
-def test_a_study_of_another_program_is_left_as_it_is(opened, tmp_path):
-    path = tmp_path / "search.jsonl"
-    optuna.create_study(storage=JournalStorage(JournalFileBackend(str(path))), study_name="x")
-    content = path.read_bytes()
     with pytest.raises(InputError, match="not a search file"), opened():
         pass
     assert path.read_bytes() == content

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
+from forest_factory import caught_ensembles
 from policy.value.numbers import points
 
 from protonn_edge.errors import InputError
@@ -22,13 +21,7 @@ every_ensemble = pytest.mark.parametrize("ensemble", OF_NUMBERS)
 def test_whole_trees_predict_as_scikit_learn(
     ensemble: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made, new = [], training.new_ensemble
-
-    def caught(*arguments: Any) -> Any:
-        made.append(new(*arguments))
-        return made[-1]
-
-    monkeypatch.setattr(training, "new_ensemble", caught)
+    made = caught_ensembles(training, monkeypatch)
     X, y = points()
     X = np.rint(100 * X)  # bytes are then whole features without their minimum
     regressor = ForestRegressor(ensemble=ensemble, size_budget=None, random_state=0).fit(X, y)
