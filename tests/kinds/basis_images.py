@@ -45,17 +45,6 @@ KIND = replace(
         "--image-shape": "8x8",
     },
     tuning=(*_STUDENT, *_QUICK, "--trials", "1", "--max-latency-ms", "4"),
-    refused_options=(
-        (("--prototypes", "20"), "--prototypes is given, but the classifier 'basis-images'"),
-        (
-            ("--hidden", "10,20,30"),
-            "hidden: '10,20,30', expected the numbers of units of one or two",
-        ),
-        (
-            ("--set", "image_parts=6x6"),
-            "parts: 144 weights, expected at most 128",
-        ),
-    ),
     refused_settings=(
         ({"features": None}, "basis images need a student; give its layers"),
         ({"image_shape": None}, "the shape of the image is not given"),

@@ -96,9 +96,6 @@ KIND = Kind(
     flags={"--depth": "2", "sparsity_gates": "0.5", "--epochs": "16"},
     steps=("float", "inputs", "coordinates", "tree"),
     tuning=("--set", "epochs=15", "--trials", "2", "--max-latency-ms", "3"),
-    refused_options=(
-        (("--prototypes", "20"), "--prototypes is given, but the classifier 'bonsai' has no such"),
-    ),
     refused_settings=(
         ({"depth": 5}, "'depth' parameter of"),
         ({"sparsity_weights": 0.0}, "'sparsity_weights' parameter of"),

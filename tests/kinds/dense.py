@@ -81,17 +81,10 @@ KIND = Kind(
     },
     steps=("float", "inputs", "W"),
     tuning=("--trials", "2", "--max-latency-ms", "0.5"),
-    refused_options=(
-        (("--prototypes", "20"), "--prototypes is given, but the classifier 'dense' has no such"),
-        (
-            ("--hidden", "10,20,30"),
-            "hidden: '10,20,30', expected the numbers of units of one or two",
-        ),
-        (("--size-budget", "40"), "a budget of 40 B: less than one weight for each of 10"),
-    ),
     refused_settings=(
         ({"hidden": "0"}, "hidden: '0', expected the numbers of units"),
         ({"hidden": "256"}, "1 to 255 each"),
+        ({"hidden": "10,20,30"}, "expected the numbers of units of one or two"),
         ({"size_budget": 200}, "a budget of 200 B: less than one weight for each of 20"),
         ({"epochs": 0}, "'epochs' parameter of DenseClassifier"),
     ),

@@ -105,10 +105,6 @@ KIND = Kind(
     },
     steps=("float", "inputs", "leaves"),
     tuning=("--trials", "2", "--max-latency-ms", "1"),
-    refused_options=(
-        (("--prototypes", "20"), "--prototypes is given, but the classifier 'forest' has no such"),
-        (("--size-budget", "40"), "a budget of 40 B: too small"),
-    ),
     refused_settings=(
         ({"size_budget": 40}, "a budget of 40 B: too small for 10 trees"),
         ({"ensemble": "bagged"}, "'ensemble' parameter of ForestClassifier"),

@@ -67,7 +67,7 @@ class Kind:
         What `inspect` lists of its way into integers.
     tuning : sequence of str
         Options of a search.
-    refused_options, refused_settings : sequence of tuple
+    refused_settings : sequence of tuple
         What it is not trained with, and words of the sentence that says so.
     reads_weights : bool
         Whether it has a matrix product.
@@ -103,7 +103,6 @@ class Kind:
     flags: Mapping[str, str]
     steps: Sequence[str]
     tuning: Sequence[str]
-    refused_options: Sequence[tuple[Sequence[str], str]]
     refused_settings: Sequence[tuple[Mapping[str, Any], str]]
     reads_weights: bool = True
     rejecting: Sequence[str] = ()

@@ -67,10 +67,6 @@ KIND = Kind(
     flags={"--regularization": "0.002", "--solver": "saga"},
     steps=("float", "inputs", "W"),
     tuning=("--trials", "2", "--max-latency-ms", "0.3"),
-    refused_options=(
-        (("--prototypes", "20"), "--prototypes is given, but the classifier 'linear' has no such"),
-        (("--solver", "liblinear"), "the solver 'liblinear' supports only two classes"),
-    ),
     refused_settings=(
         ({"solver": "liblinear"}, "only two classes, but there are 10"),
         ({"regularization": 0.0}, "'regularization' parameter of LinearClas"),

@@ -37,8 +37,5 @@ KIND = replace(
     ),
     variants={"local deep kernel": BONSAI.variants["bonsai"]},
     steps=("float", "inputs", "tree"),
-    refused_options=(
-        (("--projection-dim", "9"), "--projection-dim is given, but the classifier 'local-deep-k"),
-    ),
     reads_weights=False,
 )

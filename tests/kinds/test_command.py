@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from avr_tools import needs_avr_gcc, needs_emulated_avr
 from command_line import assert_one_sentence, run, run_json, succeed
-from kinds.kind import KINDS, kind_of, pairs_of
+from kinds.kind import KINDS, kind_of
 
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.head import kind_title, matrices_of
@@ -186,33 +186,13 @@ def test_the_best_that_fits_is_found(kind: str, trained: Trained, tmp_path: Path
     assert plan.kernel in PLANS  # which `build --plan` and the file of a search accept
 
 
-@pytest.mark.parametrize(("kind", "number"), pairs_of("refused_options"))
-def test_what_it_cannot_do_is_one_sentence(
-    kind: str, number: int, trained: Trained, tmp_path: Path
-) -> None:
-    refused, words = kind_of(kind).refused_options[number]
-    own = kind_of(kind).variants[FIRST[kind]]
-    options = (*own, *refused)
-    path = tmp_path / "model.npz"
-    done = run("train", trained.data(""), "-o", path, "--classifier", kind, *options)
-    assert words in done.stderr
-    assert done.exit_code == 2
-
-
-@every_kind
-def test_it_has_no_distance_to_reject_by(kind: str, trained: Trained, tmp_path: Path) -> None:
-    options = (*kind_of(kind).variants[FIRST[kind]], "--rejection-by", "distance")
-    rejecting = ("--classifier", kind, "--rejection", "5%", *options)
-    done = run("train", trained.data(""), "-o", tmp_path / "model.npz", *rejecting)
-    assert "'distance', expected one of" in done.stderr
-    assert done.exit_code == 2
-
-
 @every_kind
 def test_its_options_are_not_protonns(kind: str, trained: Trained, tmp_path: Path) -> None:
     flag, value = next(iter(kind_of(kind).flags.items()))
-    done = run("train", trained.data(""), "-o", tmp_path / "model.npz", flag, value)
-    assert_one_sentence(done, f"{flag} is given, but the classifier 'protonn' has no such")
+    own = ("--classifier", kind, *kind_of(kind).variants[FIRST[kind]], "--prototypes", 20)
+    for given, options, by in ((flag, (flag, value), "protonn"), ("--prototypes", own, kind)):
+        done = run("train", trained.data(""), "-o", tmp_path / "model.npz", *options)
+        assert_one_sentence(done, f"{given} is given, but the classifier '{by}' has no such")
 
 
 @every_kind
