@@ -150,8 +150,6 @@ def test_copies_of_images_are_moved_as_images(features: str | None) -> None:
     ("settings", "message"),
     [
         ({"features": None, "window_shape": None}, "copies is 2, but copies are moved"),
-        ({"window_shape": None, "image_shape": (8, 9), "features": None}, "8x9: 72 pixels"),
-        ({"window_shape": (50, 3)}, "expected windows of 50x3 samples"),
         ({"window_shape": (1, 64)}, "channels of a window: 64"),
         ({"copies": 101}, "copies"),
         (

@@ -66,7 +66,6 @@ def test_dark_strokes_on_light_ground_have_a_background_of_0() -> None:
 @pytest.mark.parametrize(
     ("settings", "problem"),
     [
-        ({"image_shape": None}, "the shape of the image is not given"),
         (
             {"features": "pool:4x4,gradients:3x3"},
             "'gradients:3x3' .* cannot be combined with pool:4x4",

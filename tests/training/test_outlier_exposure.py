@@ -115,22 +115,6 @@ def test_the_same_seed_gives_the_same_model_whatever_the_order_of_the_points() -
     assert np.array_equal(models[0].head.prototypes, models[1].head.prototypes)
 
 
-@pytest.mark.parametrize(
-    ("settings", "words"),
-    [
-        (
-            {"optimizer": "alternating"},
-            "the alternating optimizer takes points as they are",
-        ),
-        ({"image_shape": (3, 3)}, "9 pixels"),
-    ],
-)
-def test_exposure_points_that_cannot_be_made_are_refused(settings: dict, words: str) -> None:
-    X, y = images(20), np.arange(20) % 2
-    with pytest.raises(InputError, match=words):
-        ProtoNNClassifier(strangers=0.5, n_prototypes=4, **settings).fit(X, y)
-
-
 def test_sets_of_labels_have_no_outlier_exposure() -> None:
     X, y = images(20), np.arange(20) % 2
     with pytest.raises(InputError, match="is for points of one class each"):

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 
-from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import quantize
 
@@ -64,10 +62,3 @@ def test_training_goes_on_with_the_ends_of_the_model_it_starts_from() -> None:
     second = ProtoNNClassifier(initial_model=first, **_SMALL).fit(X, y).model_
     assert second.clipped
     assert np.allclose(second.inputs.upper, first.inputs.upper, rtol=1e-6)
-
-
-def test_averages_are_not_clipped() -> None:
-    X, y = _clusters_with_jumps(0)
-    pooled = ProtoNNClassifier(clip=0.02, **_SMALL, image_shape=(1, 2), features="pool:1x1")
-    with pytest.raises(InputError, match="clip is given, but features makes values that are not"):
-        pooled.fit(X, y)

@@ -105,9 +105,7 @@ def test_going_on_keeps_average_pooling() -> None:
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"image_shape": None}, "the shape of the image is not given"),
-        ({"features": "crop:6x6"}, "prepares images but computes no features"),
-        ({"image_shape": (8, 9)}, "72 pixels, expected 64"),
+        ({"features": "deskew"}, "deskew, which prepares images but computes no features"),
         ({"features": "pool:9x8"}, "expected at most 8x8"),
         ({"features": "crop:4x4,pool:6x6"}, "expected at most 4x4"),
     ],
@@ -146,9 +144,3 @@ def test_images_are_deskewed_in_training_in_the_model_and_in_the_integers() -> N
     assert np.array_equal(model.features.points.to_bytes(X_test), Q)
     assert np.mean(integers.predict(Q) == y_test) > 0.92
     assert np.mean(model.predict(X_test) == integers.predict(Q)) > 0.97
-
-
-def test_deskewing_without_average_pooling_is_refused() -> None:
-    X, y = _slanted_strokes(0)
-    with pytest.raises(InputError, match="deskew, which prepares images but computes no"):
-        ProtoNNClassifier(image_shape=(16, 16), features="deskew").fit(X, y)

@@ -88,10 +88,6 @@ def test_training_goes_on_with_the_models_own_features() -> None:
         ({"window_shape": (30, 2)}, "expected windows of 30x2 samples"),
         ({"window_shape": None, "features": "bands:7"}, "expected 0 to 6"),
         ({"features": None}, "but no features of windows are requested"),
-        (
-            {"image_shape": (32, 2), "features": "pool:16x2"},
-            "points are either images or windows of samples",
-        ),
         ({"image_shape": (32, 2), "augment": True}, "points are either images or windows"),
     ],
 )
