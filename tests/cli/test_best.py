@@ -91,12 +91,6 @@ def test_ctrl_c_before_there_is_a_model_writes_nothing(
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--minutes", 1], "--minutes works only with --classifier=best"),
-        (["--metric", "macro-f1"], "--metric works only with --classifier=best"),
-        (
-            ["--classifier", "best", "--rejection", "1%"],
-            "--rejection and --classifier=best cannot be used together",
-        ),
         (["--classifier", "best", "--epochs", 3], "has no such parameter"),
         (["--classifier", "best", "--metric", "recall:falt"], "did you mean 'fault'?"),
         (["--classifier", "best", "--minutes", 0], "--minutes"),

@@ -296,7 +296,6 @@ def test_hil_shares_the_points_among_boards_and_tells_how_they_differ(
     ("arguments", "words"),
     [
         (["--port", "a", "--port", "a"], "--port is given twice"),
-        (["--port", "a", "--emulate"], "cannot be used together"),
         (["--watts", "0"], "--watts"),
         (["--repeat", "65537"], "--repeat"),
     ],

@@ -198,9 +198,6 @@ def test_edits_of_two_programs_at_once_come_one_after_the_other(tmp_path: Path) 
         (["--take", 1, "--cut", "40:50"], "no samples"),
         (["--take", 1, "--keep", "0:30"], "the whole take"),
         (["--take", 1, "--label", ""], "--label"),
-        (["--take", 1], "--take works only with"),
-        (["--delete"], "--delete works only with --take"),
-        (["--undo", "--take", 1, "--delete"], "cannot be used together"),
     ],
 )
 def test_what_cannot_be_edited_is_refused(

@@ -87,9 +87,3 @@ def test_each_chip_has_an_eeprom_of_its_size(compile_firmware, tmp_path: Path) -
         board, file = load_board(name), tmp_path / name
         with EmulatedUno(elf, board=board, eeprom=file):
             assert file.stat().st_size == size
-
-
-def test_a_board_with_a_port_has_its_own(tmp_path: Path) -> None:
-    refused = run("monitor", "--port", "p", "--eeprom", tmp_path / "e")
-    assert refused.exit_code == 2
-    assert "--eeprom works only with --emulate; give both" in refused.stderr

@@ -363,11 +363,6 @@ def test_the_command_asks_for_a_rate_and_keeps_that_of_the_training(tmp_path: Pa
     save_model(MODEL, path)
     words = ["build", path, "-o", tmp_path / "live", "--sensor", "mpu6050"]
     assert "give --rate" in refusal(run(*words))
-    assert "--sensor" in run("build", path, "--hop", 3).stderr
-    assert (
-        "--sensor and --plan cannot be used together"
-        in run(*words, "--rate", 100, "--plan", "columns").stderr
-    )
     stage = with_points(MODEL.features, rate=50.0)
     save_model(replace(MODEL, features=stage), path)
     assert "data sampled at 50 Hz" in refusal(run(*words, "--rate", 100))

@@ -292,9 +292,6 @@ def test_hil_opens_the_meter_that_is_named(tmp_path: Path, monkeypatch: pytest.M
     assert isinstance(asked["instrument"].opened, Ppk2)
     assert "that is enough" in run(*words, "none").stderr
     assert asked["instrument"] is None
-    done = run(*words, "ina219:COM9")
-    assert done.exit_code == 2
-    assert "--meter works only with --port; give both" in done.stderr
 
 
 def written(path: Path, power: Any, **more: Any) -> Path:

@@ -335,10 +335,6 @@ def test_calibration_without_a_rate_measures_answers_alone(tmp_path: Path) -> No
     assert found.policy.find(Rejection) is not None
     assert found.expected is not None
     assert np.array_equal(found.expected.to_array(), wanted.to_array())
-    done = run(
-        "train", points, "--calibrate", path, "-o", tmp_path / "no.npz", "--rejection-by", "score"
-    )
-    assert "--rejection-by works only with --rejection" in done.stderr
 
 
 @needs_emulated_avr

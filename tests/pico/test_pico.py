@@ -116,12 +116,6 @@ def test_projects_of_two_families_do_not_share_a_folder(digits, tmp_path):
     assert "built for an RP2040, whose code does not run on uno" in refusal(done)
 
 
-def test_a_project_has_no_certificate_whichever_board_is_named(digits):
-    """It was said to compute in floats."""
-    done = run("verify", digits / "project")
-    assert "there is no certificate for pico, since only the machine code of AVRs" in refusal(done)
-
-
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

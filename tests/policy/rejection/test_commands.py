@@ -160,10 +160,6 @@ def test_what_cannot_be_meant_is_one_sentence(folder: Path, model_file: Path) ->
             "--rejection applies only to models that",
         ),
         (
-            ["train", train, "--rejection-by", "margin"],
-            "--rejection-by works only with --rejection or --one-class; give both",
-        ),
-        (
             ["train", train, "--outlier-exposure", 1, "--optimizer", "alternating"],
             "leave --outlier-exposure out",
         ),
