@@ -265,14 +265,6 @@ def test_numbers_of_classes_are_named_in_the_order_of_the_training(name: str, tm
     assert "once with --classes" in refused.stderr
 
 
-def test_a_file_of_another_kind_is_told_the_known_ones(foo: Path, tmp_path: Path):
-    (tmp_path / "trees.tl").write_bytes(b"trunks")
-    done = convert(tmp_path / "trees.tl", "-o", tmp_path / "model.npz", "--data", foo)
-    assert done.exit_code == 2
-    assert_one_sentence(done)
-    assert "trees.tl is not a model that convert reads; name an estimator of skops" in done.stderr
-
-
 def test_boosted_trees_need_all_their_classes(tmp_path: Path):
     data = flowers(tmp_path / "flowers.csv", ["lily", "rose", "rose"])
     done = convert(BOOSTERS / "iris.json", "-o", tmp_path / "model.npz", "--data", data)

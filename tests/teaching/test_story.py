@@ -67,11 +67,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     features = ["--features", "mean,deviation", "--set", f"sample_rate={RATE}", "--epochs", 30]
     features += ["--holdout", 0]  # people are few
     size = ["--projection-dim", 5, "--prototypes", 9]
-    for name, more in (("taught", ["--teachable", 12, "--groups", groups]), ("fixed", [])):
-        model = folder / f"{name}.npz"
-        succeed("train", folder / "windows.npz", "-o", model, *features, *size, *more)
-        if name == "taught":
-            succeed("build", model, "--sensor", "adxl345", "-o", folder / name)
+    teachable = ["--teachable", 12, "--groups", groups]
+    model = folder / "taught.npz"
+    succeed("train", folder / "windows.npz", "-o", model, *features, *size, *teachable)
+    succeed("build", model, "--sensor", "adxl345", "-o", folder / "taught")
     return folder
 
 
@@ -194,19 +193,6 @@ def test_examples_of_one_moment_are_warned_about_and_forgotten_by_a_key(
     assert len(warnings) == 2
     assert warnings[0].startswith("warning: this example of down is from the same moment as anoth")
     assert warnings[1] == "'x' is not the key of a class; press one of the keys 1, 2, 3"
-
-
-def test_a_model_without_room_is_refused_in_a_sentence(folder: Path, tmp_path: Path) -> None:
-    live = tmp_path / "fixed"
-    succeed("build", folder / "fixed.npz", "--sensor", "adxl345", "-o", live)
-    sensor = recording(tmp_path / "owner.csv", OWNER)
-    done = run("monitor", "--teach", "--emulate", "--project", live, "--sensor", sensor, stdin="1")
-    assert done.exit_code == 1
-    assert done.stderr.splitlines()[-1] == (
-        "error: the board's model has no room for examples; train the model with --teachable, "
-        "then build its firmware and upload it again"
-    )
-    assert "taught" not in done.stdout
 
 
 def test_keys_of_a_terminal_label_windows_as_they_come(folder: Path, tmp_path: Path) -> None:
