@@ -39,7 +39,7 @@ from protonn_edge.device.instruments import BenchInstrument
 from protonn_edge.device.meters import meter_of
 from protonn_edge.device.meters.energy import MeteredPower, Work, metered, power_of
 from protonn_edge.device.meters.meter import Meter, MeterSamples
-from protonn_edge.device.meters.ppk2 import Ppk2
+from protonn_edge.device.meters.ppk2 import _FACTORS, _SETTLING, Ppk2
 from protonn_edge.errors import (
     CheckFailed,
     DeviceError,
@@ -113,6 +113,16 @@ def test_errors_of_gain_do_not_cancel_between_ranges() -> None:
     assert same.net_watts == other.net_watts == pytest.approx(0.05)
     assert same.net_uncertainty_watts == pytest.approx(0.15 * 0.05, rel=0.05)
     assert other.net_uncertainty_watts == pytest.approx(0.15 * (0.25 + 0.2), rel=0.05)
+
+
+def test_samples_that_follow_a_change_of_range_are_left_out() -> None:
+    """The last sample, too, behind which there are none to leave out."""
+    meter: Any = meter_of("ppk2:PORT", VOLTS)
+    meter._factors = _FACTORS
+    ranges = np.repeat([0, 1, 2], [20, 20, 1])
+    words = 100 | ranges << 14 | (np.arange(41) & 63) << 18
+    kept = meter._decode(words.astype("<u4").tobytes()).ranges
+    assert kept.tolist() == [0] * 20 + [1] * (20 - _SETTLING)
 
 
 def test_a_session_repeats_the_batches_that_are_measured() -> None:
