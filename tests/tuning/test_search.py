@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import optuna
@@ -28,7 +28,24 @@ FIGURES = Figures("columns", 3_000, 50, 1_000.0)
 
 def essence(found):
     """Return what has to be the same each time: all but how long it took."""
-    return [replace(record, seconds=0) for record in found.records]
+    return without_times(found.records)
+
+
+def without_times(records):
+    return [replace(record, seconds=0) for record in records]
+
+
+@dataclass(frozen=True, eq=False)
+class Remembering(Objective):
+    """Trains once for equal jobs: the same number, settings and earlier trials."""
+
+    records: dict = field(default_factory=dict)
+
+    def __call__(self, job):
+        equal = repr(replace(job, seen=without_times(job.seen)))
+        if equal not in self.records:
+            self.records[equal] = super().__call__(job)
+        return self.records[equal]
 
 
 @pytest.fixture(scope="module")
@@ -37,9 +54,15 @@ def limited(make_objective):
 
 
 @pytest.fixture(scope="module")
-def reference(limited, search, tmp_path_factory):
+def remembering(limited):
+    """Return the same objective for searches of this process, which differ in what ends them."""
+    return Remembering(limited.space, limited.seed)
+
+
+@pytest.fixture(scope="module")
+def reference(remembering, search, tmp_path_factory):
     """Return what an undisturbed search finds."""
-    return essence(search(Workers(limited), tmp_path_factory.mktemp("search") / "search.jsonl"))
+    return essence(search(Workers(remembering), tmp_path_factory.mktemp("search") / "search.jsonl"))
 
 
 def test_a_search_trains_as_many_as_it_should_and_rejects_what_does_not_fit(reference):
@@ -66,7 +89,7 @@ def test_another_seed_is_another_sequence(make_objective, search, tmp_path, refe
     assert essence(found) != reference
 
 
-def test_a_search_that_is_stopped_goes_on_where_it_was(limited, search, tmp_path, reference):
+def test_a_search_that_is_stopped_goes_on_where_it_was(remembering, search, tmp_path, reference):
     for stop_at in (2, 5):
 
         def stop(progress, stop_at=stop_at):
@@ -74,14 +97,16 @@ def test_a_search_that_is_stopped_goes_on_where_it_was(limited, search, tmp_path
                 raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
-            search(Workers(limited), tmp_path / "s", on_change=stop)
-    assert essence(search(Workers(limited), tmp_path / "s")) == reference
+            search(Workers(remembering), tmp_path / "s", on_change=stop)
+    assert essence(search(Workers(remembering), tmp_path / "s")) == reference
 
 
-def test_a_shorter_search_is_the_beginning_of_a_longer_one(limited, search, tmp_path, reference):
+def test_a_shorter_search_is_the_beginning_of_a_longer_one(
+    remembering, search, tmp_path, reference
+):
     for trials in (1, 3):
-        search(Workers(limited), tmp_path / "s", trials=trials)
-    assert essence(search(Workers(limited), tmp_path / "s")) == reference
+        search(Workers(remembering), tmp_path / "s", trials=trials)
+    assert essence(search(Workers(remembering), tmp_path / "s")) == reference
 
 
 def test_a_search_goes_on_after_a_process_was_killed(limited, search, tmp_path, reference):
@@ -96,8 +121,8 @@ def test_a_search_goes_on_after_a_process_was_killed(limited, search, tmp_path, 
     assert essence(search(Workers(limited), tmp_path / "s")) == reference
 
 
-def test_time_ends_a_search_and_the_next_one_goes_on(limited, search, tmp_path, reference):
-    workers = Workers(limited)
+def test_time_ends_a_search_and_the_next_one_goes_on(remembering, search, tmp_path, reference):
+    workers = Workers(remembering)
     over = search(workers, tmp_path / "s", deadline=time.monotonic())
     assert over.timed_out
     found = search(workers, tmp_path / "s", deadline=time.monotonic() + 3600)
