@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from math import gcd
 
 import numpy as np
@@ -42,11 +43,10 @@ def reference(stage: IntegerAveragePooling, point: list[int]) -> list[int]:
     for down in range(rows.outputs):
         for right in range(columns.outputs):
             v = 0
-            for y in range(rows.pixels):
-                for x in range(columns.pixels):
-                    weight = _overlap(rows, y, down) * _overlap(columns, x, right)
+            for y, height in _parts(rows, down):
+                for x, width in _parts(columns, right):
                     at = (rows.first + y) * columns.side + columns.first + x
-                    v += weight * point[at]
+                    v += height * width * point[at]
             averages.append((v * multiplier + (1 << 15)) >> 16)
     return averages
 
@@ -55,6 +55,13 @@ def _units(axis: Axis) -> tuple[int, int]:
     """Return how many units a pixel and an output are wide."""
     common = gcd(axis.pixels, axis.outputs)
     return axis.outputs // common, axis.pixels // common
+
+
+@cache  # the same for all points
+def _parts(axis: Axis, output: int) -> list[tuple[int, int]]:
+    """Return the pixels that an output averages, each with the units that both share."""
+    shared = [(pixel, _overlap(axis, pixel, output)) for pixel in range(axis.pixels)]
+    return [(pixel, units) for pixel, units in shared if units > 0]
 
 
 def _overlap(axis: Axis, pixel: int, output: int) -> int:
