@@ -77,7 +77,8 @@ class InputQuantizer:
     def limits(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The least raw features (D,), and the ends (D,), which are not clamped by half a step."""
         zero = np.asarray(self.zero, np.float64)
-        return zero - 0.5 * self.step, zero + (self.maximum + 0.5) * self.step
+        ends = zero - 0.5 * self.step, zero + (self.maximum + 0.5) * self.step
+        return np.minimum(*ends), np.maximum(*ends)  # steps may be negative
 
     def clamped(self, X: ArrayLike) -> NDArray[np.int64]:
         """Return the numbers (D,) of values of raw features (n, D) clamped by over half a step."""

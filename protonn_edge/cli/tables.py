@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _read_points = later("protonn_edge.datasets", "read_points")
 _converter_for = later("protonn_edge.quantization.sensor_counts", "converter_for")
 _quantize = later("protonn_edge.quantization", "quantize")
+_about_swapped_labels = later("protonn_edge.evaluation.swapped_labels", "about_swapped_labels")
 _why_floats_alone = later("protonn_edge.quantization", "why_floats_alone")
 
 
@@ -123,4 +124,6 @@ def points_for(
     expected = replace(expected_by(model), limits=limits, converted=converted)
     points: ModelPoints = _read_points(data, expected, table, labels=labels, one_part=one_part)
     out.notice(each for each in points.notices if measured or each.kind != "training_rows")
+    if measured:
+        out.notice(_about_swapped_labels(model, points))
     return points

@@ -46,6 +46,21 @@ def write(path: Path, X: np.ndarray, header: str = "") -> Path:
     return path
 
 
+def test_labels_that_are_exchanged_are_called_so(
+    tmp_path: Path, model: Model, points: np.ndarray
+) -> None:
+    """The accuracy was 0 %, without a word."""
+    right = [model.classes[i] for i in model.answers(points)[0].tolist()]
+    a, b = sorted(set(right), key=right.count)[-2:]
+    two = [(x, label) for x, label in zip(points, right, strict=True) if label in (a, b)] * 10
+    other = {a: b, b: a}
+    for names, said in ((other, True), ({a: a, b: b}, False), ({a: a, b: a}, False)):
+        lines = [f'"{names[label]}",{",".join(map(str, x))}' for x, label in two]
+        (tmp_path / "t.csv").write_text("\n".join(["label,a,b,c,d", *lines, ""]))
+        record = run_json("predict", tmp_path / "m.npz", tmp_path / "t.csv")
+        assert any(each["kind"] == "swapped_labels" for each in record["notices"]) == said
+
+
 def test_columns_without_labels_are_matched_by_name_or_place(
     tmp_path: Path, model: Model, points: np.ndarray
 ) -> None:

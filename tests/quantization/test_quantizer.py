@@ -105,6 +105,10 @@ def test_feature_that_rests_at_its_upper_end_is_counted_down_from_there() -> Non
     quantizer = input_quantizer(statistics, bits=4)
     X = [[0.0, 1.0, 7.0], [1.0, 0.0, 7.0], [0.2, 0.8, 7.0]]
     assert quantizer.quantize(X).tolist() == [[0, 0, 0], [15, 15, 0], [3, 3, 0]]
+    least, end = quantizer.limits
+    assert (least < [0, 0, 7]).all(), "every value was out of range"
+    assert (end > [1, 1, 7]).all()
+    assert quantizer.clamped([*X, [2, 2, 7], [-1, -1, 7]]).tolist()[:2] == [2, 2]
 
 
 def test_known_model_gives_known_integers_on_every_machine() -> None:
