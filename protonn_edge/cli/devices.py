@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+
 import click
 
 from protonn_edge.boards import Board
 from protonn_edge.cli.command import Output, option
-from protonn_edge.cli.paths import GivenPath
+from protonn_edge.cli.paths import MODEL, GivenPath
+from protonn_edge.datasets.naming import Notice
 from protonn_edge.errors import InputError
 from protonn_edge.families import families, family_of
+from protonn_edge.projects.folder import Project
 
 EMULATOR = option(
     "The emulator of the board; avr8js, under Node.js, emulates only the Uno's chip.  [default: "
@@ -21,6 +26,17 @@ EEPROM = option(
     GivenPath(dir_okay=False),
     metavar="FILE",
 )
+
+
+def about_newer_models(folder: Path) -> Iterator[Notice]:
+    """Yield a warning if a model was trained since the firmware in its folder was built."""
+    for path in filter(MODEL.includes, Project(folder).newer_models):
+        text = (
+            f"{path} is newer than the firmware in {folder}, which was built from another model; "
+            f"for the newer one, run 'protonn-edge build {path}' first"
+        )
+        yield Notice("older_build", text, warning=True)
+        return
 
 
 def chosen_emulator(out: Output, name: str | None, board: Board) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
+from protonn_edge.cli.devices import about_newer_models
 from protonn_edge.cli.options import FOLDER, PORT
 from protonn_edge.errors import lacking
 from protonn_edge.families import family_in
@@ -39,6 +40,7 @@ def upload(
     family = family_in(folder)
     if family is None:
         raise lacking(folder.absolute(), "project", "name a folder that 'build' wrote")
+    out.notice(about_newer_models(folder))
     begun = family.upload(folder, port, environment)
     out.say(f"uploading {folder} to {begun.shown}: {begun.why}")
     with out.status(f"uploading to {begun.shown}"):

@@ -12,6 +12,7 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from filecmp import cmp
 from pathlib import Path
 from typing import Any
 
@@ -150,6 +151,17 @@ class Project:
         if not self.built:
             raise nothing_built(self.folder.absolute())
         return load_model(self.folder / _MODEL)
+
+    @property
+    def newer_models(self) -> list[Path]:
+        """Arrays written beside the project since it was built, unless its model is there, too."""
+        if not self.built:
+            return []
+        model, beside = self.folder / _MODEL, sorted(self.folder.glob("*.npz"))
+        if any(cmp(each, model, shallow=False) for each in beside):
+            return []
+        built = model.stat().st_mtime
+        return [each for each in beside if each.stat().st_mtime > built]
 
     def generated(self, board: Board | None = None) -> tuple[IntegerChain, DevicePlan]:
         """Return the reference, in integers or floats, and its plan.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,9 @@ from model_factory import (
 from refusals import refused_by
 
 from protonn_edge.boards import load_board
+from protonn_edge.chain.file import save_model
 from protonn_edge.chain.model import Model
+from protonn_edge.cli.devices import about_newer_models
 from protonn_edge.codegen import every_plan, make_plan
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.kinds.protonn.precision.model import float_build
@@ -81,3 +84,17 @@ def test_another_plan_s_code_is_said_to_be_changed(tmp_path: Path) -> None:
     (masked.folder / source).write_bytes((columns.folder / source).read_bytes())
     with refused_by("projects.folder"):
         masked.generated()
+
+
+def test_a_model_that_was_trained_since_the_build_is_noticed(tmp_path: Path) -> None:
+    """`hil` measured the earlier one, without a word."""
+    path = tmp_path / "model.npz"
+    save_model(MODELS["few features"], path)
+    write_project(MODELS["few features"], tmp_path)
+    assert not [*about_newer_models(tmp_path)], "it was built from this one"
+    save_model(MODELS["features"], path)
+    os.utime(path, (0, 0))
+    assert not [*about_newer_models(tmp_path)], "another model, but older"
+    os.utime(path, (2**31, 2**31))
+    (notice,) = about_newer_models(tmp_path)
+    assert f"protonn-edge build {path}" in str(notice)
