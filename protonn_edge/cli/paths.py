@@ -136,6 +136,8 @@ class GivenPath(click.Path):
         """Return the path."""
         if value == "":
             self.fail("the name is empty; name a file or folder", param, ctx)
+        if isinstance(value, str) and value.startswith("~/"):  # in quotes, or behind an "="
+            value = str(Path(value).expanduser())
         return super().convert(value, param, ctx)
 
 
@@ -170,7 +172,6 @@ def check_paths(command: click.Command, values: dict[str, Any]) -> None:
         _check_kind(each, read)
     for number, (option, output, replaced) in enumerate(written):
         _check_is_regular(output, option)
-        _check_replaced(output, option, replaced)
         for other, path, _ in read:
             if _is_same_file(output, path):
                 raise InputError(
@@ -182,6 +183,7 @@ def check_paths(command: click.Command, values: dict[str, Any]) -> None:
                 raise InputError(
                     f"{other} and {option} are both {output}; name two different files"
                 )
+        _check_replaced(output, option, replaced)
 
 
 def _check_kind(given: _Named, all_given: Iterable[_Named]) -> None:

@@ -101,6 +101,16 @@ def test_an_output_replaces_no_file_of_another_kind(
     assert Path(kept).read_bytes() == before
 
 
+def test_a_tilde_that_the_shell_leaves_is_the_users_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``--output=~/o.csv`` made a folder called ~ in the current one."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert OutputFile().convert("~/o.csv", None, None) == Path("~/o.csv").expanduser()
+    assert OutputFile().convert("./~/o.csv", None, None) == Path("./~/o.csv")
+
+
 def test_an_output_replaces_an_earlier_one_also_with_many_columns(tmp_path: Path) -> None:
     names = ",".join(f"feature_{number}" for number in range(1000))
     path = tmp_path / "answers.csv"
