@@ -9,6 +9,7 @@ which are timed, and where a comment says ``trains: as long as by default``.
 from __future__ import annotations
 
 import configparser
+import contextlib
 import doctest
 import json
 import os
@@ -21,7 +22,7 @@ import sys
 import time
 import tomllib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,9 @@ RUN_BY_SHELL = re.compile(r"[|&;<>$`*]")
 NOT_RUN = ("text", "frame")  # figures, formulas; the frames of the protocol are read by tests/hil
 
 
+RunPytest = Callable[[list[str]], pytest.RunResult]
+
+
 class Page:
     """A folder to run a page's blocks in, what each Python block has defined, and their time."""
 
@@ -66,6 +70,7 @@ class Page:
         self.folder, self.marks = folder, marks
         self.names: list[dict[str, Any]] = []
         self.seconds = self.cpu_seconds = 0.0
+        self.run_pytest: RunPytest
 
     def names_for(self, block: Block) -> dict[str, Any]:
         """Return what a Python block finds defined: nothing, unless it continues another one."""
@@ -73,7 +78,7 @@ class Page:
         self.names.append(dict(known[0]) if known else {"__name__": "__main__"})
         return self.names[-1]
 
-    @contextmanager
+    @contextlib.contextmanager
     def timed(self) -> Iterator[None]:
         """Add the time of a block, of which its processes have a part."""
         begun, before = time.perf_counter(), sum(os.times()[:4])
@@ -144,10 +149,12 @@ def test_block(
     block: Block,
     pages: Callable[[Block], Page],
     monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
     record_property: Callable[[str, object], None],
 ):
     check_marks(block)
     page = pages(block)
+    page.run_pytest = partial(run_pytest, request, page.folder)
     monkeypatch.chdir(page.folder)
     if block.page not in TUTORIALS and page.marks.get("trains") != "as long as by default":
         monkeypatch.setitem(ProtoNNClassifier.__init__.__kwdefaults__, "epochs", SHORT_TRAINING)
@@ -199,7 +206,7 @@ def check_console(block: Block, page: Page) -> None:
             printed = run_until_stopped(command, page.folder)
             code = 0
         else:
-            printed, code = run_line(command, page.folder)
+            printed, code = run_line(command, page.folder, page.run_pytest)
         last = number == len(steps) - 1
         assert code == int(block.marks.get("exit", 0) if last else 0), f"{command}\n{printed}"
         seen = masked if "numbers" in block.marks else str
@@ -216,8 +223,8 @@ def commands_of(text: str) -> list[tuple[str, str]]:
     return [(command, printed.strip("\n")) for command, _, printed in parts]
 
 
-def run_line(command: str, folder: Path) -> tuple[str, int]:
-    """Run one line, the project's own commands without a process of their own: that is quicker."""
+def run_line(command: str, folder: Path, run_pytest: RunPytest) -> tuple[str, int]:
+    """Run one line, pytest and the project's own commands in this process: that is quicker."""
     words = shlex.split(command, comments=True)
     if words[:1] == ["protonn-edge"] and words[-2:-1] == [">"]:
         done = run_command(words[1:-2], folder)
@@ -226,6 +233,9 @@ def run_line(command: str, folder: Path) -> tuple[str, int]:
     if words[:1] == ["protonn-edge"] and not RUN_BY_SHELL.search(" ".join(words)):
         done = run_command(words[1:], folder)
         return done.output, done.exit_code
+    if words[:1] == ["pytest"]:
+        tested = run_pytest(words[1:])
+        return tested.stdout.str(), int(tested.ret)
     ran = subprocess.run(
         ["bash", "-c", command],
         cwd=folder,
@@ -246,6 +256,13 @@ def run_command(words: list[str], folder: Path) -> Any:
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
     return done
+
+
+def run_pytest(request: pytest.FixtureRequest, folder: Path, words: list[str]) -> pytest.RunResult:
+    """Run pytest in a folder."""
+    pytester: pytest.Pytester = request.getfixturevalue("pytester")  # which has a folder of its own
+    with contextlib.chdir(folder):
+        return pytester.runpytest_inprocess("-p", "no:cacheprovider", *words)
 
 
 def run_until_stopped(command: str, folder: Path) -> str:
