@@ -2,8 +2,7 @@
 
 The blocks of a page run in order, in a folder of their own. Unless a comment on the page says
 ``starts with: nothing``, train.csv, test.csv, model.npz, the project that `build` makes of it and
-the results of a run lie there already. Training is shorter than by default, except in tutorials,
-which are timed, and where a comment says ``trains: as long as by default``.
+the results of a run lie there already.
 """
 
 from __future__ import annotations
@@ -36,12 +35,9 @@ from data_files import data_file
 from doc_blocks import MARKS, PAGES, Block, blocks_of, page_marks
 from programs import interruptible, started
 
-from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.tuning.workers import Workers
 
 DEADLINE_S = 120.0
-# Most pages show what commands do; how good a model becomes is left to other tests.
-SHORT_TRAINING = 60
 C_FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 BLOCKS = [block for path in PAGES for block in blocks_of(path)]
 # The last command or program of each page that the start page names as a way to begin. A reader
@@ -66,8 +62,8 @@ RunPytest = Callable[[list[str]], pytest.RunResult]
 class Page:
     """A folder to run a page's blocks in, what each Python block has defined, and their time."""
 
-    def __init__(self, folder: Path, marks: dict[str, str]) -> None:
-        self.folder, self.marks = folder, marks
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
         self.names: list[dict[str, Any]] = []
         self.seconds = self.cpu_seconds = 0.0
         self.run_pytest: RunPytest
@@ -122,10 +118,10 @@ def pages(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[
 
     def page_of(block: Block) -> Page:
         if block.page not in made:
-            page = Page(tmp_path_factory.mktemp("page"), page_marks(CHECKOUT / block.page))
-            if page.marks.get("starts with") != "nothing":
-                shutil.copytree(project, page.folder, dirs_exist_ok=True)
-            made[block.page] = page
+            folder = tmp_path_factory.mktemp("page")
+            if page_marks(CHECKOUT / block.page).get("starts with") != "nothing":
+                shutil.copytree(project, folder, dirs_exist_ok=True)
+            made[block.page] = Page(folder)
         return made[block.page]
 
     return page_of
@@ -156,8 +152,6 @@ def test_block(
     page = pages(block)
     page.run_pytest = partial(run_pytest, request, page.folder)
     monkeypatch.chdir(page.folder)
-    if block.page not in TUTORIALS and page.marks.get("trains") != "as long as by default":
-        monkeypatch.setitem(ProtoNNClassifier.__init__.__kwdefaults__, "epochs", SHORT_TRAINING)
     if "file" in block.marks:
         Path(block.marks["file"]).write_text(block.text, encoding="utf-8", newline="\n")
     if "excerpt" in block.marks:
