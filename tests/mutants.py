@@ -150,6 +150,7 @@ NEAREST = {
         "tests/hil tests/recording tests/live/test_listening.py",
         "tests/regression/recordings -k 'record or sound or played'",
     ],
+    "kernels/words": ["tests/pico"],
     "device/meters": ["tests/meters tests/hil -k 'meter or energy or power'"],
     "quantization": [
         f"{KNOWN_MODELS} {QUANTIZERS} {CODEGEN} -k 'quantiz or rejection or renders'",
