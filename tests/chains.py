@@ -152,11 +152,11 @@ def chain_of(head: Any, *, inputs: InputQuantizer, **fields: Any) -> IntegerChai
 
 
 def random_parts(features: int, maximum: int, classes: int) -> dict[str, Any]:
-    """Return what integers of random numbers have besides these; two classes may share a row."""
+    """Return what integers of random numbers have besides these."""
     return {
         "inputs": InputQuantizer(np.zeros(features), np.full(features, 1 / maximum), maximum),
         "score_scale": 1 / 1000,
-        "classes": tuple(f"class {label}" for label in range(max(2, classes))),
+        "classes": tuple(f"class {label}" for label in range(classes)),
     }
 
 

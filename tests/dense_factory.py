@@ -63,7 +63,7 @@ def random_chain(
         biases=tuple(biases),
         accumulator_bits=tuple(bits),
         multipliers=tuple(multipliers),
-        **random_parts(features, maximum, rows),
+        **random_parts(features, maximum, max(2, rows)),
     )
 
 

@@ -48,7 +48,7 @@ def random_chain(
         weights=weights.astype(np.int8),
         bias=-maximum * weights.sum(axis=1) // 2,
         accumulator_bits=bits,
-        **random_parts(features, maximum, rows),
+        **random_parts(features, maximum, max(2, rows)),
     )
 
 

@@ -76,7 +76,8 @@ from protonn_edge.system.folders import scratch_folder
 def wait() -> None:
     with scratch_folder(Path(sys.argv[1])) as scratch:
         print(scratch, flush=True)
-        time.sleep(600)
+        while True:  # a signal just before a long sleep would wait for its end
+            time.sleep(0.1)
 wait([])
 """
 
