@@ -6,6 +6,7 @@ import contextlib
 import os
 import select
 import socket
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -80,6 +81,14 @@ int main(void) {
 """
 EXTERNAL_RESET = b"2"
 DEADLINE_S = 90.0
+
+
+def hex_file(elf: Path, *options: str) -> Path:
+    """Return a firmware as Intel HEX, which does not name its chip."""
+    image = elf.with_suffix(".hex")
+    command = ["avr-objcopy", "-O", "ihex", *options, elf, image]
+    subprocess.run(command, check=True, timeout=60)
+    return image
 
 
 def eventually(condition: Callable[[], object]) -> bool:

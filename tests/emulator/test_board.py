@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import serial
 from checkout import CHECKOUT
-from emulator.conftest import DEADLINE_S, EXTERNAL_RESET, GREETS, eventually
+from emulator.conftest import DEADLINE_S, EXTERNAL_RESET, GREETS, eventually, hex_file
 from refusals import refused_by
 
 from protonn_edge.boards import load_board
@@ -173,9 +173,7 @@ with EmulatedUno(Path(sys.argv[1])) as uno:
 @pytest.mark.parametrize("without", [{"mcu": "atmega9999"}, {"serial": "usart1"}])
 def test_a_chip_that_simavr_does_not_know_is_refused(compile_firmware, without):
     other = dataclasses.replace(load_board("uno"), name="other", **without)
-    elf = compile_firmware("int main(void) { for (;;) {} }")
-    image = elf.with_suffix(".hex")  # which does not name its chip
-    subprocess.run(["avr-objcopy", "-O", "ihex", elf, image], check=True, timeout=60)
+    image = hex_file(compile_firmware("int main(void) { for (;;) {} }"))
     with refused_by("emulator.board"), EmulatedUno(image, board=other):
         pass
 

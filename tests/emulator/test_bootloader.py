@@ -7,6 +7,7 @@ import time
 
 import pytest
 from avr_tools import needs_uploads
+from emulator.conftest import hex_file
 from refusals import refused_by
 from uploads import UPLOAD_DEADLINE_S, upload_patiently
 
@@ -27,12 +28,6 @@ int main(void) {
     }
 }
 """
-
-
-def hex_file(elf):
-    image = elf.with_suffix(".hex")
-    subprocess.run(["avr-objcopy", "-O", "ihex", elf, image], check=True, timeout=60)
-    return image
 
 
 def upload(uno, image):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import subprocess
 from pathlib import Path
 
 import pytest
 from command_line import run
+from emulator.conftest import hex_file
 
 from protonn_edge.boards import load_board
 from protonn_edge.emulator import EmulatedUno, EmulatorError
@@ -83,9 +83,7 @@ def test_other_files_are_refused_and_left_alone(compile_firmware, tmp_path: Path
 
 
 def test_each_chip_has_an_eeprom_of_its_size(compile_firmware, tmp_path: Path) -> None:
-    elf = compile_firmware(REMEMBERS)
-    image = elf.with_suffix(".hex")  # which does not name its chip
-    subprocess.run(["avr-objcopy", "-O", "ihex", elf, image], check=True, timeout=60)
+    image = hex_file(compile_firmware(REMEMBERS))
     for name, size in (("attiny85", 512), ("mega2560", 4096)):
         board, file = load_board(name), tmp_path / name
         with EmulatedUno(image, board=board, eeprom=file):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
 import time
 
 import pytest
+from emulator.conftest import hex_file
 
 from protonn_edge.emulator import EmulatedUno
 
@@ -91,12 +91,10 @@ def test_the_last_free_byte_may_be_used(compile_firmware):
         assert "stack pointer 0x08f2 is below the end of .bss at 0x08f4" in first_fault(uno)
 
 
-def test_a_hex_file_gives_the_address_alone(compile_firmware, tmp_path):
+def test_a_hex_file_gives_the_address_alone(compile_firmware):
     deed = DEEDS["illegal opcode 0x0001"]
     elf = compile_firmware(CULPRIT.format(deed=deed), "-DVARIABLES=1")
-    image = tmp_path / "firmware.hex"
-    subprocess.run(["avr-objcopy", "-O", "ihex", elf, image], check=True, timeout=60)
-    with EmulatedUno(image) as uno:
+    with EmulatedUno(hex_file(elf)) as uno:
         fault = first_fault(uno)
     assert fault.startswith("pc 0x")
     assert fault.endswith(": illegal opcode 0x0001")

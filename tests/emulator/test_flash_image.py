@@ -8,6 +8,7 @@ import subprocess
 import pytest
 from avr_tools import needs
 from elftools.elf.elffile import ELFFile
+from emulator.conftest import hex_file
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import refused_by
@@ -49,10 +50,9 @@ def write(tmp_path):
     return write_file
 
 
-def test_elf_and_hex_of_one_firmware_give_one_image(compile_firmware, tmp_path):
-    elf, image = compile_firmware(FIRMWARE), tmp_path / "firmware.hex"
-    command = ["avr-objcopy", "-O", "ihex", "-R", ".eeprom", elf, image]
-    subprocess.run(command, check=True, timeout=60)
+def test_elf_and_hex_of_one_firmware_give_one_image(compile_firmware):
+    elf = compile_firmware(FIRMWARE)
+    image = hex_file(elf, "-R", ".eeprom")
     assert load_image(elf).flash == load_image(image).flash
     assert load_image(image).symbols == ()
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import random
-import subprocess
 
 import pytest
+from emulator.conftest import hex_file
 
 from protonn_edge.emulator import EmulatedUno
 
@@ -213,11 +213,8 @@ def test_a_parity_bit_is_counted_where_there_is_one(compile_firmware, connect, s
     assert abs(int.from_bytes(answer[1:], "big") - bits * 8 * 17) < 50
 
 
-def test_a_hex_file_runs_too(compile_firmware, connect, tmp_path):
-    image = tmp_path / "echo.hex"
-    elf = compile_firmware(ECHO)
-    subprocess.run(["avr-objcopy", "-O", "ihex", elf, image], check=True, timeout=60)
-    with EmulatedUno(image) as uno:
+def test_a_hex_file_runs_too(compile_firmware, connect):
+    with EmulatedUno(hex_file(compile_firmware(ECHO))) as uno:
         link = connect(uno)
         link.write(b"hex")
         assert link.read(3) == b"hex"
