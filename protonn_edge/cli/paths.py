@@ -80,9 +80,10 @@ def _head(path: Path) -> bytes:
         return stream.read(_HEAD_BYTES)
 
 
-def _first_line(path: Path) -> bytes:
+def _has_answers(path: Path) -> bool:
     with path.open("rb") as stream:
-        return stream.readline(_LINE_BYTES)
+        first = stream.readline(_LINE_BYTES)
+    return any(name.encode() in first for name in PREDICTED.values())
 
 
 def _begins(mark: str) -> Callable[[Path], bool]:
@@ -113,10 +114,7 @@ RESULTS = FileKind(
 )
 CERTIFICATE = FileKind("a certificate", _has_key("claims"))
 TABLE = FileKind("a table", _is_table)
-ANSWERS = FileKind(
-    "a table of answers",
-    lambda path: any(name.encode() in _first_line(path) for name in PREDICTED.values()),
-)
+ANSWERS = FileKind("a table of answers", _has_answers)
 _NO_POINTS = (MODEL, RESULTS, REPORT, CERTIFICATE)
 LABELLED = FileKind(
     "a table, or another file of points",
