@@ -157,7 +157,8 @@ class Project:
         """Arrays written beside the project since it was built, unless its model is there, too."""
         if not self.built:
             return []
-        model, beside = self.folder / _MODEL, sorted(self.folder.glob("*.npz"))
+        model = self.folder / _MODEL
+        beside = [each for each in sorted(self.folder.glob("*.npz")) if each.is_file()]
         if any(cmp(each, model, shallow=False) for each in beside):
             return []
         built = model.stat().st_mtime

@@ -93,6 +93,8 @@ def test_a_model_that_was_trained_since_the_build_is_noticed(tmp_path: Path) -> 
     write_project(MODELS["few features"], tmp_path)
     assert not [*about_newer_models(tmp_path)], "it was built from this one"
     save_model(MODELS["features"], path)
+    (tmp_path / "link.npz").symlink_to("nowhere")  # stopped `hil`
+    (tmp_path / "folder.npz").mkdir()
     os.utime(path, (0, 0))
     assert not [*about_newer_models(tmp_path)], "another model, but older"
     os.utime(path, (2**31, 2**31))
