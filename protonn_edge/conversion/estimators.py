@@ -33,7 +33,8 @@ def read_estimator(estimator: Any, n_features: int | None = None) -> FittedEstim
     """
     estimator = getattr(estimator, "best_estimator_", estimator)  # of a search for parameters
     *before, (_, classifier) = _steps(estimator)
-    first = before[0][1] if before else classifier
+    unchanging = (None, "passthrough")
+    first = next((step for _, step in before if step not in unchanging), classifier)
     if n_features is None:
         n_features = getattr(first, "n_features_in_", 0)
     _check_features(first, n_features)

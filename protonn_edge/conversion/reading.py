@@ -52,7 +52,8 @@ _LIMIT_BYTES = 256 * 2**20
 _MOST_MEMBERS = 50_000  # five for each tree of a forest
 _SCHEMA = "schema.json"
 # Arrays of nodes: skops checks their shapes; `trees` checks their links before following them.
-_TREES = ["sklearn.tree._tree.Tree"]
+# The type of an array, which an imputer has: `_check_members` requires that it is one's.
+_TRUSTED = ["sklearn.tree._tree.Tree", "numpy.dtype"]
 
 
 def check_fitted(estimator: Any) -> None:
@@ -217,13 +218,15 @@ def load_estimator(path: Path) -> Any:
         warnings.simplefilter("ignore")  # about the contents, which are checked later
         _check_members(path)
         content = path.read_bytes()
-        unknown = [str(kind) for kind in io.get_untrusted_types(data=content) if kind not in _TREES]
+        unknown = [
+            str(kind) for kind in io.get_untrusted_types(data=content) if kind not in _TRUSTED
+        ]
         if unknown:
             raise _untrusted(path, unknown[0])
         for name in archive.names:
             if name != _SCHEMA:
                 archive.read(name, NODE_DTYPE)  # checks that its header matches its size
-        return io.loads(content, trusted=_TREES)
+        return io.loads(content, trusted=_TRUSTED)
 
 
 def _check_members(path: Path) -> None:
@@ -235,8 +238,15 @@ def _check_members(path: Path) -> None:
     for node in parts:
         a_tree = isinstance(node, dict) and node.get("__loader__") == "TreeNode"
         check(not a_tree or _has_one_output(node), str(path), "a tree of several outputs", "one")
+        check(not _is_made_type(node), str(path), "a type of numbers", "that of an array")
     total = sum(sizes.get(part, 0) for part in parts if isinstance(part, str))
     check_range(f"bytes of {path} in memory", total, 0, _LIMIT_BYTES)
+
+
+def _is_made_type(node: Any) -> bool:
+    """Return whether a node is a type of numbers other than that of an array in the file."""
+    a_type = isinstance(node, dict) and node.get("__class__") == "dtype"
+    return a_type and node.get("__loader__") != "DTypeNode"
 
 
 def _has_one_output(tree: dict[str, Any]) -> bool:
@@ -258,6 +268,8 @@ def _parts(schema: Any) -> Iterator[Any]:
 
 def _untrusted(path: Path, kind: str) -> InputError:
     remedy = "convert the estimator in Python, with protonn_edge.conversion.from_sklearn"
+    if "metrics._scorer" in kind:  # of a search for parameters
+        remedy = "save its best_estimator_, or " + remedy
     if "neural_network" in kind:
         remedy += ", or export the network with skl2onnx, and convert the .onnx file"
     if any(tree in kind for tree in ("KDTree", "BallTree", "_dist_metrics")):

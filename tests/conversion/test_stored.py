@@ -16,6 +16,7 @@ import pytest
 from refusals import refused_by
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.impute import SimpleImputer
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
@@ -117,6 +118,16 @@ def test_neighbours_with_a_tree_are_told_what_to_do(tmp_path: Path):
     brute = KNeighborsClassifier(algorithm="brute").fit(X, Y)
     read = load_estimator(stored(tmp_path / "brute.skops", brute))
     assert from_sklearn(read, X, epochs=0).agreement > 0.9
+
+
+def test_a_type_of_numbers_is_only_that_of_an_array(tmp_path: Path):
+    """An imputer has two; any other type would be made by NumPy from what the file says."""
+    path = stored(tmp_path / "filled.skops", make_pipeline(SimpleImputer(), MACHINE).fit(X, Y))
+    assert load_estimator(path)[0].statistics_ == pytest.approx(X.mean(axis=0))
+    with zipfile.ZipFile(path) as archive:
+        schema = archive.read("schema.json").replace(b"DTypeNode", b"TypeNode")
+    with refused_by("conversion.reading"):
+        load_estimator(with_member(path, "schema.json", schema))
 
 
 def header(shape: tuple[int, ...]) -> bytes:

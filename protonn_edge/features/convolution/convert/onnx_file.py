@@ -222,6 +222,7 @@ def _array(tensor: Any, what: str, most: int) -> NDArray[Any]:
         name,
         "another file",
         "the weights in the same file",
+        "export the network with external_data=False",
     )
     kind = TYPES.get(tensor.data_type)
     check(

@@ -28,8 +28,8 @@ from protonn_edge.system.checks import check
 
 IDENTIFIER = b"TFL3"
 _INPUT = "input"
-_FLOAT32, _INT32, _UINT8, _INT8 = 0, 2, 3, 9
-_DTYPES = {_FLOAT32: "f4", _INT32: "i4", _INT8: "i1"}
+_FLOAT32, _FLOAT16, _INT32, _UINT8, _INT8 = 0, 1, 2, 3, 9
+_DTYPES = {_FLOAT32: "f4", _FLOAT16: "f2", _INT32: "i4", _INT8: "i1"}
 _MOST_CHANNELS, _MOST_TENSORS = 65_535, 64  # of a tensor, and of an operator
 _PERCEPTIBLE = 1e-6  # relative difference of scales
 _PADDING = b"SAME_UPPER", b"VALID"
@@ -119,6 +119,7 @@ class _Translation:
         self.constants: dict[str, NDArray[Any]] = {}
         self.where = "the input"  # in errors: the operator
         self.decided = False  # whether an operator decides between scores
+        self.sources: dict[int, int] = {}  # of tensors in float32, those in float16, by number
         # Height and width of the present image. They are exchanged if it is one pixel high, and the
         # first one is a line: an image that is one pixel wide has the same bytes, but short rows.
         self.axes: tuple[int, ...] = ()
@@ -189,12 +190,12 @@ class _Translation:
 
     def stored(self, number: int) -> NDArray[Any]:
         """Return the numbers of a constant tensor."""
-        tensor = self.tensor(number)
+        tensor = self.tensor(self.sources.get(number, number))
         kind = np.dtype(f"<{_DTYPES.get(tensor.kind, 'f4')}")
         size = math.prod(tensor.shape)
         valid = tensor.kind in _DTYPES and tensor.buffer < len(self._buffers)
         if not valid or min(tensor.shape, default=1) < 1:
-            raise self.refused("has weights or biases that are not constants of 8 or 32 bits")
+            raise self.refused("has weights or biases that are not constants of 8 to 32 bits")
         self._left -= size
         content = self._buffers[tensor.buffer].array(0, "u1", kind.itemsize * MOST_VALUES)
         if self._left < 0 or size * kind.itemsize != content.size:
@@ -205,7 +206,7 @@ class _Translation:
         numbers: NDArray[Any] = content.view(kind).reshape(tensor.shape)
         if kind.kind == "f" and not (np.abs(numbers) <= LARGEST).all():
             raise self.refused("has a number that is not finite")
-        return numbers
+        return numbers.astype(np.float32) if tensor.kind == _FLOAT16 else numbers
 
     def image(self, operator: _Operator) -> str:
         """Return the image that an operator takes, with its channels first."""
@@ -280,6 +281,15 @@ def _unchanged(net: _Translation, operator: _Operator) -> str:
     return net.value(operator.inputs[0])
 
 
+def _dequantized(net: _Translation, operator: _Operator) -> str:
+    """Take DEQUANTIZE: of a value, or of weights or biases in float16."""
+    number = operator.inputs[0]
+    if net.tensor(number).kind != _FLOAT16:
+        return _unchanged(net, operator)
+    net.sources[operator.output] = number
+    return net.value(number)
+
+
 def _decision(net: _Translation, operator: _Operator) -> str:
     """Take an operator that decides between scores, or keeps their order."""
     number, axes = operator.inputs[0], {}
@@ -349,7 +359,7 @@ _OPERATORS: dict[int, tuple[str, _Take | None]] = {
     1: ("AVERAGE_POOL_2D", _pooling),
     3: ("CONV_2D", _convolution),
     4: ("DEPTHWISE_CONV_2D", _depthwise),
-    6: ("DEQUANTIZE", _unchanged),
+    6: ("DEQUANTIZE", _dequantized),
     9: ("FULLY_CONNECTED", _dense),
     14: ("LOGISTIC", _decision),
     17: ("MAX_POOL_2D", _pooling),
