@@ -15,6 +15,7 @@ from protonn_edge.boards import load_board
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.other_files import other_file
+from protonn_edge.chain.policy import modules_of
 from protonn_edge.chain.registry import converter_with
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.convert import ConvertOptions
@@ -23,6 +24,7 @@ from protonn_edge.cli.paths import check_output
 from protonn_edge.cli.trained import describe, repeated_rows, sentence_of, unlearned
 from protonn_edge.cli.training import reference_model_for
 from protonn_edge.conversion import LAYOUTS
+from protonn_edge.conversion.affine import as_spelled
 from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.estimators import load_classifier, read_estimator
 from protonn_edge.conversion.kept import Conversion
@@ -31,7 +33,7 @@ from protonn_edge.conversion.reading import StoredClassifier, load_estimator
 from protonn_edge.conversion.search import FittedEstimator
 from protonn_edge.datasets import Dataset, load_dataset
 from protonn_edge.datasets.dataset import several_labels
-from protonn_edge.datasets.naming import NO_CLASS, Notice, listed
+from protonn_edge.datasets.naming import NO_CLASS, Notice, listed, quoted
 from protonn_edge.datasets.options import SHOWN
 from protonn_edge.datasets.values import ValueDataset
 from protonn_edge.errors import InputError, counted, unneeded
@@ -41,6 +43,9 @@ from protonn_edge.system.files import write_atomically
 from protonn_edge.training.calibration import with_accuracy_floor
 
 _BETTER_ORDER = 0.2  # share of the labels; answers by chance gain less by another order
+_BETTER_LIMIT = 0.05  # share of the labels
+_MOST_CLAMPED = 0.05  # share of the values; points of a network's training are hardly ever clamped
+_SCALED = "check the labels and features, and whether they were scaled in training"
 
 
 def from_folder(given: ConvertOptions, out: Output) -> dict[str, Any]:
@@ -74,8 +79,10 @@ def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:
         dataset = _of_texts(dataset, one_hot, given)
         wanted = fitted.feature_names
         fitted = replace(fitted, features=fitted.features.of_table(wanted))
+    wanted, fitted = _as_named(wanted, fitted, dataset)
     dataset = dataset.matched(wanted, str(data))
     out.notice(dataset.notices)
+    _check_features(given, fitted, dataset)
     dataset = replace(dataset, division=division_of(data, dataset, given.table))
     points = dataset
     if dataset.preparation is not None and (values := dataset.preparation.values):
@@ -97,8 +104,8 @@ def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:
             budget=given.budget,
             epochs=given.epochs,
         )
-    if names is not None and not given.classes:
-        out.notice(_other_order(conversion, dataset, names))
+    if isinstance(estimator, StoredClassifier) and not isinstance(dataset, ValueDataset):
+        out.notice([*_other_order(conversion, dataset, given), *_other_limit(conversion, dataset)])
     if (columns := conversion.model.record.get("columns")) is not None:
         dataset = dataset.of_columns(columns)
     model = of_data(conversion.model, dataset)
@@ -112,8 +119,32 @@ def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:
     clamped = features.clamped(X)[flat if model.head.kind == "forest" else slice(None)]
     if count := int(clamped.sum()):
         out.say("  " + ": ".join(saturation_fact(count, X.size)))
+    if (share := count / X.size) > _MOST_CLAMPED:
+        text = f"{100 * share:.1f} % of the values are beyond the range of the model; {_SCALED}"
+        out.notice([Notice("clamped", text, warning=True)])
     out.say(f"wrote {given.output}")
     return conversion.to_json()
+
+
+def _as_named(
+    wanted: tuple[str, ...], fitted: FittedEstimator, dataset: Dataset
+) -> tuple[tuple[str, ...], FittedEstimator]:
+    """Return the columns that an estimator wants, and it, with the names of the data."""
+    given = dataset.feature_names
+    if not given:
+        return wanted, fitted
+    names = as_spelled(fitted.feature_names, given) if wanted else ()  # else those of the data
+    return as_spelled(wanted, given), replace(fitted, feature_names=names)
+
+
+def _check_features(given: ConvertOptions, fitted: FittedEstimator, dataset: Dataset) -> None:
+    """Refuse data with another number of features than the estimator."""
+    found, wanted = dataset.n_features, fitted.features.n_features
+    if found != wanted:
+        raise InputError(
+            f"{given.data} has {counted(found, 'feature')}, but {given.source} takes {wanted:,}; "
+            "use the columns of its training, in the same order, such as with --read drop=COLUMNS"
+        )
 
 
 def _dataset(
@@ -165,13 +196,15 @@ def _of_texts(
 
 def _of_answers(model: Model, dataset: Dataset) -> list[Notice]:
     """Return warnings if a converted model is no better than a constant, or misses a class."""
-    if isinstance(dataset, ValueDataset):
-        return []
+    for module in modules_of(model.policy, "steps"):
+        if hasattr(module, "unlearned"):
+            remedy = f"unless it predicts a quantile, {_SCALED}"
+            return list(module.unlearned(model, dataset, remedy))
     order = {name: index for index, name in enumerate(dataset.classes)}
     numbers = np.array([order.get(name, NO_CLASS) for name in model.classes])
     parts = dataset.X_train, dataset.X_test
     answers = [numbers[model.predict(X)] if X.shape[0] else numbers[:0] for X in parts]
-    return unlearned(dataset, *answers)
+    return unlearned(dataset, *answers, remedy=_SCALED)
 
 
 def _estimator(source: Path, bits: int) -> Any:
@@ -223,13 +256,13 @@ def _labels(
 
 
 def _other_order(
-    conversion: Conversion, dataset: Dataset, names: tuple[str, ...]
+    conversion: Conversion, dataset: Dataset, given: ConvertOptions
 ) -> Iterator[Notice]:
     """Yield a warning if numbered classes fit the data far better in another order of names."""
-    if isinstance(dataset, ValueDataset):
+    names = conversion.model.classes
+    if given.classes or len(names) != dataset.n_classes:
         return
-    answers = conversion.source.answers(conversion.source.features.taken(dataset.X_train, "X"))
-    y = np.array([names.index(each) for each in dataset.classes])[dataset.y_train]
+    answers, y = _answers_and_labels(conversion.source, dataset, names)
     counts = np.zeros((len(names), len(names)))
     np.add.at(counts, (answers, y), 1 / len(y))
     order = linear_sum_assignment(counts, maximize=True)[1]
@@ -242,6 +275,30 @@ def _other_order(
             f"trained with that order, use --classes '{order_of_names}'"
         )
         yield Notice("order_of_classes", text, warning=True)
+
+
+def _other_limit(conversion: Conversion, dataset: Dataset) -> Iterator[Notice]:
+    """Yield a warning if the only output separates two classes far better at 0.5 than at 0."""
+    source, names = conversion.source, conversion.model.classes
+    if not source.rule.plain:
+        return
+    outputs, y = _answers_and_labels(source.for_numbers(), dataset, names)
+    now, other = (float(np.mean((outputs > limit) == y)) for limit in (0.0, 0.5))
+    if other > now + _BETTER_LIMIT:
+        text = (
+            f"the only output of the network means {quoted(names[1])} above 0, as a logit, which "
+            f"is right for {100 * now:.1f} % of the points, but above 0.5 for {100 * other:.1f} %; "
+            "if it was trained to be 0 or 1, subtract 0.5 from the last bias, and export it again"
+        )
+        yield Notice("limit_of_classes", text, warning=True)
+
+
+def _answers_and_labels(
+    source: FittedEstimator, dataset: Dataset, names: tuple[str, ...]
+) -> tuple[Any, NDArray[np.int64]]:
+    """Return an estimator's answers to the training points, and their labels as its classes."""
+    y = np.array([names.index(each) for each in dataset.classes])[dataset.y_train]
+    return source.answers(source.features.taken(dataset.X_train, "X")), y
 
 
 def _training_data(folder: Path) -> Path:

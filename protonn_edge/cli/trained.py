@@ -114,6 +114,7 @@ def unlearned(
     of_test: NDArray[np.int64],
     *,
     weighted: bool = False,
+    remedy: str = "check the labels and features, or train longer",
 ) -> list[Notice]:
     """Warn of a model that is no better than a constant, or never answers a class.
 
@@ -136,7 +137,7 @@ def unlearned(
             f"{100 * right:.2f} % of {len(y):,} {part} points are classified correctly, "
             f"{'as a mean over the classes, ' if weighted else ''}which is "
             f"not clearly better than always answering {quoted(dataset.classes[counts.argmax()])} "
-            f"({100 * constant:.2f} %); check the labels and features, or train longer"
+            f"({100 * constant:.2f} %); {remedy}"
         )
         notices.append(Notice("chance", text, warning=True))
     present = np.union1d(dataset.y_train, dataset.y_test)

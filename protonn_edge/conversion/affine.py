@@ -62,9 +62,9 @@ class AffineMap:
 
     def with_gaps(self, X: Any, what: str) -> Float32:
         """Return the same with NaN in the gaps that this map does not fill."""
-        # A table may have its columns in any order; LightGBM replaces spaces in their names.
-        given = {str(name).replace(" ", "_"): name for name in getattr(X, "columns", ())}
-        wanted = [name.replace(" ", "_") for name in self.raw_names]
+        # A table may have its columns in any order.
+        given = {str(name): name for name in getattr(X, "columns", ())}
+        wanted = as_spelled(self.raw_names, tuple(given))
         if wanted and sorted(given) == sorted(wanted):
             X = X[[given[name] for name in wanted]]
         rows = rows_of(X, what)
@@ -198,6 +198,12 @@ def points_of(X: Any, what: str) -> NDArray[Any]:
         return np.asarray(X)
     except ValueError as error:
         raise InvalidValue(what, "points of different shapes") from error
+
+
+def as_spelled(wanted: Sequence[str], given: Sequence[str]) -> tuple[str, ...]:
+    """Return names as a table spells them; LightGBM replaces their spaces with underscores."""
+    spelled = {name.replace(" ", "_"): name for name in given}
+    return tuple(name if name in given else spelled.get(name, name) for name in wanted)
 
 
 def raw_names_of(estimator: Any, n_features: int) -> tuple[str, ...]:

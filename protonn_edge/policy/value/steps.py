@@ -12,7 +12,7 @@ from protonn_edge.chain.policy import with_rules
 from protonn_edge.cli.command import Output
 from protonn_edge.datasets import Dataset, Notice
 from protonn_edge.errors import InputError, unneeded
-from protonn_edge.policy.value.figures import ValueFigures
+from protonn_edge.policy.value.figures import ValueFigures, explained_share
 from protonn_edge.policy.value.interval import predicted_by, with_interval
 from protonn_edge.policy.value.rule import Value
 from protonn_edge.quantization import quantize, why_floats_alone
@@ -84,9 +84,8 @@ def describe(model: Model, dataset: Dataset, out: Output) -> dict[str, Any]:
                 predicted_by(model, X), y[:, 0], value.offset, value.tolerance
             )
             record[name] = figures.to_json()
-            if name == ("test" if len(dataset.y_test) else "train"):
-                out.notice(_unlearned(figures))
             said.append(f"{figures.sentence} on {len(y):,} {name} points")
+    out.notice(unlearned(model, dataset, "check the labels and features, or train longer"))
     if len(dataset.y_test):
         predicted, y_test = model.predict(dataset.X_test), dataset.y_test[:, 0]
         of_floats = ValueFigures.of(predicted, y_test, value.offset)
@@ -98,14 +97,17 @@ def describe(model: Model, dataset: Dataset, out: Output) -> dict[str, Any]:
     return record | {"sentence": "; ".join(said)}
 
 
-def _unlearned(figures: ValueFigures) -> list[Notice]:
-    """Return a warning if a model is no better than the mean."""
-    if figures.r2 is None or figures.r2 > _LEAST_R2:
-        return []
-    text = (
-        f"the model is not clearly better than always answering the mean (R2 {figures.r2:.3f}); "
-        "check the labels and features, or train longer"
+def unlearned(model: Model, dataset: Dataset, remedy: str) -> list[Notice]:
+    """Return a warning if a model is no better than the mean on the test or training points."""
+    X, y = (
+        (dataset.X_test, dataset.y_test)
+        if len(dataset.y_test)
+        else (dataset.X_train, dataset.y_train)
     )
+    r2 = explained_share(predicted_by(model, X), y[:, 0])
+    if r2 is None or r2 > _LEAST_R2:
+        return []
+    text = f"the model is not clearly better than always answering the mean (R2 {r2:.3f}); {remedy}"
     return [Notice("chance", text, warning=True)]
 
 

@@ -119,7 +119,8 @@ def _histogram_tree(nodes: Any, what: str) -> StoredTree:
         left=left,
         right=right,
         features=vector(nodes["feature_idx"], n),
-        thresholds=thresholds,
+        # Points become float32, too, and some are thresholds.
+        thresholds=thresholds.astype(np.float32).astype(np.float64),
         gaps=gaps > 0,
         values=vector(nodes["value"], n, "f"),
     )

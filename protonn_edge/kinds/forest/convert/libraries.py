@@ -101,8 +101,10 @@ def read_xgboost(content: bytes, what: str, *, best: bool = False) -> StoredClas
             raise unsupported(what, has, "train with booster='gbtree'")
         k, groups = int(parameters["num_feature"]), max(1, int(parameters["num_class"]))
         check_counts(features=k, classes=groups)
-        outputs = groups * int(parameters.get("num_target", 1))
-        of_number = _of_objective(str(learner["objective"]["name"]), outputs, what)
+        targets = int(parameters.get("num_target", 1))
+        of_number = _of_objective(str(learner["objective"]["name"]), groups * targets, what)
+        if targets > 1:
+            raise unsupported(what, f"{targets:,} labels per point", "train one model per label")
         model, attributes = booster["model"], learner["attributes"]
         trees, classes = model["trees"], vector(model["tree_info"], len(model["trees"]))
         together = groups * int(model["gbtree_model_param"]["num_parallel_tree"])
@@ -177,9 +179,12 @@ def _shares(tree: Any, stored: StoredTree) -> Float64:
 def read_lightgbm(text: str, what: str) -> StoredClassifier:
     """Return the classifier in a text."""
     with refusing(what, "LightGBM"):
-        head, *blocks = re.split(r"\nTree=\d+\n", text.partition("\nend of trees")[0])
+        trees_of, end, _ = text.replace("\r\n", "\n").partition("\nend of trees")
+        head, *blocks = re.split(r"\nTree=\d+\n", trees_of)
         if not head.startswith("tree\n"):
             raise ValueError("the first line is not 'tree'")
+        if not end:
+            raise ValueError("the file ends before the line 'end of trees'")
         fields = _fields(head)
         k, groups = int(fields["max_feature_idx"]) + 1, int(fields["num_tree_per_iteration"])
         check_counts(features=k, classes=groups)

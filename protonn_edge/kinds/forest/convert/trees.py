@@ -227,8 +227,10 @@ def _start(classifier: Any, n_classes: int) -> Float64:
     prior = type(first) is DummyClassifier and reading.text_of(first, "strategy") == "prior"
     check(prior, "GradientBoostingClassifier.init", "an estimator", "None or 'zero'")
     shares = reading.numbers_of(first, "class_prior_", (n_classes,))
-    logs = np.log(np.clip(shares, _LEAST_SHARE, 1 - _LEAST_SHARE))
-    return logs[1:] - logs[:1] if n_classes == 2 else logs - logs.mean()
+    logs: Float64 = np.log(np.clip(shares, _LEAST_SHARE, 1 - _LEAST_SHARE))
+    start: Float64 = logs[1:] - logs[:1] if n_classes == 2 else logs - logs.mean()
+    halved = reading.text_of(classifier, "loss") == "exponential"  # its link is half the logit
+    return start * (0.5 if halved else 1.0)
 
 
 def checked_tree(estimator: Any, k: int, columns: int, owner: str) -> Any:

@@ -120,7 +120,8 @@ def reduced(search: ModelSearch) -> Candidate:
     if len(np.unique(search.answers)) < len(search.classes):
         raise InputError(
             f"the {search.estimator.name} predicts only {len(np.unique(search.answers)):,} of its "
-            f"{len(search.classes):,} classes for these points; use points of every class"
+            f"{len(search.classes):,} classes for these points; use points of "
+            "every class, scaled as in its training"
         )
     start = _largest_that_fits(search)
     if start is None:
