@@ -14,7 +14,7 @@ from protonn_edge.chain.statistics import NORMALIZER_KINDS
 from protonn_edge.cli import options
 from protonn_edge.cli.command import OUTPUT, Output, argument, command, option, options_of
 from protonn_edge.cli.options import BOARD, BYTES, PATH
-from protonn_edge.cli.paths import MODEL, OutputFile, check_there
+from protonn_edge.cli.paths import MODEL, NETWORK, OutputFile, check_there
 from protonn_edge.cli.tables import TABLE, names_option
 from protonn_edge.conversion import EPOCHS, LAYOUTS, Features
 from protonn_edge.datasets.options import TableOptions
@@ -36,7 +36,7 @@ class ConvertOptions:
     source: Path = argument(PATH)
     output: Path = option(
         "The model file (.npz) to write or, from a model file, the folder or .onnx file to write.",
-        OutputFile(MODEL),
+        OutputFile(MODEL, NETWORK),
         required=True,
     )
     data: Path | None = option(

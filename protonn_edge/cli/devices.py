@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from protonn_edge.boards import Board
+from protonn_edge.chain.file import load_model
 from protonn_edge.cli.command import Output, option
 from protonn_edge.cli.paths import MODEL, GivenPath
 from protonn_edge.datasets.naming import Notice
@@ -29,11 +30,17 @@ EEPROM = option(
 
 
 def about_newer_models(folder: Path) -> Iterator[Notice]:
-    """Yield a warning if a model was trained since the firmware in its folder was built."""
-    for path in filter(MODEL.includes, Project(folder).newer_models):
+    """Yield a warning if a model was trained since the firmware in its folder was built.
+
+    Of models beside the folder, only those with the same classes may be for it.
+    """
+    project, to_folder = Project(folder), "" if folder == Path() else f" -o {folder}"
+    for path in filter(MODEL.includes, project.newer_models):
+        if path.parent != folder and load_model(path).classes != project.model().classes:
+            continue
         text = (
             f"{path} is newer than the firmware in {folder}, which was built from another model; "
-            f"for the newer one, run 'protonn-edge build {path}' first"
+            f"for the newer one, run 'protonn-edge build {path}{to_folder}' first"
         )
         yield Notice("older_build", text, warning=True)
         return

@@ -115,6 +115,10 @@ RESULTS = FileKind(
 CERTIFICATE = FileKind("a certificate", _has_key("claims"))
 TABLE = FileKind("a table", _is_table)
 ANSWERS = FileKind("a table of answers", _has_answers)
+NETWORK = FileKind(
+    "a network that 'convert' wrote",
+    lambda path: _head(path)[2:].startswith(b"\x12\x0cprotonn-edge"),  # the producer's name
+)
 _NO_POINTS = (MODEL, RESULTS, REPORT, CERTIFICATE)
 LABELLED = FileKind(
     "a table, or another file of points",
@@ -235,12 +239,11 @@ def _check_replaced(path: Path, option: str, replaced: tuple[FileKind, ...]) -> 
     """Refuse to replace a file of another kind, which may be the only copy."""
     if not replaced or not _is_content(path) or any(kind.includes(path) for kind in replaced):
         return
-    found = next((kind for kind in _KEPT if kind.includes(path)), None)
-    if found is not None:
-        raise InputError(
-            f"{option} is {path}, which is {found.name} and would be overwritten; choose another "
-            f"file with {option}, or delete this one first"
-        )
+    found = next((kind.name for kind in _KEPT if kind.includes(path)), "a file of another kind")
+    raise InputError(
+        f"{option} is {path}, which is {found} and would be overwritten; choose another file with "
+        f"{option}, or delete this one first"
+    )
 
 
 def shown_name(parameter: click.Parameter) -> str:

@@ -48,7 +48,7 @@ def with_groups(dataset: Dataset, name: str, data: Path) -> Dataset:
     names: Any = (
         [session.strip() for session in dataset.sessions]
         if of_session and dataset.sessions is not None
-        else group_names(name, data, columns=[column.name for column in dataset.columns])
+        else group_names(name, data, columns=_free_columns(dataset, name, data))
     )
     numbers = group_numbers(names, dataset.X_train.shape[0])
     if not numbers.any():
@@ -58,6 +58,17 @@ def with_groups(dataset: Dataset, name: str, data: Path) -> Dataset:
         )
     first = np.unique(numbers, return_index=True)[1].tolist()
     return replace(dataset, groups=numbers, group_names=tuple(str(names[row]) for row in first))
+
+
+def _free_columns(dataset: Dataset, name: str, data: Path) -> list[str]:
+    """Return the columns that could name groups; refuse the name of one that has another role."""
+    roles = {column.name: column.role for column in dataset.columns}
+    if name in roles and not Path(name).exists():
+        raise InputError(
+            f"--groups is {quoted(name)}, but {data} has this column as "
+            f"{quoted(roles[name] or 'left out')}; name a column with each point's person or day"
+        )
+    return [each for each, role in roles.items() if role != "label"]
 
 
 def group_numbers(names: ArrayLike, n: int) -> NDArray[np.int64]:

@@ -154,11 +154,12 @@ class Project:
 
     @property
     def newer_models(self) -> list[Path]:
-        """Arrays written beside the project since it was built, unless its model is there, too."""
+        """Arrays written in or beside it since the build, unless its model is there, too."""
         if not self.built:
             return []
-        model = self.folder / _MODEL
-        beside = [each for each in sorted(self.folder.glob("*.npz")) if each.is_file()]
+        model, folders = self.folder / _MODEL, dict.fromkeys((self.folder, self.folder.parent))
+        every = (each for folder in folders for each in sorted(folder.glob("*.npz")))
+        beside = [each for each in every if each.is_file()]
         if any(cmp(each, model, shallow=False) for each in beside):
             return []
         built = model.stat().st_mtime

@@ -274,10 +274,15 @@ def test_samples_without_a_label_are_a_class_if_it_has_a_name(tmp_path: Path) ->
     )
     assert run(*cut, "--background", " ").exit_code == 2
     assert not (tmp_path / "w.npz").exists()
-    assert run(*cut, "--background", "nothing").exit_code == 0
+    done = run_json(*cut, "--background", "nothing")
+    assert not any(each["warning"] for each in done["notices"])
     with np.load(tmp_path / "w.npz", allow_pickle=False) as made:
         assert list(made["class_names"]) == ["nothing", "wave"]
         assert list(np.bincount(made["y_train"])) == [10, 10]
+    cut[1] = tmp_path / "all.csv"
+    cut[1].write_text((tmp_path / "r.csv").read_text().replace(",\n", ",rest\n"))
+    done = run_json(*cut, "--background", "nothing")
+    assert [each["kind"] for each in done["notices"] if each["warning"]] == ["background"]
 
 
 def test_onsets_are_of_one_channel_and_alone(recording: Path, tmp_path: Path) -> None:

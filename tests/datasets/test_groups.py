@@ -69,6 +69,16 @@ def test_what_names_no_groups_is_refused(
         with_groups(load_dataset(archive), name, archive)
 
 
+@pytest.mark.parametrize("name", ["label", "Label"])
+def test_the_column_of_labels_names_no_groups(name: str, tmp_path: Path) -> None:
+    """The error asked whether "label" was meant."""
+    path = tmp_path / "data.csv"
+    path.write_text("a,label\n" + "".join(f"{row},{'xy'[row % 2]}\n" for row in range(N)))
+    with pytest.raises(InputError) as caught:
+        with_groups(load_dataset(path), name, path)
+    assert "did you mean" not in str(caught.value)
+
+
 @given(
     of_each=st.lists(st.integers(4, 9), min_size=2, max_size=9),
     fraction=st.floats(0.05, 0.95),

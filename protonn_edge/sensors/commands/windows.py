@@ -20,7 +20,7 @@ from protonn_edge.cli.options import LEVEL, PATH, FiniteRange, Qualified
 from protonn_edge.cli.paths import WINDOWS, OutputFile, check_ending
 from protonn_edge.cli.tables import TABLE
 from protonn_edge.datasets import Dataset, Notice, TableOptions, recordings
-from protonn_edge.datasets.naming import check_names, label_text
+from protonn_edge.datasets.naming import check_names, label_text, quoted
 from protonn_edge.datasets.onset import THRESHOLDS
 from protonn_edge.datasets.recorded import Recording, followed_by, read_noise, read_recording
 from protonn_edge.datasets.values import takes_among_all
@@ -120,6 +120,10 @@ def windows_command(
         dataset = replace(recorded.dataset, sample_rate=rate, notices=notices)
         recorded = replace(recorded, dataset=dataset)
     noisy = None if noise is None else read_noise(noise, recorded, options)
+    alone = None if background is None or noisy is not None else label_text(background)
+    if alone is not None and alone not in recorded.dataset.classes:
+        text = f"--background is {quoted(alone)}, but all samples have a label"
+        out.notice([Notice("background", text, warning=True)])
     own = len(recorded.seams)
     if noisy is not None and background is not None:
         recorded = followed_by(recorded, noisy)

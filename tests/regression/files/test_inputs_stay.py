@@ -86,6 +86,8 @@ def test_a_search_leaves_its_data_alone(tmp_path: Path) -> None:
         ("train t.csv -o other.npz", "other.npz", "a file of arrays"),
         ("data t.csv --html m.npz", "m.npz", "a model file"),
         ("windows t.csv -o m.npz --window 4", "m.npz", "a model file"),
+        ("data t.csv --html notes.py", "notes.py", "a file of another kind"),
+        ("convert m.npz -o own.onnx", "own.onnx", "a file of another kind"),
     ],
 )
 def test_an_output_replaces_no_file_of_another_kind(
@@ -94,6 +96,8 @@ def test_an_output_replaces_no_file_of_another_kind(
     monkeypatch.chdir(tmp_path)
     for name in ("t.csv", "other.csv"):
         Path(name).write_text(ROWS)
+    Path("notes.py").write_text("print()\n")
+    Path("own.onnx").write_bytes(b"\x08\x08\x12\x07pytorch")
     np.savez("other.npz", X=np.eye(3), y=np.arange(3))
     save_model(random_model(3), Path("m.npz"))
     before = Path(kept).read_bytes()

@@ -100,3 +100,16 @@ def test_a_model_that_was_trained_since_the_build_is_noticed(tmp_path: Path) -> 
     os.utime(path, (2**31, 2**31))
     (notice,) = about_newer_models(tmp_path)
     assert f"protonn-edge build {path}" in str(notice)
+
+
+def test_a_model_beside_the_folder_is_noticed_if_it_may_be_for_it(tmp_path: Path) -> None:
+    """As after ``build model.npz -o project`` and another training."""
+    project, path = tmp_path / "project", tmp_path / "model.npz"
+    project.mkdir()
+    write_project(MODELS["few features"], project)
+    for model, count in ((MODELS["features"], 1), (random_model(classes=7), 0)):
+        save_model(model, path)
+        os.utime(path, (2**31, 2**31))
+        notices = [*about_newer_models(project)]
+        assert len(notices) == count
+        assert all(f"build {path} -o {project}" in str(each) for each in notices)
