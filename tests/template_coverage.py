@@ -62,7 +62,11 @@ class TemplateReport(FileReporter):
     def lines(self) -> set[int]:
         # As the package's environments: whether a line break is text decides where text begins.
         environment = Environment(trim_blocks=True, lstrip_blocks=True)
-        return {line for line, _ in environment.from_string(self.source()).debug_info}
+        source = self.source()
+        # Nothing is rendered: a filter of the package's own needs its name alone.
+        for used in environment.parse(source).find_all(nodes.Filter):
+            environment.filters.setdefault(used.name, str)
+        return {line for line, _ in environment.from_string(source).debug_info}
 
 
 class TemplateCoverage(CoveragePlugin):

@@ -6,6 +6,9 @@ import pytest
 from coverage import Coverage
 from jinja2 import Environment, FileSystemLoader
 from jinja2.compiler import CodeGenerator
+from template_coverage import TemplateReport
+
+from protonn_edge.system.files import resource
 
 TEMPLATE = """{% if asked %}
 yes
@@ -38,6 +41,11 @@ def test_text_that_was_not_rendered_is_missing(measured, tmp_path):
     _, can_run, _, missing, _ = measured.analysis2(str(tmp_path / "seen.j2"))
     assert {2, 4, 8} < set(can_run)
     assert missing == [4, 5, 8]
+
+
+def test_every_template_of_the_package_can_be_reported():
+    templates = sorted(resource("templates").rglob("*.j2"))
+    assert sum(len(TemplateReport(str(path)).lines()) for path in templates) > 1_000
 
 
 def test_a_template_that_nothing_loads_is_missing_whole(measured, tmp_path):
