@@ -36,7 +36,7 @@ def about_newer_models(folder: Path) -> Iterator[Notice]:
     """
     project, to_folder = Project(folder), "" if folder == Path() else f" -o {folder}"
     for path in filter(MODEL.includes, project.newer_models):
-        if path.parent != folder and load_model(path).classes != project.model().classes:
+        if path.parent != folder and _classes_in(path) != project.model().classes:
             continue
         text = (
             f"{path} is newer than the firmware in {folder}, which was built from another model; "
@@ -44,6 +44,14 @@ def about_newer_models(folder: Path) -> Iterator[Notice]:
         )
         yield Notice("older_build", text, warning=True)
         return
+
+
+def _classes_in(path: Path) -> tuple[str, ...] | None:
+    """Return the classes of a model, which may have nothing to do with the project, if whole."""
+    try:
+        return load_model(path).classes
+    except InputError:
+        return None
 
 
 def chosen_emulator(out: Output, name: str | None, board: Board) -> str:

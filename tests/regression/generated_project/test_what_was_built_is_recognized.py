@@ -113,3 +113,14 @@ def test_a_model_beside_the_folder_is_noticed_if_it_may_be_for_it(tmp_path: Path
         notices = [*about_newer_models(project)]
         assert len(notices) == count
         assert all(f"build {path} -o {project}" in str(each) for each in notices)
+    damage(path)
+    os.utime(path, (2**31, 2**31))
+    assert not [*about_newer_models(project)], "stopped `hil`"
+
+
+def damage(path: Path) -> None:
+    """Overwrite numbers in the middle of a model, whose names stay."""
+    content = bytearray(path.read_bytes())
+    middle = len(content) // 2
+    content[middle : middle + 64] = bytes(64)
+    path.write_bytes(content)
