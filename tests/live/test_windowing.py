@@ -302,7 +302,7 @@ def test_an_overlap_that_does_not_fit_is_refused_in_a_sentence() -> None:
         (MODEL, {"sensor": "a0"}),
         (plain_model(7), {"sensor": "a0,a1"}),
         (MODEL, {"votes": 16}),
-        (MODEL, {"hop": 70000}),
+        (MODEL, {"hop": 65_536}),
         (MODEL, {"hop": 1, "rate": 700.0}),
         (named("x" * 63 + "one", "x" * 63 + "two"), {}),
         (hearing_from(0.0, 1.0), {"sensor": "microphone"}),
@@ -313,6 +313,11 @@ def test_an_overlap_that_does_not_fit_is_refused_in_a_sentence() -> None:
 def test_what_the_board_cannot_do_is_refused(model: Model, more: dict[str, object]) -> None:
     with refused_by("sensors.sampling", "sensors.windowing"):
         windows_of(model, **more)  # type: ignore[arg-type]
+
+
+def test_the_largest_hop_and_number_of_votes_are_taken() -> None:
+    windows = windows_of(hop=65_535, votes=15)
+    assert (windows.hop, windows.votes) == (65_535, 15)
 
 
 def test_a_board_that_cannot_keep_up_is_refused() -> None:
