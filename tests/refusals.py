@@ -18,14 +18,18 @@ CHECKS = ("errors", "system.checks")  # these raise for other modules
 
 
 @contextmanager
-def refused_by(*where: str, kind: type[ProtoNNEdgeError] = InputError) -> Iterator[None]:
+def refused_by(
+    *where: str, kind: type[ProtoNNEdgeError] = InputError, naming: str = ""
+) -> Iterator[None]:
     """Expect a sentence of a kind from a module, such as "datasets.takes", or about a value.
 
-    If the cases of a test are refused in different places, one of these is enough.
+    If the cases of a test are refused in different places, one of these is enough. What the package
+    finds out to say, such as a line's number, is to be named.
     """
     with pytest.raises(kind) as caught:
         yield
     assert "\n" not in str(caught.value)
+    assert naming in str(caught.value), caught.value
     places = places_of(caught.value)
     assert {*places} & {*where}, f"{caught.value} ({places})"
 

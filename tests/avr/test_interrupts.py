@@ -124,7 +124,7 @@ def test_a_handler_that_ends_by_ret_or_never_is_no_surprise(compile_avr):
 
 
 def test_a_loop_with_interrupts_off_is_refused_by_its_functions_name(compile_avr):
-    with refused_by("avr.interrupts", kind=CheckFailed):
+    with refused_by("avr.interrupts", kind=CheckFailed, naming="main runs a loop"):
         spans_of(compile_avr, "int main(void) { cli(); while (sink) {} sei(); for (;;) {} }")
 
 

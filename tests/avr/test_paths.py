@@ -54,7 +54,7 @@ def test_a_loop_is_passed_as_often_as_its_fact_says(compile_avr: Compile) -> Non
 def test_a_loop_without_a_fact_is_refused_with_its_line(compile_avr: Compile) -> None:
     text = _straight("\nfor (uint8_t i = in; i > 0; --i)\n out = 1;\n")
     program = read_program(compile_avr(text, "-gdwarf-2"))
-    with refused_by("avr.paths", kind=CheckFailed):
+    with refused_by("avr.paths", kind=CheckFailed, naming="(firmware.c:"):
         paths_through(program, "pnn_predict")
 
 

@@ -28,9 +28,11 @@ COLUMNS = BuildOptions(kernel="columns")
 def test_usage_at_the_limit_fits_and_one_byte_more_does_not() -> None:
     fits = Usage(flash_bytes=32_256, sram_bytes=1_700, stack_bytes=348, stack_path=("main",))
     fits.check(UNO, REMEDIES)
-    with refused_by("projects.checks", "families.avr.checks", kind=CheckFailed):
+    where = "projects.checks", "families.avr.checks"
+    flash = "32,257 B of flash, but uno has 32,256 B"
+    with refused_by(*where, kind=CheckFailed, naming=flash):
         replace(fits, flash_bytes=32_257).check(UNO, REMEDIES)
-    with refused_by("projects.checks", "families.avr.checks", kind=CheckFailed):
+    with refused_by(*where, kind=CheckFailed, naming="(variables 1,701 B, stack 348 B)"):
         replace(fits, sram_bytes=1_701).check(UNO, REMEDIES)
 
 

@@ -163,8 +163,9 @@ def test_attributes_that_were_changed_are_refused(estimator: Any, name: str, val
 
 def test_a_scaler_that_divides_by_zero_is_refused():
     estimator = make_pipeline(StandardScaler(), SVC()).fit(X, Y)
-    estimator[0].scale_ = np.zeros(13)
-    with refused_by("conversion.scaling"):
+    estimator[0].scale_ = np.ones(13)
+    estimator[0].scale_[4] = 0
+    with refused_by("conversion.scaling", naming="StandardScaler.scale_: 0"):
         from_sklearn(estimator, X)
 
 

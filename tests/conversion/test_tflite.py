@@ -112,7 +112,8 @@ def test_other_networks_are_refused_with_a_way_out() -> None:
 
 
 def test_a_network_that_is_too_large_names_its_layer() -> None:
-    with refused_by("conversion.search", kind=CheckFailed):
+    layer = "layer 1 (the largest: 1x1x784 to 1x1x24)"
+    with refused_by("conversion.search", kind=CheckFailed, naming=layer):
         from_network(FOLDER / "mnist10-mlp.tflite", real_points("mnist10-mlp"), board="attiny85")
 
 

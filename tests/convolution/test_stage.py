@@ -93,7 +93,9 @@ def test_damaged_arrays_are_refused() -> None:
 
 def test_layers_that_do_not_fit_together_are_refused() -> None:
     first, *_ = random_layers().stages[1:]
-    with refused_by("chain.features"):
+    with refused_by(
+        "chain.features", naming="stage 2 of the features takes 36 values, but receives 144"
+    ):
         layered((first, first))
     with refused_by("features.convolution.making"):
         layered(())

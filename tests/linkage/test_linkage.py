@@ -53,7 +53,7 @@ def test_a_function_of_the_mathematical_library_is_refused(build_with):
 
 
 def test_a_table_that_is_not_in_flash_is_refused_by_its_name(build_with):
-    with refused_by("families.avr.checks", kind=CheckFailed):
+    with refused_by("families.avr.checks", kind=CheckFailed, naming="primes"):
         build_with(
             "prediction.c",
             "cycles += span; }",
@@ -63,7 +63,7 @@ def test_a_table_that_is_not_in_flash_is_refused_by_its_name(build_with):
 
 
 def test_a_string_that_is_not_in_flash_is_refused_by_its_text(build_with):
-    with refused_by("families.avr.checks", kind=CheckFailed):
+    with refused_by("families.avr.checks", kind=CheckFailed, naming="'hello' (src/prediction.o)"):
         build_with(
             "prediction.c",
             "cycles += span; }",

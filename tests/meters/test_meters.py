@@ -220,26 +220,26 @@ def test_a_meter_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("change", "found"),
     [
-        {"trigger": False},
-        {"seconds": 1.2},
-        {"amperes": np.nan},
-        {"amperes": 1e300},
-        {"amperes": -0.05},
-        {"amperes": 0.0},
-        {"every": 100},
-        {"every": 100000},
+        ({"trigger": False}, "0 of 10 expected pulses of 250 ms, and 0 other pulses"),
+        ({"seconds": 1.2}, "0 of 10 expected pulses of 250 ms, and 10 other pulses"),
+        ({"amperes": np.nan}, ""),
+        ({"amperes": 1e300}, ""),
+        ({"amperes": -0.05}, "-0.25 W"),
+        ({"amperes": 0.0}, ""),
+        ({"every": 100}, "2 samples in 240 ms"),
+        ({"every": 100000}, ""),
     ],
 )
-def test_samples_without_the_batches_are_refused(change: dict[str, Any]) -> None:
+def test_samples_without_the_batches_are_refused(change: dict[str, Any], found: str) -> None:
     meter: Any = meter_of("ina219:PORT")
     seconds = np.arange(0, 10, 1e-3)
     busy = (seconds % 1 >= 0.2) & (seconds % 1 < 0.45) & change.get("trigger", True)
     amperes = np.where(busy, change.get("amperes", 0.05), 0.04)
     times = seconds * change.get("seconds", 1.0)
     parts = (each[:: change.get("every", 1)] for each in (times, 5 + 0 * times, amperes, busy))
-    with refused_by("device.meters.energy", kind=InstrumentError):
+    with refused_by("device.meters.energy", kind=InstrumentError, naming=found):
         power_of(
             MeterSamples(*parts, ranges=np.zeros(10_000), dropped=0), meter, Work(UNO, 1000, 0.25)
         )

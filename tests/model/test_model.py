@@ -126,14 +126,16 @@ def test_sizes_are_those_of_the_matrices() -> None:
 
 
 @pytest.mark.parametrize(
-    "points",
+    ("points", "found"),
     [
-        *(np.array([[0, 0, 0, 0, 0], [0, 0, np.nan, 0, 0]]), np.zeros((1, 7))),
-        *(np.zeros(5), np.array([["a"] * 5])),
+        (np.array([[0, 0, 0, 0, 0], [0, 0, np.nan, 0, 0]]), "row 1"),
+        (np.zeros((1, 7)), "7 features, expected 5"),
+        (np.zeros(5), ""),
+        (np.array([["a"] * 5]), ""),
     ],
 )
-def test_points_that_cannot_be_scored_are_refused(points: np.ndarray) -> None:
-    with refused_by("chain.model"):
+def test_points_that_cannot_be_scored_are_refused(points: np.ndarray, found: str) -> None:
+    with refused_by("chain.model", naming=found):
         make_model().scores(points)
 
 

@@ -211,7 +211,7 @@ def test_channels_get_the_names_of_a_sensor(phyphox: Path) -> None:
 
 
 def test_a_channel_that_is_not_there_is_refused_with_a_hint(phyphox: Path) -> None:
-    with refused_by("datasets.named"):
+    with refused_by("datasets.named", naming="did you mean"):
         read_recording(phyphox, TableOptions(channels=("az=Acceleration z",)))
 
 

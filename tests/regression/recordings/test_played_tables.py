@@ -72,22 +72,24 @@ def test_a_unit_that_is_not_known_is_that_of_counts(tmp_path: Path, unit: str) -
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "place"),
     [
-        "ax (deg/s),ay,az\n1,2,3\n",
-        "ax (g),ay,az\n1,2,0.5\n",
-        "ax (g),ay,az\nnan,2,1\n",
-        "ax (g),ay,az\nx,2,1\n",
-        "ax,ay,az\n1,2,0.5\n",
-        "1,2,3\n4,5,6\n",
-        "ax,ay,az\n1,2,ovf\n",
-        "ax,ay,az\n1,2,inf\n",
-        "ax,ay,az\n1,2\n",
-        "ax,ay,az\n1,2," + 150000 * "3" + "\n",
+        ("ax (deg/s),ay,az\n1,2,3\n", "column 'ax' is in deg/s"),
+        ("ax (g),ay,az\n1,2,1\n1,2,0.5\n", "walk.csv:3 has '0.5'"),
+        ("ax (g),ay,az\nnan,2,1\n", "walk.csv:2 has 'nan' as ax"),
+        ("ax (g),ay,az\n2,x,1\n", "walk.csv:2 has 'x'"),
+        ("ax,ay,az\n1,2,0.5\n", "walk.csv:2 has '0.5'"),
+        ("1,2,3\n4,5,6\n", "walk.csv: no header"),
+        ("ax,ay,az\n1,2,ovf\n", "walk.csv:2 has 'ovf'"),
+        ("ax,ay,az\n1,2,inf\n", "walk.csv:2 has 'inf'"),
+        ("ax,ay,az\n1,2\n", "walk.csv:2: 2 cells, expected 3"),
+        ("ax,ay,az\n1,2," + 150000 * "3" + "\n", "walk.csv:2"),
     ],
 )
-def test_what_cannot_be_played_is_told_with_its_place(tmp_path: Path, text: str) -> None:
-    with refused_by("sensors.played"):
+def test_what_cannot_be_played_is_told_with_its_place(
+    tmp_path: Path, text: str, place: str
+) -> None:
+    with refused_by("sensors.played", naming=place):
         played(tmp_path, text)
 
 
