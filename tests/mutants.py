@@ -251,6 +251,7 @@ NEAREST |= {
             "prototypes",
             "tests/codegen/test_reach.py tests/quantization",
         ),
+        ("kinds/protonn/teaching", "prototypes", "tests/teaching -k 'not uno'"),
         ("features/window_features", "window_features", "tests/window_features"),
     )
 }
