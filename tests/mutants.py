@@ -178,6 +178,7 @@ NEAREST = {
             "tests/convolution/test_stage.py tests/export/test_vectors.py tests/model"
         ),
     ],
+    "features/convolution/train": ["tests/convolution_training"],
     "chain/input_quantizer": [
         f"tests/quantization {CODEGEN} -k 'quantiz or renders'",
         "tests/codegen/test_raw_inputs.py",
@@ -223,6 +224,10 @@ NEAREST |= {
         KINDS,
         f"tests/{kind} {CONFORMANCE} -k 'not estimator and {kind}'",
     ]
+    for kind in ("bonsai", "dense", "forest", "linear")
+}
+NEAREST |= {
+    f"kinds/{kind}/train": [f"tests/{kind}/test_estimator.py"]
     for kind in ("bonsai", "dense", "forest", "linear")
 }
 NEAREST |= {
