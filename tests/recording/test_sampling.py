@@ -26,3 +26,16 @@ def test_each_rate_has_the_finest_prescaler_that_16_bits_of_steps_allow(
     assert sampling.timer == (prescaler, bits, steps)
     assert sampling.period_cycles == prescaler * steps
     assert sampling.actual_rate == rate
+
+
+@pytest.mark.parametrize("board", ["uno", "promini8", "mega2560", "leonardo"])
+@pytest.mark.parametrize(("rate", "most_khz"), [(1_000, 200), (8_000, 400)])
+def test_the_converters_clock_is_one_of_the_data_sheet(
+    board: str, rate: float, most_khz: int
+) -> None:
+    """From 50 to 200 kHz for all 10 bits; twice as fast for what is sampled as sound is."""
+    sampling = Sampling.of([sensor_kind("a0")], rate, load_board(board))
+    context = sampling.context(115_200)
+    clock_khz = sampling.board.clock_hz / 1_000 / 2 ** int(str(context["adc_prescaler_bits"]))
+    assert most_khz / 4 <= clock_khz <= most_khz
+    assert context["conversion_us"] == pytest.approx(13_000 / clock_khz)
