@@ -235,6 +235,7 @@ NEAREST |= {
         f"tests/codegen/test_golden.py {KNOWN_COSTS} -k 'renders or costs and {kind}'",
         f"{CONFORMANCE} -k 'test_stage and {kind}'",
         others,
+        "tests/assembly/test_statements.py",
     ]
     for folder, kind, others in (
         ("features/audio", "audio", "tests/audio"),
