@@ -35,8 +35,10 @@ def about_newer_models(folder: Path) -> Iterator[Notice]:
     Of models beside the folder, only those with the same classes may be for it.
     """
     project, to_folder = Project(folder), "" if folder == Path() else f" -o {folder}"
-    for path in filter(MODEL.includes, project.newer_models):
-        if path.parent != folder and _classes_in(path) != project.model().classes:
+    newer = [*filter(MODEL.includes, project.newer_models)]
+    classes = project.model().classes if newer else ()
+    for path in newer:
+        if path.parent != folder and _classes_in(path) != classes:
             continue
         text = (
             f"{path} is newer than the firmware in {folder}, which was built from another model; "

@@ -84,8 +84,9 @@ def describe(model: Model, dataset: Dataset, out: Output) -> dict[str, Any]:
                 predicted_by(model, X), y[:, 0], value.offset, value.tolerance
             )
             record[name] = figures.to_json()
+            if name == ("test" if len(dataset.y_test) else "train"):
+                out.notice(_no_better(figures.r2, "check the labels and features, or train longer"))
             said.append(f"{figures.sentence} on {len(y):,} {name} points")
-    out.notice(unlearned(model, dataset, "check the labels and features, or train longer"))
     if len(dataset.y_test):
         predicted, y_test = model.predict(dataset.X_test), dataset.y_test[:, 0]
         of_floats = ValueFigures.of(predicted, y_test, value.offset)
@@ -104,7 +105,10 @@ def unlearned(model: Model, dataset: Dataset, remedy: str) -> list[Notice]:
         if len(dataset.y_test)
         else (dataset.X_train, dataset.y_train)
     )
-    r2 = explained_share(predicted_by(model, X), y[:, 0])
+    return _no_better(explained_share(predicted_by(model, X), y[:, 0]), remedy)
+
+
+def _no_better(r2: float | None, remedy: str) -> list[Notice]:
     if r2 is None or r2 > _LEAST_R2:
         return []
     text = f"the model is not clearly better than always answering the mean (R2 {r2:.3f}); {remedy}"
