@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from protonn_edge.datasets.cells import form_of, is_number
+from protonn_edge.datasets.naming import column_name
 from protonn_edge.datasets.text import Row
 from protonn_edge.datasets.usual_names import LABEL_NAMES
 
@@ -17,7 +18,7 @@ def header_found(first: Row, rows: Sequence[Row]) -> str:
     A row whose cells are written as those below, such as numbers with a unit, is not.
     """
     below = rows[0] if rows else []
-    cells = [cell.strip() for cell in first]
+    cells = [column_name(cell) for cell in first]
     if named := next((cell for cell in cells if cell.lower() in LABEL_NAMES), ""):
         return f"a cell is {named!r}"
     numbers = [cell for cell in cells if is_number(cell)]

@@ -172,7 +172,7 @@ class _Points:
         self.refuse_unreadable()
         if self.gaps and self.missing not in (DROP, *FILLED) and not self.recorded:
             self.refuse_gaps()
-        if self.missing != DROP and self.options.background is None:
+        if self.missing != DROP and not self.options.background:
             self.labels.refuse_missing()
 
     def refuse_absent(self) -> None:
@@ -244,7 +244,7 @@ class _Points:
         kept = None
         if missing in (DROP, SHOWN) or (self.recorded and empty.any()):
             kept = np.ones(len(X), np.bool_)
-            if roles.label is not None and missing in (DROP, SHOWN):
+            if roles.label is not None and missing in (DROP, SHOWN) and not self.options.background:
                 texts = roles.label.names()
                 codes = [code for code, text in enumerate(texts.texts) if is_label(text)]
                 kept = np.isin(texts.codes, codes)

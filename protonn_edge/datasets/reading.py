@@ -36,7 +36,7 @@ from protonn_edge.datasets.dataset import (
     several_labels,
 )
 from protonn_edge.datasets.division import digest_of
-from protonn_edge.datasets.formats import read_tables, refuse_options
+from protonn_edge.datasets.formats import is_text_table, read_tables, refuse_options
 from protonn_edge.datasets.groups import groups_of_division
 from protonn_edge.datasets.label_sets import (
     LabelSetTable,
@@ -222,7 +222,7 @@ def _read_points(
     if _is_archive(path) and not labelled:
         refuse_options(path, options)
         return _points_of(read_npz_points(path), expected, labels)
-    if labels == "ignorable" and is_table(path):
+    if labels != "needed" and is_text_table(path):
         options = replace(options or TableOptions(), background=_UNLABELLED)
     train, test, classes = read_parts(path, options, expected)
     if one_part and test is not None and test.X.shape[0]:
