@@ -24,6 +24,7 @@ from typing import Any, Literal
 import numpy as np
 
 from protonn_edge.datasets.arrays import has_labels, read_npz, read_npz_points
+from protonn_edge.datasets.checks import remarks
 from protonn_edge.datasets.dataset import (
     Dataset,
     Float32,
@@ -68,7 +69,6 @@ from protonn_edge.datasets.options import (
 )
 from protonn_edge.datasets.recordings import is_same_rate
 from protonn_edge.datasets.roles import Expected
-from protonn_edge.datasets.summary import remarks
 from protonn_edge.datasets.tables import opened_table
 from protonn_edge.datasets.values import (
     Values,

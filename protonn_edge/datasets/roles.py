@@ -391,7 +391,7 @@ class _Judge:
                     f"which holds out whole ones for testing; otherwise, {ways}"
                 )
             elif self.recorded:
-                ways += f", or name it with --read time={first} or session={first} if it is one"
+                ways += f", or name it with --read time={first} or --read session={first} if it is one"
             text = f"{columns[0].title} {doubt}{also}; {ways}"
             if self.options.missing != SHOWN:
                 raise InputError(f"{self.path}: {text}")
