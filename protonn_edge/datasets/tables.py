@@ -28,7 +28,7 @@ from protonn_edge.datasets.cells import (
 )
 from protonn_edge.datasets.columns import Column
 from protonn_edge.datasets.delimiters import DELIMITERS, delimiter_called, delimiter_in
-from protonn_edge.datasets.headers import header_found
+from protonn_edge.datasets.headers import header_found, rows_above
 from protonn_edge.datasets.naming import Notice, column_name, listed, quoted
 from protonn_edge.datasets.options import USUAL_DELIMITERS, TableOptions
 from protonn_edge.datasets.text import (
@@ -84,12 +84,9 @@ class TableFile:
         lines = [each for each in lines if each[1]]
         if not lines:
             raise lacking(path, "rows", "add at least one row of each class")
-        table = max(len(row) for _, row in lines)
-        skipped = []
-        usual_width = Counter(len(row) for _, row in lines).most_common(1)[0][0]
-        while len(lines) > 1 and table > 1 and _is_title(lines[0][1], usual_width):
-            skipped.append(" ".join(filter(None, lines.pop(0)[1])))
-        line, first = lines[0]
+        above = rows_above([row for _, row in lines])
+        skipped = [" ".join(filter(None, row)) for _, row in lines[:above]]
+        line, first = lines[above]
         if len(first) < 2 and options.labelled is None:
             raise InputError(
                 f"{path}:{line} has one column, but a table needs a label and features; separate "
@@ -107,8 +104,8 @@ class TableFile:
         trailing = header != "" and width == len(first) + 1 and not any(behind)
         if header and width == len(first) + 1 and all(behind) and any(map(is_number, below)):
             names = ["", *names]  # of rows, as R writes them
-        elif header and width == len(first) - 1 and not names[-1]:
-            names = names[:-1]  # drops a delimiter after the last name
+        elif header and width == len(first) - 1 and (above or not names[-1]):
+            names = names[:-1]  # of a delimiter, or LabVIEW's comments, after the last name
         found = cls(
             path, delimiter, why, header, tuple(names), (), tuple(skipped), line, trailing, None,
             delimiter != usual,
@@ -196,12 +193,6 @@ def opened_table(path: Path, options: TableOptions | None) -> TableFile:
     check_is_text(path)
     usual = USUAL_DELIMITERS.get(path.suffix.lower(), "\t")
     return TableFile.opened(path, usual, options or TableOptions())
-
-
-def _is_title(row: Row, width: int) -> bool:
-    """Whether a line above a table is none of its rows, most of which have a certain width."""
-    filled = [cell for cell in row if cell.strip()]
-    return len(filled) < 2 or filled[0].startswith("#") or 2 * len(row) <= width
 
 
 def _split(row: Row, index: int) -> Row:
