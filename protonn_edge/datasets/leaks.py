@@ -66,8 +66,8 @@ def leaks(dataset: Dataset) -> Iterator[Notice]:
         follows = [_follows(each.values, labels[:, 0]) for each in columns]
         text = "{} has the same value in all rows of a class, but not in all classes{}"
         yield from _notice(text, columns, ~alone & follows)
-    alike = _called_alike(columns, unlike.min(axis=1, initial=1), dataset)
-    yield from _notice("{} is called like the label, as another output is{}", columns, ~alone & alike)
+    alike = _called_alike(columns, unlike.min(axis=1, initial=1), dataset) & ~alone
+    yield from _notice("{} is called like the label, as another output is{}", columns, alike)
 
 
 def _columns(dataset: Dataset, rows: NDArray[np.intp]) -> Iterator[_Column]:
@@ -118,8 +118,10 @@ def unlike_neighbours(columns: Sequence[NDArray[Any]], labels: NDArray[Any], kin
     """Return how unlike labels (n, L) are in neighbouring rows, compared with any two, (D, L).
 
     Rows are in the order of each of D columns. If most values are shared, only rows that share one
-    are neighbours. Otherwise, what differs if the labels themselves are in order does not count.
+    are neighbours. Otherwise, what differs if the labels themselves are in order does not count;
+    of several classes, any measurement may have a range for each, so these are not compared.
     """
+    shares: list[Any] = []
     if kind == "value":
         usual = 2 * labels.var(axis=0)
     else:
@@ -130,12 +132,14 @@ def unlike_neighbours(columns: Sequence[NDArray[Any]], labels: NDArray[Any], kin
     for place, values in enumerate(columns):
         order = np.argsort(values, kind="stable")
         shared = np.diff(values[order]) == 0
+        are_shared = shared.mean() >= _SHARED
+        if shared.all() or (len(shares) > 2 and not are_shared):
+            continue
         steps = _steps(labels[order], kind)
         found = np.maximum(steps.sum(axis=0) - needed, 0) / len(steps)
-        if shared.mean() >= _SHARED:
+        if are_shared:
             found = steps[shared].mean(axis=0)
-        if not shared.all():
-            unlike[place] = np.divide(found, usual, out=np.ones(len(usual)), where=usual > 0)
+        unlike[place] = np.divide(found, usual, out=np.ones(len(usual)), where=usual > 0)
     return unlike
 
 

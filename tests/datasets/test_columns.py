@@ -115,8 +115,11 @@ def test_a_copy_of_the_label_is_noticed(tmp_path: Path, column: object, is_copy:
     ]
     path.write_text("x,copy,label\n" + "".join(rows))
     said = [notice.text for notice in leaks(load_dataset(path))]
-    expected = "column 'copy' alone determines the label; if the device does not measure it, leave it out"
-    assert said == ([f"{expected} with --read drop=copy"] if is_copy else [])
+    expected = (
+        "column 'copy' alone determines the label; if the device does not measure it, leave it out "
+        "with --read drop=copy"
+    )
+    assert said == ([expected] if is_copy else [])
 
 
 def test_a_rare_class_alone_is_no_sign_of_a_copy(tmp_path: Path) -> None:
