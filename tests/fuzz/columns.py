@@ -32,9 +32,10 @@ BRIEF_CASES = 40
 
 Generator = np.random.Generator
 _NAMES = (
-    "ziel|sortie|valor|wynik|результат|測定値|q7|x 1|a-b|m/s|Ω|50%|it's|$HOME|k`l|v;w|(raw)|zz#3"
-    "|größe [mm]|\\n|temp (C)|état|&|*"
-).split("|")
+    *("ziel", "sortie", "valor", "wynik", "результат", "測定値", "q7", "x 1", "a-b", "m/s", "Ω"),
+    *("50%", "it's", "$HOME", "k`l", "v;w", "(raw)", "zz#3", "größe [mm]", "\\n", "temp (C)"),
+    *("état", "&", "*"),
+)
 _NOTATIONS = ((",", "."), (";", "."), (";", ","), ("\t", "."), ("\t", ","), ("|", "."))
 _WORD = re.compile(r"""(?:'[^']*'|"[^"]*"|[^\s'";,)]|,(?=\S))+""")  # as `shlex.quote` writes it
 _QUOTES = ("", "", "", "'", "`", "“”")
