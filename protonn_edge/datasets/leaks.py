@@ -54,8 +54,9 @@ def leaks(dataset: Dataset) -> Iterator[Notice]:
     columns = list(_columns(dataset, rows))
     labels, names = _labels(dataset, rows)
     unlike = unlike_neighbours([each.values for each in columns], labels, kind)
-    given = unlike <= _LEAST[kind]
-    given &= _far_better(unlike) if kind == "value" else True
+    given: Chosen = np.less_equal(unlike, _LEAST[kind])
+    if kind == "value":
+        given &= _far_better(unlike)
     alone: Chosen = given.any(axis=1)
     name = f" {names[int(given.any(axis=0).argmax())]!r}" if len(names) > 1 else ""
     yield from _notice(f"{{}} alone determines the label{name}{{}}", columns, alone)
@@ -154,9 +155,10 @@ def _steps(labels: NDArray[Any], kind: str) -> Float64:
 
 def _far_better(unlike: Float64) -> Chosen:
     """Return which columns (D, 1) are far better than all others; none if all are alike."""
-    best = unlike <= max(_NOTHING, _BETTER * unlike.min())
-    others = unlike[~best]
-    return best & (_BETTER * unlike[best].max() < others.min(initial=1) if len(others) else False)
+    best: Chosen = unlike <= max(_NOTHING, _BETTER * unlike.min())
+    others = unlike[~best].min(initial=np.inf)
+    is_clear = not best.all() and _BETTER * unlike[best].max() < others
+    return best if is_clear else np.zeros_like(best)
 
 
 def _follows(values: NDArray[Any], y: NDArray[np.int64]) -> bool:
