@@ -54,7 +54,7 @@ def leaks(dataset: Dataset) -> Iterator[Notice]:
     columns = list(_columns(dataset, rows))
     labels, names = _labels(dataset, rows)
     unlike = unlike_neighbours([each.values for each in columns], labels, kind)
-    given: Chosen = np.less_equal(unlike, _LEAST[kind])
+    given: Any = unlike <= _LEAST[kind]
     if kind == "value":
         given &= _far_better(unlike)
     alone: Chosen = given.any(axis=1)
