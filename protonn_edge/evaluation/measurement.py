@@ -96,7 +96,7 @@ class Measurement(FactsRepr):
         """Return the figures of the run."""
         summary, usage = self.summary, self.usage
         facts = {
-            "accuracy": f"{100 * summary.accuracy:.2f} % of {counted(summary.n, 'point')}"
+            "accuracy": f"{100 * summary.accuracy:.2f} % of {counted(summary.labelled, 'point')}"
             if summary.labelled
             else f"unknown: {counted(summary.n, 'point')} without labels",
             "mismatches": f"{summary.mismatches:,}",

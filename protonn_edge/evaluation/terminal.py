@@ -120,9 +120,9 @@ def run_facts(
     """Return the rows of a run's measurements; those of predicted numbers are given."""
     rows = [("points", f"{summary.n:,}" + ("" if measured else ", without labels")), *measured]
     if summary.labelled:
-        rows = accuracy_facts(summary.accuracy, summary.n)
+        rows = accuracy_facts(summary.accuracy, summary.labelled)
     if summary.others:
-        normal = summary.n - summary.others
+        normal = summary.labelled - summary.others
         rows += detection_facts(normal, summary.false_alarms, summary.others, summary.others_found)
     elif summary.unknown:
         share = f"{counted(summary.unknown, 'point')}, {100 * summary.unknown / summary.n:.2f} %"
