@@ -110,7 +110,7 @@ class LabelSetRow(Row):
         if not path.is_file():
             return None
         with np.load(path) as given, tempfile.TemporaryDirectory() as folder:
-            arrays = {}
+            arrays: dict[str, Any] = {}
             for part in ("train", "test"):
                 starts, numbers = (given[f"Y_{part}_{each}"] for each in ("indptr", "indices"))
                 labels = np.zeros((len(starts) - 1, int(given["n_labels"])), np.uint8)
