@@ -18,7 +18,7 @@ from protonn_edge.codegen import DevicePlan
 from protonn_edge.datasets.naming import NO_CLASS, listed, quoted
 from protonn_edge.device.instruments import BenchInstrument, BenchReading
 from protonn_edge.device.results import names_of
-from protonn_edge.errors import CheckFailed, DeviceError, InvalidValue, counted
+from protonn_edge.errors import CheckFailed, DeviceError, InputError, InvalidValue, counted
 from protonn_edge.evaluation.accuracy import Quality, answer_matrix
 from protonn_edge.extensions import brought
 from protonn_edge.families import LinkedFirmware, read_program
@@ -113,11 +113,27 @@ class Measurement(FactsRepr):
     @property
     def accuracy(self) -> float:
         """Share of the points that were classified correctly, 0 to 1; `InputError` if unknown."""
+        if self.errors:
+            raise InputError(
+                "the model predicts a number, which has no accuracy; use mean_absolute_error"
+            )
         if not self.summary.labelled:
             raise InvalidValue(
                 "the points", "no labels, so their accuracy is unknown", "give labels"
             )
         return self.summary.accuracy
+
+    @property
+    def errors(self) -> dict[str, Any]:
+        """The figures of predicted numbers, as `hil --json` prints them; empty for classes."""
+        return dict(self.judged[1].get("errors", {}))
+
+    @property
+    def mean_absolute_error(self) -> float:
+        """Of predicted numbers, in the label's unit; raises `InputError` if there are none."""
+        if not self.errors:
+            raise InputError("no numbers were predicted and known; use accuracy, or give labels")
+        return float(self.errors["mae"])
 
     @property
     def cycles(self) -> device.Spread:
