@@ -149,5 +149,5 @@ class Interval(NamedTuple):
 def interval_words(half_width: str, n_groups: int) -> str:
     """Return the meaning of an interval of this half width, as text."""
     of = f" of the {counted(n_groups, 'held-out group')}" if n_groups else ""
-    others = ", but of other groups, this is not known" if n_groups else ""
+    others = "; unknown for other groups" if n_groups else ""
     return f"about {100 * COVERED:g} % of new points{of} within {half_width}{others}"
