@@ -214,7 +214,7 @@ class _View:
         caption = f"{len(shown):,} standardized points along two principal axes, "
         caption += f"which account for {100 * explained:.0f} % of the variance."
         points, classes = marks(at, self.y[shown].tolist()), self.classes[:_CLASSES]
-        plane = Scatter(_PLANE, frame.height, points, (), classes, tuple(names))
+        plane = Scatter(_PLANE, frame.height, points, classes, tuple(names))
         headings = ("outlier", "class", "most unusual feature", "value", "distance / median")
         table = PageTable("Outliers", headings, tuple(rows), frozenset({1, 2})) if rows else None
         yield Panel(scatter=plane, caption=caption, table=table)
