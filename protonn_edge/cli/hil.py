@@ -128,6 +128,7 @@ def hil_command(
                 on_result=lambda _: bar.advance(),
                 rows=given.rows.tolist(),
                 values=given.values,
+                groups=given.groups,
             )
         except KeyboardInterrupt:
             raise _interrupted(bar.done, output) from None
@@ -168,7 +169,8 @@ def show(measurement: Measurement, out: Output, model: Model) -> None:
     """Print a measurement."""
     board, classes = measurement.board, measurement.reference.classes
     quality = measurement.quality
-    facts = terminal.run_facts(measurement.summary, board, measurement.judged[0])
+    about = measurement.reference.policy.about_answers()
+    facts = terminal.run_facts(measurement.summary, board, measurement.judged[0], about)
     facts += terminal.quality_facts(quality)
     facts += terminal.budget_facts(measurement.usage, board)
     values = measurement.summary.n * measurement.reference.n_features
