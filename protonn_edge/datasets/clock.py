@@ -1,8 +1,15 @@
-"""The clock of a recording: its unit, gaps in time, and the sampling rate."""
+"""The clock of a recording: its unit, the intervals between samples, and gaps among them.
+
+All that is said about a clock follows from its intervals. They are those of its ticks: several
+rows may have equal or nearly equal times, as in whole seconds or in packets, and then share the
+interval up to the next tick.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +18,16 @@ from protonn_edge.datasets.units import split_unit
 
 MOST_RATE = 1e6  # samples a second that are plausible
 _DIGITS = 4  # significant digits of a measured rate
-_GAP, _GAP_OF_STEADY = 3.0, 1.5  # steps
-# For a steady clock: the share of steps near the usual one, and how near they are.
-_STEADY, _UNSTEADY = 0.9, 0.25
-_LONG_PART = 50  # rows
+_ROWS = 100  # rows, over whose intervals jitter hardly matters
+_FEW_ROWS = 20
+# The most that intervals may differ by: the mean of so many rows, and single ones.
+_UNEVEN, _IRREGULAR = 1.15, 3.0
+_USUAL_ROWS = 50  # rows in whose neighbourhood a step is usual
+_STEADY, _LONG = 0.9, 1.5  # share of steps up to so many usual ones
+_JITTER = 3.0  # of the longest shortening
+# Of packets: a step between them in steps within, these in intervals of rows, the spread of the
+# former, their least number, and their most rows.
+_PACKET, _NEARLY, _REGULAR, _FEWEST_PACKETS, _PACKET_ROWS = 5.0, 0.12, 1.4, 3, 16
 _COARSE = 0.02  # share of rows with the time of the row before
 _UNIT = re.compile(r"(?:^|_)(s|secs?|seconds?|ms|milli(?:second)?s?|[uµμ]s|micro(?:second)?s?|ns)$")
 _SECONDS = {"s": 1.0, "ms": 1e-3, "milli": 1e-3, "us": 1e-6, "micro": 1e-6, "ns": 1e-9}
@@ -25,54 +38,125 @@ _DAY_S = 86_400.0
 _DAYS = (20_000, 80_000)  # of spreadsheets, from 1954 to 2119
 
 
-def gaps(times: NDArray[np.float64]) -> NDArray[np.bool_]:
+class Ticks(NamedTuple):
+    """The ticks of a clock: the first row of each, and whether a tick follows a seam."""
+
+    begins: NDArray[np.intp]
+    seams: NDArray[np.bool_]
+    in_packets: bool  # whether rows of a tick have nearly equal times
+
+    @classmethod
+    def of(cls, times: NDArray[np.float64], seams: NDArray[np.bool_]) -> Self:
+        """Find the ticks in times (rows,) with seams (rows,), where they fall at least."""
+        steps, seams = np.diff(times), seams | (np.diff(times, prepend=times[:1]) < 0)
+        longest = _longest_in_packets(steps[~seams[1:]])
+        begins = np.flatnonzero(np.concatenate([[True], (steps > longest) | seams[1:]])[: len(times)])
+        return cls(begins, seams[begins], longest > 0)
+
+
+def _longest_in_packets(steps: NDArray[np.float64]) -> float:
+    """Return the longest step between rows of a packet; 0 if only equal times are."""
+    longest = _PACKET * float(np.quantile(steps, 0.25)) if len(steps) else 0.0
+    between = steps[steps > longest]
+    if len(between) < _FEWEST_PACKETS or len(steps) > _PACKET_ROWS * len(between):
+        return 0.0
+    first, period, last = np.quantile(between, (0.1, 0.5, 0.9))
+    within = np.quantile(steps[steps <= longest], 0.9) * len(steps) / len(between)
+    regular = period <= _REGULAR * first and last <= _REGULAR * period
+    return longest if regular and within <= _NEARLY * period else 0.0
+
+
+def gaps(times: NDArray[np.float64], seams: NDArray[np.bool_] | None = None) -> NDArray[np.bool_]:
     """Return at which rows (rows,) a recording was interrupted, judged by its times.
 
-    The usual step is the median of the positive ones. A negative step is an interruption. So is a
-    long one: with a steady clock, where nearly all steps are usual, from 1.5 usual steps on, as
-    after a single lost sample; otherwise above 3.
+    A negative step is an interruption. So is a step that is long for its neighbourhood: from 1.5
+    usual ones on, as after a single lost sample, or more as far as steps jitter. The seams (rows,)
+    that are known already are among them.
     """
-    steps = np.diff(times)
-    rising = steps[steps > 0]
-    usual = float(np.median(rising)) if len(rising) else 0.0
-    steady = len(rising) > 0 and np.mean(np.abs(rising - usual) <= _UNSTEADY * usual) >= _STEADY
-    apart = (steps < 0) | (steps > (_GAP_OF_STEADY if steady else _GAP) * usual)
-    return np.concatenate([[False], apart])
+    ticks = Ticks.of(times, np.zeros(len(times), np.bool_) if seams is None else seams)
+    apart = np.zeros(len(times), np.bool_)
+    apart[ticks.begins[ticks.seams]] = True
+    inside = np.flatnonzero(~ticks.seams[1:]) + 1
+    if len(inside):
+        steps = np.diff(times[ticks.begins])[inside - 1]
+        apart[ticks.begins[inside[_are_long(steps)]]] = True
+    apart[:1] = False
+    return apart
 
 
-def usual_step(times: NDArray[np.float64]) -> float:
-    """Return the median of the positive steps of times (rows,); 0 without any."""
-    steps = np.diff(times)
-    rising = steps[steps > 0]
-    return float(np.median(rising)) if len(rising) else 0.0
+def _are_long(steps: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which steps (n,) are too long for the usual ones around them."""
+    starts = np.arange(0, max(1, len(steps) - _USUAL_ROWS + 1), _USUAL_ROWS)
+    usual = np.array([np.median(each) for each in np.split(steps, starts[1:])])
+    around = np.pad(usual, 1, mode="edge")
+    usual = np.maximum(np.maximum(around[:-2], usual), around[2:])
+    ratios = steps / np.repeat(usual, np.diff([*starts, len(steps)]))
+    if np.mean(ratios <= _LONG) >= _STEADY:
+        return ratios > max(_LONG, 1 + _JITTER * (1 - float(np.quantile(ratios, 0.05))))
+    return ratios > _JITTER * max(1.0, float(np.quantile(ratios, 0.75)))
 
 
-def usual_steps(times: NDArray[np.float64], seams: NDArray[np.bool_]) -> list[float]:
-    """Return the usual step of each long part of times (rows,) without a seam (rows,)."""
-    parts = np.split(times, np.flatnonzero(seams))
-    steps = (usual_step(each) for each in parts if len(each) >= _LONG_PART)
-    return [each for each in steps if each]
+class Intervals(NamedTuple):
+    """The intervals of a clock: how many rows each tick has, and how long it lasts."""
 
+    rows: NDArray[np.int64]
+    lasts: NDArray[np.float64]
+    in_packets: bool = False
 
-def rate_of(times: NDArray[np.float64], seams: NDArray[np.bool_]) -> float | None:
-    """Return the number of rows per unit of time, given times (rows,); None if it is not known.
+    @classmethod
+    def of(cls, times: NDArray[np.float64], seams: NDArray[np.bool_]) -> Self:
+        """Return the intervals between times (rows,) that no seam (rows,) divides.
 
-    Where several rows have the same time, only ticks are counted whose rows are all there: not the
-    first and the last one between two seams (rows,).
-    """
-    steps, inside = np.diff(times), ~seams[1:]
-    step = usual_step(times)
-    if not step or not inside.any():
-        return None
-    if (steps[inside] == 0).mean() <= _COARSE:
-        # The mean step of whole milliseconds may be fractional.
-        usual = steps[inside & (steps >= 0) & (steps < 2 * step)]
-        return float(1 / usual.mean()) if len(usual) else None
-    begins = np.flatnonzero(np.concatenate([[True], (steps != 0) | ~inside]))
-    rows, lasts = np.diff(begins), np.diff(times[begins])
-    whole = (lasts > 0) & (lasts < 2 * step) & ~seams[begins[1:]] & ~seams[begins[:-1]]
-    whole[:1] = False
-    return float(rows[whole].sum() / lasts[whole].sum()) if whole.any() else None
+        Where several rows have the same time, only ticks are counted whose rows are all there: not
+        the first and the last one between two seams.
+        """
+        ticks = Ticks.of(times, seams)
+        rows, lasts = np.diff(ticks.begins), np.diff(times[ticks.begins])
+        whole = ~ticks.seams[1:]
+        if len(rows) and not ticks.in_packets and (rows > 1).mean() > _COARSE:
+            whole &= ~np.concatenate([[True], ticks.seams[1:-1]])
+        return cls(rows[whole], lasts[whole], ticks.in_packets)
+
+    @classmethod
+    def joined(cls, takes: Iterable[Self]) -> Self:
+        """Return the intervals of several takes."""
+        none = cls(np.empty(0, np.int64), np.empty(0))
+        rows, lasts, in_packets = zip(none, *takes, strict=True)
+        return cls(np.concatenate(rows), np.concatenate(lasts), any(in_packets))
+
+    @property
+    def interval(self) -> float:
+        """The mean interval of a row; 0 if it is not known."""
+        return float(self.lasts.sum() / self.rows.sum()) if len(self.rows) else 0.0
+
+    @property
+    def step(self) -> float:
+        """The usual step from a tick to the next; 0 without any."""
+        return float(np.median(self.lasts)) if len(self.lasts) else 0.0
+
+    @property
+    def single(self) -> tuple[float, float]:
+        """Nearly the shortest and the longest interval of a row, the middle 90 % of them."""
+        low, high = np.quantile(self.lasts / self.rows, (0.05, 0.95)) if len(self.rows) else (0, 0)
+        return float(low), float(high)
+
+    @property
+    def local(self) -> tuple[float, float]:
+        """The shortest and the longest interval of a row, as a mean of many rows."""
+        total = int(self.rows.sum())
+        part = np.cumsum(self.rows) // max(_FEW_ROWS, min(_ROWS, total // 4))
+        starts = np.flatnonzero(np.diff(part, prepend=-1))
+        means = np.add.reduceat(self.lasts, starts) / np.add.reduceat(self.rows, starts)
+        means = means[:-1] if len(means) > 1 else means  # the last one may have few rows
+        return float(means.min()), float(means.max())
+
+    @property
+    def are_even(self) -> bool:
+        """Whether their mean is that of nearly all parts."""
+        if self.rows.sum() < _FEW_ROWS:
+            return True
+        (low, high), (shortest, longest) = self.local, self.single
+        return high <= _UNEVEN * low and longest <= _IRREGULAR * shortest
 
 
 def hertz(rate: float, seconds: float) -> float:

@@ -158,16 +158,21 @@ def of_rows(table: Table, kept: NDArray[np.bool_]) -> Table:
     """Return some rows of a table; the others divide it."""
     divided = np.cumsum(seams_of(table)) + np.cumsum(~kept)
     seams = np.diff(divided[kept], prepend=divided[kept][:1]) != 0
-    labels = [label for label, is_kept in zip(table.labels, kept.tolist(), strict=True) if is_kept]
+    return at_rows(table, np.flatnonzero(kept), seams)
+
+
+def at_rows(table: Table, rows: NDArray[np.intp], seams: NDArray[np.bool_]) -> Table:
+    """Return these rows of a table, in this order, with the seams between them."""
     sessions, times, files = table.sessions, table.times, table.file_of
+    numbers = rows.tolist()
     return replace(
         table,
-        X=table.X[kept],
-        labels=labels,
+        X=table.X[rows],
+        labels=[table.labels[row] for row in numbers],
         seams=seams,
-        sessions=sessions and [sessions[row] for row in np.flatnonzero(kept).tolist()],
-        times=times and times._replace(values=times.values[kept]),
-        file_of=None if files is None else files[kept],
+        sessions=sessions and [sessions[row] for row in numbers],
+        times=times and times._replace(values=times.values[rows]),
+        file_of=None if files is None else files[rows],
         kept=None,
     )
 

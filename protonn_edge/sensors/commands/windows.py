@@ -107,6 +107,9 @@ def windows_command(
         raise unneeded("--read name", f"is for a folder of takes, but {recording} is not a folder")
     options = replace(table, background=background, sample_rate=rate)
     recorded = _read(recording, options, added)
+    for each in recorded.dataset.notices:
+        if each.kind == "uneven":
+            raise InputError(f"{recording}: {each.text}")
     if rate is not None:
         by_times = any(each.kind == "rate" for each in recorded.dataset.notices)
         if not by_times and not recordings.is_same_rate(recorded.rate, rate):
