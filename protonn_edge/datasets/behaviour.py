@@ -27,6 +27,7 @@ _UNIFORM = 1.63  # Kolmogorov-Smirnov statistic times root n, exceeded with a ch
 _LONG_RUN = 5  # rows
 _MOSTLY = 0.7  # share of long runs; of rare values at random, about half the runs are long
 _SELDOM = 8  # rows per change, on average
+_MOST_IN_TURN, _IN_ORDER = 10, 0.75  # devices; share of rows after which the same one follows
 Kind = Literal["", "counter", "ticks", "rises", "distinct", "runs"]
 
 
@@ -132,12 +133,20 @@ def _ratio(sizes: NDArray[np.float64] | NDArray[np.intp]) -> float:
     return float(high / low) if low > 0 else np.inf
 
 
-def alternates(codes: NDArray[np.int64]) -> bool:
-    """Return whether few values, each of them frequent, take turns from row to row."""
+def alternates(codes: NDArray[np.int64], *, regularly: bool = False) -> bool:
+    """Return whether few values, each of them frequent, take turns from row to row.
+
+    With `regularly`, they must do so in a fixed order, but for lost rows, which numbers of a
+    measurement do not.
+    """
     _, counts = np.unique(codes, return_counts=True)
     changes = int((codes[1:] != codes[:-1]).sum())
-    often = 1 < len(counts) <= _LONG_RUN and 2 * len(counts) * counts.min() >= len(codes)
-    return bool(often and len(codes) >= _FEWEST_ROWS and 3 * changes > len(codes))
+    often = 1 < len(counts) <= _MOST_IN_TURN and 2 * len(counts) * counts.min() >= len(codes)
+    if not often or len(codes) < _FEWEST_ROWS or 3 * changes <= len(codes):
+        return False
+    periods = range(2, 2 * len(counts) + 1) if regularly else ()
+    again = [np.mean(codes[each:] == codes[:-each]) for each in periods]
+    return not regularly or max(again) >= _IN_ORDER
 
 
 def is_copy(codes: NDArray[np.int64], labels: NDArray[np.int64]) -> bool:

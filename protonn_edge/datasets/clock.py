@@ -50,7 +50,9 @@ class Ticks(NamedTuple):
         """Find the ticks in times (rows,) with seams (rows,), where they fall at least."""
         steps, seams = np.diff(times), seams | (np.diff(times, prepend=times[:1]) < 0)
         longest = _longest_in_packets(steps[~seams[1:]])
-        begins = np.flatnonzero(np.concatenate([[True], (steps > longest) | seams[1:]])[: len(times)])
+        begins = np.flatnonzero(
+            np.concatenate([[True], (steps > longest) | seams[1:]])[: len(times)]
+        )
         return cls(begins, seams[begins], longest > 0)
 
 

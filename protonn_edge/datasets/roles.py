@@ -217,6 +217,9 @@ class _Judge:
             return "index" if called == "index" else "time"
         if behaviour.kind and called:
             return called
+        if called == "time" and self.recorded:
+            column.evidence = "it is called so, although its numbers do not rise as times do"
+            return called
         is_part = PART.fullmatch(name) is not None
         if not column.is_whole or (column is self.columns[-1] and (name in DEVICES or is_part)):
             return None
@@ -311,6 +314,8 @@ class _Judge:
             reason, doubt = self.certain.get(column), copies.get(column, "")
             if column in self.named.used:
                 continue
+            if reason is None and self.recorded:
+                self.refuse_turns(column)
             if reason is None and not doubt:
                 reason, doubt = self.role(column, labels, begins)
             if doubt and column.values is None and self.options.missing == SHOWN:
@@ -340,9 +345,6 @@ class _Judge:
         if column.values is None:
             assert column.texts is not None
             assert codes is not None
-            if self.recorded and alternates(codes):
-                names = " and ".join(map(quoted, column.texts.texts[:2]))
-                return None, f"alternates between {names}, as rows of several sensors do"
             if doubt := numbers_inside(column, begins):
                 return None, doubt
             in_runs = behaviour_of(codes.astype(np.float64), begins).kind == "runs"
@@ -357,6 +359,19 @@ class _Judge:
         if behaviour.kind in ("counter", "ticks"):
             return "time", ""
         return None, behaviour.evidence.removeprefix("it ")
+
+    def refuse_turns(self, column: Column) -> None:
+        """Refuse rows of several devices in turn, which are no consecutive samples."""
+        texts, is_text = column.texts, column.values is None
+        if texts is None or not alternates(texts.codes, regularly=not is_text):
+            return
+        names = " and ".join(map(quoted, texts.texts[:2]))
+        raise InputError(
+            f"{self.path}: {column.title} alternates between {names}, as rows of several devices "
+            "do; read the rows of each as a recording of its own with --read "
+            f"session={column.flag_value} or, if it is a channel, use it with --read "
+            f"keep={column.flag_value}"
+        )
 
     def codes(self, roles: Roles) -> NDArray[np.int64] | None:
         """Return the classes of rows as numbers, if known and few."""

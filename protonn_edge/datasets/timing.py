@@ -87,7 +87,9 @@ def _with_rate(
         notices.append(Notice("rate", text, warning=True))
         rate = None
     elif known and seconds:
-        notices.append(_of_rates([each.sample_rate or 0 for each in known.values()], every, seconds))
+        notices.append(
+            _of_rates([each.sample_rate or 0 for each in known.values()], every, seconds)
+        )
     return replace(table, sample_rate=rate, notices=tuple(notices))
 
 
@@ -108,9 +110,7 @@ def of_each_session(table: Table) -> Table:
         f"rows of {listed(names.tolist())} take turns; those of each are read as a recording of "
         "its own"
     )
-    return replace(
-        at_rows(table, order, seams), notices=(*table.notices, Notice("in_turn", text))
-    )
+    return replace(at_rows(table, order, seams), notices=(*table.notices, Notice("in_turn", text)))
 
 
 def _sorted_by_time(table: Table) -> Table:

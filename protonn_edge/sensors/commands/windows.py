@@ -20,7 +20,7 @@ from protonn_edge.cli.options import LEVEL, PATH, FiniteRange, Qualified
 from protonn_edge.cli.paths import WINDOWS, OutputFile, check_ending
 from protonn_edge.cli.tables import TABLE
 from protonn_edge.datasets import Dataset, Notice, TableOptions, recordings
-from protonn_edge.datasets.naming import check_names, label_text, quoted
+from protonn_edge.datasets.naming import check_names, label_text, listed, quoted
 from protonn_edge.datasets.onset import THRESHOLDS
 from protonn_edge.datasets.recorded import Recording, followed_by, read_noise, read_recording
 from protonn_edge.datasets.values import takes_among_all
@@ -30,6 +30,7 @@ from protonn_edge.sensors.commands.windows_file import WindowsFile
 from protonn_edge.system.files import write_atomically
 
 _BEFORE_SHARE = 5  # of a window
+_MARKER = 2  # rows that a marker has at most
 _LEAST_RUN = 3  # samples of a label in a row, on average
 
 
@@ -166,6 +167,7 @@ def _check_labels(recorded: Recording, window: int) -> None:
     """Refuse labels that change all the time: another column has them, or none."""
     labels, layout = recorded.dataset.y_train, recorded.dataset.layout
     runs = recordings.runs_of(labels)
+    _refuse_markers(recorded, runs)
     if len(labels) >= window * 2 and len(labels) < _LEAST_RUN * len(runs):
         column = "" if layout is None else f" ({layout.label})"
         raise InputError(
@@ -173,6 +175,24 @@ def _check_labels(recorded: Recording, window: int) -> None:
             "--read label to name a column with one label for all samples of a movement, or use a "
             "folder with a file per class"
         )
+
+
+def _refuse_markers(recorded: Recording, runs: Sequence[recordings.Run]) -> None:
+    """Refuse labels other than the usual one that are all of single rows, as markers are."""
+    labels, classes = recorded.dataset.y_train, recorded.dataset.classes
+    usual = int(np.bincount(labels).argmax())
+    marked = [(first, end - first) for first, end in runs if labels[first] != usual]
+    if not marked or np.median([length for _, length in marked]) > _MARKER:
+        return
+    names = listed(dict.fromkeys(classes[labels[first]] for first, _ in marked))
+    layout = recorded.dataset.layout
+    column = "the labels" if layout is None else layout.label
+    raise InputError(
+        f"{column} {'mark' if layout is None else 'marks'} single rows ({len(marked):,} of {names} "
+        f"among {quoted(classes[usual])}), but windows need the label in all rows of an event; "
+        "repeat each label up to the end of its event, or list the events in a table of start, "
+        "end and label, called like the recording with _labels behind its name"
+    )
 
 
 def _trigger(

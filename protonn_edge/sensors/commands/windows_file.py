@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets import Notice, recordings
 from protonn_edge.datasets.instruments import to_arrays
-from protonn_edge.datasets.naming import listed, title
+from protonn_edge.datasets.naming import listed
 from protonn_edge.datasets.recorded import Recording
-from protonn_edge.datasets.usual_names import is_called_as_time
 from protonn_edge.datasets.values import means_of_windows, spread_of
 from protonn_edge.errors import counted
 from protonn_edge.sensors import MICROPHONE
@@ -129,17 +128,9 @@ class WindowsFile:
         }
 
     def notices(self, test_share: float) -> Iterator[Notice]:
-        """Yield notices of rows without a window, and of columns that may not be channels."""
+        """Yield notices of rows without a window."""
         recorded, window = self.recorded, self.windows.X_train.shape[1]
         classes, labels = recorded.dataset.classes, recorded.dataset.y_train
-        for place, name in enumerate(recorded.channels, start=1):
-            if is_called_as_time(name):
-                text = (
-                    f"{title(name, place)} is used as a channel, because its numbers do not "
-                    "increase as times do; exclude it with --read drop=NAME, or declare it with "
-                    "time=NAME"
-                )
-                yield Notice("time_channel", text, warning=True, columns=(name,))
         if recorded.channels == MICROPHONE.channels and (recorded.rate or 0.0) > ANALOG_RATE:
             text = (
                 f"{recorded.rate:g} samples a second are more than the {ANALOG_RATE:,.0f} that a "
