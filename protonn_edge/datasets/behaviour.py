@@ -149,6 +149,13 @@ def alternates(codes: NDArray[np.int64], *, regularly: bool = False) -> bool:
     return not regularly or max(again) >= _IN_ORDER
 
 
+def never_falls(values: NDArray[np.float64]) -> bool:
+    """Return whether numbers (n,) rise often, and fall hardly ever, as times of packets do."""
+    steps = np.diff(values[~np.isnan(values)])
+    rising, falling = int((steps > 0).sum()), int((steps < 0).sum())
+    return falling <= _MOST_RESTARTS * rising and _MOST_IN_TURN * rising >= len(steps) > 0
+
+
 def is_copy(codes: NDArray[np.int64], labels: NDArray[np.int64]) -> bool:
     """Return whether each value (n,) stands for one class (n,) and each class has one value."""
     n, classes = len(labels), len(np.unique(labels))

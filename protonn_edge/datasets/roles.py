@@ -28,6 +28,7 @@ from protonn_edge.datasets.behaviour import (
     alternates,
     behaviour_of,
     is_copy,
+    never_falls,
 )
 from protonn_edge.datasets.columns import Column
 from protonn_edge.datasets.indicators import codes_of, exclusive
@@ -356,7 +357,7 @@ class _Judge:
         if behaviour.kind == "rises":  # a time may begin again with each label
             behaviour = behaviour_of(column.values, begins)
             column.evidence = behaviour.evidence
-        if behaviour.kind in ("counter", "ticks"):
+        if behaviour.kind in ("counter", "ticks") or (self.recorded and never_falls(column.values)):
             return "time", ""
         return None, behaviour.evidence.removeprefix("it ")
 

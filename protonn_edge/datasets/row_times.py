@@ -75,7 +75,7 @@ def _fineness(column: Column, *, called: bool) -> tuple[bool, bool, int]:
 
 
 def usual_row(kept: NDArray[np.bool_]) -> int:
-    """Return how many rows lie from one that is kept (rows,) to the next, usually; 1 without any."""
+    """Return the usual distance from a row that is kept (rows,) to the next; 1 without any."""
     steps = np.diff(np.flatnonzero(kept))
     return int(np.median(steps)) if len(steps) else 1
 
@@ -101,8 +101,8 @@ def refuse_slower(path: object, columns: Sequence[Column], empty: NDArray[np.boo
     raise InputError(
         f"{path} has values of {listed(each.key for each in groups[0])} in only {row.sum():,} of "
         f"{len(row):,} rows (about every {ordinal(usual_row(row))}), as a slower sensor gives "
-        f"them, but windows need values in all rows; use --read channels={others}, or "
-        f"channels={names} for the slower ones"
+        f"them, but windows need values in all rows; use --read channels={others} or, for the "
+        f"slower ones, --read channels={names}"
     )
 
 

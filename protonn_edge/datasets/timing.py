@@ -68,7 +68,7 @@ def timed(table: Table, files: Sequence[str], rate: float | None = None) -> Tabl
     if table.sample_rate is None and rate is not None and not (alike and every.are_even):
         return _interpolated(table, 1 / (rate * seconds) if seconds else every.interval, rate)
     if table.sample_rate is None and not every.are_even:
-        table = replace(table, notices=(*notices, _of_uneven(every, seconds)))
+        table = replace(table, notices=(*notices, _of_uneven(name, every, seconds)))
     return _with_rate(table, takes, every, seconds)
 
 
@@ -176,16 +176,16 @@ def _interpolated(table: Table, step: float, rate: float) -> Table:
     )
 
 
-def _of_uneven(every: Intervals, seconds: float | None) -> Notice:
+def _of_uneven(name: str, every: Intervals, seconds: float | None) -> Notice:
     """Return the warning of samples that have no rate."""
     (shortest, longest), (low, high) = every.single, every.local
-    where = "the number of samples a second"
-    rates = ""
+    title = f" in column {quoted(name)}" if name else ""
+    where, rates = "the number of samples a second", ""
     if seconds:
         slow, fast = hertz(1 / high, seconds), hertz(1 / low, seconds)
-        where, rates = f"{slow:g}", f", and their means are {slow:g} to {fast:g} samples a second"
+        where, rates = f"{slow:g}", f", with means of {slow:g} to {fast:g} samples a second"
     text = (
-        f"samples are not evenly spaced: intervals are {shortest:.3g} to {longest:.3g}"
+        f"the times{title} are not evenly spaced: intervals are {shortest:.3g} to {longest:.3g}"
         f"{_unit(seconds)}{rates}, so windows of equal length take unequal times; interpolate the "
         f"samples with --rate {where}"
     )
@@ -208,8 +208,8 @@ def _of_other_times(table: Table, known: Mapping[str, FileFacts]) -> list[Notice
     if abs(other - rate) <= _SAME_RATE * rate:
         return []
     text = (
-        f"the first line gives {rate:g} samples a second, but the times in column {quoted(table.times.name)} "
-        f"give {other:g}; correct the line, or drop the column"
+        f"the first line gives {rate:g} samples a second, but the times in column "
+        f"{quoted(table.times.name)} give {other:g}; correct the line, or drop the column"
     )
     return [Notice("rate", text, warning=True)]
 
