@@ -161,6 +161,19 @@ class Intervals(NamedTuple):
         return high <= _UNEVEN * low and longest <= _IRREGULAR * shortest
 
 
+def usual_step(times: NDArray[np.float64]) -> float:
+    """Return the usual step of times (rows,) from one tick to the next; 0 without any."""
+    return Intervals.of(times, np.zeros(len(times), np.bool_)).step
+
+
+def is_clock(values: NDArray[np.float64]) -> bool:
+    """Return whether numbers (n,) of an unknown column rise as times of even samples do."""
+    steps = np.diff(values)
+    if not (steps > 0).any() or not (steps < 0).sum() <= _COARSE * (steps > 0).sum():
+        return False
+    return len(steps) >= _FEW_ROWS and Intervals.of(values, gaps(values)).are_even
+
+
 def hertz(rate: float, seconds: float) -> float:
     """Return a rate per unit of `seconds` in Hz, rounded to a few digits."""
     return float(f"{rate / seconds:.{_DIGITS}g}")

@@ -26,10 +26,11 @@ from protonn_edge.datasets import naming
 from protonn_edge.datasets.behaviour import (
     Behaviour,
     alternates,
+    are_devices,
     behaviour_of,
     is_copy,
-    never_falls,
 )
+from protonn_edge.datasets.clock import is_clock
 from protonn_edge.datasets.columns import Column
 from protonn_edge.datasets.indicators import codes_of, exclusive
 from protonn_edge.datasets.inside_texts import numbers_inside
@@ -357,15 +358,19 @@ class _Judge:
         if behaviour.kind == "rises":  # a time may begin again with each label
             behaviour = behaviour_of(column.values, begins)
             column.evidence = behaviour.evidence
-        if behaviour.kind in ("counter", "ticks") or (self.recorded and never_falls(column.values)):
+        if behaviour.kind in ("counter", "ticks") or (self.recorded and is_clock(column.values)):
             return "time", ""
         return None, behaviour.evidence.removeprefix("it ")
 
     def refuse_turns(self, column: Column) -> None:
         """Refuse rows of several devices in turn, which are no consecutive samples."""
-        texts, is_text = column.texts, column.values is None
-        if texts is None or not alternates(texts.codes, regularly=not is_text):
+        texts = column.texts
+        if texts is None or not alternates(texts.codes):
             return
+        if column.values is not None:
+            others = (each.values for each in self.columns if each is not column)
+            if not are_devices(texts.codes, (each for each in others if each is not None)):
+                return
         names = " and ".join(map(quoted, texts.texts[:2]))
         raise InputError(
             f"{self.path}: {column.title} alternates between {names}, as rows of several devices "

@@ -11,7 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets.cells import FLOAT32_MAX
-from protonn_edge.datasets.clock import MOST_RATE, Intervals, gaps, hertz, seconds_of_a_unit
+from protonn_edge.datasets.clock import (
+    MOST_RATE,
+    Intervals,
+    gaps,
+    hertz,
+    seconds_of_a_unit,
+    usual_step,
+)
 from protonn_edge.datasets.dataset import RowTimes, Table
 from protonn_edge.datasets.instruments import Instrument
 from protonn_edge.datasets.joined import at_rows, seams_of
@@ -137,11 +144,12 @@ def _sorted_by_time(table: Table) -> Table:
 def _is_better(times: NDArray[np.float64], ordered: NDArray[np.float64]) -> bool:
     """Whether sorted times are those of one clock, and those of rows as they are were not."""
     before, after = gaps(times), gaps(ordered)
-    steps = [Intervals.of(*each).step for each in ((times, before), (ordered, after))]
     falling, equal = np.mean(np.diff(times) < 0), np.mean(np.diff(ordered) == 0)
-    is_one = falling > _OUT_OF_ORDER or steps[1] >= _SAME_STEP * steps[0]
+    is_same = usual_step(ordered) >= _SAME_STEP * usual_step(times)
     return bool(
-        after.sum() < before.sum() and is_one and equal <= np.mean(np.diff(times) == 0) + _SAME_RATE
+        after.sum() < before.sum()
+        and (falling > _OUT_OF_ORDER or is_same)
+        and equal <= np.mean(np.diff(times) == 0) + _SAME_RATE
     )
 
 

@@ -71,8 +71,8 @@ def windows_command(
         click.IntRange(*THRESHOLDS),
     ),
     test_share: float = option(
-        "Share of the data for testing: the end of each run of equal labels or, in a folder, the "
-        "last takes of each class.",
+        "Share of each class for testing: windows at the end of runs of equal labels or, in a "
+        "folder, the last takes.",
         FiniteRange(0, 1, max_open=True),
         flag="--test",
         shown=0.0,
@@ -87,7 +87,8 @@ def windows_command(
     ),
     rate: float | None = option(
         "Samples per second; WAV files with a higher rate are sampled at this rate, as the board "
-        "would sample the sound.  [default: from the recording, or its times]",
+        "would sample the sound; samples that are not evenly spaced are interpolated.  [default: "
+        "from the recording, or its times]",
         FiniteRange(*SAMPLE_RATES),
     ),
     added: list[WindowsAddition] = additions("windows"),

@@ -161,8 +161,8 @@ class WindowsFile:
             )
         if test_share and not len(self.windows.y_test):
             text = (
-                f"there are no test windows, because the last {100 * test_share:g} % of each run "
-                "is shorter than a window; use a larger --test, or shorter windows"
+                f"there are no test windows, because {100 * test_share:g} % of each class is less "
+                "than half a window; use a larger --test, or shorter windows"
             )
             yield Notice("no_test", text, warning=True)
         untested = tuple(classes[index] for index in np.flatnonzero((train > 0) & (test == 0)))
