@@ -358,7 +358,8 @@ class _Judge:
         if behaviour.kind == "rises":  # a time may begin again with each label
             behaviour = behaviour_of(column.values, begins)
             column.evidence = behaviour.evidence
-        if behaviour.kind in ("counter", "ticks") or (self.recorded and is_clock(column.values)):
+        is_time = behaviour.kind in ("counter", "ticks")
+        if is_time or (behaviour.kind == "rises" and self.recorded and is_clock(column.values)):
             return "time", ""
         return None, behaviour.evidence.removeprefix("it ")
 
