@@ -1,8 +1,7 @@
 """The clock of a recording: its unit, the intervals between samples, and gaps among them.
 
-All that is said about a clock follows from its intervals. They are those of its ticks: several
-rows may have equal or nearly equal times, as in whole seconds or in packets, and then share the
-interval up to the next tick.
+All of these follow from its ticks: several rows may have equal or nearly equal times, as in whole
+seconds or in packets, and then share the interval up to the next tick.
 """
 
 from __future__ import annotations
@@ -38,22 +37,74 @@ _DAY_S = 86_400.0
 _DAYS = (20_000, 80_000)  # of spreadsheets, from 1954 to 2119
 
 
-class Ticks(NamedTuple):
-    """The ticks of a clock: the first row of each, and whether a tick follows a seam."""
+class Clock(NamedTuple):
+    """The ticks of a clock that are followed directly by the next one, and where it was stopped."""
 
-    begins: NDArray[np.intp]
-    seams: NDArray[np.bool_]
-    in_packets: bool  # whether rows of a tick have nearly equal times
+    rows: NDArray[np.int64]  # (ticks,): how many each tick has
+    lasts: NDArray[np.float64]  # (ticks,): the time up to the next one
+    apart: NDArray[np.bool_]  # (rows,): whether a row does not directly follow the one before
+    in_packets: bool = False  # whether rows of a tick have nearly equal times
 
     @classmethod
-    def of(cls, times: NDArray[np.float64], seams: NDArray[np.bool_]) -> Self:
-        """Find the ticks in times (rows,) with seams (rows,), where they fall at least."""
-        steps, seams = np.diff(times), seams | (np.diff(times, prepend=times[:1]) < 0)
-        longest = _longest_in_packets(steps[~seams[1:]])
-        begins = np.flatnonzero(
-            np.concatenate([[True], (steps > longest) | seams[1:]])[: len(times)]
+    def of(cls, times: NDArray[np.float64], seams: NDArray[np.bool_] | None = None) -> Self:
+        """Judge times (rows,), of which some rows (rows,) are known to be apart.
+
+        Rows are also apart where times fall, or rise by more than is usual around: by 1.5 steps,
+        as after a single lost sample, or more as far as steps jitter. Where several rows have the
+        same time, only ticks are counted whose rows are all there: not the first and the last one
+        of a part.
+        """
+        apart = np.diff(times, prepend=times[:1]) < 0
+        apart |= False if seams is None else seams
+        steps = np.diff(times)
+        longest = _longest_in_packets(steps[~apart[1:]])
+        is_tick = np.concatenate([[True], (steps > longest) | apart[1:]])[: len(times)]
+        begins = np.flatnonzero(is_tick)
+        rows, lasts = np.diff(begins), np.diff(times[begins])
+        follows = ~apart[begins[1:]]
+        follows[follows] = ~_are_long(lasts[follows])
+        apart[begins[1:]] |= ~follows
+        if longest == 0 and np.any(rows > 1) and (rows > 1).mean() > _COARSE:
+            follows &= np.concatenate([[False], follows[:-1]])
+        return cls(rows[follows], lasts[follows], apart, longest > 0)
+
+    @classmethod
+    def joined(cls, takes: Iterable[Self]) -> Self:
+        """Return the clock of several takes."""
+        each = list(takes)
+        none = np.empty(0, np.int64), np.empty(0), np.empty(0, np.bool_)
+        rows, lasts, apart = (
+            np.concatenate([none[place], *(take[place] for take in each)]) for place in range(3)
         )
-        return cls(begins, seams[begins], longest > 0)
+        return cls(rows, lasts, apart, any(take.in_packets for take in each))
+
+    @property
+    def interval(self) -> float:
+        """The mean interval of a row; 0 if it is not known."""
+        return float(self.lasts.sum() / self.rows.sum()) if len(self.rows) else 0.0
+
+    @property
+    def single(self) -> tuple[float, float]:
+        """Nearly the shortest and the longest interval of a row: the middle 90 % of them."""
+        low, high = np.quantile(self.lasts / self.rows, (0.05, 0.95)) if len(self.rows) else (0, 0)
+        return float(low), float(high)
+
+    @property
+    def local(self) -> tuple[float, float]:
+        """The shortest and the longest interval of a row, as a mean of many rows."""
+        part = np.cumsum(self.rows) // max(_FEW_ROWS, min(_ROWS, int(self.rows.sum()) // 4))
+        starts = np.flatnonzero(np.diff(part, prepend=-1))
+        means = np.add.reduceat(self.lasts, starts) / np.add.reduceat(self.rows, starts)
+        means = means[:-1] if len(means) > 1 else means  # the last one may have few rows
+        return float(means.min()), float(means.max())
+
+    @property
+    def is_even(self) -> bool:
+        """Whether the mean interval is that of nearly all parts."""
+        if self.rows.sum() < _FEW_ROWS:
+            return True
+        (low, high), (shortest, longest) = self.local, self.single
+        return high <= _UNEVEN * low and longest <= _IRREGULAR * shortest
 
 
 def _longest_in_packets(steps: NDArray[np.float64]) -> float:
@@ -68,108 +119,32 @@ def _longest_in_packets(steps: NDArray[np.float64]) -> float:
     return longest if regular and within <= _NEARLY * period else 0.0
 
 
-def gaps(times: NDArray[np.float64], seams: NDArray[np.bool_] | None = None) -> NDArray[np.bool_]:
-    """Return at which rows (rows,) a recording was interrupted, judged by its times.
-
-    A negative step is an interruption. So is a step that is long for its neighbourhood: from 1.5
-    usual ones on, as after a single lost sample, or more as far as steps jitter. The seams (rows,)
-    that are known already are among them.
-    """
-    ticks = Ticks.of(times, np.zeros(len(times), np.bool_) if seams is None else seams)
-    apart = np.zeros(len(times), np.bool_)
-    apart[ticks.begins[ticks.seams]] = True
-    inside = np.flatnonzero(~ticks.seams[1:]) + 1
-    if len(inside):
-        steps = np.diff(times[ticks.begins])[inside - 1]
-        apart[ticks.begins[inside[_are_long(steps)]]] = True
-    apart[:1] = False
-    return apart
-
-
 def _are_long(steps: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Return which steps (n,) are too long for the usual ones around them."""
+    if not len(steps):
+        return np.zeros(0, np.bool_)
     starts = np.arange(0, max(1, len(steps) - _USUAL_ROWS + 1), _USUAL_ROWS)
     usual = np.array([np.median(each) for each in np.split(steps, starts[1:])])
     around = np.pad(usual, 1, mode="edge")
     usual = np.maximum(np.maximum(around[:-2], usual), around[2:])
     ratios = steps / np.repeat(usual, np.diff([*starts, len(steps)]))
     if np.mean(ratios <= _LONG) >= _STEADY:
-        return ratios > max(_LONG, 1 + _JITTER * (1 - float(np.quantile(ratios, 0.05))))
-    return ratios > _JITTER * max(1.0, float(np.quantile(ratios, 0.75)))
-
-
-class Intervals(NamedTuple):
-    """The intervals of a clock: how many rows each tick has, and how long it lasts."""
-
-    rows: NDArray[np.int64]
-    lasts: NDArray[np.float64]
-    in_packets: bool = False
-
-    @classmethod
-    def of(cls, times: NDArray[np.float64], seams: NDArray[np.bool_]) -> Self:
-        """Return the intervals between times (rows,) that no seam (rows,) divides.
-
-        Where several rows have the same time, only ticks are counted whose rows are all there: not
-        the first and the last one between two seams.
-        """
-        ticks = Ticks.of(times, seams)
-        rows, lasts = np.diff(ticks.begins), np.diff(times[ticks.begins])
-        whole = ~ticks.seams[1:]
-        if len(rows) and not ticks.in_packets and (rows > 1).mean() > _COARSE:
-            whole &= ~np.concatenate([[True], ticks.seams[1:-1]])
-        return cls(rows[whole], lasts[whole], ticks.in_packets)
-
-    @classmethod
-    def joined(cls, takes: Iterable[Self]) -> Self:
-        """Return the intervals of several takes."""
-        none = cls(np.empty(0, np.int64), np.empty(0))
-        rows, lasts, in_packets = zip(none, *takes, strict=True)
-        return cls(np.concatenate(rows), np.concatenate(lasts), any(in_packets))
-
-    @property
-    def interval(self) -> float:
-        """The mean interval of a row; 0 if it is not known."""
-        return float(self.lasts.sum() / self.rows.sum()) if len(self.rows) else 0.0
-
-    @property
-    def step(self) -> float:
-        """The usual step from a tick to the next; 0 without any."""
-        return float(np.median(self.lasts)) if len(self.lasts) else 0.0
-
-    @property
-    def single(self) -> tuple[float, float]:
-        """Nearly the shortest and the longest interval of a row, the middle 90 % of them."""
-        low, high = np.quantile(self.lasts / self.rows, (0.05, 0.95)) if len(self.rows) else (0, 0)
-        return float(low), float(high)
-
-    @property
-    def local(self) -> tuple[float, float]:
-        """The shortest and the longest interval of a row, as a mean of many rows."""
-        total = int(self.rows.sum())
-        part = np.cumsum(self.rows) // max(_FEW_ROWS, min(_ROWS, total // 4))
-        starts = np.flatnonzero(np.diff(part, prepend=-1))
-        means = np.add.reduceat(self.lasts, starts) / np.add.reduceat(self.rows, starts)
-        means = means[:-1] if len(means) > 1 else means  # the last one may have few rows
-        return float(means.min()), float(means.max())
-
-    @property
-    def are_even(self) -> bool:
-        """Whether their mean is that of nearly all parts."""
-        if self.rows.sum() < _FEW_ROWS:
-            return True
-        (low, high), (shortest, longest) = self.local, self.single
-        return high <= _UNEVEN * low and longest <= _IRREGULAR * shortest
+        limit = max(_LONG, 1 + _JITTER * (1 - float(np.quantile(ratios, 0.05))))
+    else:
+        limit = _JITTER * max(1.0, float(np.quantile(ratios, 0.75)))
+    are_long: NDArray[np.bool_] = ratios > limit
+    return are_long
 
 
 def usual_step(times: NDArray[np.float64]) -> float:
     """Return the usual step of times (rows,) from one tick to the next; 0 without any."""
-    return Intervals.of(times, np.zeros(len(times), np.bool_)).step
+    steps = Clock.of(times).lasts
+    return float(np.median(steps)) if len(steps) else 0.0
 
 
 def is_clock(values: NDArray[np.float64]) -> bool:
     """Return whether rising numbers (n,) are those of a clock of even samples."""
-    ordered = np.sort(values)
-    return len(values) >= _FEW_ROWS and Intervals.of(ordered, gaps(ordered)).are_even
+    return len(values) >= _FEW_ROWS and Clock.of(np.sort(values)).is_even
 
 
 def hertz(rate: float, seconds: float) -> float:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.datasets.clock import gaps
+from protonn_edge.datasets.clock import Clock
 from protonn_edge.datasets.dataset import Table
 from protonn_edge.datasets.instruments import Instrument
 from protonn_edge.datasets.named import renamed
@@ -148,7 +148,7 @@ def _interpolated(
     for channel, samples in enumerate(X[order].T):
         values[rows, channel] = np.interp(times, moments[order], samples)
     after = np.searchsorted(moments[order], times)
-    in_gap = np.append(gaps(moments[order]), False)[after]
+    in_gap = np.append(Clock.of(moments[order]).apart, False)[after]
     exact = np.isin(times, moments)
     inside: NDArray[np.bool_] = (times >= moments.min()) & (times <= moments.max())
     return inside & (~in_gap | exact)

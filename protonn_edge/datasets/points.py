@@ -29,7 +29,7 @@ from protonn_edge.datasets.preparation import (
 )
 from protonn_edge.datasets.roles import Expected, Roles, roles_of
 from protonn_edge.datasets.row_labels import RowLabels
-from protonn_edge.datasets.row_times import ordinal, refuse_slower, times_of, usual_row
+from protonn_edge.datasets.row_times import refuse_slower, times_of, usual_row
 from protonn_edge.datasets.tables import RawTable, TableFile
 from protonn_edge.datasets.text import recording_head
 from protonn_edge.errors import InputError, counted
@@ -330,7 +330,7 @@ class _Points:
             count = int((~kept).sum())
             text = f"left out: {count:,} of {len(kept):,} rows, because they have gaps or no label"
             if self.recorded and (usual := usual_row(kept)) > 1:
-                text = f"only every {ordinal(usual)} row has values; the others are left out"
+                text = f"only one in {usual} rows has values; the others are left out"
             elif self.recorded:
                 text += "; no window spans them"
             yield Notice("missing", text, warning=self.recorded, columns=names)

@@ -80,12 +80,6 @@ def usual_row(kept: NDArray[np.bool_]) -> int:
     return int(np.median(steps)) if len(steps) else 1
 
 
-def ordinal(number: int) -> str:
-    """Return a number such as ``4th``."""
-    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10 if number // 10 % 10 != 1 else 0, "th")
-    return f"{number}{ending}"
-
-
 def refuse_slower(path: object, columns: Sequence[Column], empty: NDArray[np.bool_]) -> None:
     """Refuse columns of slower sensors, whose cells (rows, columns) are `empty` in most rows."""
     filled = ~empty
@@ -95,14 +89,17 @@ def refuse_slower(path: object, columns: Sequence[Column], empty: NDArray[np.boo
     slower = 2 * (filled & first[:, None]).sum(axis=0) < first.sum()
     if not slower.any():
         return
-    groups = [[columns[i] for i in np.flatnonzero(each)] for each in (slower, ~slower)]
-    names, others = (",".join(each.flag_value for each in group) for group in groups)
-    row = filled[:, slower].any(axis=1)
+    pairs = list(zip(columns, slower.tolist(), strict=True))
+    names, others = (
+        ",".join(column.flag_value for column, is_slow in pairs if is_slow == wanted)
+        for wanted in (True, False)
+    )
+    row = np.flatnonzero(filled[:, slower].any(axis=1))
     raise InputError(
-        f"{path} has values of {listed(each.key for each in groups[0])} in only {row.sum():,} of "
-        f"{len(row):,} rows (about every {ordinal(usual_row(row))}), as a slower sensor gives "
-        f"them, but windows need values in all rows; use --read channels={others} or, for the "
-        f"slower ones, --read channels={names}"
+        f"{path} has values of {listed(each.key for each, is_slow in pairs if is_slow)} in only "
+        f"{len(row):,} of {len(filled):,} rows (about one in {len(filled) // max(1, len(row))}), "
+        f"as a slower sensor gives them, but windows need values in all rows; use --read "
+        f"channels={others} or, for the slower ones, --read channels={names}"
     )
 
 

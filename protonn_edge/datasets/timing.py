@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from protonn_edge.datasets.cells import FLOAT32_MAX
 from protonn_edge.datasets.clock import (
     MOST_RATE,
-    Intervals,
-    gaps,
+    Clock,
     hertz,
     seconds_of_a_unit,
     usual_step,
@@ -57,30 +56,30 @@ def timed(table: Table, files: Sequence[str], rate: float | None = None) -> Tabl
     name, times, are_dates = table.times or RowTimes("", np.empty(0), are_dates=False)
     file_of = np.zeros(len(times), np.int64) if table.file_of is None else table.file_of
     known_seams, seams = seams_of(table), seams_of(table).copy()
-    takes = dict[str, Intervals]()
+    takes = dict[str, Clock]()
     for take in np.unique(file_of).tolist():
         rows = np.flatnonzero(file_of == take)
-        seams[rows] |= gaps(times[rows], seams[rows])
-        takes[files[take]] = Intervals.of(times[rows], seams[rows])
+        clock = takes[files[take]] = Clock.of(times[rows], seams[rows])
+        seams[rows] = clock.apart
     notices = list(table.notices)
     if count := int((seams & ~known_seams).sum()):
         text = f"{counted(count, 'gap')} in time; no window spans a gap"
         notices.append(Notice("gaps", text))
-    every = Intervals.joined(takes.values())
+    every = Clock.joined(takes.values())
     first = float(times[0]) if len(times) else 0.0
-    seconds = 1.0 if are_dates else seconds_of_a_unit(name, every.step, first)
+    seconds = 1.0 if are_dates else seconds_of_a_unit(name, usual_step(times), first)
     table = replace(table, seams=seams, notices=tuple(notices))
     means = [each.interval for each in takes.values() if each.interval]
     alike = not means or max(means) <= (1 + _SAME_RATE) * min(means)
-    if table.sample_rate is None and rate is not None and not (alike and every.are_even):
+    if table.sample_rate is None and rate is not None and not (alike and every.is_even):
         return _interpolated(table, 1 / (rate * seconds) if seconds else every.interval, rate)
-    if table.sample_rate is None and not every.are_even:
+    if table.sample_rate is None and not every.is_even:
         table = replace(table, notices=(*notices, _of_uneven(name, every, seconds)))
     return _with_rate(table, takes, every, seconds)
 
 
 def _with_rate(
-    table: Table, takes: Mapping[str, Intervals], every: Intervals, seconds: float | None
+    table: Table, takes: Mapping[str, Clock], every: Clock, seconds: float | None
 ) -> Table:
     """Return a table with the rate of its files' intervals, unless its first line gives one."""
     rates = {file: 1 / each.interval for file, each in takes.items() if each.interval}
@@ -89,7 +88,7 @@ def _with_rate(
     notices = list(table.notices)
     if table.sample_rate is not None:
         notices += _of_other_times(table, known)
-    elif every.step and (seconds is None or not known or (rate or 0) > MOST_RATE):
+    elif every.interval and (seconds is None or not known or (rate or 0) > MOST_RATE):
         text = "the sampling rate does not follow from the times; give it with --rate"
         notices.append(Notice("rate", text, warning=True))
         rate = None
@@ -143,7 +142,7 @@ def _sorted_by_time(table: Table) -> Table:
 
 def _is_better(times: NDArray[np.float64], ordered: NDArray[np.float64]) -> bool:
     """Whether sorted times are those of one clock, and those of rows as they are were not."""
-    before, after = gaps(times), gaps(ordered)
+    before, after = Clock.of(times).apart, Clock.of(ordered).apart
     falling, equal = np.mean(np.diff(times) < 0), np.mean(np.diff(ordered) == 0)
     is_same = usual_step(ordered) >= _SAME_STEP * usual_step(times)
     return bool(
@@ -184,7 +183,7 @@ def _interpolated(table: Table, step: float, rate: float) -> Table:
     )
 
 
-def _of_uneven(name: str, every: Intervals, seconds: float | None) -> Notice:
+def _of_uneven(name: str, every: Clock, seconds: float | None) -> Notice:
     """Return the warning of samples that have no rate."""
     (shortest, longest), (low, high) = every.single, every.local
     title = f" in column {quoted(name)}" if name else ""
@@ -222,7 +221,7 @@ def _of_other_times(table: Table, known: Mapping[str, FileFacts]) -> list[Notice
     return [Notice("rate", text, warning=True)]
 
 
-def _of_rates(rates: Sequence[float], every: Intervals, seconds: float) -> Notice:
+def _of_rates(rates: Sequence[float], every: Clock, seconds: float) -> Notice:
     units = {1.0: "seconds", 1e-3: "milliseconds", 1e-6: "microseconds", 1e-9: "nanoseconds"}
     ends, (low, high) = sorted({min(rates), max(rates)}), every.single
     samples = "sample" if ends == [1] else "samples"

@@ -7,12 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protonn_edge.datasets.clock import Intervals, gaps, hertz, seconds_of_a_unit
+from protonn_edge.datasets.clock import Clock, hertz, seconds_of_a_unit, usual_step
 
 
 def rate_of(times: np.ndarray, seams: np.ndarray) -> float | None:
-    interval = Intervals.of(times, seams).interval
+    interval = Clock.of(times, seams).interval
     return 1 / interval if interval else None
+
+
+def gaps(times: np.ndarray) -> np.ndarray:
+    return Clock.of(times).apart
 
 
 def none(times: np.ndarray) -> np.ndarray:
@@ -46,7 +50,7 @@ def test_an_unsteady_clock_is_interrupted_by_long_steps_only() -> None:
 def test_times_that_do_not_move_have_no_gaps_and_no_rate(times: list[float]) -> None:
     given_times = np.array(times)
     assert not gaps(given_times).any()
-    assert Intervals.of(given_times, none(given_times)).step == 0
+    assert usual_step(given_times) == 0
     if len(times) > 1:
         assert rate_of(given_times, none(given_times)) is None
 

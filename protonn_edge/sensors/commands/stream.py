@@ -42,7 +42,8 @@ class StreamOptions(AddedOptions):
         if model.policy.predicts == "value":
             raise unneeded("--hop", "counts events, but the model predicts a number")
         signal = signal_of(model.features)
-        recorded = read_recording(data, replace(table, sample_rate=signal and signal.rate))
+        rate = None if signal is None else signal.rate
+        recorded = read_recording(data, replace(table, sample_rate=rate))
         live = live_figures(model, recorded, self.hop, *votes_of(self.votes))
         out.notice([*recorded.dataset.notices, *live.notices])
         out.say(fact_table(live.facts()))
