@@ -30,6 +30,9 @@ _MOSTLY = 0.7  # share of long runs; of rare values at random, about half the ru
 _SELDOM = 8  # rows per change, on average
 # Devices; the share of rows after which the same one follows; how much less it differs from itself.
 _MOST_IN_TURN, _IN_ORDER, _ALIKE = 10, 0.75, 2
+SESSION_LIKE = "as a session does"
+"""The end of the evidence for a session."""
+
 Kind = Literal["", "counter", "ticks", "rises", "distinct", "runs"]
 
 
@@ -126,7 +129,7 @@ def _in_runs(
         return None
     of_takes = " and only between takes" if not len(moves) and begins.sum() > 1 else ""
     times = counted(len(changed), "time")
-    return Behaviour("runs", f"it changes only {times} in {n:,} rows{of_takes}, as a session does")
+    return Behaviour("runs", f"it changes only {times} in {n:,} rows{of_takes}, {SESSION_LIKE}")
 
 
 def _ratio(sizes: NDArray[np.float64] | NDArray[np.intp]) -> float:
