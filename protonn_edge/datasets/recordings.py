@@ -83,6 +83,7 @@ def cut_windows(
     *,
     tested: NDArray[np.bool_] | None = None,
     trigger: SegmentDetector | None = None,
+    dividing: str = "",
 ) -> CutWindows:
     """Cut a recording into windows.
 
@@ -95,6 +96,7 @@ def cut_windows(
     - `seams` (rows,): true at rows that do not directly follow the previous one.
     - `tested` (rows,): rows of runs that are cut into test windows only.
     - `trigger`: finds where windows begin in runs of classes with movement.
+    - `dividing`: the columns that seams follow from, as the value of ``--read drop``.
 
     Raises `InputError` if a number is out of its range, or no run is long enough for a window.
     """
@@ -127,7 +129,7 @@ def cut_windows(
         train += range(first, parted - window + 1, step)
         test += range(parted, end - window + 1, window)
     if not train:
-        raise _no_windows(labels, runs, window, test_share, trigger)
+        raise _no_windows(labels, runs, window, test_share, trigger, dividing)
     begins = [np.array(each, np.int64) for each in (train, test)]
     cut = [_windows_at(samples, labels, each, window) for each in begins]
     return CutWindows(*cut[0], *cut[1], *begins)
@@ -139,6 +141,7 @@ def _no_windows(
     window: int,
     test_share: float,
     trigger: SegmentDetector | None,
+    dividing: str,
 ) -> InputError:
     """Return the error for runs that are too short for a training window."""
     if trigger is not None:
@@ -152,9 +155,8 @@ def _no_windows(
     gaps_in_runs = len(runs) - len(runs_of(labels))
     if gaps_in_runs:
         shared += f" ({gaps_in_runs:,} runs end at gaps in time or at new sessions)"
-        fewer += (
-            ", or leave out a column with --read drop=NAME if it was mistaken for times or sessions"
-        )
+        if dividing:
+            fewer += f" or, if that is no column of times or sessions, --read drop={dividing}"
     return InputError(
         f"the longest run of equal labels without a gap has {counted(longest, 'sample')}{shared}, "
         f"but a window has {window:,}; use shorter windows{fewer}"

@@ -30,7 +30,7 @@ from protonn_edge.sensors.commands.windows_file import WindowsFile
 from protonn_edge.system.files import write_atomically
 
 _BEFORE_SHARE = 5  # of a window
-_MARKER = 2  # rows that a marker has at most
+_MARKER, _MOST_MARKED = 2, 4  # rows of a marker, at most; all rows per marked one, at least
 _LEAST_RUN = 3  # samples of a label in a row, on average
 
 
@@ -133,7 +133,7 @@ def windows_command(
     if noisy is not None and background is not None:
         recorded = followed_by(recorded, noisy)
     _check_window(window, recorded.samples.shape[1])
-    _check_labels(recorded, window)
+    _check_labels(recording, recorded, window)
     detector = _trigger(recorded, window, trigger, onset)
     windows = _windows(recorded, window, stride, test_share, detector)
     mixed = None if noisy is None else _to_mix(recorded, noisy, own, window, stride, test_share)
@@ -164,11 +164,11 @@ def _check_window(window: int, channels: int) -> None:
         module.check_cut(window, channels)
 
 
-def _check_labels(recorded: Recording, window: int) -> None:
+def _check_labels(path: Path, recorded: Recording, window: int) -> None:
     """Refuse labels that change all the time: another column has them, or none."""
     labels, layout = recorded.dataset.y_train, recorded.dataset.layout
     runs = recordings.runs_of(labels)
-    _refuse_markers(recorded, runs)
+    _refuse_markers(path, recorded, runs)
     if len(labels) >= window * 2 and len(labels) < _LEAST_RUN * len(runs):
         column = "" if layout is None else f" ({layout.label})"
         raise InputError(
@@ -178,21 +178,24 @@ def _check_labels(recorded: Recording, window: int) -> None:
         )
 
 
-def _refuse_markers(recorded: Recording, runs: Sequence[recordings.Run]) -> None:
+def _refuse_markers(path: Path, recorded: Recording, runs: Sequence[recordings.Run]) -> None:
     """Refuse labels other than the usual one that are all of single rows, as markers are."""
     labels, classes = recorded.dataset.y_train, recorded.dataset.classes
     usual = int(np.bincount(labels).argmax())
     marked = [(first, end - first) for first, end in runs if labels[first] != usual]
-    if not marked or np.median([length for _, length in marked]) > _MARKER:
+    lengths = [length for _, length in marked]
+    if not marked or np.median(lengths) > _MARKER or _MOST_MARKED * sum(lengths) > len(labels):
         return
     names = listed(dict.fromkeys(classes[labels[first]] for first, _ in marked))
-    layout = recorded.dataset.layout
-    column = "the labels" if layout is None else layout.label
+    column = next((each for each in recorded.dataset.columns if each.role == "label"), None)
+    which, drop = "the labels mark", ""
+    if column is not None:
+        which, drop = f"{column.title} marks", f" and use --read drop={column.flag_value}"
+    beside = f"{path.stem}_labels.csv" if path.is_file() else "NAME_labels.csv"
     raise InputError(
-        f"{column} {'mark' if layout is None else 'marks'} single rows ({len(marked):,} of {names} "
-        f"among {quoted(classes[usual])}), but windows need the label in all rows of an event; "
-        "repeat each label up to the end of its event, or list the events in a table of start, "
-        "end and label, called like the recording with _labels behind its name"
+        f"{path}: {which} single rows ({len(marked):,} of {names} among {quoted(classes[usual])}), "
+        "but windows need the label in all rows of an event; repeat each label up to the end of "
+        f"its event, or list start,end,label of each event in {beside} beside it{drop}"
     )
 
 
@@ -246,8 +249,17 @@ def _windows(
             tested = takes_among_all(recorded.take_of, recorded.values, share)
         share = 0.0
     samples, seams = recorded.samples, recorded.seams
+    dividing = [each for each in recorded.dataset.columns if each.role in ("time", "session")]
     cut = recordings.cut_windows(
-        samples, labels, window, stride, share, seams, tested=tested, trigger=trigger
+        samples,
+        labels,
+        window,
+        stride,
+        share,
+        seams,
+        tested=tested,
+        trigger=trigger,
+        dividing=",".join(each.flag_value for each in dividing),
     )
     trained = np.isin(cut.y_test, cut.y_train)  # a class without training windows has no number
     of_test = cut.X_test[trained], cut.y_test[trained], cut.test_begins[trained]
