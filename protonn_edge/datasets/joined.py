@@ -97,7 +97,8 @@ def joined(tables: Sequence[Table], names: Sequence[str], folder: Path) -> Table
     units = [table.instrument.units if table.instrument else () for table in tables]
     known = all(len(each) == len(own) for each, own in zip(units, channels, strict=True))
     instrument = Instrument("", tuple(unit for each in units for unit in each)) if known else None
-    notes = [note for table in tables[1:] for note in table.notices if note.kind != "rate"]
+    of_times = ("rate", "uneven")
+    notes = [note for table in tables[1:] for note in table.notices if note.kind not in of_times]
     notices = dict.fromkeys((*first.notices, *notes))
     text = f"the samples of {listed(names[1:])} were interpolated at the times of {names[0]!r}"
     joined = replace(

@@ -67,7 +67,9 @@ def timed(table: Table, files: Sequence[str], rate: float | None = None) -> Tabl
         notices.append(Notice("gaps", text))
     every = Clock.joined(takes.values())
     first = float(times[0]) if len(times) else 0.0
-    seconds = 1.0 if are_dates else seconds_of_a_unit(name, usual_step(times), first)
+    steps = () if are_dates else (usual_step(times), every.interval)
+    units = (seconds_of_a_unit(name, step, first) for step in steps)
+    seconds = 1.0 if are_dates else next((unit for unit in units if unit), None)
     table = replace(table, seams=seams, notices=tuple(notices))
     means = [each.interval for each in takes.values() if each.interval]
     alike = not means or max(means) <= (1 + _SAME_RATE) * min(means)
@@ -127,13 +129,13 @@ def _sorted_by_time(table: Table) -> Table:
     assert table.times is not None
     times, seams = table.times.values, seams_of(table)
     falls = np.diff(times, prepend=times[:1]) < 0
-    part, order = np.cumsum(seams), np.arange(len(times))
+    part, order, late = np.cumsum(seams), np.arange(len(times)), 0
     for number in np.unique(part[falls & ~seams]).tolist():
         rows = np.flatnonzero(part == number)
         moved = rows[np.argsort(times[rows], kind="stable")]
         if _is_better(times[rows], times[moved]):
             order[rows] = moved
-    late = int((times < np.maximum.accumulate(times))[order != np.arange(len(order))].sum())
+            late += int((times[rows] < np.maximum.accumulate(times[rows])).sum())
     if not late:
         return table
     text = f"{counted(late, 'row')} behind later ones; the rows were sorted by time"
@@ -158,12 +160,13 @@ def _interpolated(table: Table, step: float, rate: float) -> Table:
     times = table.times.values
     begins = np.flatnonzero(np.concatenate([[True], seams_of(table)[1:]]))
     ends = np.append(begins[1:], len(times))
-    counts = np.floor((times[ends - 1] - times[begins]) / step).astype(np.int64) + 1
-    if counts.sum() > _MOST_ROWS:
+    steps = np.floor((times[ends - 1] - times[begins]) / step) + 1
+    if steps.sum() > _MOST_ROWS:
         raise InputError(
-            f"--rate {rate:g} makes {counts.sum():,} samples of {table.source}, but the limit is "
+            f"--rate {rate:g} makes {steps.sum():,.0f} samples of {table.source}, but the limit is "
             f"{_MOST_ROWS:,}; give a lower rate"
         )
+    counts = steps.astype(np.int64)
     grids = [times[first] + step * np.arange(n) for first, n in zip(begins, counts, strict=True)]
     parts = list(zip(begins, ends, grids, strict=True))
     rows = [a + np.searchsorted(times[a:b], grid, side="right") - 1 for a, b, grid in parts]
@@ -242,7 +245,8 @@ def one_rate(tables: Mapping[str, FileFacts]) -> float | None:
         if abs(rate - usual) > _SAME_RATE * usual:
             raise InputError(
                 f"{first} has {usual:g} samples a second, but {name} has {rate:g}; give recordings "
-                "with the same rate, or a --rate no higher than the lowest of their rates"
+                "with the same rate or, unless their first lines state it, a --rate no higher than "
+                "the lowest of their rates"
             )
     return float(np.median(list(rates.values()))) if rates else None
 
