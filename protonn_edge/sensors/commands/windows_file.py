@@ -18,6 +18,8 @@ from protonn_edge.errors import counted
 from protonn_edge.sensors import MICROPHONE
 from protonn_edge.sensors.kinds import ANALOG_RATE
 
+_NEAR = 0.1  # of the share for testing that is asked for
+
 
 @dataclass(frozen=True, eq=False)
 class WindowsFile:
@@ -77,6 +79,15 @@ class WindowsFile:
         n = self.recorded.dataset.n_classes
         return [np.bincount(y, minlength=n) for y in (self.windows.y_train, self.windows.y_test)]
 
+    @property
+    def tested_share(self) -> float:
+        """The share of the samples in windows that are in test windows."""
+        window, edges = self.windows.X_train.shape[1], np.zeros(len(self.recorded.seams) + 1)
+        for place, step in ((0, 1), (window, -1)):
+            np.add.at(edges, self.windows.begins + place, step)
+        trained, tested = np.count_nonzero(edges.cumsum()), window * len(self.windows.y_test)
+        return float(tested / (trained + tested))
+
     def facts(self) -> list[tuple[str, str]]:
         """Return the facts of the windows, as rows."""
         cut, dataset = self.windows, self.recorded.dataset
@@ -88,8 +99,10 @@ class WindowsFile:
         labels = "classes", ", ".join(f"{name}: {count:,}{more}" for name, count, more in of_class)
         if self.values is not None:
             labels = dataset.classes[0], spread_of(self.values[0])
+        share = f" ({100 * self.tested_share:.0f} % of the samples)" * (len(cut.y_test) > 0)
+        text = f"{len(cut.y_train):,} for training, {len(cut.y_test):,} for testing{share}"
         facts = [
-            ("windows", f"{len(cut.y_train):,} for training, {len(cut.y_test):,} for testing"),
+            ("windows", text),
             ("each window", f"{window:,} samples of {counted(channels, 'channel')}{names}"),
             labels,
         ]
@@ -165,6 +178,13 @@ class WindowsFile:
                 "than half a window; use a larger --test, or shorter windows"
             )
             yield Notice("no_test", text, warning=True)
+        elif test_share and abs(self.tested_share - test_share) > _NEAR:
+            text = (
+                f"{100 * self.tested_share:.0f} % of the samples are for testing, although --test "
+                f"is {test_share:g}, because windows and takes are held out as a whole; record more "
+                "takes, or use shorter windows"
+            )
+            yield Notice("test_share", text)
         untested = tuple(classes[index] for index in np.flatnonzero((train > 0) & (test == 0)))
         if untested and test.any():
             text = (
