@@ -19,10 +19,10 @@ MOST_RATE = 1e6  # samples a second that are plausible
 _DIGITS = 4  # significant digits of a measured rate
 _ROWS = 100  # rows, over whose intervals jitter hardly matters
 _FEW_ROWS = 20
-# The most that intervals may differ by: the mean of so many rows, and single ones.
+# The largest ratio of even intervals: means over these rows, and single ones.
 _UNEVEN, _IRREGULAR = 1.15, 3.0
 _USUAL_ROWS = 50  # rows in whose neighbourhood a step is usual
-_STEADY, _LONG = 0.9, 1.5  # share of steps up to so many usual ones
+_STEADY, _LONG = 0.9, 1.5  # share of steps that are at most 1.5 usual ones
 _JITTER = 3.0  # of the longest shortening
 # Of packets: a step between them in steps within, these in intervals of rows, the spread of the
 # former, their least number, and their most rows.

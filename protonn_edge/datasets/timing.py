@@ -43,7 +43,7 @@ def timed(table: Table, files: Sequence[str], rate: float | None = None) -> Tabl
     """Return a table in the order of its times, with seams at gaps, and the rate that follows.
 
     If the samples are not evenly spaced, they are interpolated at a `rate` in Hz; without one, a
-    notice of the kind ``uneven`` says so.
+    notice of the kind ``uneven`` reports it.
     """
     if table.times is None:
         return table

@@ -181,8 +181,8 @@ class WindowsFile:
         elif test_share and abs(self.tested_share - test_share) > _NEAR:
             text = (
                 f"{100 * self.tested_share:.0f} % of the samples are for testing, although --test "
-                f"is {test_share:g}, because windows and takes are held out as a whole; record more "
-                "takes, or use shorter windows"
+                f"is {test_share:g}, because windows and takes are held out as a whole; record "
+                "more takes, or use shorter windows"
             )
             yield Notice("test_share", text)
         untested = tuple(classes[index] for index in np.flatnonzero((train > 0) & (test == 0)))
