@@ -215,7 +215,9 @@ def _slower_sensor(rng: np.random.Generator, folder: Path) -> None:
     recorded = _recorded(rng, takes=4, between=0, rate=pick(rng, (25, 50, 64, 100)))
     n = len(recorded.times)
     rows = np.arange(int(rng.integers(every)), n, every)
-    names = pick(rng, (("gyro",), ("Herzrate",), ("fréquence cardiaque", "pression"), ("温度", "g y")))
+    names = pick(
+        rng, (("gyro",), ("Herzrate",), ("fréquence cardiaque", "pression"), ("温度", "g y"))
+    )
     others = {name: [""] * n for name in names}
     for name in names:
         for row, value in zip(rows.tolist(), rng.normal(0, 5, len(rows)), strict=True):
