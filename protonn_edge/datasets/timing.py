@@ -245,8 +245,8 @@ def one_rate(tables: Mapping[str, FileFacts]) -> float | None:
         if abs(rate - usual) > _SAME_RATE * usual:
             raise InputError(
                 f"{first} has {usual:g} samples a second, but {name} has {rate:g}; give recordings "
-                "with the same rate or, unless their first lines state it, a --rate no higher than "
-                "the lowest of their rates"
+                "with the same rate or, unless their first lines state it, use --rate "
+                f"{min(rates.values()):g} for all"
             )
     return float(np.median(list(rates.values()))) if rates else None
 

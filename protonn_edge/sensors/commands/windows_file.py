@@ -18,6 +18,7 @@ from protonn_edge.errors import counted
 from protonn_edge.sensors import MICROPHONE
 from protonn_edge.sensors.kinds import ANALOG_RATE
 
+_FEWEST_EVENTS = 5
 _NEAR = 0.1  # of the share for testing that is asked for
 
 
@@ -156,6 +157,7 @@ class WindowsFile:
             are = "is" if len(short) == 1 else "are"
             text = f"{self._some(short, runs)} {are} shorter than a window and left out"
             yield Notice("short_runs", text)
+        yield from self._counted(recordings.runs_of(labels))
         yield from self._overlapping()
         if self.trigger is not None:
             moving = recordings.classes_that_move(labels, runs, self.trigger)
@@ -192,6 +194,22 @@ class WindowsFile:
                 "shorter windows"
             )
             yield Notice("untested", text, warning=True, columns=untested)
+
+    def _counted(self, runs: Sequence[recordings.Run]) -> Iterator[Notice]:
+        """Yield a warning if an unnamed label counts events: each of its numbers is in one run."""
+        dataset = self.recorded.dataset
+        layout, order = dataset.layout, [dataset.y_train[first] for first, _ in runs]
+        column = next((each for each in dataset.columns if each.role == "label"), None)
+        guessed = layout is not None and layout.label_found == "the last one"
+        if column is None or not guessed or len(runs) < _FEWEST_EVENTS:
+            return
+        if column.is_whole and order == sorted(set(order)):
+            text = (
+                f"each number of {column.title} is in one run of rows, and they rise, as numbers "
+                f"of events do; if it counts events, use --read session={column.flag_value} and "
+                "name the column of labels with --read label=NAME"
+            )
+            yield Notice("counted", text, warning=True, columns=(column.key,))
 
     def _overlapping(self) -> Iterator[Notice]:
         """Yield a warning if 'train' could only hold out windows that share samples with others."""
