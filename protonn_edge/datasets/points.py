@@ -27,7 +27,7 @@ from protonn_edge.datasets.preparation import (
     Preparation,
     values_of,
 )
-from protonn_edge.datasets.roles import Expected, Roles, roles_of
+from protonn_edge.datasets.roles import Expected, FilesOfRows, Roles, roles_of
 from protonn_edge.datasets.row_labels import RowLabels
 from protonn_edge.datasets.row_times import times_of
 from protonn_edge.datasets.tables import RawTable, TableFile
@@ -61,14 +61,19 @@ def read_table(
     - `recorded`: whether rows are consecutive samples, which rows with gaps divide.
     """
     options = options or TableOptions()
+    alone = options if labels is None else replace(options, labelled=labels[0])
     files = [
-        TableFile.opened(path, delimiter, options)
+        TableFile.opened(path, delimiter, alone)
         for path in ([paths] if isinstance(paths, Path) else paths)
     ]
     first = files[0]
     raw = RawTable.read(files, options)
     if labels is None or expected is not None:
         check_has_points(first.path, raw.n)
+    of_classes = None
+    if labels is not None:
+        file_of = _file_of(raw, None)
+        of_classes = FilesOfRows(file_of, np.unique(labels, return_inverse=True)[1][file_of])
     begins = raw.breaks.copy()
     begins[[row for row in raw.begins if row < raw.n]] = True
     if expected is not None and expected.preparation is not None:
@@ -85,6 +90,7 @@ def read_table(
         begins=begins,
         label_first=label_first,
         recorded=recorded,
+        files=of_classes,
     )
     if not roles.features:
         beside = "" if roles.label is None else f" besides {roles.label.title}, the label"
@@ -157,7 +163,7 @@ class _Points:
             times=time,
             seams=seams if sessions or self.recorded or seams.any() else None,
             kept=kept,
-            file_of=_file_of(raw, kept) if self.recorded else None,
+            file_of=_file_of(raw, kept),
             sample_rate=rate,
             instrument=instrument,
         )

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,9 +48,10 @@ from protonn_edge.datasets.usual_names import (
     SESSION,
     is_called_as_time,
 )
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, counted
 
 if TYPE_CHECKING:
+    from protonn_edge.datasets.dataset import Table
     from protonn_edge.datasets.division import Division
     from protonn_edge.datasets.instruments import Converter, Instrument
     from protonn_edge.datasets.preparation import Preparation
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
 _NAMED = 5  # maximum columns in a sentence
 _FEW = 20  # different sessions or devices
 _SELDOM = 8  # rows per change of a label that marks takes
+_OF_CLASSES = 0.75  # share of files that have each class, if persons made them
 
 Reason = Literal["time", "index", "session", "part", "answer", "empty", "text"]
 _WHY: dict[Reason, str] = {
@@ -96,10 +98,47 @@ class Expected:
     # None if a board with this instrument does not convert them
     converted: Converter | None = None
 
+    @classmethod
+    def of_training(cls, train: Table) -> Self:
+        """Return the requirements of a training part for its test part."""
+        return cls(
+            train.X.shape[1],
+            train.feature_names,
+            sorted(set(train.labels)),
+            preparation=train.preparation,
+        )
+
     @property
     def label(self) -> str:
         """The column of labels of the training file; empty if unknown."""
         return "" if self.division is None else self.division.label
+
+
+class FilesOfRows(NamedTuple):
+    """The files of n rows, as numbers (n,), and the classes that the files are named after."""
+
+    files: NDArray[np.int64]
+    classes: NDArray[np.int64]
+
+    def is_varied(self, codes: NDArray[np.int64]) -> bool:
+        """Whether most files have several of some values (n,)."""
+        some = _pairs(self.files, codes)[:, 0]
+        counts = np.unique(some, return_counts=True)[1]
+        return 2 * int((counts > 1).sum()) >= len(counts)
+
+    def is_recurring(self, codes: NDArray[np.int64], share: float = 0.0) -> bool:
+        """Whether values (n,) recur in files of other classes, if there are any.
+
+        - `share`: the least share of classes that have each value
+        """
+        count, n_values = len(np.unique(self.classes)), len(np.unique(codes))
+        found = len(_pairs(self.classes, codes))
+        return count == 1 or (found > n_values and found >= share * count * n_values)
+
+
+def _pairs(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
+    pairs: NDArray[np.int64] = np.unique(np.stack([one, other], axis=1), axis=0)
+    return pairs
 
 
 @dataclass
@@ -129,16 +168,18 @@ def roles_of(
     begins: NDArray[np.bool_],
     label_first: bool = False,
     recorded: bool = False,
+    files: FilesOfRows | None = None,
 ) -> Roles:
     """Return the roles of columns of n rows; takes begin at some rows (n,).
 
     Without a header, columns have no names, and the label may be in the first column. If points are
     for a model, it expects certain features. Rows of a table that is `recorded` are consecutive
-    samples.
+    samples. Files that are named after classes have no column of labels, unless one contradicts
+    their names.
 
     Raises `InputError` if options name no column, or if the role of a column is in doubt.
     """
-    judge = _Judge(columns, path, options, expected, header, begins, recorded)
+    judge = _Judge(columns, path, options, expected, header, begins, recorded, files)
     return judge.roles(label_first=label_first and not header)
 
 
@@ -151,6 +192,7 @@ class _Judge:
     header: bool
     begins: NDArray[np.bool_]
     recorded: bool
+    files: FilesOfRows | None
 
     def roles(self, *, label_first: bool) -> Roles:
         expected = self.expected
@@ -169,6 +211,7 @@ class _Judge:
             if wanted or len(rest) == expected.n_features:
                 return Roles(None, "not needed", *self.in_order(rest, wanted), {}, one_hot)
         self.behaviours: dict[Column, Behaviour] = {}
+        self.asked: list[Notice] = []
         certain = {each: reason for each in kept if (reason := self.certainly(each))}
         certain |= self.named.by_option
         self.certain = {each: certain[each] for each in certain if each not in self.named.used}
@@ -177,7 +220,7 @@ class _Judge:
         if wanted or (expected is not None and len(rest) == expected.n_features):
             features, notices = self.in_order(rest, wanted)
             return Roles(label, how, features, notices, {}, one_hot, indicators)
-        roles = Roles(label, how, one_hot=one_hot, indicators=indicators)
+        roles = Roles(label, how, notices=self.asked, one_hot=one_hot, indicators=indicators)
         self.judge(rest, roles)
         for column, new in self.named.channels.items():
             column.rename(new or "")
@@ -263,10 +306,57 @@ class _Judge:
             return named[0], "by its name", []
         if self.options.labelled is not None:
             return None, "by default", []
+        if self.files is not None and not self.contradict(columns, self.files):
+            return None, "by default", []
         if first:
             return columns[0], "the first one", []
         free = [each for each in columns if each.name not in wanted and each not in self.certain]
         return self.last_label(free, among_features=not wanted)
+
+    def contradict(self, columns: Sequence[Column], files: FilesOfRows) -> bool:
+        """Return whether a column of text, not the names of files, has the classes.
+
+        Each of most files has several of its texts then. Refuse numbers of which that is true, and
+        texts of which each file has one.
+        """
+        others = {*self.certain, *self.named.used}
+        few = [
+            (each, each.texts.codes)
+            for each in columns
+            if each not in others
+            and each.texts is not None
+            and each.may_be_label
+            and 1 < len(each.texts.texts) <= _FEW
+        ]
+        texts = [each for each in few if each[0].values is None and files.is_recurring(each[1])]
+        numbers = [
+            (column, codes)
+            for column, codes in few
+            if column.values is not None
+            and not self.recorded
+            and files.is_varied(codes)
+            and files.is_recurring(codes, _OF_CLASSES)
+        ]
+        if any(files.is_varied(codes) for _, codes in texts):
+            return True
+        is_odd = len(numbers) == 1 and any(
+            each.kind == "number" and each not in (*others, *dict(few)) for each in columns
+        )
+        each_one = len(np.unique(files.files)) == len(np.unique(files.classes)) > 1
+        doubtful = texts or (numbers if is_odd and each_one else [])
+        for column, _ in doubtful[:1]:
+            flag, is_text = column.flag_value, column.values is None
+            also = f", or with --read session={flag} if they are sessions or persons"
+            ask = (
+                f"{column.title} has {counted(len(column.names().texts), 'different value')}, "
+                f"which may be the classes; use them with --read label={flag}, or, if the files "
+                f"are named after classes, give --read {'drop' if is_text else 'keep'}={flag}"
+                f"{also * (is_text and self.recorded)}"
+            )
+            if self.options.missing != SHOWN:
+                raise InputError(f"{self.path}: {ask}")
+            self.asked.append(Notice("label", ask, True, (column.key,)))
+        return False
 
     def last_label(
         self, free: Sequence[Column], *, among_features: bool
@@ -376,6 +466,8 @@ class _Judge:
                 if self.recorded
                 else ""
             )
+            if self.files is not None and roles.label is None and columns[0].may_be_label:
+                named += f"; if it has the classes, give --read label={columns[0].flag_value}"
             text = (
                 f"{columns[0].title} {doubt}{also}; leave it out with --read drop={names}, or use "
                 f"it with --read keep={names}{named}"

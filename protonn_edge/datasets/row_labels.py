@@ -67,6 +67,11 @@ class RowLabels:
         if label is None or not roles.label_found.startswith("the last") or not self.raw.n:
             return
         hint = self._hint(label)
+        if self.of_files is not None:
+            hint += (
+                ", and not those that files are named after; if these are, leave the column out "
+                f"with --read drop={label.flag_value}"
+            )
         text = f"the labels are in {label.title}, {roles.label_found}{hint}"
         yield Notice("label", text, bool(hint), (label.key,))
 
