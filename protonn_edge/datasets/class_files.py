@@ -12,6 +12,7 @@ from protonn_edge.datasets.options import USUAL_DELIMITERS, TableOptions
 from protonn_edge.datasets.points import read_table
 from protonn_edge.datasets.roles import Expected
 from protonn_edge.datasets.tables import opened_table
+from protonn_edge.datasets.take_names import unsaid_names
 from protonn_edge.datasets.takes import (
     TABLES,
     Take,
@@ -59,6 +60,8 @@ def read_class_files(
         if options.name is None:
             refuse_recurring(folder, takes, recorded=False)
     notices = [*train.notices, *unread(folder, takes, TABLES), *repeated(takes, labelled=labelled)]
+    if options.name is None and len(takes) > 1:
+        notices += unsaid_names(takes, labelled=labelled)
     if not labelled:
         text = "each row is a point of the class that its file or its folder is named after"
         notices.append(Notice("rows", text))

@@ -348,6 +348,8 @@ class _Points:
         """Return how the table was read, with the decision of each rule."""
         first, roles, notation = self.raw.files[0], self.roles, self.raw.notation
         label = "the file's name" if roles.label is None else roles.label.title
+        if roles.label is None and self.labels_of_files is None and self.options.normal:
+            label = f"all rows are {self.options.normal!r}"
         if roles.indicators:
             label = f"columns {listed(column.feature_name for column in roles.indicators)}"
         used = {roles.label, *roles.features, *roles.indicators}

@@ -214,6 +214,7 @@ def _of_takes(
     notes = list(table.notices)
     if options.name is None and len(takes) > 1 and not (labelled and table.sessions):
         notes += unsaid_names(takes, labelled=labelled)
+    assert table.file_of is not None
     filled = np.bincount(table.file_of, minlength=len(takes)) > 0
     empty = [take.name for take, some in zip(takes, filled, strict=True) if not some]
     notes += [*unread(folder, takes, empty=empty), *repeated(takes, labelled=labelled)]
@@ -325,7 +326,9 @@ def _recording(
     dataset = dataset_from(table, None, classes, least_classes=1)
     X, y, names = dataset.X_train, dataset.y_train, dataset.feature_names
     clipped = about_clipping(X, take_of, names)
-    unlike = about_unlike_parts(X, y, _parts(dataset, take_of, groups, files), names)
+    unlike = about_unlike_parts(
+        X, y, _parts(dataset, take_of, groups, files), names, dataset.classes
+    )
     dataset = replace(dataset, notices=(*dataset.notices, *remarks(dataset), *clipped, *unlike))
     return Recording(dataset, seams_of(table), take_of, tested, groups, files, values)
 

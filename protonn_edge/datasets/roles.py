@@ -323,10 +323,7 @@ class _Judge:
         few = [
             (each, each.texts.codes)
             for each in columns
-            if each not in others
-            and each.texts is not None
-            and each.may_be_label
-            and 1 < len(each.texts.texts) <= _FEW
+            if each not in others and each.texts and _has_few(each) and each.texts.texts[1:]
         ]
         texts = [each for each in few if each[0].values is None and files.is_recurring(each[1])]
         numbers = [
@@ -362,6 +359,9 @@ class _Judge:
         self, free: Sequence[Column], *, among_features: bool
     ) -> tuple[Column | None, str, list[Column]]:
         """Return the last column that may have labels, or the last indicators of classes."""
+        alone = self.options.normal is not None
+        if not free and alone:
+            return None, "by default", []
         if not free:
             raise InputError(
                 f"{self.path} has no column of labels besides the features; add a column of "
@@ -373,16 +373,11 @@ class _Judge:
         if not among_features:
             which = "last" if free[1:] else "only"
             return free[-1], f"the {which} one that is not a feature", []
-        if self.expected is None:
-            self.refuse_measurements(free[-1], free)
+        if alone and (_is_measured(free[-1]) or not _has_few(free[-1])):
+            return None, "by default", []
+        if self.expected is None and _is_measured(free[-1]):
+            raise label_refusal(self.path, free[-1], free[:-1], recorded=self.recorded)
         return free[-1], "the last one", []
-
-    def refuse_measurements(self, label: Column, columns: Sequence[Column]) -> None:
-        """Refuse an unnamed label of numbers that are not classes."""
-        alone = label.texts is not None and len(label.texts.texts) == 1
-        if label.kind == "number" and (not label.is_whole or alone):
-            others = [each for each in columns if each is not label]
-            raise label_refusal(self.path, label, others, recorded=self.recorded)
 
     # --- all others -------------------------------------------------------------------------------
 
@@ -479,6 +474,17 @@ class _Judge:
             roles.notices.append(Notice("doubt", text, True, tuple(each.key for each in columns)))
 
 
+def _is_measured(column: Column) -> bool:
+    """Whether a column has numbers that are no classes, or only one."""
+    alone = column.texts is not None and len(column.texts.texts) == 1
+    return column.kind == "number" and (not column.is_whole or alone)
+
+
+def _has_few(column: Column) -> bool:
+    """Whether a column may have classes, of which there are few."""
+    return column.may_be_label and column.texts is not None and len(column.texts.texts) <= _FEW
+
+
 def _changes(labels: NDArray[np.int64] | None) -> NDArray[np.bool_] | np.bool_:
     """Return where labels (n,) change, if they change seldom, as those of takes do."""
     if labels is None:
@@ -518,7 +524,10 @@ def label_refusal(
     likely = [each.flag_value for each in may_be]
     hint = f", such as --read label={likely[0]}" if likely else ""
     others = f" (or {', '.join(likely[1:6])})" if likely[1:] else ""
-    other = f"predict these numbers with --read label={label.flag_value}"
+    other = (
+        f"predict these numbers with --read label={label.flag_value}, or, if all rows are of one "
+        "class, train with --one-class"
+    )
     if recorded:
         other = "put the file into a folder with a file for each class, called like the class"
     return InputError(

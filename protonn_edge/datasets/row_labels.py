@@ -34,7 +34,7 @@ class RowLabels:
             codes = codes_of(roles.indicators).tolist()
             return [roles.indicators[code].feature_name for code in codes]
         if roles.label is None:
-            alone = str(self.options.labelled)
+            alone = str(self.options.labelled or self.options.normal)
             if self.of_files is None:
                 return [alone] * self.raw.n
             ends = [*self.raw.begins[1:], self.raw.n]
@@ -64,6 +64,9 @@ class RowLabels:
             text += "--read label=NAME names another column"
             keys = tuple(column.key for column in roles.indicators)
             yield Notice("label", text, warning=True, columns=keys)
+        if label is None and self.of_files is None and self.options.normal is not None:
+            text = f"no column may have classes, so all rows are {self.options.normal!r}"
+            yield Notice("label", text)
         if label is None or not roles.label_found.startswith("the last") or not self.raw.n:
             return
         hint = self._hint(label)

@@ -90,7 +90,7 @@ class TableFile:
         while len(lines) > 1 and table > 1 and _is_title(lines[0][1], usual_width):
             skipped.append(" ".join(filter(None, lines.pop(0)[1])))
         line, first = lines[0]
-        if len(first) < 2 and options.labelled is None:
+        if len(first) < 2 and options.labelled is None and options.normal is None:
             raise InputError(
                 f"{path}:{line} has one column, but a table needs a label and features; separate "
                 f"these by {DELIMITERS[delimiter]}, or name another delimiter with --read "

@@ -127,6 +127,11 @@ class Take:
         return self.files[0]
 
     @property
+    def is_of_person(self) -> bool:
+        """Whether its folder is called like a person, and its file like a class."""
+        return not self.is_folder and self.group == self.stem.parent.name != "" != self.label
+
+    @property
     def is_folder(self) -> bool:
         """Whether it has a folder of its own."""
         return self.path.parent == self.stem
