@@ -37,11 +37,7 @@ _FOLDERS = (
 
 def refuse_options(path: Path, options: TableOptions | None, kind: str = "") -> None:
     """Refuse options that do not apply to this kind of data."""
-    given = (
-        TableOptions()
-        if options is None
-        else replace(options, groups=None, labelled=None, normal=None)
-    )
+    given = replace(options or TableOptions(), groups=None, labelled=None, normal=None)
     for name, value in vars(given).items():
         kinds, other = _OF_KINDS.get(name, _OF_TABLES)
         if value and value != SHOWN and kind not in kinds:

@@ -310,7 +310,8 @@ class _Judge:
             return None, "by default", []
         if first:
             return columns[0], "the first one", []
-        free = [each for each in columns if each.name not in wanted and each not in self.certain]
+        others = {*self.certain, *self.named.used, *(c for c in columns if c.name in wanted)}
+        free = [each for each in columns if each not in others]
         return self.last_label(free, among_features=not wanted)
 
     def contradict(self, columns: Sequence[Column], files: FilesOfRows) -> bool:
