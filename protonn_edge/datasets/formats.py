@@ -78,6 +78,13 @@ def _reference_layout(
     return train, _text_table(path / "test.txt", options, like, label_first=True)
 
 
+def is_text_table(path: Path) -> bool:
+    """Return whether a file is read as a table of text."""
+    suffix = path.suffix.lower()
+    is_open = suffix in _OPEN_SUFFIXES and path.is_file() and not looks_like_libsvm(path)
+    return not path.is_dir() and (suffix in USUAL_DELIMITERS or is_open)
+
+
 def _text_table(
     path: Path,
     options: TableOptions | None,

@@ -24,6 +24,7 @@ from typing import Any, Literal
 import numpy as np
 
 from protonn_edge.datasets.arrays import has_labels, read_npz, read_npz_points
+from protonn_edge.datasets.checks import remarks
 from protonn_edge.datasets.dataset import (
     Dataset,
     Float32,
@@ -36,7 +37,7 @@ from protonn_edge.datasets.dataset import (
     several_labels,
 )
 from protonn_edge.datasets.division import digest_of
-from protonn_edge.datasets.formats import read_tables, refuse_options
+from protonn_edge.datasets.formats import is_text_table, read_tables, refuse_options
 from protonn_edge.datasets.groups import groups_of_division
 from protonn_edge.datasets.label_sets import (
     LabelSetTable,
@@ -69,7 +70,6 @@ from protonn_edge.datasets.options import (
 )
 from protonn_edge.datasets.recordings import is_same_rate
 from protonn_edge.datasets.roles import Expected
-from protonn_edge.datasets.summary import remarks
 from protonn_edge.datasets.tables import opened_table
 from protonn_edge.datasets.values import (
     Values,
@@ -229,7 +229,7 @@ def _read_points(
     if _is_archive(path) and not labelled:
         refuse_options(path, options)
         return _points_of(read_npz_points(path), expected, labels)
-    if labels == "ignorable" and is_table(path):
+    if labels != "needed" and is_text_table(path):
         options = replace(options or TableOptions(), background=_UNLABELLED)
     train, test, classes = read_parts(path, options, expected)
     if one_part and test is not None and test.X.shape[0]:

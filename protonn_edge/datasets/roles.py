@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets import naming
 from protonn_edge.datasets.behaviour import (
+    SESSION_LIKE,
     Behaviour,
     alternates,
     behaviour_of,
@@ -364,10 +365,7 @@ class _Judge:
         if not free and alone:
             return None, "by default", []
         if not free:
-            raise InputError(
-                f"{self.path} has no column of labels besides the features; add a column of "
-                "labels, or name the column with --read label=NAME"
-            )
+            raise self.no_label()
         for indicators in exclusive(free):
             if free[-1] in indicators or not free[-1].may_be_label:
                 return None, "one-hot", indicators
@@ -379,6 +377,22 @@ class _Judge:
         if self.expected is None and _is_measured(free[-1]):
             raise label_refusal(self.path, free[-1], free[:-1], recorded=self.recorded)
         return free[-1], "the last one", []
+
+    def no_label(self) -> InputError:
+        """Return the error if no column may have labels, with the columns that only count."""
+        counting = [
+            each for each in self.certain if each.kind == "number" and each in self.named.kept
+        ]
+        remedy = "add a column of labels, or name the column with --read label=NAME"
+        if counting[1:] and not self.named.by_option:
+            *features, label = counting
+            kept = ",".join(each.flag_value for each in features)
+            text = " and ".join(f"{each.title} ({each.evidence})" for each in counting[:_NAMED])
+            remedy = (
+                f"{text} were left out; if these are measurements, use --read "
+                f"label={label.flag_value} --read keep={kept}"
+            )
+        return InputError(f"{self.path} has no column of labels besides the features; {remedy}")
 
     # --- all others -------------------------------------------------------------------------------
 
@@ -457,17 +471,20 @@ class _Judge:
             names = ",".join(column.flag_value for column in columns)
             others = listed(each.key for each in columns[1:])
             also = f" (the same holds for {others})" if others else ""
-            named = (
-                ", or name it with --read session=NAME or time=NAME if it is one"
-                if self.recorded
-                else ""
-            )
+            first = columns[0].flag_value
+            ways = f"leave it out with --read drop={names}, or use it with --read keep={names}"
+            if doubt.endswith(SESSION_LIKE) and "session" not in self.named.by_option.values():
+                ways = (
+                    f"if its values are persons, units or recordings, use --read session={first}, "
+                    f"which holds out whole ones for testing; otherwise, {ways}"
+                )
+            elif self.recorded:
+                ways += (
+                    f", or name it with --read time={first} or --read session={first} if it is one"
+                )
             if self.files is not None and roles.label is None and columns[0].may_be_label:
-                named += f"; if it has the classes, give --read label={columns[0].flag_value}"
-            text = (
-                f"{columns[0].title} {doubt}{also}; leave it out with --read drop={names}, or use "
-                f"it with --read keep={names}{named}"
-            )
+                ways += f"; if it has the classes, give --read label={first}"
+            text = f"{columns[0].title} {doubt}{also}; {ways}"
             if self.options.missing != SHOWN:
                 raise InputError(f"{self.path}: {text}")
             for column in columns:

@@ -9,7 +9,7 @@ import pytest
 from command_line import run_json, succeed
 
 from protonn_edge.datasets import load_dataset
-from protonn_edge.datasets.summary import leaks
+from protonn_edge.datasets.leaks import leaks
 
 COUNT = 60
 
