@@ -33,6 +33,7 @@ _SECONDS = (1.0, 1e-3, 1e-6)  # in a unit of time
 _INSIDE = 0.9  # share of the intervals that is in the recording
 _LONGER = 1.02  # as long, at least, are intervals in a more likely unit
 _APART = 0.8  # share of intervals that begin behind the end of the one before; rows seldom do
+_ROUNDED = 1e-3  # of the step between two samples, by which times may differ
 _OF_ROWS = ("sample", "frame", "row", "index")  # in names of columns that count rows
 
 Floats = NDArray[np.float64]
@@ -93,8 +94,9 @@ class LabelIntervals:
                 f"{self.path}: the interval {self.labels[early[0] + 1]!r} that starts at {text}, "
                 f"{self.ends[early[0]]:g}; a sample has one label, so correct one of the two"
             )
-        codes = np.searchsorted(begins, axis, side="right") - 1
-        inside = (codes >= 0) & (axis < stops[np.maximum(codes, 0)])
+        near = _ROUNDED * usual_step(axis)
+        codes = np.searchsorted(begins - near, axis, side="right") - 1
+        inside = (codes >= 0) & (axis < stops[np.maximum(codes, 0)] - near)
         return np.where(inside, codes, -1)
 
     def _likely_ends(
@@ -162,18 +164,38 @@ def _ends_in(
     if not texts and len(columns) == len(numbers):
         texts = [each for each in numbers if each.is_whole and each.texts is not None]
     for label in texts:
-        for one, other in permutations([each for each in numbers if each is not label], 2):
-            begins, ends = one.values, other.values
-            if begins is None or ends is None or not len(begins):
-                continue
-            order = np.argsort(begins, kind="stable")
-            are_durations = durations and len(numbers) == 2 and label.values is None
-            for stops in (ends, begins + ends) if are_durations else (ends,):
-                if (np.diff(begins[order]) <= 0).any() or (stops < begins).any():
-                    continue
-                apart = begins[order][1:] >= stops[order][:-1] - 1e-9 * np.abs(stops).max()
-                if (stops > begins).any() and apart.sum() >= _APART * len(apart):
+        pairs = list(permutations([each for each in numbers if each is not label], 2))
+        for one, begins, stops in _of_pairs(pairs, are_durations=False):
+            if _share_apart(begins, stops) >= _APART:
+                yield begins, stops, one.name, label
+        if durations and len(numbers) == 2 and label.values is None:
+            for one, begins, stops in _of_pairs(pairs, are_durations=True):
+                if _share_apart(begins, stops) == 1:
                     yield begins, stops, one.name, label
+
+
+def _of_pairs(
+    pairs: Sequence[tuple[Column, Column]], *, are_durations: bool
+) -> Iterator[tuple[Column, Floats, Floats]]:
+    """Yield the column of starts, and the starts and ends (m,), which are all different."""
+    for one, other in pairs:
+        begins, ends = one.values, other.values
+        if begins is None or ends is None or not len(begins):
+            continue
+        stops = begins + ends if are_durations else ends
+        if (
+            len(np.unique(begins)) == len(begins)
+            and (stops >= begins).all()
+            and (stops > begins).any()
+        ):
+            yield one, begins, stops
+
+
+def _share_apart(begins: Floats, stops: Floats) -> float:
+    """Return the share of intervals (m,) that begin behind the end of the one before."""
+    order = np.argsort(begins)
+    apart = begins[order][1:] >= stops[order][:-1] - 1e-9 * np.abs(stops).max()
+    return float(apart.mean()) if len(apart) else 1.0
 
 
 def has_intervals(path: Path, *, durations: bool = True) -> bool:
