@@ -81,7 +81,8 @@ def _with_test(
     train: Table, takes: Sequence[Take], options: TableOptions, expected: Expected | None
 ) -> tuple[Table, Table | None]:
     """Return the parts of a folder; the test part has the label of the training part, or none."""
-    label = next((each for each in train.columns if each.role == "label"), None)
+    of_label = [each for each in train.columns if each.role == "label"]
+    label = of_label[0] if len(of_label) == 1 else None
     if label is not None and options.label is None:
         options = replace(options, label=label.name or str(label.index + 1))
     if label is not None and label.name and expected is None:

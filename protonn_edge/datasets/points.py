@@ -133,6 +133,10 @@ class _Points:
         self.refuse_cells()
         labels = self.labels.texts()
         notices = [*raw.notices(), *roles.notices, *self.labels.notices()]
+        alone = self.options.background
+        if self.recorded and alone in labels and next(self.labels.missing(), None) is None:
+            text = f"--background is {quoted(str(alone))}, but all samples have a label"
+            notices.append(Notice("background", text, warning=True))
         if self.surplus:
             names = tuple(column.name for column in self.surplus)
             text = f"columns that {self.path} does not have were ignored: {listed(names)}"

@@ -114,7 +114,7 @@ def read_recording(
     if path.is_dir() and not (path / "train.txt").is_file():
         return _of_takes(path, options, target)
     beside = labels_file_beside(path) if options.labelled is None else None
-    given = options if beside is None else replace(options, labelled=_UNNAMED)
+    given = options if beside is None else replace(options, labelled=_UNNAMED, background=None)
     table, classes = _of_file(path, given)
     if beside is not None:
         table = labelled_by_intervals(table, [beside], [path.name], options.background)
@@ -247,7 +247,7 @@ def _of_sensor(paths: Sequence[Path], takes: Sequence[Take], options: TableOptio
             "format for all takes"
         )
     if any(take.labels_file for take in takes):
-        return _of_tables(paths, replace(options, labelled=_UNNAMED), None)
+        return _of_tables(paths, replace(options, labelled=_UNNAMED, background=None), None)
     return _of_tables(paths, options, labels if all(labels) else None)
 
 

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
 _NAMED = 5  # maximum columns in a sentence
 _FEW = 20  # different sessions or devices
 _SELDOM = 8  # rows per change of a label that marks takes
+_SELDOM_TEXT = "its texts change seldom"
 _OF_CLASSES = 0.75  # share of files that have each class, if persons made them
 
 Reason = Literal["time", "index", "session", "part", "answer", "empty", "text"]
@@ -307,55 +308,60 @@ class _Judge:
             return named[0], "by its name", []
         if self.options.labelled is not None:
             return None, "by default", []
-        if self.files is not None and not self.contradict(columns, self.files):
+        others = {*self.certain, *self.named.used, *(c for c in columns if c.name in wanted)}
+        free = [each for each in columns if each not in others]
+        if self.files is not None and not self.contradict(free, self.files):
             return None, "by default", []
         if first:
             return columns[0], "the first one", []
-        others = {*self.certain, *self.named.used, *(c for c in columns if c.name in wanted)}
-        free = [each for each in columns if each not in others]
         return self.last_label(free, among_features=not wanted)
 
-    def contradict(self, columns: Sequence[Column], files: FilesOfRows) -> bool:
-        """Return whether a column of text, not the names of files, has the classes.
+    def contradict(self, free: Sequence[Column], files: FilesOfRows) -> bool:
+        """Return whether the last column of text, or indicators, have the classes, not the files.
 
-        Each of most files has several of its texts then. Refuse numbers of which that is true, and
-        texts of which each file has one.
+        Each of most files has several of these classes then. Refuse other columns that may have
+        them: text, and numbers of which there are few in a single column.
         """
-        others = {*self.certain, *self.named.used}
-        few = [
-            (each, each.texts.codes)
-            for each in columns
-            if each not in others and each.texts and _has_few(each) and each.texts.texts[1:]
-        ]
-        texts = [each for each in few if each[0].values is None and files.is_recurring(each[1])]
+        for indicators in exclusive(free):
+            codes = codes_of(indicators)
+            if files.is_varied(codes) and files.is_recurring(codes, _OF_CLASSES):
+                return True
+        few = {each: each.texts.codes for each in free if each.texts and _has_few(each)}
+        few = {each: codes for each, codes in few.items() if len(np.unique(codes)) > 1}
+        texts = [each for each in few if each.values is None and files.is_recurring(few[each])]
+        if free and free[-1] in texts and files.is_varied(few[free[-1]]):
+            return True
         numbers = [
-            (column, codes)
-            for column, codes in few
-            if column.values is not None
-            and not self.recorded
+            each
+            for each, codes in few.items()
+            if each.values is not None
+            and not self.recorded  # in which numbers that change seldom are asked about
             and files.is_varied(codes)
             and files.is_recurring(codes, _OF_CLASSES)
         ]
-        if any(files.is_varied(codes) for _, codes in texts):
-            return True
-        is_odd = len(numbers) == 1 and any(
-            each.kind == "number" and each not in (*others, *dict(few)) for each in columns
-        )
+        measured = any(each.kind == "number" and each not in few for each in free)
         each_one = len(np.unique(files.files)) == len(np.unique(files.classes)) > 1
-        doubtful = texts or (numbers if is_odd and each_one else [])
-        for column, _ in doubtful[:1]:
-            flag, is_text = column.flag_value, column.values is None
-            also = f", or with --read session={flag} if they are sessions or persons"
-            ask = (
-                f"{column.title} has {counted(len(column.names().texts), 'different value')}, "
-                f"which may be the classes; use them with --read label={flag}, or, if the files "
-                f"are named after classes, give --read {'drop' if is_text else 'keep'}={flag}"
-                f"{also * (is_text and self.recorded)}"
-            )
-            if self.options.missing != SHOWN:
-                raise InputError(f"{self.path}: {ask}")
-            self.asked.append(Notice("label", ask, True, (column.key,)))
+        doubtful = texts or (numbers if len(numbers) == 1 and measured and each_one else [])
+        for column in doubtful[:1]:
+            self.ask_for_label(column, of_files=not files.is_varied(few[column]))
         return False
+
+    def ask_for_label(self, column: Column, *, of_files: bool) -> None:
+        """Refuse a column that may have the classes, or warn of it if the table is only shown.
+
+        - `of_files`: whether files have one of its values, as those of a person have
+        """
+        flag, is_text = column.flag_value, column.values is None
+        also = f", or with --read session={flag} if they are sessions or persons"
+        values = counted(len(column.names().texts), "different value")
+        text = (
+            f"{column.title} has {values}, which may be the classes; use them with --read "
+            f"label={flag}, or, if the files are named after classes, give --read "
+            f"{'drop' if is_text else 'keep'}={flag}{also * of_files}"
+        )
+        if self.options.missing != SHOWN:
+            raise InputError(f"{self.path}: {text}")
+        self.asked.append(Notice("label", text, True, (column.key,)))
 
     def last_label(
         self, free: Sequence[Column], *, among_features: bool
@@ -412,7 +418,7 @@ class _Judge:
             if column in self.named.used:
                 continue
             if reason is None and not doubt:
-                reason, doubt = self.role(column, labels, begins)
+                reason, doubt = self.role(column, labels, begins, roles)
             if doubt and column.values is None and self.options.missing == SHOWN:
                 reason = "text"
             if reason is not None:
@@ -433,7 +439,11 @@ class _Judge:
             raise text_refusal(self.path, texts, guessed=guessed)
 
     def role(
-        self, column: Column, labels: NDArray[np.int64] | None, begins: NDArray[np.bool_]
+        self,
+        column: Column,
+        labels: NDArray[np.int64] | None,
+        begins: NDArray[np.bool_],
+        roles: Roles,
     ) -> tuple[Reason | None, str]:
         """Return why a column is left out, or a clause on why it is in doubt."""
         codes = None if column.texts is None else column.texts.codes
@@ -447,7 +457,10 @@ class _Judge:
                 return None, doubt
             in_runs = behaviour_of(codes.astype(np.float64), begins).kind == "runs"
             copies = labels is not None and is_copy(codes, labels)
-            return "session" if self.recorded and in_runs and not copies else "text", ""
+            is_session = self.recorded and in_runs and not copies
+            if is_session and roles.label_found in ("by default", "the last one"):
+                column.evidence = _SELDOM_TEXT
+            return "session" if is_session else "text", ""
         if codes is not None and labels is not None and is_copy(codes, labels):
             return None, "has one value for each class, so it may be a copy of the label"
         behaviour = self.behaviours[column]
@@ -517,6 +530,13 @@ def _is_person(column: Column) -> bool:
 
 def _left_out_notice(column: Column, reason: Reason) -> Notice:
     why, warn = _WHY[reason], False
+    if reason == "session" and column.evidence == _SELDOM_TEXT:
+        flag = column.flag_value
+        text = (
+            f"{column.title} is taken as the session of each row, because {column.evidence}; if it "
+            f"has the classes, give --read label={flag}, and if it has neither, drop={flag}"
+        )
+        return Notice("left_out", text, warning=True, columns=(column.key,))
     if reason == "text":
         why = f"text; --read one-hot={column.flag_value} turns it into features"
         if column.texts is not None and (count := len(column.texts.texts)) > ONE_HOT_LIMIT:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from protonn_edge.datasets.naming import Notice, label_text, listed
-from protonn_edge.datasets.takes import BETWEEN, NamePattern, Take, called_after_folders
+from protonn_edge.datasets.takes import BETWEEN, NamePattern, Take, are_parts, called_after_folders
 from protonn_edge.errors import counted
 
 _FEW_TAKES = 4
@@ -37,8 +37,12 @@ def unsaid_names(takes: Sequence[Take], *, labelled: bool) -> Iterator[Notice]:
     between = takes[0].stem.name[len(stems[0][0]) :][:1] or "_"
     are = "counts as a group"
     if labelled:
-        between = "/" if takes[0].stem.parent != takes[-1].stem.parent else between
-        if between != "/" and any(len(stem) < 2 for stem in stems):
+        folders = [take.stem.parent for take in takes]
+        if any(take.group is not None for take in takes):
+            return
+        if folders[0] != folders[-1] and not are_parts(folder.name for folder in folders):
+            between = "/"
+        elif any(len(stem) < 2 for stem in stems):
             return  # such names have no part for a person
         case, name = "several are from the same person", f"{{person}}{between}{{take}}"
     elif len(takes) == len(classes) >= _FEW_TAKES and guess is not None:

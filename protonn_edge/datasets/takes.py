@@ -129,7 +129,8 @@ class Take:
     @property
     def is_of_person(self) -> bool:
         """Whether its folder is called like a person, and its file like a class."""
-        return not self.is_folder and self.group == self.stem.parent.name != "" != self.label
+        folder = self.stem.parent.name
+        return not self.is_folder and self.group == folder and self.label != label_text(folder)
 
     @property
     def is_folder(self) -> bool:
@@ -220,6 +221,11 @@ def _are_parts(names: Sequence[_PartName | None]) -> TypeGuard[Sequence[_PartNam
     kinds = {each.kind for each in known}
     is_one = len(kinds) > 1 or len({each.rest.lower() for each in known}) == 1
     return len(known) == len(names) and not kinds.isdisjoint((_TRAINING, _FOLD)) and is_one
+
+
+def are_parts(names: Iterable[str]) -> bool:
+    """Whether names are those of the parts of a data set, such as ``train`` and ``test``."""
+    return _are_parts([_PartName.of(name) for name in names])
 
 
 def _tested(kinds: Collection[int]) -> int:
@@ -393,6 +399,8 @@ def recurring_words(takes: Sequence[Take]) -> list[str]:
     """
     if any(take.is_folder or take.label != label_text(take.stem.parent.name) for take in takes):
         return []
+    if are_parts(take.stem.name for take in takes):
+        return []
     pairs = {(take.stem.parent, _word(take.stem.name)) for take in takes}
     counts = Counter(word for _, word in pairs)
     n_folders = len({folder for folder, _ in pairs})
@@ -545,17 +553,19 @@ def groups_of(table: Table, takes: Sequence[Take], *, labelled: bool) -> Sequenc
 
     - `labelled`: whether files state the classes of their rows, or takes are of numbers.
     """
-    of_each = Counter(take.label for take in takes)
-    if not labelled and not table.sessions and min(of_each.values()) == 1:
-        return None
     own = [take.group if take.group is not None else take.name for take in takes]
+    of_each = Counter(take.label for take in takes)
+    pairs = {(take.label, group) for take, group in zip(takes, own, strict=True)}
+    are_classes = min(of_each.values()) == 1 or len({*own}) == len(pairs) == len(of_each)
+    if not labelled and not table.sessions and are_classes:
+        return None
     assert table.file_of is not None
     if table.sessions is None:
         counts = np.bincount(table.file_of, minlength=len(takes)).tolist()
         return Repeated(zip(own, counts, strict=True)) if len({*own}) > 1 else None
-    pairs = zip(table.sessions, table.file_of.tolist(), strict=True)
+    sessions = zip(table.sessions, table.file_of.tolist(), strict=True)
     # rows without a session form a separate group
-    return Repeated((text.strip() or own[take], 1) for text, take in pairs)
+    return Repeated((text.strip() or own[take], 1) for text, take in sessions)
 
 
 def repeated(takes: Sequence[Take], *, labelled: bool) -> Iterator[Notice]:

@@ -202,6 +202,12 @@ def _in_folder(folder: Path) -> EditableRecording:
         raise InvalidValue(
             folder, "takes of several files", "edit the files of each take in another program"
         )
+    if (beside := next((each.labels_file for each in files if each.labels_file), None)) is not None:
+        raise InvalidValue(
+            folder,
+            f"labels in a file of intervals, {beside.name}",
+            "edit this file in a text editor",
+        )
     takes = list[EditableTake]()
     for first, end in runs_of(recorded.take_of):
         one = files[int(recorded.take_of[first])]
