@@ -206,7 +206,7 @@ def _in_folder(folder: Path) -> EditableRecording:
         raise InvalidValue(
             folder,
             f"labels in a file of intervals, {beside.name}",
-            "edit this file in a text editor",
+            "edit this file instead",
         )
     takes = list[EditableTake]()
     for first, end in runs_of(recorded.take_of):
