@@ -109,6 +109,8 @@ class LabelIntervals:
         low, high = axis.min(), axis.max()
         best, longest = None, 0.0
         for begins, ends in self._on_axis(axis, seconds, are_rows=are_rows):
+            if np.median(ends - begins) < usual_step(axis):
+                continue
             total = float((ends - begins).sum())
             clipped = np.clip(ends, low, high) - np.clip(begins, low, high)
             if clipped.sum() >= _INSIDE * total and total > _LONGER * longest:
