@@ -45,7 +45,7 @@ def _are_alike(row: Row, other: Row) -> bool:
 
 
 def _may_be_names(row: Row, other: Row) -> bool:
-    """Whether a row has a different name for each cell of another, perhaps with one for comments."""
+    """Whether a row has a different name for each cell of another, and perhaps for comments."""
     is_wide = len({*row}) == len(row) and 0 <= len(row) - len(other) <= 1
     return is_wide and not any(is_gap(cell) or is_number(cell) for cell in row)
 

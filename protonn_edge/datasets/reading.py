@@ -241,8 +241,8 @@ def _read_points(
         if labels == "ignorable":
             test = replace(test, notices=(TEST_PART_ONLY, *test.notices))
         return _points_of(test, expected, labels, classes)
-    held_out = _held_out(path, train, classes, expected, options)
-    return _points_of(held_out, expected, labels, classes)
+    held_out, groups = _held_out(path, train, classes, expected, options)
+    return replace(_points_of(held_out, expected, labels, classes), groups=groups)
 
 
 def _has_labels(path: Path, options: TableOptions | None, expected: Expected) -> bool:
@@ -264,27 +264,28 @@ def _held_out(
     classes: tuple[str, ...],
     expected: Expected,
     options: TableOptions | None,
-) -> Table:
-    """Return the rows that training held out, if it divided this file; otherwise, the whole table.
+) -> tuple[Table, Indices | None]:
+    """Return the rows that training held out, and their groups, if it divided this file.
 
-    A table of training rows alone gets a warning.
+    Otherwise, return the whole table; one of training rows alone gets a warning.
     """
     division = expected.division
     if division is None or digest_of(path) != division.sha256:
-        return table
+        return table, None
     if not division.share:
         text = (
             f"the model was trained on all points of {path.name}, so the accuracy on them is "
             "higher than on new data; use other points, or let 'train' hold some out"
         )
         notice = Notice("training_rows", text, warning=True)
-        return replace(table, notices=(*table.notices, notice))
+        return replace(table, notices=(*table.notices, notice)), None
     y: Any = np.zeros((len(table.labels), 1))
     if isinstance(table, LabelSetTable):
         y = named_sets(table, classes)[0].labels
     elif expected.predicts == "class":
         y = _numbered_labels(table, classes, expected)
-    chosen = division.chosen_again(y, groups_of_division(division, table, path, options))
+    groups = groups_of_division(division, table, path, options)
+    chosen = division.chosen_again(y, groups)
     if chosen is None:
         raise InputError(
             f"the model was trained on {path}, but with other options, which give other rows, "
@@ -294,7 +295,8 @@ def _held_out(
         f"the model's training held out {chosen.sum():,} of these {len(chosen):,} points, and only "
         "the held-out points are used"
     )
-    return table.of_rows(chosen, Notice("held_out", text))
+    held = None if groups is None else groups[chosen]
+    return table.of_rows(chosen, Notice("held_out", text)), held
 
 
 def _numbered_labels(table: Table, classes: tuple[str, ...], expected: Expected) -> Indices:

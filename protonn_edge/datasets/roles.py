@@ -386,17 +386,16 @@ class _Judge:
 
     def no_label(self) -> InputError:
         """Return the error if no column may have labels, with the columns that only count."""
-        counting = [
-            each for each in self.certain if each.kind == "number" and each in self.named.kept
-        ]
+        kept = self.named.kept
+        counting = [each for each in self.certain if each.kind == "number" and each in kept]
         remedy = "add a column of labels, or name the column with --read label=NAME"
         if counting[1:] and not self.named.by_option:
             *features, label = counting
-            kept = ",".join(each.flag_value for each in features)
+            names = ",".join(each.flag_value for each in features)
             text = " and ".join(f"{each.title} ({each.evidence})" for each in counting[:_NAMED])
             remedy = (
                 f"{text} were left out; if these are measurements, use --read "
-                f"label={label.flag_value} --read keep={kept}"
+                f"label={label.flag_value} --read keep={names}"
             )
         return InputError(f"{self.path} has no column of labels besides the features; {remedy}")
 
@@ -492,9 +491,7 @@ class _Judge:
                     f"which holds out whole ones for testing; otherwise, {ways}"
                 )
             elif self.recorded:
-                ways += (
-                    f", or name it with --read time={first} or --read session={first} if it is one"
-                )
+                ways += f", or name it with --read time={first} or --read session={first}"
             if self.files is not None and roles.label is None and columns[0].may_be_label:
                 ways += f"; if it has the classes, give --read label={first}"
             text = f"{columns[0].title} {doubt}{also}; {ways}"

@@ -83,7 +83,7 @@ def _features(X: NDArray[np.float32], names: Sequence[str]) -> tuple[FeatureSumm
     names = names or [""] * X.shape[1]
     ends = (reduce(X, axis=0).tolist() for reduce in (np.fmin.reduce, np.fmax.reduce))
     ranges = zip(names, X.T, *ends, strict=True)
-    return tuple(FeatureSummary(name, low, high, _decimals(x)) for name, x, low, high in ranges)
+    return tuple(FeatureSummary(name, low, high, decimals_of(x)) for name, x, low, high in ranges)
 
 
 def _counts(y: Any, n_classes: int) -> list[int]:
@@ -94,7 +94,7 @@ def _counts(y: Any, n_classes: int) -> list[int]:
     return [int(count) for count in counts]
 
 
-def _decimals(values: NDArray[np.float32]) -> int | None:
+def decimals_of(values: NDArray[np.float32]) -> int | None:
     """Return the number of decimals of the values, as far as float32 preserves it."""
     values = values[~np.isnan(values)]  # gaps, in a table that is only summarized
     least = 0

@@ -40,7 +40,7 @@ def about_texts(dataset: Dataset) -> Iterator[Notice]:
 
 
 def _take_turns(codes: NDArray[np.int64], y: NDArray[Any]) -> bool:
-    """Whether texts (n,) recur in the same order, and rows of a round have one label in y (n, ...)."""
+    """Whether texts (n,) recur in the same order, and rows of a round have one label in y."""
     count, places = int(codes.max()) + 1, np.arange(len(codes))
     if count < 2 or len(codes) < _FEWEST_ROUNDS * count or (y == y[0]).all():
         return False
