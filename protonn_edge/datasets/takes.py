@@ -408,7 +408,7 @@ def recurring_words(takes: Sequence[Take]) -> list[str]:
     recur = len(counts) > 1 and min(counts.values()) > 1
     if not are_words or not recur or len(pairs) < _NEARLY_ALL * n_folders * len(counts):
         return []
-    return list(counts)
+    return sorted(counts)
 
 
 def refuse_recurring(folder: Path, takes: Sequence[Take], *, recorded: bool) -> None:

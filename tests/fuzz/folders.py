@@ -81,7 +81,9 @@ class _Form:
 
     @classmethod
     def drawn(cls, rng: np.random.Generator, *, has_header: bool | None = None) -> _Form:
-        suffix, delimiter = pick(rng, ((".csv", ","), (".csv", ";"), (".tsv", "\t"), (".csv", "\t")))
+        suffix, delimiter = pick(
+            rng, ((".csv", ","), (".csv", ";"), (".tsv", "\t"), (".csv", "\t"))
+        )
         count = int(rng.integers(2, 5))
         header = [str(name) for name in rng.permutation(_CHANNELS)[:count]]
         place = int(pick(rng, (0, count, int(rng.integers(count + 1)))))
@@ -159,6 +161,14 @@ def _read(read: Callable[[TableOptions], Any], form: _Form, *texts: str) -> Any:
     return read(options_of_texts([*texts, found[0]]))
 
 
+def _tried(read: Callable[[Path], Any], folder: Path) -> tuple[Any, str]:
+    """Return what is read, or the sentence of the refusal."""
+    try:
+        return read(folder), ""
+    except InputError as error:
+        return None, str(error)
+
+
 def _counts(dataset: Dataset) -> tuple[Counter[str], Counter[str]]:
     parts = (dataset.y_train, dataset.y_test)
     return tuple(Counter(dataset.classes[y] for y in part.tolist()) for part in parts)  # type: ignore[return-value]
@@ -216,16 +226,14 @@ def _a_folder_a_person(rng: np.random.Generator, folder: Path) -> None:
         for label in classes:
             form.write(rng, folder / person / label, 30)
     expected = Counter({label: 30 * len(persons) for label in classes})
-    texts: list[str] = []
     for read in (load_dataset, read_recording):
-        try:
-            found = read(folder, TableOptions())
-            notices = found.notices if isinstance(found, Dataset) else found.dataset.notices
+        found, refusal = _tried(read, folder)
+        if refusal:
+            assert "--read name='{person}/{class}'" in refusal, refusal
+            found = read(folder, options_of_texts(["name={person}/{class}"]))
+        else:
+            notices = getattr(found, "dataset", found).notices
             assert any(each.kind == "names" and each.warning for each in notices), "no warning"
-        except InputError as error:
-            assert "--read name='{person}/{class}'" in str(error), str(error)
-            texts = ["name={person}/{class}"]
-            found = read(folder, options_of_texts(texts))
         if isinstance(found, Dataset):
             assert _counts(found)[0] == expected
             assert _groups(found, folder) == {*persons}
@@ -240,7 +248,7 @@ def _a_file_a_class(rng: np.random.Generator, folder: Path) -> None:
     for label in classes:
         for take in range(3 if inside else 1):
             form.write(rng, folder / label / str(take) if inside else folder / label, 30)
-    expected = Counter({label: 90 if inside else 30 for label in classes})
+    expected = Counter(dict.fromkeys(classes, 90 if inside else 30))
     dataset, recording = load_dataset(folder), read_recording(folder)
     assert _counts(dataset) == (expected, Counter())
     assert _recorded_counts(recording) == expected
@@ -250,7 +258,9 @@ def _a_file_a_class(rng: np.random.Generator, folder: Path) -> None:
 def _intervals(rng: np.random.Generator, folder: Path) -> None:
     classes = tuple(pick(rng, _CLASSES))
     unit, scale = pick(rng, (("t", 1.0), ("time (s)", 1.0), ("ms", 1e3), ("timestamp_us", 1e6)))
-    named, times = pick(rng, (("", scale), ("_s", 1.0), ("_ms", 1e3), (" (s)", 1.0), ("_samples", 50)))
+    named, times = pick(
+        rng, (("", scale), ("_s", 1.0), ("_ms", 1e3), (" (s)", 1.0), ("_samples", 50))
+    )
     order = rng.permutation(3)
     behind = str(pick(rng, ("_labels", "-annotations", ".events", " Marken")))
     suffix, delimiter = pick(rng, ((".csv", ","), (".tsv", "\t"), (".csv", ";"), (".txt", "\t")))
@@ -260,9 +270,9 @@ def _intervals(rng: np.random.Generator, folder: Path) -> None:
         rows = [f"{scale * x:.10g},{rng.normal():.4f},{rng.normal():.4f}" for x in t.tolist()]
         (folder / f"{name}.csv").write_text(f"{unit},x,y\n" + "\n".join(rows) + "\n")
         ends = np.sort(rng.choice(np.arange(0, 1000, 10), 12, replace=False)) / 50
-        lines = [] if rng.random() < 0.3 and named == "" else [(f"begin{named}", f"end{named}", "was")]
-        if not lines:
-            order = np.arange(3)  # as Audacity writes them
+        lines = [(f"begin{named}", f"end{named}", "was")]
+        if rng.random() < 0.3 and named == "":  # as Audacity writes them
+            lines, order = [], np.arange(3)
         for begin, end in zip(ends[::2].tolist(), ends[1::2].tolist(), strict=True):
             label = str(pick(rng, classes))
             lines.append((f"{times * begin:.10g}", f"{times * end:.10g}", label))
