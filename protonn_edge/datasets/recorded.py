@@ -38,7 +38,7 @@ from protonn_edge.datasets.takes import (
     are_named_after_files,
     groups_of,
     label_of,
-    labels_file_beside,
+    labels_file_of,
     refuse_recurring,
     repeated,
     takes_in,
@@ -113,7 +113,7 @@ def read_recording(
     options = options or TableOptions()
     if path.is_dir() and not (path / "train.txt").is_file():
         return _of_takes(path, options, target)
-    beside = labels_file_beside(path) if options.labelled is None else None
+    beside = labels_file_of(path) if options.labelled is None and path.is_file() else None
     given = options if beside is None else replace(options, labelled=_UNNAMED, background=None)
     table, classes = _of_file(path, given)
     if beside is not None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple, Self, TypeGuard
@@ -439,49 +440,48 @@ def ambiguous(files: Sequence[Path]) -> InputError:
 
 
 def _with_labels_files(takes: Sequence[Take]) -> list[Take]:
-    """Return takes with the files beside them that have intervals of their labels.
+    """Return takes with the files beside them that have intervals of their labels."""
+    folders = {take.path.parent: [*take.path.parent.iterdir()] for take in takes}
+    found: dict[Path, Path] = {}
+    for entries in folders.values():
+        found |= labels_files(sorted(entries, key=order))
+    return [replace(take, labels_file=found.get(take.path)) for take in takes]
 
-    Such a file has the name of a take, perhaps with more behind or before it, or is the only one
-    beside a single take.
+
+def labels_files(paths: Sequence[Path]) -> dict[Path, Path]:
+    """Return the files with intervals of labels in a folder, by the files that they label.
+
+    Such a file has the name of the other one, perhaps with more behind or before it. Of only two
+    files, one may have them under any name.
     """
-    of_folder: dict[Path, list[Take]] = {}
-    for take in takes:
-        of_folder.setdefault(take.stem if take.is_folder else take.stem.parent, []).append(take)
-    found: dict[Take, Path] = {}
-    for folder, some in of_folder.items():
-        read = {path for take in some for path in take.files}
-        every = shown(sorted(folder.iterdir(), key=order))
-        for path in every:
-            named = [take for take in some if _is_beside(path, take.stem)] or some
-            chosen = max(named, key=lambda take: len(take.stem.name))
-            if path not in read and _labels_another(path, [path, *chosen.files]):
-                found.setdefault(chosen, path)
-    return [replace(take, labels_file=found.get(take)) for take in takes]
+    files = [path for path in shown(paths) if path.suffix.lower() in (*SAMPLES, ".txt")]
+    by_name: dict[str, list[Path]] = {}
+    for path in files:
+        by_name.setdefault(path.stem.lower(), []).append(path)
+    found: dict[Path, Path] = {}
+    for path in files:
+        of_names = (by_name.get(name, []) for name in _inner_names(path.stem.lower()))
+        labelled = next((each for some in of_names for each in some if each != path), None)
+        if labelled is not None and has_intervals(path):
+            found.setdefault(labelled, path)
+        elif labelled is None and len(files) == 2 and has_intervals(path, durations=False):
+            found.setdefault(files[path == files[0]], path)
+    return found
 
 
-def _labels_another(path: Path, files: Sequence[Path]) -> bool:
-    """Whether a file has intervals of labels of another file, after which it is called.
-
-    Of only two files, one may have them under any name.
-    """
-    others = [each for each in files if each != path]
-    if any(_is_beside(path, each.with_suffix("")) for each in others):
-        return has_intervals(path)
-    return len(others) == 1 and has_intervals(path, durations=False)
-
-
-def labels_file_beside(path: Path) -> Path | None:
+def labels_file_of(path: Path) -> Path | None:
     """Return the file with intervals of labels beside a recording; None without one."""
-    stem = path.with_suffix("")
-    others = (each for each in shown(sorted(path.parent.iterdir(), key=order)) if each != path)
-    return next((each for each in others if _is_beside(each, stem) and has_intervals(each)), None)
+    with suppress(OSError):  # of a folder whose files cannot be listed
+        return labels_files(sorted(path.parent.iterdir(), key=order)).get(path)
+    return None
 
 
-def _is_beside(path: Path, stem: Path) -> bool:
-    """Whether a file is called like a take, perhaps with more behind or before it."""
-    one, other = stem.name.lower(), path.stem.lower()
-    begins = other.startswith(one) and not other[len(one) : len(one) + 1].isalnum()
-    return begins or (other.endswith(one) and not other[-len(one) - 1 : -len(one)].isalnum())
+def _inner_names(name: str) -> Iterator[str]:
+    """Yield a name, and its beginnings and ends that are divided from the rest, longest first."""
+    yield name
+    divided = [place for place, letter in enumerate(name) if not letter.isalnum()]
+    yield from (name[:place] for place in reversed(divided))
+    yield from (name[place + 1 :] for place in divided)
 
 
 def _entries(folder: Path, suffixes: Sequence[str]) -> tuple[list[Path], list[Path]]:
@@ -492,7 +492,8 @@ def _entries(folder: Path, suffixes: Sequence[str]) -> tuple[list[Path], list[Pa
         raise cannot_read(folder, error) from error
     visible = shown(entries)
     files = [path for path in visible if path.suffix.lower() in suffixes]
-    files = [path for path in files if not _labels_another(path, files)]
+    of_labels = set(labels_files(files).values())
+    files = [path for path in files if path not in of_labels]
     return files, [path for path in visible if path.is_dir() and path not in files]
 
 
