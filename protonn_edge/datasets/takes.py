@@ -21,10 +21,13 @@ import numpy as np
 
 from protonn_edge.datasets.dataset import Table
 from protonn_edge.datasets.division import digest_of
-from protonn_edge.datasets.label_intervals import has_intervals
 from protonn_edge.datasets.naming import Notice, label_text, listed
 from protonn_edge.datasets.recordings import Repeated, runs_in
 from protonn_edge.errors import InputError, beyond, cannot_read, lacking, shortened
+from protonn_edge.system.lazy import later
+
+# Imported later, because images are found like takes, and have no tables beside them.
+_has_intervals = later("protonn_edge.datasets.label_intervals", "has_intervals")
 
 WAVES = (".wav",)
 ACQUISITIONS = (".json", ".cbor")
@@ -462,9 +465,9 @@ def labels_files(paths: Sequence[Path]) -> dict[Path, Path]:
     for path in files:
         of_names = (by_name.get(name, []) for name in _inner_names(path.stem.lower()))
         labelled = next((each for some in of_names for each in some if each != path), None)
-        if labelled is not None and has_intervals(path):
+        if labelled is not None and _has_intervals(path):
             found.setdefault(labelled, path)
-        elif labelled is None and len(files) == 2 and has_intervals(path, durations=False):
+        elif labelled is None and len(files) == 2 and _has_intervals(path, durations=False):
             found.setdefault(files[path == files[0]], path)
     return found
 
