@@ -27,7 +27,7 @@ from protonn_edge.datasets.preparation import (
     Preparation,
     values_of,
 )
-from protonn_edge.datasets.roles import Expected, Roles, roles_of
+from protonn_edge.datasets.roles import Expected, FilesOfRows, Roles, roles_of
 from protonn_edge.datasets.row_labels import RowLabels
 from protonn_edge.datasets.row_times import refuse_slower, times_of, usual_row
 from protonn_edge.datasets.tables import RawTable, TableFile
@@ -61,14 +61,19 @@ def read_table(
     - `recorded`: whether rows are consecutive samples, which rows with gaps divide.
     """
     options = options or TableOptions()
+    alone = options if labels is None else replace(options, labelled=labels[0])
     files = [
-        TableFile.opened(path, delimiter, options)
+        TableFile.opened(path, delimiter, alone)
         for path in ([paths] if isinstance(paths, Path) else paths)
     ]
     first = files[0]
     raw = RawTable.read(files, options)
     if labels is None or expected is not None:
         check_has_points(first.path, raw.n)
+    of_classes = None
+    if labels is not None:
+        file_of = _file_of(raw, None)
+        of_classes = FilesOfRows(file_of, np.unique(labels, return_inverse=True)[1][file_of])
     begins = raw.breaks.copy()
     begins[[row for row in raw.begins if row < raw.n]] = True
     if expected is not None and expected.preparation is not None:
@@ -85,6 +90,7 @@ def read_table(
         begins=begins,
         label_first=label_first,
         recorded=recorded,
+        files=of_classes,
     )
     if not roles.features:
         beside = "" if roles.label is None else f" besides {roles.label.title}, the label"
@@ -127,6 +133,10 @@ class _Points:
         self.refuse_cells()
         labels = self.labels.texts()
         notices = [*raw.notices(), *roles.notices, *self.labels.notices()]
+        alone = self.options.background
+        if self.recorded and alone in labels and next(self.labels.missing(), None) is None:
+            text = f"--background is {quoted(str(alone))}, but all samples have a label"
+            notices.append(Notice("background", text, warning=True))
         if self.surplus:
             names = tuple(column.name for column in self.surplus)
             text = f"columns that {self.path} does not have were ignored: {listed(names)}"
@@ -164,7 +174,7 @@ class _Points:
             times=time,
             seams=seams if sessions or self.recorded or seams.any() else None,
             kept=kept,
-            file_of=_file_of(raw, kept) if self.recorded else None,
+            file_of=_file_of(raw, kept),
             sample_rate=rate,
             instrument=instrument,
         )
@@ -353,6 +363,8 @@ class _Points:
         """Return how the table was read, with the decision of each rule."""
         first, roles, notation = self.raw.files[0], self.roles, self.raw.notation
         label = "the file's name" if roles.label is None else roles.label.title
+        if roles.label is None and self.labels_of_files is None and self.options.normal:
+            label = f"all rows are {self.options.normal!r}"
         if roles.indicators:
             label = f"columns {listed(column.feature_name for column in roles.indicators)}"
         used = {roles.label, *roles.features, *roles.indicators}

@@ -202,6 +202,12 @@ def _in_folder(folder: Path) -> EditableRecording:
         raise InvalidValue(
             folder, "takes of several files", "edit the files of each take in another program"
         )
+    if (beside := next((each.labels_file for each in files if each.labels_file), None)) is not None:
+        raise InvalidValue(
+            folder,
+            f"labels in a file of intervals, {beside.name}",
+            "edit this file instead",
+        )
     takes = list[EditableTake]()
     # the lines of a file are in another order than samples that were sorted
     is_sorted = any(each.kind in ("order", "in_turn") for each in recorded.dataset.notices)

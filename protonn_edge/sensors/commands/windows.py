@@ -142,8 +142,9 @@ def windows_command(
     np.savez_compressed(content, allow_pickle=False, **cut.arrays())
     write_atomically(output, content.getvalue())
     out.say(f"{output.name}:", fact_table(cut.facts()))
-    of_noise = () if noisy is None else noisy.dataset.notices
-    out.notice(dict.fromkeys([*recorded.dataset.notices, *of_noise, *cut.notices(test_share)]))
+    told = [*recorded.dataset.notices, *(() if noisy is None else noisy.dataset.notices)]
+    told = [each for each in told if noisy is None or each.kind != "background"]
+    out.notice(dict.fromkeys([*told, *cut.notices(test_share)]))
     out.finish(cut.to_json())
 
 
