@@ -68,8 +68,9 @@ class ForestLearner(Learner):
 
 _FEW_TREES = 5  # that show which tests are used, and the bytes of a leaf
 _LEAF_BYTES = 4  # of a leaf and a test
-# of growing trees to a size: how often at most, to what share of it, and when to stop
+# of growing trees to a size: how often once some fit, to what share of it, and when to stop
 _TRIES, _MARGIN, _CLOSE = 3, 0.98, 1.05
+_FEWEST_LEAVES = 2
 
 
 @dataclass(frozen=True)
@@ -119,15 +120,18 @@ class Growth:
         if leaves is None or settings.size_budget is None:
             return self.grown().voting(), {}
         budget, fitting_ones = settings.size_budget, dict[int, GrownTrees]()
-        begun = self.grown(n_trees, leaves).voting().n_bytes * settings.n_trees / n_trees
-        share = budget / begun
-        for _ in range(_TRIES):
-            leaves = max(2, int(leaves * share))
-            trees = self.grown(leaves=leaves).voting()
+        grown = self.grown(n_trees, leaves)
+        share = budget * n_trees / (grown.voting().n_bytes * settings.n_trees)
+        tries = 0
+        while tries < _TRIES or (not fitting_ones and leaves > _FEWEST_LEAVES):
+            # a limit above what the trees have would not change them
+            leaves = max(_FEWEST_LEAVES, int(min(leaves, grown.most_leaves) * share))
+            grown, tries = self.grown(leaves=leaves), tries + 1
+            trees = grown.voting()
             share = budget / trees.n_bytes
             if share >= 1:
                 fitting_ones[leaves] = trees
-            if 1 <= share <= _CLOSE:
+            if 1 <= share and (share <= _CLOSE or grown.most_leaves < leaves):
                 break
             share *= _MARGIN
         if not fitting_ones:
