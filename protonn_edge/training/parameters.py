@@ -347,6 +347,8 @@ class SharedParameters(FeatureParameters):
     group_shift: float = field(init=False, default=0.0)
     strangers: float = field(init=False, default=0.0)
     takes: ClassVar[frozenset[str]] = frozenset({"class"})  # answers that it learns to give
+    # of a normalized feature, so that its sums and squares fit float32
+    largest_normalized: ClassVar[float] = 1e12
     initial_model: Model | None = field(init=False, default=None)
 
     @property

@@ -207,7 +207,8 @@ class Normalize(Transform):
     def apply(self, points: Points, _: np.random.Generator) -> Points:
         """Return normalized points; those of a step, which have moved, faster and unchecked."""
         if points.rows is None:
-            return points.through(lambda X: normalization.normalized(self.normalizer, X))
+            limit = self._settings.largest_normalized
+            return points.through(lambda X: normalization.normalized(self.normalizer, X, limit))
         X = points.array
         X -= self._offset
         X *= self._scale

@@ -20,25 +20,37 @@ from protonn_edge.kinds.forest.adaboost import AdaBoost
 from protonn_edge.kinds.forest.grown import GrownTrees, fitting, too_small
 from protonn_edge.kinds.forest.head import ForestHead
 from protonn_edge.kinds.forest.parameters import ENSEMBLES, LEAVES, ForestParameters
+from protonn_edge.kinds.forest.ranges import between_thresholds, with_best_steps
 from protonn_edge.kinds.forest.shared_tests import SharedTests
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.learner import Learner
 from protonn_edge.training.mapped_rows import in_memory
-from protonn_edge.training.points import Points
+from protonn_edge.training.points import Float32, Points, sample_with_all_classes
 from protonn_edge.training.progress import EpochReport, Learned, qualities
 from protonn_edge.training.refusals import Refusal, without_effect
-from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, SearchSpec, SearchTask
+from protonn_edge.training.searched import Among, Between, SearchSpec, SearchTask
 
 _HALF = 0.5 - 1e-9  # of a step, slightly less because halves are rounded up
+_FIRST_TREES, _FIRST_POINTS = 10, 5_000  # at most, of the forest whose thresholds place the steps
+_LARGEST_EXPONENT = 100  # of its features; float32 has up to 127
 
 
 _BOOSTED_DEPTH = 3  # default depth for boosting
+
+
+CLASSIFIERS: dict[str, Callable[..., Any]] = {
+    "random": RandomForestClassifier,
+    "extra": ExtraTreesClassifier,
+    "boosting": GradientBoostingClassifier,
+    "adaboost": AdaBoost,
+}
 
 
 class ForestLearner(Learner):
     """Grows trees on the bytes of a device, and reduces them to a size."""
 
     settings: ForestClassifier
+    ensembles: ClassVar[Mapping[str, Callable[..., Any]]] = CLASSIFIERS
 
     def fit(self, points: Points) -> Learned:
         """Learn trees; see `Learner.fit`."""
@@ -47,12 +59,48 @@ class ForestLearner(Learner):
         assert points.raw is not None
         statistics, raw = space.inputs, in_memory(points.raw, "a forest")
         if space.stage is None:
-            statistics = quantize.with_whole_steps(statistics, raw)
+            statistics = self._fine_where_asked(statistics, raw, points)
         Q = quantize.device_bytes(statistics, space.stage, raw).astype(np.float32)
         trees, facts = self.grown(Q, points)
         head = _head_of(trees, statistics, space.normalizer)
         report, callback = _report(head, points), settings.callback
         return Learned.at_once(head, report, callback, facts=facts, inputs=statistics)
+
+    def _fine_where_asked(
+        self, statistics: InputStatistics, raw: Float32, points: Points
+    ) -> InputStatistics:
+        """Return ranges with fine steps where a first forest, of raw points, has its thresholds.
+
+        Integers of up to 256 values need none, and a feature without thresholds keeps its range.
+        """
+        statistics, whole = quantize.with_whole_steps(statistics, raw)
+        if whole.all():
+            return statistics
+        generator = np.random.default_rng(self.seed)
+        some = sample_with_all_classes(points.y, _FIRST_POINTS, generator)
+        X, first = np.clip(raw[some], statistics.lower, statistics.upper), points.part(some)
+        asked, limits = self._first_tests(X, first)
+        asked, limits = asked[~whole[asked]], limits[~whole[asked]]
+        return with_best_steps(between_thresholds(statistics, asked, limits), asked, limits, X)
+
+    def _first_tests(
+        self, X: Float32, points: Points
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return the features and thresholds, (k,), of a small forest of raw X (n, D).
+
+        Features are multiplied by powers of two, because scikit-learn takes differences below 1e-7
+        for none.
+        """
+        _, exponents = np.frexp(np.abs(X).max(axis=0))
+        y = points.y if points.y.ndim == 1 else points.y[:, 0]
+        n_trees = min(_FIRST_TREES, self.settings.n_trees)
+        settings = self.settings.frozen(ensemble="random", n_trees=n_trees)
+        forest = new_ensemble(settings, self.seed, self.ensembles)
+        forest.fit(np.ldexp(X, _LARGEST_EXPONENT - exponents), y, points.weight)
+        trees = [each.tree_ for each in forest.estimators_]
+        asked = np.concatenate([tree.feature[tree.feature >= 0] for tree in trees])
+        limits = np.concatenate([tree.threshold[tree.feature >= 0] for tree in trees])
+        return asked, np.ldexp(limits, exponents[asked] - _LARGEST_EXPONENT)
 
     def grown(self, Q: NDArray[np.float32], points: Points) -> tuple[GrownTrees, dict[str, Any]]:
         """Return trees within the budget for bytes Q (n, D), and facts for the model's record."""
@@ -131,7 +179,7 @@ class Growth:
             share = budget / trees.n_bytes
             if share >= 1:
                 fitting_ones[leaves] = trees
-            if 1 <= share and (share <= _CLOSE or grown.most_leaves < leaves):
+            if share >= 1 and (share <= _CLOSE or grown.most_leaves < leaves):
                 break
             share *= _MARGIN
         if not fitting_ones:
@@ -204,10 +252,9 @@ class ForestClassifier(ForestParameters, DeviceClassifier):
 
     @classmethod
     def searched(cls, task: SearchTask) -> SearchSpec:
-        """Return the search space: kind of forest, trees, bytes and features."""
-        features = {"clip": FEATURES_SEARCHED["clip"]}
+        """Return the search space: kind of forest, trees and bytes."""
         most = max(2_000, task.parameter_bytes)
-        begun = {name: getattr(cls, name) for name in ("min_samples_leaf", "leaves", *features)}
+        begun = {name: getattr(cls, name) for name in ("min_samples_leaf", "leaves")}
         starts = (
             *(("random", 10), ("adaboost", 20), ("extra", 10), ("boosting", 30), ("random", 30)),
         )
@@ -218,7 +265,6 @@ class ForestClassifier(ForestParameters, DeviceClassifier):
                 "min_samples_leaf": Between(1, 10),
                 "leaves": Among(LEAVES),
                 "size_budget": Between(most // 8, most),
-                **features,
             },
             tuple(
                 {"ensemble": kind, "n_trees": n, "size_budget": most, **begun} for kind, n in starts
@@ -242,14 +288,6 @@ class ForestClassifier(ForestParameters, DeviceClassifier):
     def shares_tests(self) -> bool:
         """Whether trees share few tests."""
         return self.tests is not None and self.leaves_vote
-
-
-CLASSIFIERS: dict[str, Callable[..., Any]] = {
-    "random": RandomForestClassifier,
-    "extra": ExtraTreesClassifier,
-    "boosting": GradientBoostingClassifier,
-    "adaboost": AdaBoost,
-}
 
 
 def new_ensemble(
