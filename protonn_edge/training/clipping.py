@@ -19,7 +19,7 @@ from protonn_edge.quantization import quantize
 from protonn_edge.training.folds import fold_numbers
 from protonn_edge.training.mapped_rows import MappedRows
 from protonn_edge.training.parameters import SharedParameters
-from protonn_edge.training.points import Float32, Points
+from protonn_edge.training.points import Float32, Points, sample_with_all_classes
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import Learned
 
@@ -27,7 +27,7 @@ AUTO = "auto"
 
 _SHARES = (0.0, 0.02, 0.05, 0.1)
 _PARTS = 4  # of the points; one is held out
-_EPOCHS = 60  # at most, of a trial
+_EPOCHS, _MOST_POINTS = 60, 10_000  # at most, of a trial
 _LEAST_VARIANCE = 0.01  # of an answer, so that few points without a mistake are no proof
 
 _TAIL = 0.05  # of the values at either end
@@ -45,15 +45,15 @@ class ClipChoice:
     n: int  # points held out
 
     def __str__(self) -> str:
+        where = f"{self.n:,} held-out points of the training part"
         if not self.share:
             return (
-                "clip 'auto' chose 0: although most values of some features share few of the 255 "
-                f"steps, no larger share is clearly better on {self.n:,} held-out training points"
+                f"clip 'auto' chose 0: most values of some features share few of 255 steps, but on "
+                f"{where}, no larger share is clearly better"
             )
         return (
-            f"clip 'auto' chose {self.share:g}: the integers classify {100 * self.accuracy:.2f} % "
-            f"of {self.n:,} held-out training points correctly, and {100 * self.without:.2f} % "
-            "without clipping"
+            f"clip 'auto' chose {self.share:g}: on {where}, the integers then classify "
+            f"{100 * self.accuracy:.2f} % correctly, and {100 * self.without:.2f} % without clipping"
         )
 
 
@@ -74,6 +74,8 @@ def chosen_clip(
     if points.n_classes < 2 or isinstance(points.X, MappedRows) or not have_few_steps(points.X):
         return None
     given = prepared.given
+    some = sample_with_all_classes(given.y, _MOST_POINTS, np.random.default_rng(prepared.seed))
+    given = given.part(some)
     try:
         held_out = fold_numbers(given.y, _PARTS, prepared.seed, given.group) == 0
         right = {

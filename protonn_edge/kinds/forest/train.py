@@ -35,6 +35,7 @@ _FIRST_TREES, _FIRST_POINTS = 10, 5_000  # at most, of the forest whose threshol
 _LARGEST_EXPONENT = 100  # of its features; float32 has up to 127
 
 
+_TRIAL_TREES = 20
 _BOOSTED_DEPTH = 3  # default depth for boosting
 
 
@@ -271,6 +272,11 @@ class ForestClassifier(ForestParameters, DeviceClassifier):
             ),
             columns={"ensemble": ("ensemble",), "trees": ("n_trees",), "bytes": ("size_budget",)},
         )
+
+    @classmethod
+    def quick_trial(cls, seed: int) -> RandomForestClassifier:
+        """See `DeviceClassifier.quick_trial`."""
+        return RandomForestClassifier(_TRIAL_TREES, random_state=seed)
 
     @property
     def scores_are_logits(self) -> bool:
