@@ -51,9 +51,10 @@ class ClipChoice:
                 f"clip 'auto' chose 0: most values of some features share few of 255 steps, but on "
                 f"{where}, no larger share is clearly better"
             )
+        right, without = 100 * self.accuracy, 100 * self.without
         return (
             f"clip 'auto' chose {self.share:g}: on {where}, the integers then classify "
-            f"{100 * self.accuracy:.2f} % correctly, and {100 * self.without:.2f} % without clipping"
+            f"{right:.2f} % correctly, and {without:.2f} % without clipping"
         )
 
 
