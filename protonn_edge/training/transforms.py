@@ -137,7 +137,8 @@ class Clip(Transform):
     ends: tuple[Float32, Float32] | None = None  # (D,): limits beyond which values are outliers
 
     def __init__(self, settings: SharedParameters) -> None:
-        self._share, self._start = float(settings.clip), settings.initial_model
+        share = settings.clip if settings.clip != "auto" else 0.0  # until one is chosen
+        self._share, self._start = float(share), settings.initial_model
 
     def fit(self, points: Points) -> Self:
         """Choose the limits by features."""

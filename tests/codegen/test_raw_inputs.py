@@ -135,8 +135,7 @@ def test_integers_of_any_type_are_limited_to_16_bits(tmp_path: Path, compiler: s
     types |= {"uint32_t": (0, 2**32 - 1), "uint8_t": (0, 255), "int64_t": (-(2**62), 2**62)}
     edges = [end + d for end in (-32768, -1, 32767) for d in (-1, 0, 1)]
     lines = [
-        f"_Static_assert((int16_t)PNN_LIMIT(({kind})({value}LL)) == {limited}L, "
-        f'"{kind} {value}");'
+        f'_Static_assert((int16_t)PNN_LIMIT(({kind})({value}LL)) == {limited}L, "{kind} {value}");'
         for kind, (low, high) in types.items()
         for value in (low, high, *edges)
         if low <= value <= high
@@ -151,7 +150,9 @@ def test_a_limited_value_beyond_16_bits_becomes_the_nearest_byte(tmp_path: Path)
     """Clipped ranges have fine units, in which rare values are beyond 16 bits."""
     exponents = choose_exponents(np.zeros(1), np.full(1, 5.3), np.full(1, MANY_DECIMALS))
     model = replace(with_inputs(np.zeros(1), np.full(1, 5.3), "int8"), raw_exponents=exponents)
-    values = np.array([0, 5.2, 40, 1e4, -40, -1e4, 3e38, -3e38, np.inf, -np.inf, np.nan], np.float32)
+    values = np.array(
+        [0, 5.2, 40, 1e4, -40, -1e4, 3e38, -3e38, np.inf, -np.inf, np.nan], np.float32
+    )
     main = tmp_path / "limit_main.c"
     factor = f"{10.0 ** exponents[0]:g}"
     main.write_text(_LIMITING.replace("FACTOR", factor))
