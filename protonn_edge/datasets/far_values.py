@@ -47,8 +47,8 @@ def about_far_values(dataset: Dataset, least: Float32, most: Float32) -> Iterato
             strays[index] = stray
     if strays:
         text = (
-            "{} has a value of {:g}, but most lie between {:g} and {:g}{}; in 255 equal steps, most "
-            "are the same; correct mistakes or drop their rows, or else train with --clip auto"
+            "{} has a value of {:g}, but most lie between {:g} and {:g}{}; in equal steps, "
+            "most become one integer; correct or drop mistakes, or else train with --clip auto"
         )
         yield warning_about("stray", text, strays, names)
     yield from _about_totals(dataset, np.flatnonzero(least < most))

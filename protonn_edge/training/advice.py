@@ -70,7 +70,7 @@ def leads(right: NDArray[np.bool_], others: NDArray[np.bool_]) -> bool:
     won, lost = int((right & ~others).sum()), int((others & ~right).sum())
     if won - lost < _LEAST_LEAD * len(right) or won == 0:
         return False
-    by_chance = float(betainc(won, lost + 1, 0.5))  # of at least so many of the differing answers
+    by_chance = float(betainc(won, lost + 1, 0.5))  # to win this often or more
     return by_chance < _BY_CHANCE
 
 

@@ -273,7 +273,8 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
 
     def stand_in_for(self, model: Model) -> Self:
         """Return a classifier that learns from some of a model's points, without reports."""
-        share = self.clip if self.clip != AUTO else model.record["settings"]["clip"]
+        settled = model.record.get("settings", {}).get("clip", 0.0)
+        share = settled if self.clip == AUTO else self.clip
         stand_in: Self = clone(self).set_params(callback=None, network_callback=None, clip=share)
         return stand_in
 
