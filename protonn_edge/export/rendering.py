@@ -24,6 +24,7 @@ from protonn_edge.codegen.context import (
     c_comment,
     class_names,
     input_names,
+    model_id,
     safe_sendings,
 )
 from protonn_edge.codegen.words import WordPlan
@@ -265,6 +266,7 @@ def _context(kind: Kind, library: Library, board: Board) -> dict[str, Any]:
         "tool_version": __version__,
         "library": library,
         "model": model,
+        "model_id": model_id(model),
         "kind_title": kind_title(model.head.kind),
         "parts": library.parts,
         "kind": kind,

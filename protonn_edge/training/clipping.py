@@ -17,7 +17,6 @@ from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import quantize
 from protonn_edge.training.folds import fold_numbers
-from protonn_edge.training.mapped_rows import MappedRows
 from protonn_edge.training.parameters import SharedParameters
 from protonn_edge.training.points import Float32, Points, sample_with_all_classes
 from protonn_edge.training.preparation import PreparedPoints
@@ -72,7 +71,7 @@ def chosen_clip(
     can_be_clipped = settings.initial_model is None and (asked is None or asked.can_be_clipped)
     if not (can_be_clipped and points.labels.are_classes and points.for_device):
         return None
-    if points.n_classes < 2 or isinstance(points.X, MappedRows) or not have_few_steps(points.X):
+    if points.n_classes < 2 or not have_few_steps(points.X):
         return None
     given = prepared.given
     some = sample_with_all_classes(given.y, _MOST_POINTS, np.random.default_rng(prepared.seed))
@@ -120,5 +119,5 @@ def _share_right(
     prepared = PreparedPoints.of(trial, given.part(~held_out), seed=seed)
     model = prepared.model_of(learn(trial, prepared.points, seed), map(str, range(given.n_classes)))
     integers, tested = quantize(model), given.part(held_out)
-    answers = integers.predict(integers.quantize(tested.array))
+    answers = integers.predict(integers.quantize(tested.X))
     return float(np.average(answers == tested.y, weights=tested.weight))

@@ -24,7 +24,6 @@ from protonn_edge.kinds.forest.ranges import between_thresholds, with_best_steps
 from protonn_edge.kinds.forest.shared_tests import SharedTests
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.learner import Learner
-from protonn_edge.training.mapped_rows import in_memory
 from protonn_edge.training.points import Float32, Points, sample_with_all_classes
 from protonn_edge.training.progress import EpochReport, Learned, qualities
 from protonn_edge.training.refusals import Refusal, without_effect
@@ -58,7 +57,7 @@ class ForestLearner(Learner):
         settings, space = self.settings, points.space
         assert space is not None
         assert points.raw is not None
-        statistics, raw = space.inputs, in_memory(points.raw, "a forest")
+        statistics, raw = space.inputs, points.raw
         if space.stage is None:
             statistics = self._fine_where_asked(statistics, raw, points)
         Q = quantize.device_bytes(statistics, space.stage, raw).astype(np.float32)
