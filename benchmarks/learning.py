@@ -7,6 +7,7 @@ forests, that of scikit-learn's forest with as many trees in floats (for adaboos
 on few points, both are means of four random states, because chance moves a forest by points. Then
 what `clip="auto"` chose for ProtoNN, and in how many runs a forest was named on a fifth of the
 training part: right ones, in which the forest is better on the test points, too, and false ones.
+A star marks forests that the budget of 16,000 B cut in some run.
 
 --beside names an older checkout: its accuracy comes first in each cell, and the CPU time is that of
 all trainings together, as a multiple of the older one's.
@@ -52,6 +53,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 
 from protonn_edge import LinearClassifier
+from protonn_edge.chain.model import Model
 from protonn_edge.datasets import Dataset
 from protonn_edge.datasets.division import Division
 from protonn_edge.kinds.dense.train import DenseClassifier
@@ -66,6 +68,7 @@ Split = tuple[Any, Any, Any, Any]  # X and y for training, X and y for testing
 
 _HELD_OUT = 0.2
 _SEEDS = 3
+_NEARLY_FULL = 15_000  # bytes of trees that are grown to the budget of 16,000
 _FORESTS, _FEW_POINTS = 4, 4_000  # random states of each forest, if points are few
 
 
@@ -211,7 +214,7 @@ def _right(classifier: Any, X: Any, y: Any) -> float:
 def measured(name: str, seeds: int) -> Record:
     """Return the figures of a data set, means of some seeds."""
     each: dict[str, list[float]] = {}
-    cpu, clips, told = 0.0, list[Any](), {"right": 0, "false": 0}
+    cpu, clips, told, cut = 0.0, list[Any](), {"right": 0, "false": 0}, set[str]()
     for seed in range(seeds):
         X, y, X_test, y_test = _CASES[name](seed)
         for learner, (kind, peer) in _LEARNERS.items():
@@ -221,6 +224,7 @@ def measured(name: str, seeds: int) -> Record:
                 classifier = kind(random_state=state).fit(X, y)
                 cpu += (time.process_time() - began) / repeated
                 each.setdefault(learner, []).append(_right(classifier, X_test, y_test))
+                cut |= _cut_by_budget(classifier.model_, learner)
                 if peer is not None:
                     floats = peer(random_state=state).fit(X, y)
                     each.setdefault(f"{learner}, floats", []).append(floats.score(X_test, y_test))
@@ -229,7 +233,15 @@ def measured(name: str, seeds: int) -> Record:
         if (better := _named_forest(X, y, X_test, y_test, seed)) is not None:
             told["right" if better else "false"] += 1
     shares = {learner: float(np.mean(shares)) for learner, shares in each.items()}
-    return {"name": name, "seeds": seeds, "cpu_s": cpu, "clips": clips, "told": told, **shares}
+    facts = {"cpu_s": cpu, "clips": clips, "told": told, "cut": sorted(cut)}
+    return {"name": name, "seeds": seeds, **facts, **shares}
+
+
+def _cut_by_budget(model: Model, learner: str) -> set[str]:
+    """Return the learner if its trees were cut to the budget of bytes."""
+    facts = model.record.get("ccp_alpha"), model.record.get("rounds")
+    limited = quantize(model).model_bytes > _NEARLY_FULL and learner == "adaboost"
+    return {learner} if limited or any(fact is not None for fact in facts) else set()
 
 
 def _named_forest(X: Any, y: Any, X_test: Any, y_test: Any, seed: int) -> bool | None:
@@ -264,7 +276,8 @@ def _cell(learner: str) -> Callable[[Record], str]:
         if "before" in record:
             text = f"{100 * record['before'][learner]:.1f} > {text}"
         floats = record.get(f"{learner}, floats")
-        return text if floats is None else f"{text} ({100 * floats:.1f})"
+        mark = "*" if learner in record["cut"] else ""
+        return text if floats is None else f"{text}{mark} ({100 * floats:.1f})"
 
     return cell
 

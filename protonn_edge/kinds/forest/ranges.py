@@ -18,7 +18,26 @@ Float32 = NDArray[np.float32]
 Indices = NDArray[np.int64]
 
 _STEPS = np.append(1.0, np.geomspace(0.1, 1.5, 64))[:, None, None]  # relative to the full range
+_CROSSING = 0.01  # of the points; 0.001 to 0.003 where a feature is uniform or normal
 _PLACES = np.linspace(0.0, 1.0, 33)[:, None]  # from 0, the first threshold, to 1, the last
+
+
+def fine_enough(
+    inputs: InputStatistics, asked: Indices, thresholds: Float64, X: Float32
+) -> NDArray[np.bool_]:
+    """Return for which features (D,) few points (n, D) cross a threshold with the present steps.
+
+    Thresholds are moved to the nearest byte. A feature without thresholds has fine steps.
+    """
+    fine = np.ones(len(inputs.lower), np.bool_)
+    for feature in np.unique(asked).tolist():
+        limits, values = thresholds[asked == feature], np.sort(X[:, feature]).astype(np.float64)
+        lower, step = inputs.lower[feature], np.ptp((inputs.lower, inputs.upper), axis=0)[feature]
+        step = step / BYTE_MAXIMUM or 1.0
+        byte = np.clip(np.rint((limits - lower) / step - 0.5), 0, BYTE_MAXIMUM - 1)
+        places = (np.searchsorted(values, each) for each in (limits, lower + (byte + 0.5) * step))
+        fine[feature] = np.abs(np.subtract(*places)).mean() <= _CROSSING * len(values)
+    return fine
 
 
 def between_thresholds(

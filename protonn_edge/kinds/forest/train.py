@@ -20,7 +20,7 @@ from protonn_edge.kinds.forest.adaboost import AdaBoost
 from protonn_edge.kinds.forest.grown import GrownTrees, fitting, too_small
 from protonn_edge.kinds.forest.head import ForestHead
 from protonn_edge.kinds.forest.parameters import ENSEMBLES, LEAVES, ForestParameters
-from protonn_edge.kinds.forest.ranges import between_thresholds, with_best_steps
+from protonn_edge.kinds.forest.ranges import between_thresholds, fine_enough, with_best_steps
 from protonn_edge.kinds.forest.shared_tests import SharedTests
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.learner import Learner
@@ -71,7 +71,8 @@ class ForestLearner(Learner):
     ) -> InputStatistics:
         """Return ranges with fine steps where a first forest, of raw points, has its thresholds.
 
-        Integers of up to 256 values need none, and a feature without thresholds keeps its range.
+        Integers of up to 256 values need none. A feature keeps its range if its steps separate the
+        points at its thresholds, so that later trees may have other ones.
         """
         statistics, whole = quantize.with_whole_steps(statistics, raw)
         if whole.all():
@@ -80,7 +81,8 @@ class ForestLearner(Learner):
         some = sample_with_all_classes(points.y, _FIRST_POINTS, generator)
         X, first = np.clip(raw[some], statistics.lower, statistics.upper), points.part(some)
         asked, limits = self._first_tests(X, first)
-        asked, limits = asked[~whole[asked]], limits[~whole[asked]]
+        coarse = ~(whole | fine_enough(statistics, asked, limits, X))
+        asked, limits = asked[coarse[asked]], limits[coarse[asked]]
         return with_best_steps(between_thresholds(statistics, asked, limits), asked, limits, X)
 
     def _first_tests(
