@@ -383,13 +383,14 @@ def _send(sent: tuple[Sending, ...]) -> str:
 
 def _send_lines(sent: tuple[Sending, ...], prefix: str) -> tuple[str, ...]:
     """Return each feature's factor, for a sketch's comment, unless that is long."""
+    limited = f"limited with {prefix.upper()}_LIMIT, and rounded"
     if len(sent) > _SKETCH_LINES:
         return (f"the units of all features are in {prefix}_model.h; {_STANDS_FOR}",)
     if len({each.unit for each in sent}) == 1:
-        return (f"the value times {sent[0].factor}, rounded; {_STANDS_FOR}",)
+        return (f"the value times {sent[0].factor}, {limited}; {_STANDS_FOR}",)
     factors = (
         f"{_which(each)}: {each.unit}, "
-        f"{'' if each.factor == '1' else f'the value times {each.factor}, '}rounded"
+        f"{'' if each.factor == '1' else f'the value times {each.factor}, '}{limited}"
         for each in sent
     )
     return (*factors, _STANDS_FOR)
