@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -97,6 +98,27 @@ class SplitRow(Row):
             y_test=(found.y_test >= self.split).astype(np.int64),
             classes=(f"below {self.split}", f"from {self.split}"),
         )
+
+
+@dataclass(frozen=True)
+class LabelSetRow(Row):
+    """A row whose file has the numbers of each point's labels, which become a matrix."""
+
+    def dataset(self) -> Dataset | None:
+        """Return the data set, or None where this machine does not have it."""
+        path = DATA / str(self.file)
+        if not path.is_file():
+            return None
+        with np.load(path) as given, tempfile.TemporaryDirectory() as folder:
+            arrays: dict[str, Any] = {}
+            for part in ("train", "test"):
+                starts, numbers = (given[f"Y_{part}_{each}"] for each in ("indptr", "indices"))
+                labels = np.zeros((len(starts) - 1, int(given["n_labels"])), np.uint8)
+                labels[np.repeat(np.arange(len(labels)), np.diff(starts)), numbers] = 1
+                arrays |= {f"X_{part}": given[f"X_{part}"], f"y_{part}": labels}
+            whole = Path(folder) / path.name
+            np.savez(whole, **arrays)
+            return load_dataset(whole)
 
 
 def integer_accuracy(model: Model, dataset: Dataset) -> float:

@@ -93,16 +93,30 @@ class PolicyRule(ABC):
         """Return answers to scores (n, L) as text, if they are not names of classes."""
         return None
 
+    def words_of(
+        self,
+        known: NDArray[Any],  # noqa: ARG002
+        classes: Sequence[str],  # noqa: ARG002
+    ) -> list[str] | None:
+        """Return right answers, as of `values`, as text; empty for an unknown number."""
+        return None
+
     def measured(
         self,
         scores: NDArray[Any],  # noqa: ARG002
         known: NDArray[Any],  # noqa: ARG002
+        groups: NDArray[np.int64] | None = None,  # noqa: ARG002
     ) -> tuple[Facts, dict[str, Any]]:
         """Return rows and JSON about scores (n, L), given the right answers, as of `values`.
 
-        NaN stands for an unknown number.
+        NaN stands for an unknown number. The groups (n,) of the points, such as persons, may be
+        known.
         """
         return [], {}
+
+    def about_answers(self) -> Facts:
+        """Return rows about any answer, whether or not the right one is known."""
+        return []
 
 
 class FloatRule(PolicyRule):
@@ -171,7 +185,7 @@ class IntegerRule(PolicyRule):
     def check(self, chain: Any) -> None:
         """Raise `InputError` if an `IntegerChain` cannot have it."""
 
-    def figures(self, scores: NDArray[Any]) -> dict[str, list[int]]:  # noqa: ARG002
+    def figures(self, scores: NDArray[Any]) -> dict[str, list[Any]]:  # noqa: ARG002
         """Return what it adds to each answer to scores (n, L), by name."""
         return {}
 
@@ -266,17 +280,29 @@ class Policy(Generic[AnyRule]):
         found = (rule.words(scores, classes) for rule in self.rules)
         return next((each for each in found if each is not None), None)
 
+    def words_of(self, known: NDArray[Any], classes: Sequence[str]) -> list[str]:
+        """Return right answers that are no classes as text; empty for an unknown number."""
+        found = (rule.words_of(known, classes) for rule in self.rules)
+        return next(each for each in found if each is not None)
+
     def measured(
-        self, scores: NDArray[Any], known: NDArray[Any] | None
+        self,
+        scores: NDArray[Any],
+        known: NDArray[Any] | None,
+        groups: NDArray[np.int64] | None = None,
     ) -> tuple[Facts, dict[str, Any]]:
         """Return rows and JSON about scores of points with right answers other than classes."""
         facts, figures = list[tuple[str, str]](), dict[str, Any]()
         for rule in self.rules:
             if known is not None:
-                own, measured = rule.measured(scores, known)
+                own, measured = rule.measured(scores, known, groups)
                 facts += own
                 figures |= measured
         return facts, figures
+
+    def about_answers(self) -> Facts:
+        """Return rows about any answer, whether or not the right one is known."""
+        return [row for rule in self.rules for row in rule.about_answers()]
 
     def labels(self, classes: Sequence[str]) -> dict[int, str]:
         """Return the names of all answers, by index."""

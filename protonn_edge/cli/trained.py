@@ -40,6 +40,7 @@ def describe(
     """
     for module in modules_of(model.policy, "steps"):
         if hasattr(module, "describe"):
+            out.notice(repeated_rows(dataset))
             return module.describe(model, dataset, out), []
     X, y = dataset.X_test, dataset.y_test
     of_test = model.predict(X) if len(y) else np.empty(0, np.int64)
@@ -156,9 +157,8 @@ def repeated_rows(dataset: Dataset) -> Iterator[Notice]:
     """
     repeated = repetitions(dataset)
     n, trained = dataset.y_test.shape[0], dataset.y_train.shape[0]
-    if repeated is None:
-        return
-    if (count := repeated["contradicting"]) > _BY_CHANCE * trained:
+    count = repeated["contradicting"]
+    if dataset.predicts != "value" and count > _BY_CHANCE * trained:
         text = (
             f"{count:,} of the {trained:,} training points equal others of another class, so no "
             "model can be right on all of them; correct the labels, or add features"

@@ -410,7 +410,7 @@ def _sentences(
     if linked is not None:
         said.append(
             f"linked: {linked.classifier.flash_bytes:,} B flash and "
-            f"{linked.classifier.sram_bytes:,} B SRAM for the classifier, "
+            f"{linked.classifier.sram_bytes:,} B SRAM for the model, "
             f"{linked.usage.flash_bytes:,} B and {linked.usage.sram_bytes:,} B "
             "for the whole firmware"
         )

@@ -27,6 +27,9 @@ _UNIFORM = 1.63  # Kolmogorov-Smirnov statistic times root n, exceeded with a ch
 _LONG_RUN = 5  # rows
 _MOSTLY = 0.7  # share of long runs; of rare values at random, about half the runs are long
 _SELDOM = 8  # rows per change, on average
+SESSION_LIKE = "as a session does"
+"""The end of the evidence for a session."""
+
 Kind = Literal["", "counter", "ticks", "rises", "distinct", "runs"]
 
 
@@ -123,7 +126,7 @@ def _in_runs(
         return None
     of_takes = " and only between takes" if not len(moves) and begins.sum() > 1 else ""
     times = counted(len(changed), "time")
-    return Behaviour("runs", f"it changes only {times} in {n:,} rows{of_takes}, as a session does")
+    return Behaviour("runs", f"it changes only {times} in {n:,} rows{of_takes}, {SESSION_LIKE}")
 
 
 def _ratio(sizes: NDArray[np.float64] | NDArray[np.intp]) -> float:

@@ -32,9 +32,12 @@ _FEWEST_OTHERS = 8  # and different numbers beside it
 _OF_A_CLASS = 0.9  # of its points have the number: a state, such as a motor that is off
 
 
-def about_far_values(dataset: Dataset, least: Float32, most: Float32) -> Iterator[Notice]:
-    """Yield warnings about the training points' features, whose ends (D,) are given."""
+def about_far_values(dataset: Dataset) -> Iterator[Notice]:
+    """Yield warnings about the training points' features."""
     X, names = dataset.X_train, dataset.feature_names
+    if len(X) < 2:
+        return
+    least, most = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
     stand_ins = {}
     for index in _apart(X, least, most):
         known = ~np.isnan(X[:, index])

@@ -88,11 +88,18 @@ def read_table(
     )
     if not roles.features:
         beside = "" if roles.label is None else f" besides {roles.label.title}, the label"
-        raise InputError(
-            f"{first.path} has no column of features{beside}; add one, or change --read "
-            "label, drop or keep"
-        )
+        raise InputError(f"{first.path} has no column of features{beside}; {_use_of(roles)}")
     return _Points(raw, roles, options, expected, labels, begins, recorded).table()
+
+
+def _use_of(roles: Roles) -> str:
+    """Return how to have features after all: by columns that seem to count, if there are some."""
+    numbers = [each for each in roles.left_out if each.kind == "number" and each.evidence]
+    if not numbers:
+        return "add one, or change --read label, drop or keep"
+    which = " and ".join(f"{each.title} ({each.evidence})" for each in numbers[:_SHOWN])
+    kept = ",".join(each.flag_value for each in numbers)
+    return f"if {which} has measurements, use --read keep={kept}; otherwise, add a column"
 
 
 @dataclass
@@ -172,7 +179,7 @@ class _Points:
         self.refuse_unreadable()
         if self.gaps and self.missing not in (DROP, *FILLED) and not self.recorded:
             self.refuse_gaps()
-        if self.missing != DROP and self.options.background is None:
+        if self.missing != DROP and not self.options.background:
             self.labels.refuse_missing()
 
     def refuse_absent(self) -> None:
@@ -244,7 +251,7 @@ class _Points:
         kept = None
         if missing in (DROP, SHOWN) or (self.recorded and empty.any()):
             kept = np.ones(len(X), np.bool_)
-            if roles.label is not None and missing in (DROP, SHOWN):
+            if roles.label is not None and missing in (DROP, SHOWN) and not self.options.background:
                 texts = roles.label.names()
                 codes = [code for code, text in enumerate(texts.texts) if is_label(text)]
                 kept = np.isin(texts.codes, codes)
@@ -371,7 +378,7 @@ class _Points:
             label=label,
             label_found=roles.label_found,
             left_out=tuple(each.title for each in self.raw.columns if each not in used),
-            session=sessions[0].name if sessions else "",
+            session=sessions[0].key if sessions else "",
             time="" if time is None else time.name,
             rules=decided,
         )

@@ -24,6 +24,7 @@ from typing import Any, Literal
 import numpy as np
 
 from protonn_edge.datasets.arrays import has_labels, read_npz, read_npz_points
+from protonn_edge.datasets.checks import remarks
 from protonn_edge.datasets.dataset import (
     Dataset,
     Float32,
@@ -36,7 +37,7 @@ from protonn_edge.datasets.dataset import (
     several_labels,
 )
 from protonn_edge.datasets.division import digest_of
-from protonn_edge.datasets.formats import read_tables, refuse_options
+from protonn_edge.datasets.formats import is_text_table, read_tables, refuse_options
 from protonn_edge.datasets.groups import groups_of_division
 from protonn_edge.datasets.label_sets import (
     LabelSetTable,
@@ -68,7 +69,6 @@ from protonn_edge.datasets.options import (
 )
 from protonn_edge.datasets.recordings import is_same_rate
 from protonn_edge.datasets.roles import Expected
-from protonn_edge.datasets.summary import remarks
 from protonn_edge.datasets.tables import opened_table
 from protonn_edge.datasets.values import (
     Values,
@@ -222,7 +222,7 @@ def _read_points(
     if _is_archive(path) and not labelled:
         refuse_options(path, options)
         return _points_of(read_npz_points(path), expected, labels)
-    if labels == "ignorable" and is_table(path):
+    if labels != "needed" and is_text_table(path):
         options = replace(options or TableOptions(), background=_UNLABELLED)
     train, test, classes = read_parts(path, options, expected)
     if one_part and test is not None and test.X.shape[0]:
@@ -234,8 +234,8 @@ def _read_points(
         if labels == "ignorable":
             test = replace(test, notices=(TEST_PART_ONLY, *test.notices))
         return _points_of(test, expected, labels, classes)
-    held_out = _held_out(path, train, classes, expected, options)
-    return _points_of(held_out, expected, labels, classes)
+    held_out, groups = _held_out(path, train, classes, expected, options)
+    return replace(_points_of(held_out, expected, labels, classes), groups=groups)
 
 
 def _has_labels(path: Path, options: TableOptions | None, expected: Expected) -> bool:
@@ -257,27 +257,28 @@ def _held_out(
     classes: tuple[str, ...],
     expected: Expected,
     options: TableOptions | None,
-) -> Table:
-    """Return the rows that training held out, if it divided this file; otherwise, the whole table.
+) -> tuple[Table, Indices | None]:
+    """Return the rows that training held out, and their groups, if it divided this file.
 
-    A table of training rows alone gets a warning.
+    Otherwise, return the whole table; one of training rows alone gets a warning.
     """
     division = expected.division
     if division is None or digest_of(path) != division.sha256:
-        return table
+        return table, None
     if not division.share:
         text = (
             f"the model was trained on all points of {path.name}, so the accuracy on them is "
             "higher than on new data; use other points, or let 'train' hold some out"
         )
         notice = Notice("training_rows", text, warning=True)
-        return replace(table, notices=(*table.notices, notice))
+        return replace(table, notices=(*table.notices, notice)), None
     y: Any = np.zeros((len(table.labels), 1))
     if isinstance(table, LabelSetTable):
         y = named_sets(table, classes)[0].labels
     elif expected.predicts == "class":
         y = _numbered_labels(table, classes, expected)
-    chosen = division.chosen_again(y, groups_of_division(division, table, path, options))
+    groups = groups_of_division(division, table, path, options)
+    chosen = division.chosen_again(y, groups)
     if chosen is None:
         raise InputError(
             f"the model was trained on {path}, but with other options, which give other rows, "
@@ -287,7 +288,8 @@ def _held_out(
         f"the model's training held out {chosen.sum():,} of these {len(chosen):,} points, and only "
         "the held-out points are used"
     )
-    return table.of_rows(chosen, Notice("held_out", text))
+    held = None if groups is None else groups[chosen]
+    return table.of_rows(chosen, Notice("held_out", text)), held
 
 
 def _numbered_labels(table: Table, classes: tuple[str, ...], expected: Expected) -> Indices:

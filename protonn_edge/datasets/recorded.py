@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets.acquisitions import read_acquisition
+from protonn_edge.datasets.checks import remarks
 from protonn_edge.datasets.clipping import about_clipping
 from protonn_edge.datasets.dataset import Dataset, Table, dataset_from, several_labels
 from protonn_edge.datasets.instruments import Instrument
@@ -28,7 +29,6 @@ from protonn_edge.datasets.options import USUAL_DELIMITERS, TableOptions
 from protonn_edge.datasets.points import of_recording, read_table
 from protonn_edge.datasets.reading import read_parts
 from protonn_edge.datasets.recordings import Repeated, runs_in
-from protonn_edge.datasets.summary import remarks
 from protonn_edge.datasets.take_names import unsaid_names
 from protonn_edge.datasets.takes import (
     ACQUISITIONS,

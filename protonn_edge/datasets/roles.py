@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets import naming
 from protonn_edge.datasets.behaviour import (
+    SESSION_LIKE,
     Behaviour,
     alternates,
     behaviour_of,
@@ -273,10 +274,7 @@ class _Judge:
     ) -> tuple[Column | None, str, list[Column]]:
         """Return the last column that may have labels, or the last indicators of classes."""
         if not free:
-            raise InputError(
-                f"{self.path} has no column of labels besides the features; add a column of "
-                "labels, or name the column with --read label=NAME"
-            )
+            raise self.no_label()
         for indicators in exclusive(free):
             if free[-1] in indicators or not free[-1].may_be_label:
                 return None, "one-hot", indicators
@@ -286,6 +284,21 @@ class _Judge:
         if self.expected is None:
             self.refuse_measurements(free[-1], free)
         return free[-1], "the last one", []
+
+    def no_label(self) -> InputError:
+        """Return the error if no column may have labels, with the columns that only count."""
+        kept = self.named.kept
+        counting = [each for each in self.certain if each.kind == "number" and each in kept]
+        remedy = "add a column of labels, or name the column with --read label=NAME"
+        if counting[1:] and not self.named.by_option:
+            *features, label = counting
+            names = ",".join(each.flag_value for each in features)
+            text = " and ".join(f"{each.title} ({each.evidence})" for each in counting[:_NAMED])
+            remedy = (
+                f"{text} were left out; if these are measurements, use --read "
+                f"label={label.flag_value} --read keep={names}"
+            )
+        return InputError(f"{self.path} has no column of labels besides the features; {remedy}")
 
     def refuse_measurements(self, label: Column, columns: Sequence[Column]) -> None:
         """Refuse an unnamed label of numbers that are not classes."""
@@ -371,15 +384,16 @@ class _Judge:
             names = ",".join(column.flag_value for column in columns)
             others = listed(each.key for each in columns[1:])
             also = f" (the same holds for {others})" if others else ""
-            named = (
-                ", or name it with --read session=NAME or time=NAME if it is one"
-                if self.recorded
-                else ""
-            )
-            text = (
-                f"{columns[0].title} {doubt}{also}; leave it out with --read drop={names}, or use "
-                f"it with --read keep={names}{named}"
-            )
+            first = columns[0].flag_value
+            ways = f"leave it out with --read drop={names}, or use it with --read keep={names}"
+            if doubt.endswith(SESSION_LIKE) and "session" not in self.named.by_option.values():
+                ways = (
+                    f"if its values are persons, units or recordings, use --read session={first}, "
+                    f"which holds out whole ones for testing; otherwise, {ways}"
+                )
+            elif self.recorded:
+                ways += f", or name it with --read time={first} or --read session={first}"
+            text = f"{columns[0].title} {doubt}{also}; {ways}"
             if self.options.missing != SHOWN:
                 raise InputError(f"{self.path}: {text}")
             for column in columns:

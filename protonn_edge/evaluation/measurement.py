@@ -250,6 +250,7 @@ def measure(
     host: device.Host | None = None,
     rows: Sequence[int] = (),
     values: NDArray[np.float64] | None = None,
+    groups: NDArray[np.int64] | None = None,
 ) -> Measurement:
     """Run points on the firmware of a built project, compare every score, and summarize.
 
@@ -265,6 +266,7 @@ def measure(
     - `host`: opens the lines, by default this computer.
     - `rows`: the n rows of the points in their file, which number the results; by default from 0.
     - `values`: right answers that are no classes: numbers (n,), or sets of labels (n, L).
+    - `groups`: the groups (n,) of the points, such as persons, if whole groups are tested.
 
     Raises `InputError` if there are no points, or files are of other points or in use,
     `CheckFailed` if the firmware is over budget or violates a check (see `checks`), or a device
@@ -289,7 +291,10 @@ def measure(
         opened = (compared.open_session(port, reference, board, host=host) for port in ports)
         sessions = [stack.enter_context(each) for each in opened]
         comparison = _alike(sessions, Q) if len(sessions) > 1 else None
-        everything, shares = _answered(sessions, reference, asked, results, resume, on_result)
+        texts = AnswerTexts.of(reference, asked[3], values)
+        everything, shares = _answered(
+            sessions, reference, asked, texts, results, resume, on_result
+        )
         more = _more(sessions[0], reference, asks=shares[0].stats is not None)
         repetition = _repeated(sessions[0], Q[0], board, repeat, instrument, host)
     possible = compared.PossibleCycles.of_program(program, plan, board)
@@ -311,7 +316,7 @@ def measure(
         comparison=comparison,
         repetition=repetition,
         more=more,
-        judged=_judged(reference, everything, asked[3], values),
+        judged=_judged(reference, everything, asked[3], values, groups),
     )
 
 
@@ -326,14 +331,17 @@ def _judged(
     results: Sequence[device.Result],
     rows: Sequence[int],
     values: NDArray[np.float64] | None,
+    groups: NDArray[np.int64] | None,
 ) -> tuple[list[tuple[str, str]], dict[str, Any]]:
     """Return what the policy measures of the scores, given the right answers of rows, if any."""
     if values is None:
         return [], {}
-    value_of = dict(zip(rows, values.tolist(), strict=True))
+    place_of = {row: place for place, row in enumerate(rows)}
     answered = [each for each in results if each.scores is not None]
+    places = [place_of[each.index] for each in answered]
     scores = np.array([each.scores for each in answered], np.int64)
-    return reference.policy.measured(scores, np.array([value_of[each.index] for each in answered]))
+    of = None if groups is None else groups[places]
+    return reference.policy.measured(scores, values[places], of)
 
 
 def _stack_peak(shares: Sequence[device.DeviceShare]) -> int | None:
@@ -370,6 +378,7 @@ def _answered(
     sessions: Sequence[device.Session],
     reference: IntegerChain,
     points: tuple[NDArray[np.uint8], NDArray[np.int64], device.ReferenceAnswers, Sequence[int]],
+    texts: AnswerTexts | None,
     results: Path | None,
     resume: bool,
     on_result: Callable[[device.Result], None],
@@ -378,15 +387,20 @@ def _answered(
     Q, y, expected, rows = points
     origin = device.Origin.of(reference, Q, y, rows)
     labels = dict(zip(rows, y.tolist(), strict=True))
-    earlier = _earlier(results, origin, reference, labels) if resume and results is not None else []
+    earlier = list[device.Result]()
+    if resume and results is not None:
+        earlier = _earlier(results, origin, reference, labels, texts)
     with ExitStack() as stack:
         log = None
         if results is not None:
-            log = device.ResultsFile(results, origin, reference.classes, keep=earlier)
+            log = device.ResultsFile(
+                results, origin, reference.classes, keep=earlier, of_classes=texts is None
+            )
             stack.enter_context(log)
 
         def numbered(result: device.Result) -> device.Result:
-            return replace(result, index=rows[result.index])
+            result = replace(result, index=rows[result.index])
+            return result if texts is None else replace(result, texts=texts.texts_of(result))
 
         def arrived(result: device.Result) -> None:
             if log is not None:
@@ -421,14 +435,44 @@ def _alike(sessions: Sequence[device.Session], Q: NDArray[np.uint8]) -> device.D
 
 
 def _earlier(
-    path: Path, origin: device.Origin, reference: IntegerChain, labels: Mapping[int, int]
+    path: Path,
+    origin: device.Origin,
+    reference: IntegerChain,
+    labels: Mapping[int, int],
+    texts: AnswerTexts | None = None,
 ) -> list[device.Result]:
     """Return the answers in a results file; refuse files for other points or another model."""
     if not path.exists():
         return []
     run = device.read_results(path, origin)
-    check_rows(path, run, reference, labels)
+    check_rows(path, run, reference, labels, texts)
     return [result for result in run.results if result.scores is not None]
+
+
+@dataclass(frozen=True, eq=False)
+class AnswerTexts:
+    """The right and the predicted answers as text, of a model whose answers are no classes."""
+
+    reference: IntegerChain
+    true: Mapping[int, str]  # the right answers that are known, by row
+
+    @classmethod
+    def of(
+        cls, reference: IntegerChain, rows: Sequence[int], values: NDArray[Any] | None
+    ) -> AnswerTexts | None:
+        """Return the texts of rows with right answers, if known; None for classes."""
+        if reference.policy.predicts == "class":
+            return None
+        known = [] if values is None else reference.policy.words_of(values, reference.classes)
+        return cls(reference, dict(zip(rows, known, strict=False)))
+
+    def texts_of(self, result: device.Result) -> tuple[str, str]:
+        """Return the right answer to a row and the predicted one; empty for an unknown one."""
+        words = None
+        if result.scores is not None:
+            scores = np.array([result.scores], np.int64)
+            words = self.reference.policy.words(scores, self.reference.classes)
+        return self.true.get(result.index, ""), "" if words is None else words[0]
 
 
 def check_rows(
@@ -436,8 +480,9 @@ def check_rows(
     run: device.RecordedRun,
     reference: IntegerChain,
     labels: Mapping[int, int] | None = None,
+    texts: AnswerTexts | None = None,
 ) -> None:
-    """Refuse results that cannot be the model's, or whose rows do not have these labels."""
+    """Refuse results that cannot be the model's, or whose rows do not have these answers."""
     n, names = reference.n_classes, names_of(reference.classes)
     if run.results and run.classes != reference.classes:
         raise InvalidValue(
@@ -450,12 +495,16 @@ def check_rows(
         named = {result.label, result.predicted or 0}
         named -= {each.code for each in reference.policy.other_answers}
         label = result.label if labels is None else labels.get(result.index)
+        follows = None if texts is None or result.texts is None else texts.texts_of(result)
         fault = ""
         if max(named, default=0) >= n or scores != n:
             fault = f"a class or scores that are impossible for a model of {n} classes"
         elif result.label != label:
             fault = f"label {quoted(names[result.label])}, but the point has label "
             fault += "none" if label is None else quoted(names[label])
+        elif follows not in (None, result.texts):
+            fault = f"the true and predicted answers {listed(result.texts or ())}, but "
+            fault += f"{listed(follows or ())} follow from the data and the scores"
         elif result.predicted not in (None, NO_CLASS) and result.scores and not result.mismatch:
             lead = max(result.scores) - result.scores[result.predicted]
             if lead > 2 * reference.score_tolerance:

@@ -351,16 +351,6 @@ _SECTIONS = (
 )
 
 
-_LOOKS = (
-    SectionOfRuns("space", "The model's space", "", _of_classes(answers.space_panels)),
-    SectionOfRuns(
-        "seen",
-        "Image gradients",
-        "The features that the first stage extracts from a point.",
-        _of_classes(answers.seen_panels),
-    ),
-)
-
 _LATENCY = SectionOfRuns(
     "latency",
     "Latency",
@@ -395,4 +385,4 @@ def _details(battery: Battery) -> list[SectionOfRuns]:
     modules = pkgutil.iter_modules(sections.__path__, f"{sections.__name__}.")
     of_rooms = [import_module(each.name).SECTION for each in modules]
     energy = SectionOfRuns("energy", "Energy", "", lambda one: panels.energy_panels(one, battery))
-    return [*_LOOKS, *_sections_of_rules("SECTIONS"), _LATENCY, energy, *of_rooms, *_ORIGIN]
+    return [*_sections_of_rules("SECTIONS"), _LATENCY, energy, *of_rooms, *_ORIGIN]

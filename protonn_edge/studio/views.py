@@ -126,7 +126,8 @@ def figures(model_file: Path, data: Path, read: str = "") -> dict[str, Any]:
     record: dict[str, Any] = {"model": model_file.name, "data": data.name, "n": len(X)}
     record["trained_on"] = points.trained_on
     if model.policy.predicts != "class":
-        facts, _ = policy.measured(scores, points.values)
+        facts, _ = policy.measured(scores, points.values, points.groups)
+        facts += policy.about_answers()
         pairs: list[Any] = []
         if points.values is not None and np.ndim(points.values) == 1:
             found = policy.values(scores)

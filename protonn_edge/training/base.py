@@ -281,9 +281,7 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
         Parameters
         ----------
         X : array of shape (n, D)
-            Raw features; they are normalized here. A mapped file (``numpy.load(path,
-            mmap_mode="r")``) of more than 256 MiB as float32 is never copied whole; see
-            `protonn_edge.training.mapped_rows`.
+            Raw features; they are normalized here.
         y : array of shape (n,), matrix of shape (n, L) or sequence of n collections
             Labels of any type, at least two different ones, or sets of labels: a dense or sparse
             matrix of zeros and ones, or a set, list or tuple of labels for each point. May be

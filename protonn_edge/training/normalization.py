@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.errors import InvalidValue
-from protonn_edge.training.mapped_rows import Rows
 
+Float32 = NDArray[np.float32]
 Float64 = NDArray[np.float64]
 
 DEVIATION_FLOOR = 0.1
@@ -60,7 +60,7 @@ def normalized(normalizer: Normalizer, X: NDArray[Any]) -> NDArray[np.float32]:
     return points
 
 
-def neighbour_noise(X: Rows, generator: np.random.Generator, kind: str = "standard") -> float:
+def neighbour_noise(X: Float32, generator: np.random.Generator, kind: str = "standard") -> float:
     """Return the default deviation of input noise, a fraction of the distance between neighbours.
 
     It is in the unit of the normalized points X (n, D), 0 if all are equal. The distance is the

@@ -15,7 +15,6 @@ from protonn_edge.quantization import measure_activity, quantize
 from protonn_edge.system.checks import check
 from protonn_edge.training.augmentation import ImageAugmentation
 from protonn_edge.training.given_points import digest_of
-from protonn_edge.training.mapped_rows import MappedRows
 from protonn_edge.training.parameters import SharedParameters
 from protonn_edge.training.points import (
     Float32,
@@ -32,7 +31,6 @@ from protonn_edge.training.transforms import (
     FeatureStages,
     Normalize,
     Strangers,
-    sample_of,
 )
 
 _CALIBRATION_POINTS = 10_000
@@ -55,16 +53,6 @@ def check_sizes(sizes: tuple[int, int], n_features: int, n_classes: int) -> None
         )
 
 
-def _distinct(given: Points) -> Points:
-    """Return the distinct points; those of a mapped file as they are, with weights of mean 1."""
-    if not isinstance(given.X, MappedRows):
-        return distinct_points(given)
-    weight = given.weight
-    return replace(
-        given, weight=None if weight is None else (weight / weight.mean()).astype(np.float32)
-    )
-
-
 @dataclass(frozen=True, eq=False)
 class PreparedPoints:
     """Points for a learner, and the parts of a model that they determine."""
@@ -82,7 +70,7 @@ class PreparedPoints:
         cls, settings: SharedParameters, given: Points, *, seed: int, test: Points | None = None
     ) -> Self:
         """Return the points of a training, as `settings` ask."""
-        points = _distinct(given)
+        points = distinct_points(given)
         n_given, start = len(points), settings.initial_model
         adding: list[Transform] = [Copies(settings)] if settings.copies else []
         points = fitted(adding, points, seed)
@@ -93,7 +81,7 @@ class PreparedPoints:
         share = float(settings.strangers)
         raw = fitted([Strangers(share, settings.image_shape)] if share else [], points, seed)
         stages, clip = FeatureStages(settings, seed), Clip(settings)
-        normalize = Normalize(settings, stages, seed)
+        normalize = Normalize(settings, stages)
         making: tuple[Transform, ...] = (stages, clip, normalize)
         in_groups = settings.moves_of_groups() if points.group is not None else ()
         before, after = _augmentation(settings)
@@ -107,12 +95,6 @@ class PreparedPoints:
         )
         digest = digest_of(given)
         return cls(made, making, n_given, n_known, clip.ends is not None, seed, digest)
-
-    @property
-    def some(self) -> Float32:
-        """The given raw points, or a sample of a mapped file."""
-        raw = replace(self.points, X=self.raw)
-        return sample_of(raw, self.seed)[: self.n_given]
 
     @property
     def raw(self) -> Any:
@@ -141,7 +123,7 @@ class PreparedPoints:
 
     def measured(self, model: Model) -> Model:
         """Return a trained model with its activity, and what its policy measures on the points."""
-        model = with_units_of(model, self.some)
+        model = with_units_of(model, self.raw[: self.n_given])
         model = self.points.labels.measured(model, self.points, self.seed)
         return replace(model, activity=self._activity(model))
 

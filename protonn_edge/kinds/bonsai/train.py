@@ -152,7 +152,7 @@ class TreeTraining(MiniBatchTraining[TreeParameters]):
         return history
 
     def _gradient(self, batch: Points) -> tuple[float, TreeParameters]:
-        points = self._noisy(batch).array
+        points = self._noisy(batch).X
         sharpness = self._sharpness(points[:_MEASURED_POINTS])
         return tree_gradient(
             self.parameters, points, batch.Y, cross_entropy, sharpness, batch.weight

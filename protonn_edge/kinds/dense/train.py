@@ -174,7 +174,7 @@ class _NetworkTraining(MiniBatchTraining[list[Float32]]):
             raise DivergedError(f"the loss is {objective:.3g}, but guessing gives {guess:.3g}")
 
     def _gradient(self, batch: Points) -> tuple[float, list[Matrix]]:
-        loss, _, gradient = self.network.backward(self._noisy(batch).array, batch.Y, batch.weight)
+        loss, _, gradient = self.network.backward(self._noisy(batch).X, batch.Y, batch.weight)
         return loss, gradient
 
     def _after_step(self, progress: float) -> None:  # noqa: ARG002

@@ -23,7 +23,6 @@ from protonn_edge.kinds.forest.parameters import ENSEMBLES, LEAVES, ForestParame
 from protonn_edge.kinds.forest.shared_tests import SharedTests
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.learner import Learner
-from protonn_edge.training.mapped_rows import in_memory
 from protonn_edge.training.points import Points
 from protonn_edge.training.progress import EpochReport, Learned, qualities
 from protonn_edge.training.refusals import Refusal, without_effect
@@ -45,7 +44,7 @@ class ForestLearner(Learner):
         settings, space = self.settings, points.space
         assert space is not None
         assert points.raw is not None
-        statistics, raw = space.inputs, in_memory(points.raw, "a forest")
+        statistics, raw = space.inputs, points.raw
         if space.stage is None:
             statistics = quantize.with_whole_steps(statistics, raw)
         Q = quantize.device_bytes(statistics, space.stage, raw).astype(np.float32)

@@ -15,7 +15,6 @@ from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.kinds.linear.parameters import NETWORK, LinearParameters
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.learner import Learner
-from protonn_edge.training.mapped_rows import in_memory
 from protonn_edge.training.points import Points
 from protonn_edge.training.progress import Learned, logistic_report
 from protonn_edge.training.refusals import Refusal
@@ -60,7 +59,7 @@ class LinearLearner(Learner):
         )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # a remark reports it
-            X = in_memory(points.X, "a linear classifier")
+            X = points.X
             regression.fit(X, points.y, sample_weight=weights)
         bias = regression.intercept_.astype(np.float64)
         head = LinearHead(regression.coef_, bias)
