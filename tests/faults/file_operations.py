@@ -23,6 +23,7 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -68,14 +69,15 @@ class Injector:
     def install(self) -> None:
         """Watch all operations from now on."""
         os.write, os.fsync = self._written, self._synced  # type: ignore[assignment]
-        sys.addaudithook(self._audited)
+        _installed.append(self)
+        _hooked()
 
     def remove(self) -> None:
         """Let all operations be as they are."""
         os.write, os.fsync = self._write, self._fsync
-        self._folder = "\0"
+        _installed.remove(self)
 
-    def _audited(self, event: str, arguments: tuple[Any, ...]) -> None:
+    def audited(self, event: str, arguments: tuple[Any, ...]) -> None:
         if event == "open":
             path, _, flags = arguments
             if isinstance(path, str | bytes | os.PathLike) and self._is_inside(path):
@@ -120,6 +122,20 @@ class Injector:
             _thread.interrupt_main()
         elif self._fault == BROKEN:
             raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+
+_installed: list[Injector] = []
+
+
+@cache
+def _hooked() -> None:
+    """Have Python report all operations from now on; that cannot be ended."""
+
+    def audited(event: str, arguments: tuple[Any, ...]) -> None:
+        for each in _installed:
+            each.audited(event, arguments)
+
+    sys.addaudithook(audited)
 
 
 def _place_of(descriptor: int) -> Path:
