@@ -29,7 +29,8 @@ from protonn_edge.cli.train_options import GivenClassifier
 from protonn_edge.cli.trained import describe
 from protonn_edge.cli.tune import TuneOptions
 from protonn_edge.codegen import Plan
-from protonn_edge.datasets import Dataset
+from protonn_edge.datasets import Dataset, Notice
+from protonn_edge.datasets.groups import overlapping_runs
 from protonn_edge.errors import CheckFailed, InputError, Interrupted, counted
 from protonn_edge.evaluation.fidelity import Promise
 from protonn_edge.extensions import brought
@@ -92,6 +93,8 @@ def search_model(
     board = load_board(given.board_name)
     choice.check(board)
     check_points(dataset.as_targets(dataset.y_train))
+    dataset, notices = _with_groups_to_divide(dataset)
+    out.notice(notices)
     report = DataReport(dataset, out)
     points = replace(_points(given, dataset, board), left_out=left_out)
     space = SearchSpace(points)
@@ -210,7 +213,6 @@ def _points(given: TuneOptions, dataset: Dataset, board: Board) -> TrialPoints:
     fixed = {name: value for name, value in every.items() if value is not None}
     X, y, of_group = dataset.X_train, dataset.as_targets(dataset.y_train), dataset.groups
     metric = metric_of(dataset, given.metric)
-    _check_groups(dataset)
     numbers = search_folds(metric.strata(y), given.folds, given.seed, of_group)
     to_move = None if given.groups is None else of_group  # not between a file's own groups
     metric.check_folds(y, numbers)
@@ -228,17 +230,26 @@ def _points(given: TuneOptions, dataset: Dataset, board: Board) -> TrialPoints:
     return points
 
 
-def _check_groups(dataset: Dataset) -> None:
-    """Refuse a single group, of which no fold could be held out."""
+def _with_groups_to_divide(dataset: Dataset) -> tuple[Dataset, list[Notice]]:
+    """Return points whose groups can be held out in turn, and a warning if they are no groups.
+
+    A single group, as of two people of whom one is held out for testing, is divided between points,
+    or where overlapping windows end.
+    """
     if dataset.groups is None or len(set(dataset.groups.tolist())) > 1:
-        return
-    remedy = "record another group, such as another person"
-    if dataset.division is not None and dataset.division.share:
-        remedy += ", or hold none out for testing with --holdout 0"
-    raise InputError(
-        "the search tests each model on groups that it was not trained on, but all points for "
-        f"training are from one group; {remedy}"
+        return dataset, []
+    runs = overlapping_runs(dataset)
+    divided = runs if runs is not None and runs[-1] > 0 else None
+    parts = "points" if divided is None else "runs of overlapping windows"
+    text = (
+        "all points for training are from one group, so the search compares models in "
+        f"cross-validation by folds of its {parts}, which overestimates the figures for other "
+        "groups"
     )
+    if dataset.division is not None and dataset.division.share:
+        text += "; those on the held-out points are of another group (to search by groups, record "
+        text += "more of them, or hold none out with --holdout 0)"
+    return replace(dataset, groups=divided), [Notice("one_group", text, warning=True)]
 
 
 def _search(
