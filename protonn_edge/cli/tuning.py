@@ -29,8 +29,7 @@ from protonn_edge.cli.train_options import GivenClassifier
 from protonn_edge.cli.trained import describe
 from protonn_edge.cli.tune import TuneOptions
 from protonn_edge.codegen import Plan
-from protonn_edge.datasets import Dataset, Notice
-from protonn_edge.datasets.groups import overlapping_runs
+from protonn_edge.datasets import Dataset
 from protonn_edge.errors import CheckFailed, InputError, Interrupted, counted
 from protonn_edge.evaluation.fidelity import Promise
 from protonn_edge.extensions import brought
@@ -38,7 +37,7 @@ from protonn_edge.system.files import write_atomically
 from protonn_edge.system.lazy import require
 from protonn_edge.system.shell import command_line
 from protonn_edge.training.base import CLASSIFIERS
-from protonn_edge.training.folds import search_folds
+from protonn_edge.training.folds import search_folds, with_groups_to_divide
 from protonn_edge.training.parameters import SharedParameters
 from protonn_edge.training.searched import ANY, FEATURES, settings_of_kind
 from protonn_edge.training.targets import Target
@@ -93,7 +92,7 @@ def search_model(
     board = load_board(given.board_name)
     choice.check(board)
     check_points(dataset.as_targets(dataset.y_train))
-    dataset, notices = _with_groups_to_divide(dataset)
+    dataset, notices = with_groups_to_divide(dataset)
     out.notice(notices)
     report = DataReport(dataset, out)
     points = replace(_points(given, dataset, board), left_out=left_out)
@@ -228,28 +227,6 @@ def _points(given: TuneOptions, dataset: Dataset, board: Board) -> TrialPoints:
         raise
     fitting.check_options(untrained, of_trials)
     return points
-
-
-def _with_groups_to_divide(dataset: Dataset) -> tuple[Dataset, list[Notice]]:
-    """Return points whose groups can be held out in turn, and a warning if they are no groups.
-
-    A single group, as of two people of whom one is held out for testing, is divided between points,
-    or where overlapping windows end.
-    """
-    if dataset.groups is None or len(set(dataset.groups.tolist())) > 1:
-        return dataset, []
-    runs = overlapping_runs(dataset)
-    divided = runs if runs is not None and runs[-1] > 0 else None
-    parts = "points" if divided is None else "runs of overlapping windows"
-    text = (
-        "all points for training are from one group, so the search compares models in "
-        f"cross-validation by folds of its {parts}, which overestimates the figures for other "
-        "groups"
-    )
-    if dataset.division is not None and dataset.division.share:
-        text += "; those on the held-out points are of another group (to search by groups, record "
-        text += "more of them, or hold none out with --holdout 0)"
-    return replace(dataset, groups=divided), [Notice("one_group", text, warning=True)]
 
 
 def _search(

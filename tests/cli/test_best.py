@@ -10,9 +10,9 @@ from avr_tools import needs_avr_gcc
 from command_line import run, run_json
 
 from protonn_edge.chain.file import load_model
-from protonn_edge.cli.tuning import _with_groups_to_divide
 from protonn_edge.datasets import Dataset
 from protonn_edge.datasets.splits import holdout
+from protonn_edge.training.folds import with_groups_to_divide
 from protonn_edge.tuning.search import Search
 
 
@@ -135,8 +135,8 @@ def test_a_group_alone_is_divided_with_a_warning(windows: bool) -> None:
         groups=groups,
         point_shape=shape,
     )
-    assert _with_groups_to_divide(dataset) == (dataset, [])
-    alone, (notice,) = _with_groups_to_divide(holdout(dataset, 0.5, 0))
+    assert with_groups_to_divide(dataset) == (dataset, [])
+    alone, (notice,) = with_groups_to_divide(holdout(dataset, 0.5, 0))
     parts = "runs of overlapping windows" if windows else "points"
     assert notice.warning
     assert f"folds of its {parts}" in notice.text
