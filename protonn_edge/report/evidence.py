@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
 from protonn_edge.chain.model import Model, why_clamped
+from protonn_edge.chain.policy import about_answers
 from protonn_edge.chain.shapes import Shape
 from protonn_edge.codegen import DevicePlan
 from protonn_edge.device import Origin, Result, Summary, summarize
@@ -151,7 +152,7 @@ class Evidence:
 
 def evidence_facts(one: Evidence) -> list[tuple[str, str]]:
     """Return the rows of a report's facts about a run."""
-    about = one.reference.policy.about_answers()
+    about = about_answers(one.reference.policy)
     rows = run_facts(one.summary, one.board, one.measured[0], about)
     rows += bound_facts(one.firmware.possible, one.board)
     rows += budget_facts(one.firmware.usage, one.board)
