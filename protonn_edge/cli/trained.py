@@ -169,7 +169,7 @@ def repeated_rows(dataset: Dataset) -> Iterator[Notice]:
             "model can be right on all of them; correct the labels, or add features"
         )
         yield Notice("contradicting", text, warning=True)
-    of_reading = dataset.predicts == "value" and dataset.n_features == 1  # which repeats by itself
+    of_reading = dataset.predicts == "value" and dataset.n_features == 1  # which repeats anyway
     if repeated["in_test"] > _BY_CHANCE * n and not of_reading:
         text = (
             f"{repeated['in_test']:,} of the {n:,} {_tested(dataset)} are also training points, so "

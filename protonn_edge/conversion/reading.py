@@ -194,7 +194,8 @@ def refusing(what: str, library: str) -> Iterator[None]:
     except Exception as error:  # an untrusted file may cause any error
         why = " ".join(str(error).split())
         if isinstance(error, LookupError | TypeError | AttributeError):
-            why = f"lacks {why}" if isinstance(error, KeyError) else "a part has another structure"
+            found = "lacks " if isinstance(error, KeyError) else "a part has another structure: "
+            why = f"{found}{why}"
         raise InvalidValue(
             what,
             f"not a classifier in {library}'s format ({shortened(why)})",

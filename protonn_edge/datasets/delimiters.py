@@ -34,7 +34,12 @@ def delimiter_in(lines: Sequence[str], usual: str) -> str:
             counts = Counter(len(line.split()) for line in bare)
             counts.pop(1, None)
         else:
-            counts = Counter(line.rstrip(delimiter + " ").count(delimiter) for line in bare)
+            inside = [line.rstrip(delimiter + " ").count(delimiter) for line in bare]
+            # the last cells of rows may be empty
+            every = [line.count(delimiter) * (n > 0) for line, n in zip(bare, inside, strict=True)]
+            counts = max(
+                (Counter(inside), Counter(every)), key=lambda it: max(it.values(), default=0)
+            )
             counts.pop(0, None)
         if counts and 2 * counts.most_common(1)[0][1] > len(bare):
             return delimiter

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import os
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +13,7 @@ from command_line import run_json, succeed
 
 from protonn_edge.datasets import load_dataset
 from protonn_edge.datasets.leaks import leaks
+from protonn_edge.datasets.options import options_of_texts
 
 COUNT = 60
 
@@ -126,3 +130,20 @@ def test_a_rare_class_alone_is_no_sign_of_a_copy(tmp_path: Path) -> None:
     path = tmp_path / "d.csv"
     path.write_text("x,label\n" + "".join(f"{row % 7},{'ab'[row > 997]}\n" for row in range(1000)))
     assert list(leaks(load_dataset(path))) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a POSIX shell")
+@pytest.mark.parametrize("name", ["sample #", "it's", "$HOME", 'a "b"', "a,b", "x;y", "(C)", "*"])
+def test_a_suggested_option_can_be_pasted_into_a_shell(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "d.csv"
+    with path.open("w", newline="") as stream:
+        table = csv.writer(stream)
+        table.writerows([[name, "x", "label"], *([n, n * 7 % 11, "ab"[n % 2]] for n in range(40))])
+    (notice,) = (each for each in load_dataset(path).notices if each.kind == "left_out")
+    words = notice.text.partition("; ")[2].removesuffix(" uses it")
+    shown = subprocess.run(
+        ["sh", "-c", f"printf '%s\\n' {words}"], capture_output=True, text=True, check=True
+    )
+    flag, option = shown.stdout.splitlines()
+    assert flag == "--read"
+    assert load_dataset(path, options_of_texts([option])).feature_names == (name, "x")
