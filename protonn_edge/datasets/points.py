@@ -29,7 +29,7 @@ from protonn_edge.datasets.preparation import (
 )
 from protonn_edge.datasets.roles import Expected, FilesOfRows, Roles, roles_of
 from protonn_edge.datasets.row_labels import RowLabels
-from protonn_edge.datasets.row_times import times_of
+from protonn_edge.datasets.row_times import refuse_slower, times_of, usual_row
 from protonn_edge.datasets.tables import RawTable, TableFile
 from protonn_edge.datasets.text import recording_head
 from protonn_edge.errors import InputError, counted
@@ -265,6 +265,8 @@ class _Points:
                 texts = roles.label.names()
                 codes = [code for code, text in enumerate(texts.texts) if is_label(text)]
                 kept = np.isin(texts.codes, codes)
+            if self.recorded:
+                refuse_slower(self.path, roles.features, empty)
             kept &= (missing == SHOWN and not self.recorded) | ~empty.any(axis=1)
             X, empty = X[kept], empty[kept]
         notices += self.about_gaps(kept)
@@ -344,7 +346,9 @@ class _Points:
         if kept is not None and not kept.all():
             count = int((~kept).sum())
             text = f"left out: {count:,} of {len(kept):,} rows, because they have gaps or no label"
-            if self.recorded:
+            if self.recorded and (usual := usual_row(kept)) > 1:
+                text = f"only one in {usual} rows has values; the others are left out"
+            elif self.recorded:
                 text += "; no window spans them"
             yield Notice("missing", text, warning=self.recorded, columns=names)
         if gaps and self.missing != DROP and not self.recorded:
@@ -416,9 +420,10 @@ def _file_of(raw: RawTable, kept: NDArray[np.bool_] | None) -> NDArray[np.int64]
 
 
 def _seams_of_kept(seams: NDArray[np.bool_], kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return where consecutive rows begin among those that are kept."""
-    number = np.cumsum(seams)[kept] + np.cumsum(~kept)[kept]
-    return np.concatenate([[False], np.diff(number) != 0])[: len(number)]
+    """Return where consecutive rows begin among those that are kept, such as every fourth one."""
+    part, steps = np.cumsum(seams)[kept], np.diff(np.flatnonzero(kept))
+    apart = np.diff(part) + (steps > 1.5 * usual_row(kept))
+    return np.concatenate([[False], apart != 0])[: len(part)]
 
 
 def of_recording(path: Path, names: Sequence[str]) -> tuple[float | None, Instrument | None]:

@@ -375,8 +375,9 @@ def _known(
         return y, known_sets(table, names, expected.classes), ()
     of_values = expected.predicts == "value"
     alone = len(expected.classes) == 1 and not of_values
-    known = np.array([label != _UNLABELLED for label in table.labels])
-    given = replace(table, labels=[label for label in table.labels if label != _UNLABELLED])
+    absent = () if labels == "needed" else ("", _UNLABELLED)
+    known = np.array([label not in absent for label in table.labels])
+    given = replace(table, labels=[label for label in table.labels if label not in absent])
     others = set(given.labels).difference(expected.classes)
     if of_values:
         others = not_numbers(given)

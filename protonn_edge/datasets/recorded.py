@@ -45,7 +45,14 @@ from protonn_edge.datasets.takes import (
     unread,
 )
 from protonn_edge.datasets.text import TEXT_LIMIT_BYTES, check_is_text
-from protonn_edge.datasets.timing import FileFacts, one_instrument, one_rate, timed, without_units
+from protonn_edge.datasets.timing import (
+    FileFacts,
+    of_each_session,
+    one_instrument,
+    one_rate,
+    timed,
+    without_units,
+)
 from protonn_edge.datasets.units import split_unit, unit_of
 from protonn_edge.datasets.unlike_parts import NamedTakes, about_unlike_parts
 from protonn_edge.datasets.values import Values, has_values, value_dataset
@@ -265,7 +272,8 @@ def _of_tables(paths: Sequence[Path], options: TableOptions, labels: Sequence[st
     table = replace(
         table, notices=notices, sample_rate=one_rate(origins), instrument=one_instrument(origins)
     )
-    return timed(_without_repeats(_with_units(table)), [str(path) for path in paths])
+    table = of_each_session(_without_repeats(_with_units(table)))
+    return timed(table, [str(path) for path in paths], options.sample_rate)
 
 
 def _stacked(tables: Sequence[Table]) -> Table:

@@ -27,9 +27,11 @@ from protonn_edge.datasets.behaviour import (
     SESSION_LIKE,
     Behaviour,
     alternates,
+    are_devices,
     behaviour_of,
     is_copy,
 )
+from protonn_edge.datasets.clock import is_clock
 from protonn_edge.datasets.columns import Column
 from protonn_edge.datasets.indicators import codes_of, exclusive
 from protonn_edge.datasets.inside_texts import numbers_inside
@@ -262,6 +264,9 @@ class _Judge:
             return "index" if called == "index" else "time"
         if behaviour.kind and called:
             return called
+        if called == "time" and self.recorded:
+            column.evidence = "it is called so, although its numbers do not rise as times do"
+            return called
         is_part = PART.fullmatch(name) is not None
         if not column.is_whole or (column is self.columns[-1] and (name in DEVICES or is_part)):
             return None
@@ -416,6 +421,8 @@ class _Judge:
             reason, doubt = self.certain.get(column), copies.get(column, "")
             if column in self.named.used:
                 continue
+            if reason is None and self.recorded:
+                self.refuse_turns(column)
             if reason is None and not doubt:
                 reason, doubt = self.role(column, labels, begins, roles)
             if doubt and column.values is None and self.options.missing == SHOWN:
@@ -449,9 +456,6 @@ class _Judge:
         if column.values is None:
             assert column.texts is not None
             assert codes is not None
-            if self.recorded and alternates(codes):
-                names = " and ".join(map(quoted, column.texts.texts[:2]))
-                return None, f"alternates between {names}, as rows of several sensors do"
             if doubt := numbers_inside(column, begins):
                 return None, doubt
             in_runs = behaviour_of(codes.astype(np.float64), begins).kind == "runs"
@@ -466,9 +470,27 @@ class _Judge:
         if behaviour.kind == "rises":  # a time may begin again with each label
             behaviour = behaviour_of(column.values, begins)
             column.evidence = behaviour.evidence
-        if behaviour.kind in ("counter", "ticks"):
+        is_time = behaviour.kind in ("counter", "ticks")
+        if is_time or (behaviour.kind == "rises" and self.recorded and is_clock(column.values)):
             return "time", ""
         return None, behaviour.evidence.removeprefix("it ")
+
+    def refuse_turns(self, column: Column) -> None:
+        """Refuse rows of several devices in turn, which are no consecutive samples."""
+        texts = column.texts
+        if texts is None or not alternates(texts.codes):
+            return
+        if column.values is not None:
+            others = (each.values for each in self.columns if each is not column)
+            if not are_devices(texts.codes, (each for each in others if each is not None)):
+                return
+        names = " and ".join(map(quoted, texts.texts[:2]))
+        raise InputError(
+            f"{self.path}: {column.title} alternates between {names}, as rows of several devices "
+            "do; read the rows of each as a recording of its own with --read "
+            f"session={column.flag_value} or, if it is a channel, use it with --read "
+            f"keep={column.flag_value}"
+        )
 
     def codes(self, roles: Roles) -> NDArray[np.int64] | None:
         """Return the classes of rows as numbers, if known and few."""
