@@ -432,7 +432,7 @@ def refuse_recurring(folder: Path, takes: Sequence[Take], *, recorded: bool) -> 
     raise InputError(
         f"{folder} has the files {listed(files)} in each of its folders ({listed(folders)}); "
         f"{sensors * recorded}if the folders are persons and the files classes, give --read "
-        "name='{person}/{class}'; if the folders are classes, give --read name='{class}/{person}'"
+        "name='{person}/{class}'; if the folders are classes, give --read name='{class}/{take}'"
     )
 
 
