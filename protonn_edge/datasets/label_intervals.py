@@ -157,23 +157,33 @@ def _columns_of(path: Path) -> list[Column]:
 def _ends_in(
     columns: Sequence[Column], *, durations: bool
 ) -> Iterator[tuple[Floats, Floats, str, Column]]:
-    """Yield starts and ends (m,), the name of the starts' column, and the column of labels."""
+    """Yield starts and ends (m,), the name of the starts' column, and the column of labels.
+
+    Of several columns of times, those of the longest intervals come first.
+    """
     numbers = [each for each in columns if each.values is not None and not each.gaps]
     numbers = [each for each in numbers if not each.unreadable]
-    texts = [each for each in columns if each.kind == "text" and each.texts is not None]
-    texts = [each for each in texts if each.texts and all(map(is_label, each.texts.texts))]
-    texts.sort(key=lambda each: each.name.lower() not in LABEL_NAMES)
-    if not texts and len(columns) == len(numbers):
-        texts = [each for each in numbers if each.is_whole and each.texts is not None]
-    for label in texts:
+    times = [each for each in numbers if each.values is None or (np.diff(each.values) != 1).any()]
+    numbers = numbers if len(times) < 2 else times  # without the numbers of rows
+    labels = [each for each in columns if each.kind == "text" and each.texts is not None]
+    if not labels and all(each.values is not None for each in columns):
+        labels = [each for each in reversed(columns) if each.is_whole and each.texts is not None]
+    labels = [each for each in labels if each.texts and all(map(is_label, each.texts.texts))]
+    labels.sort(key=lambda each: each.name.lower() not in LABEL_NAMES)
+    for label in labels:
         pairs = list(permutations([each for each in numbers if each is not label], 2))
-        for one, begins, stops in _of_pairs(pairs, are_durations=False):
-            if _share_apart(begins, stops) >= _APART:
-                yield begins, stops, one.name, label
-        if durations and len(numbers) == 2 and label.values is None:
-            for one, begins, stops in _of_pairs(pairs, are_durations=True):
-                if _share_apart(begins, stops) == 1:
-                    yield begins, stops, one.name, label
+        found = [
+            (begins, stops, one.name, label)
+            for one, begins, stops in _of_pairs(pairs, are_durations=False)
+            if _share_apart(begins, stops) >= _APART
+        ]
+        if not found and durations and len(numbers) == 2 and label.values is None:
+            found = [
+                (begins, stops, one.name, label)
+                for one, begins, stops in _of_pairs(pairs, are_durations=True)
+                if _share_apart(begins, stops) == 1
+            ]
+        yield from sorted(found, key=lambda each: -float((each[1] - each[0]).sum()))
 
 
 def _of_pairs(

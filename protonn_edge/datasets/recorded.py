@@ -60,6 +60,7 @@ from protonn_edge.datasets.waves import CHANNELS, MICROPHONE, read_wave
 from protonn_edge.errors import InputError, counted, lacking
 from protonn_edge.system.files import check_file
 
+_SYNCHRONOUS = 0.02  # maximum relative difference of the ends of files of one take
 _REPEATED = 0.45  # share of rows that repeat the row before if each is logged twice
 _UNNAMED = "unknown"  # the class of samples whose labels are in a file of their own
 _NOISE = "noise"  # the class of noise in messages
@@ -216,7 +217,7 @@ def _of_takes(
         labelled = True
     if not labelled:
         takes_in(folder, options.name, files=options.files)  # refuses names without a class
-        if is_asked:
+        if is_asked and not _at_other_times(table, takes):
             refuse_recurring(folder, takes, recorded=True)
     notes = list(table.notices)
     if options.name is None and len(takes) > 1 and not (labelled and table.sessions):
@@ -230,6 +231,18 @@ def _of_takes(
     table = replace(table, source=str(folder), notices=tuple(dict.fromkeys(notes)))
     table, file_of = replace(table, sessions=None), table.file_of
     return _recording(table, file_of, tested, groups, target=target, files=names)
+
+
+def _at_other_times(table: Table, takes: Sequence[Take]) -> bool:
+    """Whether files of a folder begin or end at other times, as those of sensors do not."""
+    if table.times is None:
+        return False
+    ends: dict[Path, list[tuple[float, float]]] = {}
+    for take in np.unique(table.file_of).tolist():  # type: ignore[arg-type]
+        first, last = table.times.values[table.file_of == take][[0, -1]].tolist()
+        ends.setdefault(takes[take].stem.parent, []).append((first, last))
+    apart = (np.ptp(each, axis=0).max() / np.ptp(each, axis=1).max() for each in ends.values())
+    return any(each > _SYNCHRONOUS for each in apart)
 
 
 def _of_sensor(paths: Sequence[Path], takes: Sequence[Take], options: TableOptions) -> Table:

@@ -424,11 +424,15 @@ def refuse_recurring(folder: Path, takes: Sequence[Take], *, recorded: bool) -> 
     if not words or any(_NUMBER.search(take.stem.name) for take in takes):
         return
     folders = dict.fromkeys(take.stem.parent.name for take in takes)
-    sensors = f", and if files are of sensors of the same take, files='{','.join(words[:2])}'"
+    files = sorted({take.path.name for take in takes})
+    sensors = ",".join(Path(name).stem for name in files[:2])
+    sensors = (
+        f"if files are from sensors of the same take, choose with --read files='{sensors}', and "
+    )
     raise InputError(
-        f"{folder} has files called {listed(words)} in each of its folders ({listed(folders)}); if "
-        "the folders are persons and the files classes, give --read name='{person}/{class}'; if "
-        f"the folders are classes, give --read name='{{class}}/{{person}}'{sensors * recorded}"
+        f"{folder} has the files {listed(files)} in each of its folders ({listed(folders)}); "
+        f"{sensors * recorded}if the folders are persons and the files classes, give --read "
+        "name='{person}/{class}'; if the folders are classes, give --read name='{class}/{take}'"
     )
 
 
