@@ -50,8 +50,8 @@ def about_far_values(dataset: Dataset) -> Iterator[Notice]:
             strays[index] = stray
     if strays:
         text = (
-            "{} has a value of {:g}, but most lie between {:g} and {:g}{}; on the device, most "
-            "become one integer; correct such values, or drop their rows"
+            "{} has a value of {:g}, but most lie between {:g} and {:g}{}; in equal steps, "
+            "most become one integer; correct or drop mistakes, or else train with --clip auto"
         )
         yield warning_about("stray", text, strays, names)
     yield from _about_totals(dataset, np.flatnonzero(least < most))
