@@ -19,7 +19,7 @@ from typing import Any
 
 import click
 
-from protonn_edge.chain.other_files import DATA, other_file
+from protonn_edge.chain.other_files import other_file
 from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.datasets.options import RECORDING_MARK
 from protonn_edge.errors import InputError
@@ -86,8 +86,8 @@ def _has_answers(path: Path) -> bool:
     return any(name.encode() in first for name in PREDICTED.values())
 
 
-def _begins(mark: str) -> Callable[[Path], bool]:
-    return lambda path: _head(path).startswith(mark.encode())
+def _begins(*marks: str) -> Callable[[Path], bool]:
+    return lambda path: _head(path).startswith(tuple(mark.encode() for mark in marks))
 
 
 def _is_table(path: Path) -> bool:
@@ -110,7 +110,9 @@ WINDOWS = FileKind(
 REPORT = FileKind("a report", _is_report)
 RECORDING = FileKind("a recording", _begins(RECORDING_MARK))
 RESULTS = FileKind(
-    "a results file", _begins("index,label,predicted,cycles,mismatch,"), "'hil -o' writes"
+    "a results file",
+    _begins(*(f"index,{right},predicted,cycles,mismatch," for right in ("label", "true"))),
+    "'hil -o' writes",
 )
 CERTIFICATE = FileKind("a certificate", _has_key("claims"))
 TABLE = FileKind("a table", _is_table)
@@ -194,7 +196,7 @@ def _check_kind(given: _Named, all_given: Iterable[_Named]) -> None:
     if wanted is None or not _is_content(path) or wanted.includes(path):
         return
     found = next((kind for kind in _RECOGNIZED if kind.includes(path)), None)
-    if found is None or (wanted is MODEL and other_file(path) not in (None, DATA)):
+    if found is None or (wanted is MODEL and other_file(path) is not None):
         return  # its reader reports what is wrong with it
     what = f"{option} is {path}, which is {found.name}"
     for other, its_path, its_kind in all_given:

@@ -143,7 +143,7 @@ def verify_command(
             "executions": [asdict(agreement) for agreement in agreements],
             "model_sha256": reference.model_sha256,
             "accuracy": share_right(reference.predict(Q), y) if is_labelled(y) else None,
-            **reference.policy.measured(reference.scores(Q), points.values)[1],
+            **reference.policy.measured(reference.scores(Q), points.values, points.groups)[1],
         },
         failure=compared.disagreement(agreements),
     )
