@@ -27,6 +27,7 @@ from protonn_edge.emulator.replayed import Replayed
 from protonn_edge.errors import InputError
 from protonn_edge.families import family_of
 from protonn_edge.projects.folder import Project
+from protonn_edge.system.folders import scratch_folder
 
 _LOOK_EVERY_S = 0.2
 
@@ -148,10 +149,11 @@ def _linked(path: Path | None, device: str) -> Iterator[str]:
         raise InputError(
             f"{path} exists and is not a symbolic link; choose another file with --port"
         )
-    fresh = path.with_name(f".{path.name}.{os.getpid()}")
-    fresh.symlink_to(device)
-    fresh.replace(path)  # replaces a link left by an earlier run
     try:
+        with scratch_folder(path.parent) as scratch:
+            fresh = scratch / path.name
+            fresh.symlink_to(device)
+            fresh.replace(path)  # replaces a link left by an earlier run
         yield str(path)
     finally:
         if path.is_symlink() and path.readlink() == Path(device):

@@ -289,7 +289,9 @@ class Law:
         kept = {*self.before.values()} & {*self.after.values()} - {*visible.values()}
         if kept:
             yield f"{len(kept)} contents are lost"
-        neither = all(self._differing(visible, each) for each in (self.before, self.after))
+        # What a new export lacks is removed once all of its files are there.
+        there = {name: each for name, each in visible.items() if name in self.after}
+        neither = self._differing(visible, self.before) and self._differing(there, self.after)
         if neither and fault not in (KILL, BROKEN) and not self.command.steps:
             yield "some files are new and some old"
 

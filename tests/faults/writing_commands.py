@@ -143,7 +143,7 @@ EDITS = {
     "delete": ("--take", "2", "--delete"),
 }
 UNDO_FOLDER, UNDO_FILE = ("takes", "takes", "--undo"), ("takes", "r.csv", "--undo")
-_PRODUCTS = r"(project/)?\.(pio|build)/.*"
+_LIST = r".*/\.protonn-edge-export"  # it has the old and the new files for a while
 
 COMMANDS = (
     Written("train", trained, ("train", "data.csv", "--classifier", "linear", "-o", "model.npz")),
@@ -161,11 +161,16 @@ COMMANDS = (
     Written("build", models, BUILD),
     Written("build over an older one", after_older(*BUILD), BUILD),
     *(
-        Written(f"export {name}", after_older(*export), export)
+        Written(f"export {name}", after_older(*export), export, varies=_LIST)
         for name, words in EXPORTS.items()
         for export in [("export", "model.npz", *words, "--no-try")]
     ),
-    Written("export into a new folder", models, ("export", "model.npz", "--c", "c", "--no-try")),
+    Written(
+        "export into a new folder",
+        models,
+        ("export", "model.npz", "--c", "c", "--no-try"),
+        varies=_LIST,
+    ),
     Written("windows", takes, ("windows", "takes", "-o", "windows.npz", "--window", "10")),
     *(
         Written(f"takes, {name} in a {where}", prepare, ("takes", path, *words), undoes=undo)
