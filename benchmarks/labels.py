@@ -19,7 +19,7 @@ import click
 import numpy as np
 from on_uno import some_on_board
 from printing import Columns, Record, print_table
-from rows import Row, seeds_option
+from rows import LabelSetRow, seeds_option
 
 from protonn_edge.policy.label_sets.figures import PLACES, precision_at
 from protonn_edge.quantization import quantize
@@ -35,7 +35,7 @@ _TRAINED = {
 
 
 @dataclass(frozen=True)
-class BoardRow(Row):
+class BoardRow(LabelSetRow):
     """A row, and the board that runs it."""
 
     board: str = "uno"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from rows import Row, over_seeds
+from rows import LabelSetRow, over_seeds
 from scipy.sparse import csc_matrix
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
@@ -33,7 +33,7 @@ _HELD_OUT = 0.2
 
 
 @dataclass(frozen=True)
-class RankingPreset(Row):
+class RankingPreset(LabelSetRow):
     """A row, what others reach there, and whether logistic regression is one of them."""
 
     others: str = "-"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -99,6 +100,27 @@ class SplitRow(Row):
         )
 
 
+@dataclass(frozen=True)
+class LabelSetRow(Row):
+    """A row whose file has the numbers of each point's labels, which become a matrix."""
+
+    def dataset(self) -> Dataset | None:
+        """Return the data set, or None where this machine does not have it."""
+        path = DATA / str(self.file)
+        if not path.is_file():
+            return None
+        with np.load(path) as given, tempfile.TemporaryDirectory() as folder:
+            arrays: dict[str, Any] = {}
+            for part in ("train", "test"):
+                starts, numbers = (given[f"Y_{part}_{each}"] for each in ("indptr", "indices"))
+                labels = np.zeros((len(starts) - 1, int(given["n_labels"])), np.uint8)
+                labels[np.repeat(np.arange(len(labels)), np.diff(starts)), numbers] = 1
+                arrays |= {f"X_{part}": given[f"X_{part}"], f"y_{part}": labels}
+            whole = Path(folder) / path.name
+            np.savez(whole, **arrays)
+            return load_dataset(whole)
+
+
 def integer_accuracy(model: Model, dataset: Dataset) -> float:
     """Return the accuracy of a model's integers on the test part, 0..1."""
     integers = quantize(model)
@@ -170,11 +192,11 @@ def table_command(
 
 
 def held_out_in_turn(dataset: Dataset, folds: int) -> Iterator[Dataset]:
-    """Yield the training part with a fold of its people as the test part, for each fold."""
-    X, y, people = dataset.X_train, dataset.y_train, dataset.groups
-    assert people is not None
+    """Yield the training part with each fold of it, of its people if known, as the test part."""
+    X, y, people = np.asarray(dataset.X_train), dataset.y_train, dataset.groups
     fold_of = fold_numbers(y, folds, 0, people)
     for fold in range(fold_of.max() + 1):
         trained, tested = fold_of != fold, fold_of == fold
-        part = replace(dataset, X_train=X[trained], y_train=y[trained], groups=people[trained])
+        groups = None if people is None else people[trained]
+        part = replace(dataset, X_train=X[trained], y_train=y[trained], groups=groups)
         yield replace(part, X_test=X[tested], y_test=y[tested])

@@ -92,17 +92,15 @@ def convert_command(
     with the integer model for other programs.
     """
     other = other_file(given.source)
-    if other is not None and other.reader is None:
-        raise InputError(f"{given.source} is {other.what}; {other.way}")
     if other is not None:
         kind, work = "an estimator", "from_estimator"
     elif given.source.is_dir():
         kind, work = "a folder", "from_folder"
     elif given.source.is_file() and not may_be_model(given.source):
         raise InputError(
-            f"{given.source} is not a model that convert reads; name an estimator of skops, a "
-            "booster that XGBoost saved as JSON or UBJSON, or LightGBM as text, a network in ONNX "
-            "or TensorFlow Lite, or a model of protonn-edge"
+            f"{given.source} is not a model that convert reads; name an estimator of skops (no "
+            "pickle), a booster that XGBoost saved as JSON or UBJSON, or LightGBM as text, a "
+            "network in ONNX or TensorFlow Lite, or a model of protonn-edge"
         )
     elif given.output.suffix == ".onnx":
         kind, work = "a model file that becomes ONNX", "to_file"

@@ -298,8 +298,8 @@ def fit_classifier(
         classifier.callback = classifier.network_callback = on_report
         y = dataset.as_targets(dataset.y_train)
         classifier.fit_accepted(dataset.X_train, y, groups=dataset.groups, evaluate_on=test)
-    for remark in classifier.remarks_:
-        out.say(remark)
+    for remark in (*classifier.remarks_, *filter(None, [classifier.clip_])):
+        out.say(str(remark))
     if was_stopped(classifier.history_):
         stopped.append(classifier.history_[-1].place)
     return " and ".join(stopped) or ("all epochs" if stop.made else "")

@@ -12,7 +12,12 @@ from protonn_edge.boards import load_board
 from protonn_edge.chain.model import Model, why_clamped
 from protonn_edge.chain.policy import about_answers
 from protonn_edge.cli.command import OUTPUT, Output, command, option
-from protonn_edge.cli.devices import EMULATOR, about_newer_models, chosen_emulator
+from protonn_edge.cli.devices import (
+    EMULATOR,
+    about_edited_files,
+    about_newer_models,
+    chosen_emulator,
+)
 from protonn_edge.cli.options import (
     POINTS,
     PROJECT,
@@ -104,6 +109,7 @@ def hil_command(
         board = replace(board, power_watts=watts)
     model = project.model()
     out.notice(about_newer_models(folder))
+    out.notice(about_edited_files(folder, board))
     given = points_for(model, data, table, out, labels="optional")
     points = given.labelled
     if emulate or not ports:

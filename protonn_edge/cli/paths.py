@@ -19,7 +19,7 @@ from typing import Any
 
 import click
 
-from protonn_edge.chain.other_files import DATA, other_file
+from protonn_edge.chain.other_files import other_file
 from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.datasets.options import RECORDING_MARK
 from protonn_edge.errors import InputError
@@ -196,7 +196,7 @@ def _check_kind(given: _Named, all_given: Iterable[_Named]) -> None:
     if wanted is None or not _is_content(path) or wanted.includes(path):
         return
     found = next((kind for kind in _RECOGNIZED if kind.includes(path)), None)
-    if found is None or (wanted is MODEL and other_file(path) not in (None, DATA)):
+    if found is None or (wanted is MODEL and other_file(path) is not None):
         return  # its reader reports what is wrong with it
     what = f"{option} is {path}, which is {found.name}"
     for other, its_path, its_kind in all_given:

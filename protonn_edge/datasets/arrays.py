@@ -9,11 +9,8 @@ or one for each channel or feature); and ``background_noise``, windows to be mix
 the training windows. Other arrays are ignored. If X has more than two axes, all but the first are
 flattened in C order.
 
-Features that are mostly zeros may be compressed rows, ``X_train_indptr``, ``_indices`` and
-``_data``, with ``n_features``. Row i has the columns ``indices[indptr[i]:indptr[i + 1]]``, with the
-values at the same positions in ``data``. Sets of labels are ``Y_train_indptr`` and ``_indices``
-with ``n_labels``, or a ``y_train`` that is a matrix of zeros and ones. All become tables of
-float32, after checks, because an untrusted file may contain any numbers there.
+Sets of labels are a ``y_train`` that is a matrix of zeros and ones. All become tables of float32,
+after checks, because an untrusted file may contain any numbers there.
 """
 
 from __future__ import annotations
@@ -29,13 +26,11 @@ from numpy.typing import NDArray
 from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.datasets.cells import loses_differences
 from protonn_edge.datasets.dataset import (
-    INDEX_LIMIT,
     LABEL_LIMIT,
     TABLE_LIMIT_BYTES,
     Float32,
     Table,
     check_class_names,
-    check_table_size,
 )
 from protonn_edge.datasets.instruments import ARRAYS as INSTRUMENT_ARRAYS
 from protonn_edge.datasets.instruments import Instrument, from_arrays
@@ -125,7 +120,7 @@ def _checked_classes(train: Table, test: Table | None, classes: tuple[str, ...])
         count = train.labels.shape[1]
         names = classes or tuple(map(str, range(count)))
         named = "the number of names in 'class_names' is"
-        for wanted, what in ((len(names), named), (count, "the training part has")):
+        for wanted, what in ((count, "the training part has"), (len(names), named)):
             if tested.labels.shape[1] != wanted:
                 raise InputError(
                     f"{tested.source} has {tested.labels.shape[1]:,} columns of labels, but {what} "
@@ -219,8 +214,7 @@ def _spelled(archive: ArrayArchive, name: str) -> str:
 
 def _has(archive: ArrayArchive, name: str) -> bool:
     """Return whether there are these points, such as X_train, or labels, such as y_train."""
-    compressed = name.replace("y", "Y")
-    return _spelled(archive, name) in archive.names or _is_compressed(archive, compressed)
+    return _spelled(archive, name) in archive.names
 
 
 # --- numbers and names ----------------------------------------------------------------------------
@@ -233,10 +227,6 @@ def _number(archive: ArrayArchive, name: str, kind: type, most: float, wanted: s
     if value.shape != () or value.dtype.kind not in kinds or not 0 < float(value) <= most:
         raise archive.refusal(name, f"must be {wanted}")
     return kind(value)
-
-
-def _count(archive: ArrayArchive, name: str, limit: int) -> Any:
-    return _number(archive, name, int, limit, f"one whole number from 1 to {limit:,}; correct it")
 
 
 def _names(archive: ArrayArchive, name: str) -> tuple[str, ...]:
@@ -298,8 +288,6 @@ def _labels(
 
 def _points(archive: ArrayArchive, name: str) -> tuple[Float32, tuple[int, ...]]:
     """Return the points, one per row, and the shape that a point has in the file."""
-    if _is_compressed(archive, name):
-        return _compressed_points(archive, name, _count(archive, "n_features", INDEX_LIMIT)), ()
     raw = archive.read(name)
     if raw.ndim < 2 or raw.dtype.kind not in "buif" or 0 in raw.shape[1:]:
         raise archive.refusal(
@@ -339,14 +327,6 @@ def _not_finite(archive: ArrayArchive, name: str, row: int, column: int) -> Inpu
 
 def _label_sets(archive: ArrayArchive, name: str) -> Any:
     """Return sets of labels, (n, L), or labels unchanged if they are no matrix."""
-    compressed = name.replace("y", "Y")
-    if _is_compressed(archive, compressed):
-        n_labels = _count(archive, "n_labels", LABEL_LIMIT)
-        indptr, indices = _places(archive, compressed, n_labels)
-        check_table_size(str(archive.path), len(indptr) - 1, n_labels)
-        sets = np.zeros((len(indptr) - 1, n_labels), np.float32)
-        sets[_rows(indptr), indices] = 1.0  # a repeated label counts once
-        return sets
     y = archive.read(name)
     if y.ndim == 2 and y.shape[1] == 1:
         y = y.ravel()
@@ -359,71 +339,6 @@ def _label_sets(archive: ArrayArchive, name: str) -> Any:
             f"only zeros and ones and have at most {LABEL_LIMIT:,} columns; correct the array",
         )
     return y.astype(np.float32)
-
-
-def _is_compressed(archive: ArrayArchive, name: str) -> bool:
-    return f"{name}_indptr" in archive.names or f"{name}_indices" in archive.names
-
-
-def _compressed_points(archive: ArrayArchive, name: str, n_columns: int) -> Float32:
-    """Return features (n, n_columns), float32 and finite."""
-    indptr, indices = _places(archive, name, n_columns)
-    data = _required(archive, f"{name}_data")
-    if data.shape != indices.shape or data.dtype.kind not in "buif":
-        raise archive.refusal(
-            f"{name}_data",
-            f"has the shape {data.shape} and the type {data.dtype.name}, but '{name}_indices' has "
-            f"{len(indices):,} elements; give one number for each element",
-        )
-    with np.errstate(over="ignore"):
-        values = data.astype(np.float32)
-    if not np.isfinite(values).all():
-        place = int(np.argmin(np.isfinite(values)))
-        row = int(np.searchsorted(indptr, place, side="right")) - 1
-        raise _not_finite(archive, f"{name}_data", row, int(indices[place]))
-    rows = _rows(indptr)
-    if len(np.unique(rows * n_columns + indices)) < len(indices):
-        raise archive.refusal(
-            f"{name}_indices", "lists a feature of a point twice; list each feature once"
-        )
-    check_table_size(str(archive.path), len(indptr) - 1, n_columns)
-    X = np.zeros((len(indptr) - 1, n_columns), np.float32)
-    X[rows, indices] = values
-    return X
-
-
-def _rows(indptr: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the row of each element, by the starts of the rows (n + 1,)."""
-    return np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
-
-
-def _places(
-    archive: ArrayArchive, name: str, n_columns: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return checked row starts (n + 1,) and columns, as copies."""
-    indptr, indices = (_required(archive, f"{name}_{part}") for part in ("indptr", "indices"))
-    for part, array in (("indptr", indptr), ("indices", indices)):
-        if array.ndim != 1 or array.dtype.kind not in "iu":
-            raise archive.refusal(
-                f"{name}_{part}",
-                f"has the shape {array.shape} and the type {array.dtype.name}; give a vector of "
-                "whole numbers",
-            )
-    rising = len(indptr) > 0 and int(indptr[0]) == 0 and bool((indptr[1:] >= indptr[:-1]).all())
-    if not rising or int(indptr[-1]) != len(indices):
-        raise archive.refusal(
-            f"{name}_indptr",
-            f"must increase from 0 to {len(indices):,}, the number of elements of "
-            f"'{name}_indices'; save the file again",
-        )
-    if len(indices) and (int(indices.min()) < 0 or int(indices.max()) >= n_columns):
-        wrong = int(indices.min()) if int(indices.min()) < 0 else int(indices.max())
-        raise archive.refusal(
-            f"{name}_indices",
-            f"contains the column {wrong:,}, but columns are numbered 0 to {n_columns - 1:,}; "
-            "correct this index, or the number of columns",
-        )
-    return indptr.astype(np.int64), indices.astype(np.int64)
 
 
 def _required(archive: ArrayArchive, name: str) -> NDArray[Any]:

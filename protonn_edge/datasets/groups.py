@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.datasets.archive import ArrayArchive
+from protonn_edge.datasets.behaviour import is_copy
 from protonn_edge.datasets.dataset import Dataset, Table
 from protonn_edge.datasets.division import Division
 from protonn_edge.datasets.named import find_column
@@ -26,7 +27,7 @@ from protonn_edge.system.files import check_file
 _GROUPS_LIMIT_BYTES = 64 << 20
 _ARCHIVE_LIMIT_BYTES = 8 << 30
 _OWN_GROUPS = "groups"  # the array of an .npz file
-_PERSONS = "persons"  # of vectors, which a file beside them names
+_OF_LABELS = ("y_train", "y")  # arrays
 _LEAST_SAMPLES = 8  # of a window; rows of tables with few columns may agree by chance,
 _LEAST_COLUMNS = 16
 _PAIRS = 64  # of windows, which are looked at to find strides
@@ -51,6 +52,13 @@ def with_groups(dataset: Dataset, name: str, data: Path) -> Dataset:
         else group_names(name, data, columns=_free_columns(dataset, name, data))
     )
     numbers = group_numbers(names, dataset.X_train.shape[0])
+    y = dataset.y_train
+    of_classes = dataset.predicts == "class" and y.ndim == 1
+    if name in _OF_LABELS or (of_classes and numbers.any() and is_copy(numbers, y)):
+        raise InputError(
+            f"--groups is {quoted(name)}, but these groups are the labels, of which none can be "
+            "held out; name what has each point's person or day"
+        )
     if not numbers.any():
         raise InputError(
             f"all points have the same group in {name!r}; choose other groups, or leave --groups "
@@ -125,16 +133,15 @@ def _column(path: Path, options: TableOptions, name: str) -> NDArray[np.str_]:
 def with_own_groups(dataset: Dataset, path: Path) -> tuple[Dataset, str]:
     """Return a data set with the groups of its file, and their name; unchanged if it has none.
 
-    Groups are an array called ``groups``, a column of sessions or persons, or the persons in a file
-    beside vectors. If most windows overlap the next one, each run of such windows is a group,
-    without a name.
+    Groups are an array called ``groups``, or a column of sessions or persons. If most windows
+    overlap the next one, each run of such windows is a group, without a name.
     """
     layout, named = dataset.layout, ""
     if path.suffix == ".npz" and path.is_file():
         with ArrayArchive(path, limit_bytes=_ARCHIVE_LIMIT_BYTES) as archive:
             named = _OWN_GROUPS if _OWN_GROUPS in archive.names else ""
-    elif dataset.sessions is not None:
-        named = _PERSONS if layout is None else layout.session
+    elif layout is not None and dataset.sessions is not None:
+        named = layout.session
     if named:
         names = group_names(named, path) if path.suffix == ".npz" else None
         if names is None:
@@ -182,7 +189,7 @@ def groups_of_division(
     """Return the groups (n,) by which training divided a file that is read again, None without."""
     if not division.groups:
         return overlapping_runs(table)
-    own = _PERSONS if table.layout is None else table.layout.session
+    own = None if table.layout is None else table.layout.session
     if table.sessions is not None and division.groups == own:
         return group_numbers([name.strip() for name in table.sessions], len(table.labels))
     beside = path.parent / division.groups

@@ -24,6 +24,7 @@ from typing import Any, Literal
 import numpy as np
 
 from protonn_edge.datasets.arrays import has_labels, read_npz, read_npz_points
+from protonn_edge.datasets.checks import remarks
 from protonn_edge.datasets.dataset import (
     Dataset,
     Float32,
@@ -36,7 +37,7 @@ from protonn_edge.datasets.dataset import (
     several_labels,
 )
 from protonn_edge.datasets.division import digest_of
-from protonn_edge.datasets.formats import read_tables, refuse_options
+from protonn_edge.datasets.formats import is_text_table, read_tables, refuse_options
 from protonn_edge.datasets.groups import groups_of_division
 from protonn_edge.datasets.label_sets import (
     LabelSetTable,
@@ -63,12 +64,12 @@ from protonn_edge.datasets.naming import (
 )
 from protonn_edge.datasets.options import (
     READ_NAMES,
+    SHOWN,
     TableOptions,
     with_keywords,
 )
 from protonn_edge.datasets.recordings import is_same_rate
 from protonn_edge.datasets.roles import Expected
-from protonn_edge.datasets.summary import remarks
 from protonn_edge.datasets.tables import opened_table
 from protonn_edge.datasets.values import (
     Values,
@@ -84,6 +85,7 @@ Labels = Literal["needed", "optional", "ignorable"]
 """Whether points need labels; they may also be classes that a model does not know, or missing."""
 
 _UNLABELLED = "(no label)"
+_NORMAL = "normal"  # the class of all rows, if one is enough, and no column has labels
 _FLAGS = re.compile(f"--read ({'|'.join(READ_NAMES)})(?![a-z-])")
 
 
@@ -144,6 +146,8 @@ def _dataset(
     least_classes: Literal[1, 2],
     target: Literal["class", "value"] | None,
 ) -> Dataset:
+    if least_classes == 1 and (options is None or options.missing != SHOWN):
+        options = replace(options or TableOptions(), normal=_NORMAL)
     train, test, names = read_parts(path, options)
     if isinstance(train, LabelSetTable) or isinstance(test, LabelSetTable):
         tested = None if test is None else as_label_sets(test)
@@ -217,12 +221,15 @@ def _read_points(
     path: Path, expected: Expected, given: TableOptions, labels: Labels, *, one_part: bool
 ) -> ModelPoints:
     options = with_label(path, given, expected)
+    division = expected.division
+    if len(expected.classes) == 1 and division and digest_of(path) == division.sha256:
+        options = replace(options or TableOptions(), normal=expected.classes[0])
     labelled = labels == "needed" or _has_labels(path, options, expected)
     expected = replace(expected, labelled=labelled)
     if _is_archive(path) and not labelled:
         refuse_options(path, options)
         return _points_of(read_npz_points(path), expected, labels)
-    if labels == "ignorable" and is_table(path):
+    if labels != "needed" and is_text_table(path):
         options = replace(options or TableOptions(), background=_UNLABELLED)
     train, test, classes = read_parts(path, options, expected)
     if one_part and test is not None and test.X.shape[0]:
@@ -368,8 +375,9 @@ def _known(
         return y, known_sets(table, names, expected.classes), ()
     of_values = expected.predicts == "value"
     alone = len(expected.classes) == 1 and not of_values
-    known = np.array([label != _UNLABELLED for label in table.labels])
-    given = replace(table, labels=[label for label in table.labels if label != _UNLABELLED])
+    absent = () if labels == "needed" else ("", _UNLABELLED)
+    known = np.array([label not in absent for label in table.labels])
+    given = replace(table, labels=[label for label in table.labels if label not in absent])
     others = set(given.labels).difference(expected.classes)
     if of_values:
         others = not_numbers(given)

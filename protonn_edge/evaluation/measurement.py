@@ -16,7 +16,7 @@ from protonn_edge.boards import Board
 from protonn_edge.chain.head import remedies_of
 from protonn_edge.codegen import DevicePlan
 from protonn_edge.device.instruments import BenchInstrument, BenchReading
-from protonn_edge.errors import CheckFailed, DeviceError, InvalidValue, counted
+from protonn_edge.errors import CheckFailed, DeviceError, InputError, InvalidValue, counted
 from protonn_edge.evaluation.accuracy import Quality, answer_matrix
 from protonn_edge.evaluation.right_answers import RightAnswers, check_rows
 from protonn_edge.extensions import brought
@@ -93,7 +93,7 @@ class Measurement(FactsRepr):
         """Return the figures of the run."""
         summary, usage = self.summary, self.usage
         facts = {
-            "accuracy": f"{100 * summary.accuracy:.2f} % of {counted(summary.n, 'point')}"
+            "accuracy": f"{100 * summary.accuracy:.2f} % of {counted(summary.labelled, 'point')}"
             if summary.labelled
             else f"unknown: {counted(summary.n, 'point')} without labels",
             "mismatches": f"{summary.mismatches:,}",
@@ -110,11 +110,27 @@ class Measurement(FactsRepr):
     @property
     def accuracy(self) -> float:
         """Share of the points that were classified correctly, 0 to 1; `InputError` if unknown."""
+        if self.errors:
+            raise InputError(
+                "the model predicts a number, which has no accuracy; use mean_absolute_error"
+            )
         if not self.summary.labelled:
             raise InvalidValue(
                 "the points", "no labels, so their accuracy is unknown", "give labels"
             )
         return self.summary.accuracy
+
+    @property
+    def errors(self) -> dict[str, Any]:
+        """The figures of predicted numbers, as `hil --json` prints them; empty for classes."""
+        return dict(self.judged[1].get("errors", {}))
+
+    @property
+    def mean_absolute_error(self) -> float:
+        """Of predicted numbers, in the label's unit; raises `InputError` if there are none."""
+        if not self.errors:
+            raise InputError("no numbers were predicted and known; use accuracy, or give labels")
+        return float(self.errors["mae"])
 
     @property
     def cycles(self) -> device.Spread:

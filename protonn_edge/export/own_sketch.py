@@ -119,5 +119,6 @@ def _raw(model: IntegerChain) -> str:
     if not sent:
         return "its value in the unit of the training data, as a whole number"
     if len({each.factor for each in sent}) == 1:
-        return f"its value in the unit of the training data, times {sent[0].factor}, rounded"
+        times = f"times {sent[0].factor}, limited with PNN_LIMIT, and rounded"
+        return f"its value in the unit of the training data, {times}"
     return "its value in the unit that the library's README lists, as a whole number"

@@ -24,6 +24,7 @@ from protonn_edge.codegen.context import (
     c_comment,
     class_names,
     input_names,
+    model_id,
     safe_sendings,
 )
 from protonn_edge.codegen.words import WordPlan
@@ -263,6 +264,7 @@ def _context(kind: Kind, library: Library, board: Board) -> dict[str, Any]:
         "tool_version": __version__,
         "library": library,
         "model": model,
+        "model_id": model_id(model),
         "kind_title": kind_title(model.head.kind),
         "parts": library.parts,
         "kind": kind,
@@ -386,13 +388,14 @@ def _send(sent: tuple[Sending, ...]) -> str:
 
 def _send_lines(sent: tuple[Sending, ...], prefix: str) -> tuple[str, ...]:
     """Return each feature's factor, for a sketch's comment, unless that is long."""
+    limited = f"limited with {prefix.upper()}_LIMIT, and rounded"
     if len(sent) > _SKETCH_LINES:
         return (f"the units of all features are in {prefix}_model.h; {_STANDS_FOR}",)
     if len({each.unit for each in sent}) == 1:
-        return (f"the value times {sent[0].factor}, rounded; {_STANDS_FOR}",)
+        return (f"the value times {sent[0].factor}, {limited}; {_STANDS_FOR}",)
     factors = (
         f"{_which(each)}: {each.unit}, "
-        f"{'' if each.factor == '1' else f'the value times {each.factor}, '}rounded"
+        f"{'' if each.factor == '1' else f'the value times {each.factor}, '}{limited}"
         for each in sent
     )
     return (*factors, _STANDS_FOR)

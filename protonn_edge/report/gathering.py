@@ -124,7 +124,7 @@ def _check_labels(
                 "the results have no labels, but a report shows the accuracy",
                 "run 'hil' on labelled points",
             )
-    elif points is None or points.values is None:
+    elif points is None or points.values is None or np.isnan(points.values).all():
         raise InvalidValue(
             path,
             "no right answers, but a report compares the predictions with them",

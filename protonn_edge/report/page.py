@@ -238,7 +238,8 @@ def _quality_headline(one: Evidence) -> tuple[str, str, str, str]:
     if one.measured[0]:
         (name, number), (other, its_number), *_ = one.measured[0]
         return name, number, "", f"{other}: {its_number}"
-    low, high = wilson_interval(sum(r.predicted == r.label for r in one.results), one.summary.n)
+    right = sum(r.predicted == r.label for r in one.results)
+    low, high = wilson_interval(right, one.summary.labelled)
     interval = f"{100 * low:.1f} to {100 * high:.1f} at 95 % confidence"
     return "accuracy", f"{100 * one.summary.accuracy:.2f}", "%", interval
 
@@ -295,7 +296,8 @@ def _figures(one: Evidence) -> dict[str, str]:
 def _quality_figures(one: Evidence) -> dict[str, str]:
     if one.measured[0]:
         return dict(one.measured[0])
-    low, high = wilson_interval(sum(r.predicted == r.label for r in one.results), one.summary.n)
+    right = sum(r.predicted == r.label for r in one.results)
+    low, high = wilson_interval(right, one.summary.labelled)
     return {
         "accuracy": f"{100 * one.summary.accuracy:.2f} %",
         "95 % confidence": f"{100 * low:.1f} to {100 * high:.1f} %",

@@ -31,7 +31,6 @@ from protonn_edge.quantization import quantize
 from protonn_edge.system.checks import check
 from protonn_edge.teaching.examples import CRC_BYTES, Store, Taught, Teaching
 from protonn_edge.training import given_points
-from protonn_edge.training.mapped_rows import in_memory
 
 EMPTY = 0xFF  # an erased byte
 
@@ -99,9 +98,7 @@ def taught_board(classifier: Any, X: ArrayLike, y: ArrayLike) -> TaughtBoard:
     targets = given_points.class_indices(labels, classifier.classes_, "y")
     before: TaughtBoard | None = classifier.on_device_
     model = quantize(classifier.model_) if before is None else before.model
-    return TaughtBoard(
-        after_teaching(model, model.quantize(in_memory(points, "teaching")), targets)
-    )
+    return TaughtBoard(after_teaching(model, model.quantize(points), targets))
 
 
 def store_of(model: IntegerChain) -> Store:

@@ -27,7 +27,6 @@ from numpy.typing import NDArray
 from protonn_edge.chain.shapes import Shape
 from protonn_edge.errors import InvalidValue
 from protonn_edge.system.checks import check
-from protonn_edge.training.mapped_rows import in_memory
 from protonn_edge.training.points import Float32, Indices, Points, Transform
 
 # On MNIST (600 prototypes, validation points) smaller movements without distortion are as good as
@@ -53,14 +52,14 @@ class ImageAugmentation(Transform):
     def fit(self, points: Points) -> Self:
         """Find the pixels that never change."""
         check_image_shape(self._shape, points.X.shape[1])
-        images = in_memory(points.X, "augment")
+        images = points.X
         self._constant = np.flatnonzero(images.min(axis=0) == images.max(axis=0))
         self._values = images[0, self._constant]
         return self
 
     def apply(self, points: Points, generator: np.random.Generator) -> Points:
         """Move the images of a step, in place."""
-        images = points.array
+        images = points.X
         move(images, self._shape, generator, self._share)
         # A constant pixel has no weight and no range; it must stay constant here.
         images[:, self._constant] = self._values

@@ -19,7 +19,6 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.errors import InputError
-from protonn_edge.training.mapped_rows import MappedRows, Rows, are_mapped
 from protonn_edge.training.points import Float32, Indices, Points, check_finite
 
 _WEIGHT_RATIO = 1e30  # of float32 weights
@@ -30,10 +29,7 @@ _TAKEN: dict[str, Any] = {"dtype": np.float32, "ensure_all_finite": False}
 def digest_of(points: Points) -> str:
     """Return the SHA-256 of all data that training depends on."""
     digest = hashlib.sha256()
-    X = points.X
-    chunks = X.chunks() if isinstance(X, MappedRows) else [(None, X)]
-    for _, rows in chunks:
-        _digest_matrix(digest, rows, "<f4")
+    _digest_matrix(digest, points.X, "<f4")
     _digest_matrix(digest, points.y, points.labels.digested)
     if points.weight is not None:
         _digest_matrix(digest, points.weight, "<f8")
@@ -60,25 +56,17 @@ def given_points(
 
 def labelled_points(
     estimator: BaseEstimator, X: ArrayLike, y: ArrayLike | None, *, reset: bool = True
-) -> tuple[Rows, NDArray[Any]]:
+) -> tuple[Float32, NDArray[Any]]:
     """Return points and labels, checked."""
-    if are_mapped(X):
-        validate_data(estimator, X, reset=reset, skip_check_array=True)
-        labels = column_or_1d(y)
-        check_consistent_length(X, labels)
-        points: Any = MappedRows(X)
-        for place, rows in points.chunks():
-            check_finite(rows, first_row=place.start)
-    else:
-        points, labels = validate_data(estimator, X, y, reset=reset, **_TAKEN)
-        check_finite(points)
+    points, labels = validate_data(estimator, X, y, reset=reset, **_TAKEN)
+    check_finite(points)
     with labels_are_classes():
         check_classification_targets(labels)
     return points, labels
 
 
 def point_weights(
-    points: Rows,
+    points: Float32,
     labels: NDArray[Any],
     sample_weight: ArrayLike | None,
     class_weight: ClassWeight,

@@ -15,7 +15,6 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.training.mapped_rows import in_memory
 from protonn_edge.training.points import Float32, Points, Transform
 
 _OWN_WAY = np.float32(0.2)  # deviation of a class's mean in unrecorded groups
@@ -35,7 +34,7 @@ class GroupShift(Transform):
 
     def fit(self, points: Points) -> Self:
         """Measure the weighted means of each class in each group."""
-        X, y, groups = in_memory(points.X, "group_shift"), points.y, points.group
+        X, y, groups = points.X, points.y, points.group
         assert groups is not None
         # A part is a class in a group; the parts of a class are consecutive.
         n_groups = int(groups.max()) + 1

@@ -21,7 +21,6 @@ from protonn_edge.chain.integer_stage import MOST_CLASSES
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.errors import InputError
 from protonn_edge.system.lazy import later
-from protonn_edge.training.mapped_rows import MappedRows, Rows, column_range, in_memory
 
 Float32 = NDArray[np.float32]
 Indices = NDArray[np.int64]
@@ -32,7 +31,6 @@ has one, which may also be shares of classes, or normalized numbers."""
 _classes = later("protonn_edge.training.labels", "ClassLabels")
 
 _EVALUATED_POINTS = 10_000
-_SAMPLED_POINTS = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,13 +44,13 @@ class InputSpace:
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """Points to learn from, in memory or in a mapped file; or those of one step, which are copies.
+    """Points to learn from; or those of one step, which are copies.
 
     Points given by a user are raw. A learner gets normalized points with their `space`, and the
     `raw` points that they came from.
     """
 
-    X: Rows  # (n, D)
+    X: Float32  # (n, D)
     y: Targets
     weight: NDArray[Any] | None = None  # (n,): weight of each point; None is 1 for all
     group: Indices | None = None  # (n,): the person, day or sensor that each point comes from
@@ -60,10 +58,10 @@ class Points:
     Y: Float32 = None  # type: ignore[assignment]  # (n, L): 1 at the class or labels, else 0
     rows: Indices | None = None  # (n,): of a step, which of all points it has
     space: InputSpace | None = None
-    raw: Rows | None = None  # (n, features)
+    raw: Float32 | None = None  # (n, features)
     # what moves the points of each step, and the points with which that begins, if not these
     moved_by: tuple[Transform, ...] = ()
-    unmoved: Rows | None = None
+    unmoved: Float32 | None = None
     n_rows: int = 0  # points before equal ones were merged; 0 for as many as these
     test: Points | None = None  # normalized points that are used only in reports
     labels: Any = None  # their `ClassLabels`; by default, classes or, of a matrix, sets of labels
@@ -84,11 +82,6 @@ class Points:
         return int(self.X.shape[0])
 
     @property
-    def array(self) -> Float32:
-        """The points (n, D), which have to be in memory, as those of a step are."""
-        return in_memory(self.X, "this training")
-
-    @property
     def for_device(self) -> bool:
         """Whether what is learned can be converted to integers, which training then considers."""
         space = self.space
@@ -107,22 +100,15 @@ class Points:
         return replace(self, X=X, y=y, Y=Y, weight=weight, group=group)
 
     def others(
-        self, X: Rows, y: Targets, weight: NDArray[Any] | None, group: Indices | None
+        self, X: Float32, y: Targets, weight: NDArray[Any] | None, group: Indices | None
     ) -> Points:
         """Return other points whose labels are of the same kind."""
         return Points(X, y, weight, group, self.n_classes, labels=self.labels)
 
-    def sample(self, generator: np.random.Generator) -> Self:
-        """Return all points if they are in memory, else some of a mapped file."""
-        if not isinstance(self.X, MappedRows):
-            return self
-        return self.part(sample_with_all_classes(self.y, _SAMPLED_POINTS, generator))
-
     @cached_property
     def changing(self) -> NDArray[np.bool_]:
         """Which of the features vary, shape (D,)."""
-        lower, upper = column_range(self.X)
-        varies: NDArray[np.bool_] = lower != upper
+        varies: NDArray[np.bool_] = self.X.min(axis=0) != self.X.max(axis=0)
         return varies
 
     @cached_property
@@ -152,9 +138,8 @@ class Points:
         return step
 
     def through(self, change: Callable[[Any], Any]) -> Self:
-        """Return the same points with a change applied, in a mapped file when they are read."""
-        X = self.X.through(change) if isinstance(self.X, MappedRows) else change(self.X)
-        return replace(self, X=X)
+        """Return the same points with a change applied."""
+        return replace(self, X=change(self.X))
 
 
 def _one_hot(y: Targets, n_classes: int) -> Float32:
@@ -188,7 +173,7 @@ def fitted(transforms: Sequence[Transform], points: Points, seed: int) -> Points
     From the first one that moves points on, all are applied to each step of the points, too.
     """
     first: int | None = None
-    unmoved: Rows | None = None
+    unmoved: Float32 | None = None
     for place, each in enumerate(transforms):
         each.fit(points)
         if not each.moves:
@@ -231,15 +216,14 @@ def distinct_points(points: Points) -> Points:
     return points.others(X[first], y[first], weight, group)
 
 
-def check_finite(X: Float32, what: str = "X", first_row: int = 0) -> None:
-    """Refuse points X (n, D) with a NaN or an infinite value; `first_row` is the number of X[0]."""
+def check_finite(X: Float32, what: str = "X") -> None:
+    """Refuse points X (n, D) with a NaN or an infinite value."""
     if np.isfinite(np.sum(X, dtype=np.float64)) or np.isfinite(X).all():  # the sum may overflow
         return
     row, feature = (int(index) for index in np.argwhere(~np.isfinite(X))[0])
     value = "NaN" if np.isnan(X[row, feature]) else "a value that is infinite or too large"
     raise InputError(
-        f"row {first_row + row:,} of {what} has {value} in feature {feature:,}; fix or drop the "
-        "point"
+        f"row {row:,} of {what} has {value} in feature {feature:,}; fix or drop the point"
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -13,9 +13,9 @@ from protonn_edge.chain.model import Model, with_units_of
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import measure_activity, quantize
 from protonn_edge.system.checks import check
+from protonn_edge.training.answers import with_new_names
 from protonn_edge.training.augmentation import ImageAugmentation
 from protonn_edge.training.given_points import digest_of
-from protonn_edge.training.mapped_rows import MappedRows
 from protonn_edge.training.parameters import SharedParameters
 from protonn_edge.training.points import (
     Float32,
@@ -26,13 +26,13 @@ from protonn_edge.training.points import (
     distinct_points,
     fitted,
 )
+from protonn_edge.training.progress import Learned
 from protonn_edge.training.transforms import (
     Clip,
     Copies,
     FeatureStages,
     Normalize,
     Strangers,
-    sample_of,
 )
 
 _CALIBRATION_POINTS = 10_000
@@ -55,16 +55,6 @@ def check_sizes(sizes: tuple[int, int], n_features: int, n_classes: int) -> None
         )
 
 
-def _distinct(given: Points) -> Points:
-    """Return the distinct points; those of a mapped file as they are, with weights of mean 1."""
-    if not isinstance(given.X, MappedRows):
-        return distinct_points(given)
-    weight = given.weight
-    return replace(
-        given, weight=None if weight is None else (weight / weight.mean()).astype(np.float32)
-    )
-
-
 @dataclass(frozen=True, eq=False)
 class PreparedPoints:
     """Points for a learner, and the parts of a model that they determine."""
@@ -82,7 +72,7 @@ class PreparedPoints:
         cls, settings: SharedParameters, given: Points, *, seed: int, test: Points | None = None
     ) -> Self:
         """Return the points of a training, as `settings` ask."""
-        points = _distinct(given)
+        points = distinct_points(given)
         n_given, start = len(points), settings.initial_model
         adding: list[Transform] = [Copies(settings)] if settings.copies else []
         points = fitted(adding, points, seed)
@@ -93,7 +83,7 @@ class PreparedPoints:
         share = float(settings.strangers)
         raw = fitted([Strangers(share, settings.image_shape)] if share else [], points, seed)
         stages, clip = FeatureStages(settings, seed), Clip(settings)
-        normalize = Normalize(settings, stages, seed)
+        normalize = Normalize(settings, stages)
         making: tuple[Transform, ...] = (stages, clip, normalize)
         in_groups = settings.moves_of_groups() if points.group is not None else ()
         before, after = _augmentation(settings)
@@ -109,16 +99,16 @@ class PreparedPoints:
         return cls(made, making, n_given, n_known, clip.ends is not None, seed, digest)
 
     @property
-    def some(self) -> Float32:
-        """The given raw points, or a sample of a mapped file."""
-        raw = replace(self.points, X=self.raw)
-        return sample_of(raw, self.seed)[: self.n_given]
-
-    @property
     def raw(self) -> Any:
         """All raw points (n, features)."""
         assert self.points.raw is not None
         return self.points.raw
+
+    @property
+    def given(self) -> Points:
+        """The distinct raw points, without copies and strangers."""
+        first = self.points.part(slice(self.n_given))
+        return first.others(self.raw[: self.n_given], first.y, first.weight, first.group)
 
     @property
     def calibration(self) -> tuple[Float32, Targets]:
@@ -139,9 +129,20 @@ class PreparedPoints:
             "policy": self.points.labels.policy,
         }
 
+    def model_of(
+        self, learned: Learned, classes: Iterable[str], feature_names: Iterable[str] = ()
+    ) -> Model:
+        """Return the model of what was learned from the points."""
+        head, parts = learned.head, self.parts
+        if learned.inputs is not None:
+            parts["inputs"] = learned.inputs
+        names = tuple(classes)
+        names = with_new_names(names, head.n_classes - len(names))
+        return Model(head=head, classes=names, feature_names=tuple(feature_names), **parts)
+
     def measured(self, model: Model) -> Model:
         """Return a trained model with its activity, and what its policy measures on the points."""
-        model = with_units_of(model, self.some)
+        model = with_units_of(model, self.raw[: self.n_given])
         model = self.points.labels.measured(model, self.points, self.seed)
         return replace(model, activity=self._activity(model))
 

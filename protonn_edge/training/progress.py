@@ -14,7 +14,6 @@ from scipy.special import logsumexp
 
 from protonn_edge.chain.head import Head
 from protonn_edge.chain.statistics import InputStatistics
-from protonn_edge.training.mapped_rows import in_memory
 from protonn_edge.training.objective import Matrix, Parameters, rbf_values
 from protonn_edge.training.points import Points
 
@@ -180,7 +179,7 @@ def logistic_report(
     head: Head, data: Points, weights: NDArray[Any] | None, penalty: float = 0.0
 ) -> EpochReport:
     """Return the only report of a training without epochs: the mean logistic loss and a penalty."""
-    scores = head.scores(in_memory(data.X, "a linear classifier"))
+    scores = head.scores(data.X)
     losses = logsumexp(scores, axis=1) - scores[np.arange(len(data)), data.y]
     loss = float(np.average(losses, weights=weights)) + penalty
     return EpochReport(1, 1, loss, *qualities(head.scores, data))
@@ -209,7 +208,7 @@ def accuracies(
     accuracy = data.labels.quality(_scores(rbf, parameters, cutoff), y[::step])
     if data.test is None:
         return accuracy, None
-    X, y = data.test.array, data.test.y
+    X, y = data.test.X, data.test.y
     return accuracy, data.labels.quality(_scores(_rbf(parameters, X), parameters, cutoff), y)
 
 

@@ -13,7 +13,6 @@ from protonn_edge.datasets.dataset import Dataset
 from protonn_edge.datasets.splits import holdout
 from protonn_edge.errors import InputError
 from protonn_edge.training.labels import ClassLabels
-from protonn_edge.training.mapped_rows import Rows
 from protonn_edge.training.objective import Parameters
 from protonn_edge.training.points import Float32, Targets
 from protonn_edge.training.progress import Trained
@@ -59,7 +58,9 @@ class Target:
 
     # --- preparation ---
 
-    def with_reach(self, points: Rows, weights: Float32 | None) -> tuple[Rows, Float32 | None]:
+    def with_reach(
+        self, points: Float32, weights: Float32 | None
+    ) -> tuple[Float32, Float32 | None]:
         """Return points (n, D) that cover the values to distinguish, with their weights."""
         return points, weights
 
@@ -93,7 +94,7 @@ class Target:
         """Return initial values for points X (n, D), with Z of another kind than shares."""
         return start
 
-    def as_it_starts(self, start: Parameters, X: Rows) -> Trained | None:  # noqa: ARG002
+    def as_it_starts(self, start: Parameters, X: Float32) -> Trained | None:  # noqa: ARG002
         """Return the initial values as trained; None if they are to be optimized."""
         return None
 

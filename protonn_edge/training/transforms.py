@@ -13,7 +13,6 @@ from protonn_edge.errors import InputError
 from protonn_edge.training import normalization
 from protonn_edge.training.augmentation import check_image_shape, make_exposure_points, move
 from protonn_edge.training.features import FeatureData
-from protonn_edge.training.mapped_rows import MappedRows, Rows, in_memory
 from protonn_edge.training.parameters import SharedParameters
 from protonn_edge.training.points import (
     Float32,
@@ -21,11 +20,9 @@ from protonn_edge.training.points import (
     Transform,
     check_finite,
     check_varying,
-    sample_with_all_classes,
 )
 
 _COPIES_LIMIT = 2**30  # bytes
-_SAMPLED_POINTS = 20_000
 
 
 class Copies(Transform):
@@ -39,7 +36,7 @@ class Copies(Transform):
     def apply(self, points: Points, generator: np.random.Generator) -> Points:
         """Return the points, followed by their copies."""
         count = self._settings.copies
-        X = in_memory(points.X, "copies")
+        X = points.X
         weight, group = (
             None if each is None else np.concatenate([each] * (1 + count))
             for each in (points.weight, points.group)
@@ -91,7 +88,7 @@ class Strangers(Transform):
     def apply(self, points: Points, generator: np.random.Generator) -> Points:
         """Return the points, followed by new ones of no class; these are in the first group."""
         check_image(self._image_shape, points.X)
-        X = in_memory(points.X, "strangers")
+        X = points.X
         count = max(1, round(self._share * len(points)))
         made = make_exposure_points(X, self._image_shape, count, generator)
         y = np.concatenate([points.y, np.full(count, points.n_classes)])
@@ -118,11 +115,9 @@ class FeatureStages(Transform):
         X, weight = settings.target.with_reach(points.X, points.weight)
         if start is not None:
             self.stage = start.features
-            if self.stage is not None:
-                in_memory(X, "a model with features")
         elif settings.features is not None:
             loss = None if points.labels.are_classes else points.labels.loss_for(points)
-            given = FeatureData(in_memory(X, "features"), weight, points.y, self._seed, loss)
+            given = FeatureData(X, weight, points.y, self._seed, loss)
             self.stage = settings.features_for(given)
         return self
 
@@ -137,16 +132,16 @@ class Clip(Transform):
     ends: tuple[Float32, Float32] | None = None  # (D,): limits beyond which values are outliers
 
     def __init__(self, settings: SharedParameters) -> None:
-        self._share, self._start = float(settings.clip), settings.initial_model
+        share = settings.clip if settings.clip != "auto" else 0.0  # until one is chosen
+        self._share, self._start = float(share), settings.initial_model
 
     def fit(self, points: Points) -> Self:
         """Choose the limits by features."""
         if self._start is not None and self._start.clipped:
-            in_memory(points.X, "a model that clips")
             inputs = self._start.inputs
             self.ends = inputs.lower.astype(np.float32), inputs.upper.astype(np.float32)
         elif self._start is None and self._share > 0:
-            X = in_memory(points.X, "clip")
+            X = points.X
             self.ends = _ends_without_outliers(X, points.weight, self._share)
         return self
 
@@ -177,8 +172,8 @@ class Normalize(Transform):
     inputs: InputStatistics
     normalizer: Normalizer
 
-    def __init__(self, settings: SharedParameters, stages: FeatureStages, seed: int) -> None:
-        self._settings, self._stages, self._seed = settings, stages, seed
+    def __init__(self, settings: SharedParameters, stages: FeatureStages) -> None:
+        self._settings, self._stages = settings, stages
 
     def fit(self, points: Points) -> Self:
         """Measure features, and choose the normalizer."""
@@ -195,11 +190,8 @@ class Normalize(Transform):
         return self
 
     def _measured(self, points: Points) -> InputStatistics:
-        X, stage = points.X, self._stages.stage
-        if isinstance(X, MappedRows):
-            background = InputStatistics.of(sample_of(points, self._seed)).background
-            return X.statistics(points.weight, background)
-        inputs = InputStatistics.of(X, points.weight)
+        stage = self._stages.stage
+        inputs = InputStatistics.of(points.X, points.weight)
         inputs = inputs if stage is None else stage.stages[-1].ranged(inputs)
         inputs = self._settings.target.reaching(inputs)
         return inputs if stage is None else stage.stages[-1].ranged(inputs)
@@ -207,8 +199,9 @@ class Normalize(Transform):
     def apply(self, points: Points, _: np.random.Generator) -> Points:
         """Return normalized points; those of a step, which have moved, faster and unchecked."""
         if points.rows is None:
-            return points.through(lambda X: normalization.normalized(self.normalizer, X))
-        X = points.array
+            limit = self._settings.largest_normalized
+            return points.through(lambda X: normalization.normalized(self.normalizer, X, limit))
+        X = points.X
         X -= self._offset
         X *= self._scale
         return points
@@ -230,20 +223,12 @@ class Noise(Transform):
     def apply(self, points: Points, generator: np.random.Generator) -> Points:
         """Add noise to the points of a step, in place."""
         if self._deviation > 0:
-            X = points.array
+            X = points.X
             X += self._deviations * generator.standard_normal(X.shape, dtype=np.float32)
         return points
 
 
-def sample_of(points: Points, seed: int) -> Float32:
-    """Return all points, or a sample of a mapped file."""
-    if not isinstance(points.X, MappedRows):
-        return points.X
-    generator = np.random.default_rng(seed)
-    return points.X[sample_with_all_classes(points.y, _SAMPLED_POINTS, generator)]
-
-
-def count_inputs(settings: SharedParameters, points: Rows) -> int:
+def count_inputs(settings: SharedParameters, points: Float32) -> int:
     """Return the number of inputs of a model for points (n, features), n >= 1."""
     check_image(settings.image_shape, points)
     start = settings.initial_model
@@ -252,7 +237,7 @@ def count_inputs(settings: SharedParameters, points: Rows) -> int:
     return int(points.shape[1]) if stage is None else stage.n_outputs
 
 
-def check_image(shape: Any, points: Rows) -> None:
+def check_image(shape: Any, points: Float32) -> None:
     """Refuse points (n, features) that are not images of the shape, if there is one."""
     if shape is not None:
         check_image_shape(shape, points.shape[1])

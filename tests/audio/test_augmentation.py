@@ -24,7 +24,7 @@ def moved(sounds: np.ndarray, share: float = 1.0) -> np.ndarray:
     augmentation = SoundAugmentation((shape[0], shape[1]), share).fit(points)
     generator = np.random.default_rng(1)
     step = augmentation.apply(points.step(np.arange(n), generator), generator)
-    return step.array.reshape(sounds.shape)
+    return step.X.reshape(sounds.shape)
 
 
 def test_each_sound_moves_within_its_own_values() -> None:

@@ -107,7 +107,7 @@ def test_an_rbf_that_is_cut_is_mentioned(foo: Path, tmp_path: Path):
             ["results", "-o", "model.npz", "--data", "other.csv"],
             "5 features, expected 2",
         ),
-        (["machine.pkl", "-o", "run"], "machine.pkl is a pickle, which could execute code"),
+        (["machine.pkl", "-o", "run"], "name an estimator of skops (no pickle)"),
         (["model.npz", "-o", "run", "--data", "foo"], "12 features, expected 5"),
     ],
 )

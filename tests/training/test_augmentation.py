@@ -74,7 +74,7 @@ def augmented(images: np.ndarray, count: int, share: float = 1.0) -> np.ndarray:
     y = np.zeros(len(images), np.int64)
     augment = ImageAugmentation((8, 8), share).fit(Points(images, y))
     step = Points(images[:count].copy(), y[:count])
-    return augment.apply(step, np.random.default_rng(0)).array
+    return augment.apply(step, np.random.default_rng(0)).X
 
 
 def test_groups_of_a_step_move_differently() -> None:
@@ -133,7 +133,7 @@ def test_it_is_the_whole_image_that_moves_before_it_is_pooled_and_normalized() -
     given = Points(DIGITS.X_train[:40], DIGITS.y_train[:40], n_classes=10)
     points = PreparedPoints.of(settings, given, seed=0).points
     rows = np.arange(40)
-    step = points.step(rows, np.random.default_rng(0)).array
+    step = points.step(rows, np.random.default_rng(0)).X
     assert points.space is not None
     assert points.space.stage is not None
     assert points.raw is not None

@@ -40,8 +40,8 @@ DIGITS = load_digits_dataset()
 class MeansLearner(Learner):
     def fit(self, points: Points) -> Learned:
         counted = np.ones(len(points)) if points.weight is None else points.weight
-        means = (points.Y.T * counted) @ points.array / (points.Y.T @ counted)[:, None]
-        D = points.array.shape[1]
+        means = (points.Y.T * counted) @ points.X / (points.Y.T @ counted)[:, None]
+        D = points.X.shape[1]
         head = ProtoNNHead(
             projection=np.eye(D, dtype=np.float32),
             prototypes=means.T.astype(np.float32),

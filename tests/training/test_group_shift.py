@@ -33,8 +33,8 @@ def shifted(
     """Return some of the points, by default all, as a step shifts them."""
     shift = GroupShift(strength, **options).fit(points)
     rows = np.arange(len(points)) if rows is None else rows
-    step = Points(points.array[rows], points.y[rows], n_classes=points.n_classes, rows=rows)
-    return shift.apply(step, np.random.default_rng(seed)).array
+    step = Points(points.X[rows], points.y[rows], n_classes=points.n_classes, rows=rows)
+    return shift.apply(step, np.random.default_rng(seed)).X
 
 
 def fitted(X: Any, y: Any, **options: Any) -> ProtoNNClassifier:

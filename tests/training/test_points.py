@@ -63,7 +63,7 @@ class Added(Transform):
         self.number, self.moves = np.float32(number), moves  # type: ignore[misc]
 
     def fit(self, points: Points) -> Added:
-        self.seen = float(points.array[0, 0])
+        self.seen = float(points.X[0, 0])
         return self
 
     def apply(self, points: Points, _: np.random.Generator) -> Points:
@@ -75,10 +75,10 @@ def test_all_that_follows_a_movement_is_applied_in_steps() -> None:
     transforms = [Added(number, number == 10) for number in (1.0, 10.0, 100.0)]
     points = fitted(transforms, Points(X, y), seed=0)
     assert [each.seen for each in transforms] == [0, 1, 1]
-    assert points.array.ravel().tolist() == [101] * 4
+    assert points.X.ravel().tolist() == [101] * 4
     steps = list(points.batches(3, np.random.default_rng(0)))
     assert [len(step) for step in steps] == [3, 1]
-    assert all((step.array == 111).all() for step in steps)
+    assert all((step.X == 111).all() for step in steps)
     rows = np.concatenate([step.rows for step in steps])
     assert sorted(rows.tolist()) == [0, 1, 2, 3]
     assert np.concatenate([step.y for step in steps]).tolist() == y[rows].tolist()

@@ -15,11 +15,16 @@ from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.kinds.linear.parameters import NETWORK, LinearParameters
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.learner import Learner
-from protonn_edge.training.mapped_rows import in_memory
 from protonn_edge.training.points import Points
 from protonn_edge.training.progress import Learned, logistic_report
 from protonn_edge.training.refusals import Refusal
-from protonn_edge.training.searched import FEATURES_SEARCHED, Between, SearchSpec, SearchTask
+from protonn_edge.training.searched import (
+    FEATURES_BEGUN,
+    FEATURES_SEARCHED,
+    Between,
+    SearchSpec,
+    SearchTask,
+)
 
 if TYPE_CHECKING:
     from protonn_edge.features.convolution.train.learning import LearnedNetwork
@@ -60,7 +65,7 @@ class LinearLearner(Learner):
         )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # a remark reports it
-            X = in_memory(points.X, "a linear classifier")
+            X = points.X
             regression.fit(X, points.y, sample_weight=weights)
         bias = regression.intercept_.astype(np.float64)
         head = LinearHead(regression.coef_, bias)
@@ -119,10 +124,9 @@ class LinearClassifier(LinearParameters, DeviceClassifier):
     @classmethod
     def searched(cls, task: SearchTask) -> SearchSpec:  # noqa: ARG003
         """Return the search space: regularization and features."""
-        features = {name: getattr(cls, name) for name in FEATURES_SEARCHED}
         return SearchSpec(
             {"regularization": Between(1e-6, 3e-2), **FEATURES_SEARCHED},
-            tuple({"regularization": each, **features} for each in (1e-4, 1e-3, 1e-2, 1e-5)),
+            tuple({"regularization": each, **FEATURES_BEGUN} for each in (1e-4, 1e-3, 1e-2, 1e-5)),
             columns={"regularization": ("regularization",)},
         )
 

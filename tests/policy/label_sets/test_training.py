@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -203,8 +204,14 @@ def test_shares_of_non_zero_entries_buy_bytes() -> None:
 
 
 @pytest.mark.parametrize(("name", "epochs", "floor"), [("delicious", 3, 0.64), ("bibtex", 6, 0.52)])
-def test_real_label_sets_are_learned(name: str, epochs: int, floor: float) -> None:
-    dataset = holdout(load_dataset(data_file(f"{name}.npz")), 0.2, seed=0)
+def test_real_label_sets_are_learned(name: str, epochs: int, floor: float, tmp_path: Path) -> None:
+    with np.load(data_file(f"{name}.npz")) as given:
+        numbers, starts = given["Y_train_indices"], given["Y_train_indptr"]
+        labels = csr_array(
+            (np.ones(len(numbers)), numbers, starts), (len(starts) - 1, given["n_labels"])
+        )
+        np.savez(tmp_path / "data.npz", X=given["X_train"], y=labels.toarray())
+    dataset = holdout(load_dataset(tmp_path / "data.npz"), 0.2, seed=0)
     classifier = ProtoNNClassifier(
         n_projections=30,
         n_prototypes=80,

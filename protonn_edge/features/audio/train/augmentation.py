@@ -30,7 +30,7 @@ class SoundAugmentation(Transform):
 
     def apply(self, points: Points, generator: np.random.Generator) -> Points:
         """Move the features of a step, in place."""
-        X = points.array
+        X = points.X
         rows = np.flatnonzero(generator.random(len(X)) < self._share)
         sounds = _in_time(X[rows].reshape(-1, *self._shape), generator)
         X[rows] = _along_bands(sounds, generator).reshape(len(rows), X.shape[1])

@@ -164,7 +164,7 @@ class Training:
             moved_share = self.schedule.moved_share if moves else 0.0
             loss = adam.epoch(
                 images.batches(size, unit, moved_share, self.generator),
-                lambda batch: network.gradient(batch.array, batch.Y, batch.weight),
+                lambda batch: network.gradient(batch.X, batch.Y, batch.weight),
                 lambda step: rate_at(rate, step, steps),
                 network.hold,
             )

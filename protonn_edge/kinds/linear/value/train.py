@@ -14,7 +14,6 @@ from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.kinds.linear.train import LinearClassifier
 from protonn_edge.policy.value.train import DeviceRegressor
 from protonn_edge.training.learner import Learner
-from protonn_edge.training.mapped_rows import in_memory
 from protonn_edge.training.points import Points
 from protonn_edge.training.progress import EpochReport, Learned, qualities
 from protonn_edge.training.refusals import Refusal
@@ -30,7 +29,7 @@ class LassoLearner(Learner):
     def fit(self, points: Points) -> Learned:
         """Learn a weight per feature; see `Learner.fit`."""
         settings = self.settings
-        X = in_memory(points.X, "a linear regressor").astype(np.float64)
+        X = points.X.astype(np.float64)
         lasso = Lasso(
             alpha=settings.regularization,
             max_iter=_PASSES * settings.max_iterations,

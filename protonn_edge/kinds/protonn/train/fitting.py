@@ -20,7 +20,6 @@ from protonn_edge.training.initialization import (
 )
 from protonn_edge.training.learner import Learner
 from protonn_edge.training.loop import settled
-from protonn_edge.training.mapped_rows import in_memory
 from protonn_edge.training.objective import Parameters
 from protonn_edge.training.points import Float32, Points
 from protonn_edge.training.progress import Learned, Trained
@@ -52,7 +51,7 @@ class ProtoNNLearner(Learner):
         other = self.settings.other_optimizer
         facts = {"trainer": "joint" if other is None else other.name, "input_noise": 0.0}
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # divergence is checked
-            start = self._start(points.sample(self._generator))
+            start = self._start(points)
             trained = self.settings.target.as_it_starts(start, points.X)
             if trained is None and other is not None:
                 trained = other.minimize(start, points, self.settings, seed=self.seed)
@@ -118,7 +117,7 @@ class ProtoNNLearner(Learner):
     def _new_start(self, data: Points) -> Parameters:
         settings, sizes = self.settings, self._sizes(data)
         start, self._gamma = initial_parameters(
-            in_memory(data.X, "the start of the training"),
+            data.X,
             data.y,
             n_projections=sizes.n_projections,
             n_prototypes=sizes.n_prototypes,
@@ -144,7 +143,7 @@ class ProtoNNLearner(Learner):
         if not self._voters.new_classes or groups is None:
             return kind
         parts = np.unique(data.y * (groups.max() + 1) + groups, return_inverse=True)[1]
-        X = in_memory(data.X, "new_classes")
+        X = data.X
         return initial_projection(kind, X, parts, n_projections, data.weight, self._generator)
 
     def _sizes(self, data: Points) -> ModelSizes:

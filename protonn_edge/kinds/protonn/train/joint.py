@@ -138,7 +138,7 @@ class _JointTraining(MiniBatchTraining[objective.Parameters]):
         """Return the points of a batch, rounded and with noise."""
         if self._rounding and self.quantization is not None and self._source is self._data:
             batch = batch.through(self.quantization.rounded_points)
-        return self._noisy(batch).array
+        return self._noisy(batch).X
 
 
 def step_factors(

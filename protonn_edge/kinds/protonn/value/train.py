@@ -42,7 +42,7 @@ class ValueLearner(ProtoNNLearner):
     def _quality(self, noise: str | float, kept: Points, rest: Points) -> float:
         settings = self.settings.frozen(input_noise=noise, callback=None)
         head = ProtoNNLearner(settings, self.seed).fit(kept).head
-        return float(rest.labels.quality(head.scores(rest.array), rest.y))
+        return float(rest.labels.quality(head.scores(rest.X), rest.y))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -22,7 +22,6 @@ from protonn_edge.datasets.naming import NO_CLASS, listed
 from protonn_edge.datasets.splits import holdout, kept_rows, relearned
 from protonn_edge.errors import InputError
 from protonn_edge.training.clusters import cluster_centres
-from protonn_edge.training.mapped_rows import Rows, in_memory
 from protonn_edge.training.objective import Parameters
 from protonn_edge.training.points import Float32, Indices, Targets
 from protonn_edge.training.progress import EpochReport, Trained
@@ -88,9 +87,10 @@ class OneClass(Target):
         """Return the data set with a share of the normal training points held out."""
         return hold_out_normal(dataset, share, seed)
 
-    def with_reach(self, points: Rows, weights: Float32 | None) -> tuple[Rows, Float32 | None]:
+    def with_reach(
+        self, points: Float32, weights: Float32 | None
+    ) -> tuple[Float32, Float32 | None]:
         """Return points (n, D) and two more at the limits of the distinguished values."""
-        points = in_memory(points, _NAME)
         lower, upper = points.min(axis=0), points.max(axis=0)
         longer = np.float32(_REACH) * (upper - lower)
         with_ends = np.concatenate([points, [lower - longer, upper + longer]])
@@ -118,10 +118,9 @@ class OneClass(Target):
         distance = float(np.quantile(nearest_distances(projected, prototypes), _REACHED_SHARE))
         return 1.0 / distance if distance > 1e-12 else 1.0
 
-    def as_it_starts(self, start: Parameters, X: Rows) -> Trained:
+    def as_it_starts(self, start: Parameters, X: Float32) -> Trained:
         """Return the initial parameters, with the mean distance of X (n, D) reported."""
-        points = in_memory(X, _NAME)
-        nearest = nearest_distances(points @ start.projection.T, start.prototypes.T)
+        nearest = nearest_distances(X @ start.projection.T, start.prototypes.T)
         report = EpochReport(1, 1, float(nearest.mean()), 1.0)
         return Trained(start, 0.0, (report,))
 
@@ -135,9 +134,13 @@ def of_normal_points(dataset: Dataset, normal: str | None = None) -> Dataset:
     if dataset.predicts == "labels":
         raise several_labels("the data", "one class is learned")
     if normal is None and dataset.n_classes > 1:
+        guessed = dataset.layout is not None and dataset.layout.label_found.startswith("the last")
+        label = next((each for each in dataset.columns if guessed and each.role == "label"), None)
+        where = "" if label is None else f" in {label.title}"
+        other = "" if label is None else f", or use it as a feature: --read keep={label.flag_value}"
         raise InputError(
-            f"the data has {dataset.n_classes:,} classes, {listed(dataset.classes)}; name the "
-            "normal class with --normal"
+            f"the data has {dataset.n_classes:,} classes{where}, {listed(dataset.classes)}; name "
+            f"the normal class with --normal{other}"
         )
     name = dataset.classes[0] if normal is None else normal
     if name not in dataset.classes:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from itertools import chain, product
 from typing import ClassVar
 
@@ -21,7 +20,6 @@ from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.training import progress
 from protonn_edge.training.loop import hard_threshold
-from protonn_edge.training.mapped_rows import in_memory
 from protonn_edge.training.objective import (
     MATRICES,
     Loss,
@@ -83,7 +81,6 @@ def alternate(
 
     Raises `InputError` if the initial objective is not finite, or no point is near a prototype.
     """
-    data = replace(data, X=in_memory(data.X, "the alternating optimizer"))
     loss = settings.loss_for(data)
     V, C, Z = map(hard_threshold, start, settings.sparsity)
     parameters = Parameters(V, C, Z, start.sharpness.copy())

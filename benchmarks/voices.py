@@ -1,6 +1,6 @@
 """Words that nobody recorded: synthetic voices alone, and together with recordings.
 
-    python benchmarks/words.py [--only NAME] [--speakers N] [--seeds N] [--json]
+    python benchmarks/voices.py [--only NAME] [--speakers N] [--seeds N] [--json]
 
 `protonn_edge.speech` speaks the ten digits with the synthesizers of this machine. Rows:
 
@@ -152,7 +152,7 @@ def main(only: str | None, speakers: int, seeds: int, as_json: bool) -> None:
     """Print the accuracy on people whom a model has never heard."""
     path = DATA / audio.FILE
     if not path.is_file():
-        click.echo(f"words: no {audio.FILE} in {DATA}; set PROTONN_EDGE_DATA", err=True)
+        click.echo(f"voices: no {audio.FILE} in {DATA}; set PROTONN_EDGE_DATA", err=True)
         return
     trial = Trial(speakers)
     rows = ROWS if only is None else (only,)
