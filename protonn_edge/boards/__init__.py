@@ -22,7 +22,7 @@ _SHELF = Shelf(
     "board",
     __name__,
     _PAGE,
-    "for another chip, 'export' the model without --board: its C runs on any chip",
+    "for another chip, 'export --c' without --board writes portable C",
 )
 _EXPORTED = Shelf("board", f"{__name__}.exported", _PAGE, _SHELF.otherwise)
 DEFAULT_BOARD = "uno"

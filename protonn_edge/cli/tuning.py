@@ -8,15 +8,12 @@ from __future__ import annotations
 import json
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
 import joblib
-from rich.console import Console
-from rich.live import Live
 
 from protonn_edge.boards import Board, load_board
 from protonn_edge.chain.file import save_model
@@ -268,7 +265,7 @@ def _search(
     columns, seen = space.searched.columns, Progress((), 0, None)
     with (
         SearchFile(given.search_path, known_by, space.distributions) as file,
-        _live(given.trials, points, columns) as show,
+        tables.live_table(given.trials, points, columns) as show,
     ):
 
         def note(progress: Progress) -> None:
@@ -292,19 +289,6 @@ def _search(
                 f"stopped after {counted(len(seen.records), 'finished trial')}; repeat the command "
                 "to continue with what is kept"
             ) from None
-
-
-@contextmanager
-def _live(
-    trials: int, points: TrialPoints, columns: tables.Columns
-) -> Iterator[Callable[[Progress], object]]:
-    console = Console(stderr=True, highlight=False)
-    if not console.is_terminal:
-        yield lambda _: None
-        return
-    shown = trials, points.board, columns, points.metric
-    with Live(console=console, transient=True, auto_refresh=False) as live:
-        yield lambda progress: live.update(tables.progress_table(progress, *shown), refresh=True)
 
 
 def _workers(objective: Objective, given: TuneOptions) -> Workers:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import io
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
+from rich.console import Console
+from rich.live import Live
 from rich.table import Table
 
 from protonn_edge.boards import Board
@@ -14,6 +17,7 @@ from protonn_edge.evaluation.terminal import row_table
 from protonn_edge.training.searched import shown
 from protonn_edge.tuning.choice import candidates, cycles_of, flash_of, front
 from protonn_edge.tuning.limits import ACCURACY, Metric, predicts_cycles
+from protonn_edge.tuning.points import TrialPoints
 from protonn_edge.tuning.search import Progress
 from protonn_edge.tuning.store import Record
 
@@ -131,3 +135,17 @@ def front_figure(
     with rc_context({"svg.hashsalt": "protonn-edge"}):  # the same bytes each time
         figure.savefig(drawn, format=kind, metadata=metadata)
     return drawn.getvalue()
+
+
+@contextmanager
+def live_table(
+    trials: int, points: TrialPoints, columns: Columns
+) -> Iterator[Callable[[Progress], object]]:
+    """Show the progress of a search on standard error, if that is a terminal."""
+    console = Console(stderr=True, highlight=False)
+    if not console.is_terminal:
+        yield lambda _: None
+        return
+    asked = trials, points.board, columns, points.metric
+    with Live(console=console, transient=True, auto_refresh=False) as live:
+        yield lambda progress: live.update(progress_table(progress, *asked), refresh=True)
