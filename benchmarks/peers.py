@@ -72,7 +72,7 @@ from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.training.base import CLASSIFIERS
 
 SEED = 0
-_FOLDS = 5  # each of which is held out in turn
+_FOLDS = 5  # each is held out in turn
 _TREES, _FEW_TREES = (20, 40), (3, 5, 10, 20)  # a few where a test takes many bytes
 _TRIED_POINTS = 50  # which choose between programs
 _SAME_TREES, _SAME_LEAVES = 10, 60

@@ -280,11 +280,6 @@ class Policy(Generic[AnyRule]):
         found = (rule.words(scores, classes) for rule in self.rules)
         return next((each for each in found if each is not None), None)
 
-    def words_of(self, known: NDArray[Any], classes: Sequence[str]) -> list[str]:
-        """Return right answers that are no classes as text; empty for an unknown number."""
-        found = (rule.words_of(known, classes) for rule in self.rules)
-        return next(each for each in found if each is not None)
-
     def measured(
         self,
         scores: NDArray[Any],
@@ -300,14 +295,15 @@ class Policy(Generic[AnyRule]):
                 figures |= measured
         return facts, figures
 
-    def about_answers(self) -> Facts:
-        """Return rows about any answer, whether or not the right one is known."""
-        return [row for rule in self.rules for row in rule.about_answers()]
-
     def labels(self, classes: Sequence[str]) -> dict[int, str]:
         """Return the names of all answers, by index."""
         names = dict(enumerate(classes))
         return {**names, **{each.code: each.name for each in self.other_answers}}
+
+
+def about_answers(policy: Policy[Any]) -> Facts:
+    """Return rows about any answer, whether or not the right one is known."""
+    return [row for rule in policy.rules for row in rule.about_answers()]
 
 
 FloatPolicy = Policy[FloatRule]

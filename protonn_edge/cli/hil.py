@@ -10,6 +10,7 @@ import click
 
 from protonn_edge.boards import load_board
 from protonn_edge.chain.model import Model, why_clamped
+from protonn_edge.chain.policy import about_answers
 from protonn_edge.cli.command import OUTPUT, Output, command, option
 from protonn_edge.cli.devices import (
     EMULATOR,
@@ -169,7 +170,7 @@ def show(measurement: Measurement, out: Output, model: Model) -> None:
     """Print a measurement."""
     board, classes = measurement.board, measurement.reference.classes
     quality = measurement.quality
-    about = measurement.reference.policy.about_answers()
+    about = about_answers(measurement.reference.policy)
     facts = terminal.run_facts(measurement.summary, board, measurement.judged[0], about)
     facts += terminal.quality_facts(quality)
     facts += terminal.budget_facts(measurement.usage, board)

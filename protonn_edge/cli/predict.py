@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.model import Model, why_clamped
-from protonn_edge.chain.policy import Policy
+from protonn_edge.chain.policy import Policy, about_answers
 from protonn_edge.cli.command import OUTPUT, Output, additions, command, option
 from protonn_edge.cli.options import MODEL_FILE, POINTS
 from protonn_edge.cli.paths import ANSWERS, PREDICTED, OutputFile
@@ -87,7 +87,7 @@ def predict_command(
         policy = model.policy
     words = policy.words(scores, model.classes)
     facts, measured = policy.measured(scores, points.values, points.groups)
-    facts += policy.about_answers()
+    facts += about_answers(policy)
     figures |= measured
     names = words or [answer_name(model.classes, answer) for answer in answers.tolist()]
     answered, counts = np.unique([] if words else names, return_counts=True)

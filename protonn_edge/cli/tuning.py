@@ -37,7 +37,7 @@ from protonn_edge.system.files import write_atomically
 from protonn_edge.system.lazy import require
 from protonn_edge.system.shell import command_line
 from protonn_edge.training.base import CLASSIFIERS
-from protonn_edge.training.folds import search_folds
+from protonn_edge.training.folds import search_folds, with_groups_to_divide
 from protonn_edge.training.parameters import SharedParameters
 from protonn_edge.training.searched import ANY, FEATURES, KIND, settings_of_kind
 from protonn_edge.training.targets import Target
@@ -92,6 +92,8 @@ def search_model(
     board = load_board(given.board_name)
     choice.check(board)
     check_points(dataset.as_targets(dataset.y_train))
+    dataset, notices = with_groups_to_divide(dataset)
+    out.notice(notices)
     report = DataReport(dataset, out)
     points = replace(_points(given, dataset, board), left_out=left_out)
     space = SearchSpace(points)
@@ -232,7 +234,6 @@ def _points(given: TuneOptions, dataset: Dataset, board: Board) -> TrialPoints:
     fixed = {name: value for name, value in every.items() if value is not None}
     X, y, of_group = dataset.X_train, dataset.as_targets(dataset.y_train), dataset.groups
     metric = metric_of(dataset, given.metric)
-    _check_groups(dataset)
     numbers = search_folds(metric.strata(y), given.folds, given.seed, of_group)
     to_move = None if given.groups is None else of_group  # not between a file's own groups
     metric.check_folds(y, numbers)
@@ -248,19 +249,6 @@ def _points(given: TuneOptions, dataset: Dataset, board: Board) -> TrialPoints:
         raise
     fitting.check_options(untrained, of_trials)
     return points
-
-
-def _check_groups(dataset: Dataset) -> None:
-    """Refuse a single group, of which no fold could be held out."""
-    if dataset.groups is None or len(set(dataset.groups.tolist())) > 1:
-        return
-    remedy = "record another group, such as another person"
-    if dataset.division is not None and dataset.division.share:
-        remedy += ", or hold none out for testing with --holdout 0"
-    raise InputError(
-        "the search tests each model on groups that it was not trained on, but all points for "
-        f"training are from one group; {remedy}"
-    )
 
 
 def _search(

@@ -142,7 +142,7 @@ def hash_bytes(sha256: str) -> tuple[str, ...]:
 
 
 def model_id(model: IntegerChain) -> str:
-    """Return a number that tells a model's C from another model's, as a C literal."""
+    """Return a number that distinguishes a model's C from another model's, as a C literal."""
     return f"0x{model.model_sha256[:8]}ul"
 
 

@@ -20,7 +20,7 @@ from protonn_edge.datasets.naming import Notice, listed, title
 from protonn_edge.datasets.summary import decimals_of
 
 Float64 = NDArray[np.float64]
-Chosen = NDArray[np.bool_]  # which columns
+Chosen = NDArray[Any]  # which columns
 
 _MOST_FEATURES = 500  # that are compared with the label
 _FEWEST_ROWS = {"class": 50, "labels": 50, "value": 20}  # with fewer, labels may agree by chance
@@ -54,16 +54,17 @@ def leaks(dataset: Dataset) -> Iterator[Notice]:
     columns = list(_columns(dataset, rows))
     labels, names = _labels(dataset, rows)
     unlike = unlike_neighbours([each.values for each in columns], labels, kind)
-    given = unlike <= _LEAST[kind]
-    given &= _far_better(unlike) if kind == "value" else True
-    alone = given.any(axis=1)
-    name = f" {names[given.any(axis=0).argmax()]!r}" if len(names) > 1 else ""
+    given: Any = unlike <= _LEAST[kind]
+    if kind == "value":
+        given &= _far_better(unlike)
+    alone: Chosen = given.any(axis=1)
+    name = f" {names[int(given.any(axis=0).argmax())]!r}" if len(names) > 1 else ""
     yield from _notice(f"{{}} alone determines the label{name}{{}}", columns, alone)
     if kind == "value":
         used = _formula(columns, dataset.y_train[rows, 0], ~alone)
         yield from _notice("{} gives the label, as a sum of multiples{}", columns, used)
     if kind == "class":
-        follows = [_follows(each.values, labels[:, 0]) for each in columns]
+        follows = np.array([_follows(each.values, labels[:, 0]) for each in columns])
         text = "{} has the same value in all rows of a class, but not in all classes{}"
         yield from _notice(text, columns, ~alone & follows)
     alike = _called_alike(columns, unlike.min(axis=1, initial=1), dataset) & ~alone
@@ -71,14 +72,17 @@ def leaks(dataset: Dataset) -> Iterator[Notice]:
 
 
 def _columns(dataset: Dataset, rows: NDArray[np.intp]) -> Iterator[_Column]:
-    """Yield each feature, and each column of text, which may become some."""
+    """Yield each feature, and each column of few texts, which may become some."""
     names = dataset.feature_names or [""] * dataset.n_features
     in_table = {each.feature: (each.index + 1, each.flag_value) for each in dataset.columns}
     for index, values in enumerate(dataset.X_train.T):
         yield _Column(names[index], *in_table.get(index, (index + 1, "")), values[rows])
     for each in dataset.columns:
-        if each.role == "text" and each.texts and len(each.texts) == len(dataset.y_train):
-            yield _Column(each.name, each.index + 1, each.flag_value, each.texts.codes[rows])
+        texts = each.texts if each.role == "text" else None
+        if texts is None or len(texts) != len(dataset.X_train):
+            continue
+        if _FEWEST_POINTS * len(texts.texts) <= len(texts):
+            yield _Column(each.name, each.index + 1, each.flag_value, texts.codes[rows])
 
 
 def _labels(dataset: Dataset, rows: NDArray[np.intp]) -> tuple[NDArray[Any], Sequence[str]]:
@@ -95,9 +99,9 @@ def _labels(dataset: Dataset, rows: NDArray[np.intp]) -> tuple[NDArray[Any], Seq
     return y[:, some], [dataset.classes[label] for label in some.tolist()]
 
 
-def _notice(text: str, columns: Sequence[_Column], chosen: Any) -> Iterator[Notice]:
+def _notice(text: str, columns: Sequence[_Column], chosen: Chosen) -> Iterator[Notice]:
     """Yield a warning about the chosen columns, if there are some, with the option for all."""
-    found = [columns[place] for place in np.flatnonzero(chosen)]
+    found = [columns[place] for place in np.flatnonzero(chosen).tolist()]
     if not found:
         return
     keys = tuple(each.name or str(each.number) for each in found)
@@ -151,10 +155,10 @@ def _steps(labels: NDArray[Any], kind: str) -> Float64:
 
 def _far_better(unlike: Float64) -> Chosen:
     """Return which columns (D, 1) are far better than all others; none if all are alike."""
-    best = unlike <= max(_NOTHING, _BETTER * unlike.min())
-    others = unlike[~best]
-    is_clear = len(others) > 0 and _BETTER * unlike[best].max() < others.min()
-    return best & is_clear
+    best: Chosen = unlike <= max(_NOTHING, _BETTER * unlike.min())
+    others = unlike[~best].min(initial=np.inf)
+    is_clear = not best.all() and _BETTER * unlike[best].max() < others
+    return best if is_clear else np.zeros_like(best)
 
 
 def _follows(values: NDArray[Any], y: NDArray[np.int64]) -> bool:
@@ -172,10 +176,10 @@ def _called_alike(columns: Sequence[_Column], unlike: Float64, dataset: Dataset)
     """
     label = next((each.name for each in dataset.columns if each.role == "label"), "")
     words = [{*_WORD.findall(name.lower())} for name in (label, *(each.name for each in columns))]
-    same = np.array([bool(each) and each == words[0] for each in words[1:]])
+    same: Chosen = np.array([bool(each) and each == words[0] for each in words[1:]])
     if not same.any() and dataset.predicts == "value":
         same = np.array([bool(each & words[0]) for each in words[1:]]) & (unlike < _NEARLY)
-    return same & (2 * same.sum() <= len(columns))
+    return same if 2 * same.sum() <= len(columns) else np.zeros(len(columns), np.bool_)
 
 
 # --- several columns ------------------------------------------------------------------------------
@@ -184,10 +188,10 @@ def _called_alike(columns: Sequence[_Column], unlike: Float64, dataset: Dataset)
 def _formula(columns: Sequence[_Column], y: Float64, free: Chosen) -> Chosen:
     """Return the columns of which numbers y (n,) are a linear function but for rounding."""
     X = np.stack([each.values for each in columns], axis=1).astype(np.float64)
-    used = free & (np.ptp(X, axis=0) > 0)
+    used: Chosen = free & (np.ptp(X, axis=0) > 0)
     most = min(_FITTED_COLUMNS, len(y) // _ROWS_PER_COLUMN)
     if not 0 < used.sum() <= most or not _is_exact(X[:, used], y):
-        return used & False
+        return np.zeros(len(used), np.bool_)
     for place in np.flatnonzero(used):
         fewer = used & (np.arange(len(used)) != place)
         used = fewer if fewer.any() and _is_exact(X[:, fewer], y) else used

@@ -26,7 +26,7 @@ NO_CLASS_NAME = "unknown"
 NO_LABEL = -1
 """The label of a point whose class is unknown."""
 
-_CLOSING = dict(zip("'\"`‘“„«", "'\"`’”“»", strict=True))
+_CLOSING = dict(zip("'\"`\u2018“„«", "'\"`\u2019”“»", strict=True))
 _WHOLE_NUMBER = re.compile(r"\+?(-?(?:0|[1-9]\d{0,17}))(?:\.0*)?")
 
 

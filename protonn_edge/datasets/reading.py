@@ -64,6 +64,7 @@ from protonn_edge.datasets.naming import (
 )
 from protonn_edge.datasets.options import (
     READ_NAMES,
+    SHOWN,
     TableOptions,
     with_keywords,
 )
@@ -84,6 +85,7 @@ Labels = Literal["needed", "optional", "ignorable"]
 """Whether points need labels; they may also be classes that a model does not know, or missing."""
 
 _UNLABELLED = "(no label)"
+_NORMAL = "normal"  # the class of all rows, if one is enough, and no column has labels
 _FLAGS = re.compile(f"--read ({'|'.join(READ_NAMES)})(?![a-z-])")
 
 
@@ -144,6 +146,8 @@ def _dataset(
     least_classes: Literal[1, 2],
     target: Literal["class", "value"] | None,
 ) -> Dataset:
+    if least_classes == 1 and (options is None or options.missing != SHOWN):
+        options = replace(options or TableOptions(), normal=_NORMAL)
     train, test, names = read_parts(path, options)
     if isinstance(train, LabelSetTable) or isinstance(test, LabelSetTable):
         tested = None if test is None else as_label_sets(test)
@@ -217,6 +221,9 @@ def _read_points(
     path: Path, expected: Expected, given: TableOptions, labels: Labels, *, one_part: bool
 ) -> ModelPoints:
     options = with_label(path, given, expected)
+    division = expected.division
+    if len(expected.classes) == 1 and division and digest_of(path) == division.sha256:
+        options = replace(options or TableOptions(), normal=expected.classes[0])
     labelled = labels == "needed" or _has_labels(path, options, expected)
     expected = replace(expected, labelled=labelled)
     if _is_archive(path) and not labelled:
@@ -368,8 +375,9 @@ def _known(
         return y, known_sets(table, names, expected.classes), ()
     of_values = expected.predicts == "value"
     alone = len(expected.classes) == 1 and not of_values
-    known = np.array([label != _UNLABELLED for label in table.labels])
-    given = replace(table, labels=[label for label in table.labels if label != _UNLABELLED])
+    absent = () if labels == "needed" else ("", _UNLABELLED)
+    known = np.array([label not in absent for label in table.labels])
+    given = replace(table, labels=[label for label in table.labels if label not in absent])
     others = set(given.labels).difference(expected.classes)
     if of_values:
         others = not_numbers(given)

@@ -112,17 +112,20 @@ def repetitions(dataset: Dataset) -> dict[str, int]:
 
     ``in_train`` counts points that repeat an earlier training point, ``contradicting`` points with
     another label than most equal ones, and ``in_test`` test points that are also training points.
+    Readings repeat, so if labels are numbers, only points with equal numbers are equal.
     """
-    X = dataset.X_train
+    X, tested, labels = dataset.X_train, dataset.X_test, dataset.label_keys
+    if dataset.predicts == "value":
+        X, tested = np.hstack([X, dataset.y_train]), np.hstack([tested, dataset.y_test])
     rows, copy_of = np.unique(row_hashes(X), return_inverse=True)
-    label_of = np.unique(dataset.label_keys, return_inverse=True)[1]
+    label_of = np.unique(labels, return_inverse=True)[1]
     pairs, counts = np.unique(np.stack([copy_of, label_of]), axis=1, return_counts=True)
     most = np.zeros(len(rows), np.int64)
     np.maximum.at(most, pairs[0], counts)
     return {
         "in_train": len(X) - len(rows),
         "contradicting": len(X) - int(most.sum()),
-        "in_test": int(np.isin(row_hashes(dataset.X_test), rows).sum()),
+        "in_test": int(np.isin(row_hashes(tested), rows).sum()),
     }
 
 

@@ -87,7 +87,7 @@ class TableFile:
         above = rows_above([row for _, row in lines])
         skipped = [" ".join(filter(None, row)) for _, row in lines[:above]]
         line, first = lines[above]
-        if len(first) < 2 and options.labelled is None:
+        if len(first) < 2 and options.labelled is None and options.normal is None:
             raise InputError(
                 f"{path}:{line} has one column, but a table needs a label and features; separate "
                 f"these by {DELIMITERS[delimiter]}, or name another delimiter with --read "

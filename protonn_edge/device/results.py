@@ -383,7 +383,8 @@ class Summary:
     # points of no class, for one-class models, and the ones answered "unknown"
     others: int = 0
     others_found: int = 0
-    labelled: bool = True  # whether the points have labels
+    labelled: int = 0  # points with labels, of which the accuracy is
+    classified: int = 0  # those of them that were answered with a class
 
     @property
     def false_alarms(self) -> int:
@@ -393,13 +394,13 @@ class Summary:
     @property
     def accuracy_of_classified(self) -> float | None:
         """Accuracy on the points answered with a class; None without any."""
-        classified = self.n - self.lost - self.unknown
-        right = self.accuracy * self.n - self.others_found
-        return right / classified if classified else None
+        right = self.accuracy * self.labelled - self.others_found
+        return right / self.classified if self.classified else None
 
     def to_json(self) -> dict[str, object]:
         """Return the summary as a JSON-compatible value."""
         figures = {**asdict(self), "accuracy_of_classified": self.accuracy_of_classified}
+        del figures["classified"]
         if not figures.pop("labelled"):
             figures |= dict.fromkeys(("accuracy", "accuracy_of_classified"))
         return figures
@@ -411,8 +412,9 @@ def summarize(results: Sequence[Result], board: Board) -> Summary:
         raise InputError("there are no results to summarize; continue the run")
     cycles = np.array([r.cycles for r in results if r.cycles is not None], dtype=np.int64)
     spread = Spread.of(cycles) if cycles.size else None
+    labelled = [r for r in results if r.label != NO_LABEL]
     return Summary(
-        accuracy=sum(r.predicted == r.label for r in results) / len(results),
+        accuracy=sum(r.predicted == r.label for r in labelled) / max(len(labelled), 1),
         n=len(results),
         mismatches=sum(r.mismatch is True for r in results),
         lost=sum(r.predicted is None for r in results),
@@ -420,7 +422,8 @@ def summarize(results: Sequence[Result], board: Board) -> Summary:
         cycles=spread,
         latency_ms=spread and spread.times(board.milliseconds(1)),
         energy_mj=spread and spread.times(board.millijoules(1)),
-        labelled=any(r.label != NO_LABEL for r in results),
+        labelled=len(labelled),
+        classified=sum(r.predicted not in (None, NO_CLASS) for r in labelled),
         others=sum(r.label == NO_CLASS for r in results),
         others_found=sum(r.label == r.predicted == NO_CLASS for r in results),
     )

@@ -59,7 +59,7 @@ class Replacement:
     def fits(self, content: bytes | None) -> bool:
         """Whether a file's content has the bytes that would be replaced."""
         if content is None or self.old is None:
-            return content is self.old
+            return content is None and self.old is None
         return content.startswith(self.old.encode("latin-1"), self.at)
 
     def applied(self, content: bytes | None) -> bytes | None:

@@ -15,11 +15,10 @@ from protonn_edge import device
 from protonn_edge.boards import Board
 from protonn_edge.chain.head import remedies_of
 from protonn_edge.codegen import DevicePlan
-from protonn_edge.datasets.naming import NO_CLASS, listed, quoted
 from protonn_edge.device.instruments import BenchInstrument, BenchReading
-from protonn_edge.device.results import names_of
 from protonn_edge.errors import CheckFailed, DeviceError, InputError, InvalidValue, counted
 from protonn_edge.evaluation.accuracy import Quality, answer_matrix
+from protonn_edge.evaluation.right_answers import RightAnswers, check_rows
 from protonn_edge.extensions import brought
 from protonn_edge.families import LinkedFirmware, read_program
 from protonn_edge.projects.checks import Usage, check_budget, check_linked
@@ -29,8 +28,6 @@ from protonn_edge.system.facts_repr import FactsRepr
 from protonn_edge.verification import agreement as compared
 
 _COMPARED = 10  # points that each of several boards classifies
-
-_HIL_AGAIN = "delete the file and run `protonn-edge hil` again"
 
 
 @dataclass(frozen=True)
@@ -96,7 +93,7 @@ class Measurement(FactsRepr):
         """Return the figures of the run."""
         summary, usage = self.summary, self.usage
         facts = {
-            "accuracy": f"{100 * summary.accuracy:.2f} % of {counted(summary.n, 'point')}"
+            "accuracy": f"{100 * summary.accuracy:.2f} % of {counted(summary.labelled, 'point')}"
             if summary.labelled
             else f"unknown: {counted(summary.n, 'point')} without labels",
             "mismatches": f"{summary.mismatches:,}",
@@ -276,7 +273,7 @@ def measure(
     reference, plan = project.generated(board)
     Q = reference.quantize(X)
     expected = device.ReferenceAnswers.of(reference, Q)
-    asked = Q, y, expected, rows or range(len(Q))
+    asked = Q, y, expected, RightAnswers(reference, rows or range(len(Q)), values, groups)
     with ExitStack() as stack:
         stack.enter_context(exclusive(project.folder))
         program, usage = _checked_firmware(project, board, reference, plan)
@@ -291,10 +288,7 @@ def measure(
         opened = (compared.open_session(port, reference, board, host=host) for port in ports)
         sessions = [stack.enter_context(each) for each in opened]
         comparison = _alike(sessions, Q) if len(sessions) > 1 else None
-        texts = AnswerTexts.of(reference, asked[3], values)
-        everything, shares = _answered(
-            sessions, reference, asked, texts, results, resume, on_result
-        )
+        everything, shares = _answered(sessions, reference, asked, results, resume, on_result)
         more = _more(sessions[0], reference, asks=shares[0].stats is not None)
         repetition = _repeated(sessions[0], Q[0], board, repeat, instrument, host)
     possible = compared.PossibleCycles.of_program(program, plan, board)
@@ -316,7 +310,7 @@ def measure(
         comparison=comparison,
         repetition=repetition,
         more=more,
-        judged=_judged(reference, everything, asked[3], values, groups),
+        judged=asked[3].measured(everything),
     )
 
 
@@ -324,24 +318,6 @@ def _some_points(points: tuple[Any, Any]) -> tuple[Any, Any]:
     if len(points[0]) == 0:
         raise InvalidValue("the data", "no points to measure on", "give a file with points")
     return points
-
-
-def _judged(
-    reference: IntegerChain,
-    results: Sequence[device.Result],
-    rows: Sequence[int],
-    values: NDArray[np.float64] | None,
-    groups: NDArray[np.int64] | None,
-) -> tuple[list[tuple[str, str]], dict[str, Any]]:
-    """Return what the policy measures of the scores, given the right answers of rows, if any."""
-    if values is None:
-        return [], {}
-    place_of = {row: place for place, row in enumerate(rows)}
-    answered = [each for each in results if each.scores is not None]
-    places = [place_of[each.index] for each in answered]
-    scores = np.array([each.scores for each in answered], np.int64)
-    of = None if groups is None else groups[places]
-    return reference.policy.measured(scores, values[places], of)
 
 
 def _stack_peak(shares: Sequence[device.DeviceShare]) -> int | None:
@@ -377,30 +353,30 @@ def _repeated(
 def _answered(
     sessions: Sequence[device.Session],
     reference: IntegerChain,
-    points: tuple[NDArray[np.uint8], NDArray[np.int64], device.ReferenceAnswers, Sequence[int]],
-    texts: AnswerTexts | None,
+    points: tuple[NDArray[np.uint8], NDArray[np.int64], device.ReferenceAnswers, RightAnswers],
     results: Path | None,
     resume: bool,
     on_result: Callable[[device.Result], None],
 ) -> tuple[list[device.Result], list[device.DeviceShare]]:
-    """Return the answers to points with their classes, the reference's answers, and rows."""
-    Q, y, expected, rows = points
+    """Return the answers to points with their classes, the reference's answers, and right ones."""
+    Q, y, expected, right = points
+    rows = right.rows
     origin = device.Origin.of(reference, Q, y, rows)
     labels = dict(zip(rows, y.tolist(), strict=True))
     earlier = list[device.Result]()
     if resume and results is not None:
-        earlier = _earlier(results, origin, reference, labels, texts)
+        earlier = _earlier(results, origin, reference, labels, right)
     with ExitStack() as stack:
         log = None
         if results is not None:
             log = device.ResultsFile(
-                results, origin, reference.classes, keep=earlier, of_classes=texts is None
+                results, origin, reference.classes, keep=earlier, of_classes=right.are_classes
             )
             stack.enter_context(log)
 
         def numbered(result: device.Result) -> device.Result:
             result = replace(result, index=rows[result.index])
-            return result if texts is None else replace(result, texts=texts.texts_of(result))
+            return replace(result, texts=right.texts_of(result))
 
         def arrived(result: device.Result) -> None:
             if log is not None:
@@ -439,75 +415,11 @@ def _earlier(
     origin: device.Origin,
     reference: IntegerChain,
     labels: Mapping[int, int],
-    texts: AnswerTexts | None = None,
+    right: RightAnswers | None = None,
 ) -> list[device.Result]:
     """Return the answers in a results file; refuse files for other points or another model."""
     if not path.exists():
         return []
     run = device.read_results(path, origin)
-    check_rows(path, run, reference, labels, texts)
+    check_rows(path, run, reference, labels, right)
     return [result for result in run.results if result.scores is not None]
-
-
-@dataclass(frozen=True, eq=False)
-class AnswerTexts:
-    """The right and the predicted answers as text, of a model whose answers are no classes."""
-
-    reference: IntegerChain
-    true: Mapping[int, str]  # the right answers that are known, by row
-
-    @classmethod
-    def of(
-        cls, reference: IntegerChain, rows: Sequence[int], values: NDArray[Any] | None
-    ) -> AnswerTexts | None:
-        """Return the texts of rows with right answers, if known; None for classes."""
-        if reference.policy.predicts == "class":
-            return None
-        known = [] if values is None else reference.policy.words_of(values, reference.classes)
-        return cls(reference, dict(zip(rows, known, strict=False)))
-
-    def texts_of(self, result: device.Result) -> tuple[str, str]:
-        """Return the right answer to a row and the predicted one; empty for an unknown one."""
-        words = None
-        if result.scores is not None:
-            scores = np.array([result.scores], np.int64)
-            words = self.reference.policy.words(scores, self.reference.classes)
-        return self.true.get(result.index, ""), "" if words is None else words[0]
-
-
-def check_rows(
-    path: Path,
-    run: device.RecordedRun,
-    reference: IntegerChain,
-    labels: Mapping[int, int] | None = None,
-    texts: AnswerTexts | None = None,
-) -> None:
-    """Refuse results that cannot be the model's, or whose rows do not have these answers."""
-    n, names = reference.n_classes, names_of(reference.classes)
-    if run.results and run.classes != reference.classes:
-        raise InvalidValue(
-            path,
-            f"the classes are {listed(run.classes)}, but the model has {listed(reference.classes)}",
-            _HIL_AGAIN,
-        )
-    for result in run.results:
-        scores = n if result.scores is None else len(result.scores)
-        named = {result.label, result.predicted or 0}
-        named -= {each.code for each in reference.policy.other_answers}
-        label = result.label if labels is None else labels.get(result.index)
-        follows = None if texts is None or result.texts is None else texts.texts_of(result)
-        fault = ""
-        if max(named, default=0) >= n or scores != n:
-            fault = f"a class or scores that are impossible for a model of {n} classes"
-        elif result.label != label:
-            fault = f"label {quoted(names[result.label])}, but the point has label "
-            fault += "none" if label is None else quoted(names[label])
-        elif follows not in (None, result.texts):
-            fault = f"the true and predicted answers {listed(result.texts or ())}, but "
-            fault += f"{listed(follows or ())} follow from the data and the scores"
-        elif result.predicted not in (None, NO_CLASS) and result.scores and not result.mismatch:
-            lead = max(result.scores) - result.scores[result.predicted]
-            if lead > 2 * reference.score_tolerance:
-                fault = "an answer that does not follow from its scores"
-        if fault:
-            raise InvalidValue(f"{path}, index {result.index}", fault, _HIL_AGAIN)

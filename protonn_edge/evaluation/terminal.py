@@ -127,9 +127,9 @@ def run_facts(
     rows = [("points", f"{summary.n:,}" + ("" if measured else ", without labels"))]
     rows += [*measured, *about]
     if summary.labelled:
-        rows = accuracy_facts(summary.accuracy, summary.n)
+        rows = accuracy_facts(summary.accuracy, summary.labelled)
     if summary.others:
-        normal = summary.n - summary.others
+        normal = summary.labelled - summary.others
         rows += detection_facts(normal, summary.false_alarms, summary.others, summary.others_found)
     elif summary.unknown:
         share = f"{counted(summary.unknown, 'point')}, {100 * summary.unknown / summary.n:.2f} %"

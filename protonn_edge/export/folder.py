@@ -18,7 +18,14 @@ from typing import NamedTuple
 
 from protonn_edge.errors import InvalidValue
 from protonn_edge.projects.folder import exclusive
-from protonn_edge.system.files import as_bytes, check_no_links, write_atomically, write_together
+from protonn_edge.system.files import (
+    MODEL_LIMIT_BYTES,
+    as_bytes,
+    check_no_links,
+    read_file,
+    write_atomically,
+    write_together,
+)
 from protonn_edge.system.folders import is_scratch
 
 MANIFEST = ".protonn-edge-export"
@@ -42,7 +49,7 @@ class Manifest(NamedTuple):
         return [
             name
             for name, path, digests in files
-            if path.exists() and (not path.is_file() or _digest(path.read_bytes()) not in digests)
+            if path.exists() and (not path.is_file() or _digest(_read(path)) not in digests)
         ]
 
     def whole_in(self, folder: Path) -> dict[str, str]:
@@ -152,7 +159,7 @@ def written_in(folder: Path) -> Manifest:
     path = folder / MANIFEST
     if not path.is_file() or path.stat().st_size > _MANIFEST_LIMIT_BYTES:
         return Manifest()
-    texts = path.read_text("utf-8", "replace").splitlines()
+    texts = _read(path).decode("utf-8", "replace").splitlines()
     said = {f"# {kind}": kind for kind in (LOGGER, LIVE)}
     kind = said.get(texts[0] if texts else "", EXPORT)
     lines = [_LINE.fullmatch(text) for text in texts[kind != EXPORT :]]
@@ -172,6 +179,10 @@ def _is_inside(name: str) -> bool:
     return (
         not path.is_absolute() and ".." not in path.parts and "\\" not in name and ":" not in name
     )
+
+
+def _read(path: Path) -> bytes:
+    return read_file(path, limit_bytes=MODEL_LIMIT_BYTES, may_be_empty=True)
 
 
 def _digest(data: bytes) -> str:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
 from protonn_edge.chain.model import Model, why_clamped
+from protonn_edge.chain.policy import about_answers
 from protonn_edge.chain.shapes import Shape
 from protonn_edge.codegen import DevicePlan
 from protonn_edge.device import Origin, Result, Summary, summarize
@@ -119,12 +120,19 @@ class Evidence:
     def numbers(self) -> Numbers | None:
         """The answered points, if their right answers are no classes and there are any."""
         values = None if self.points is None else self.points.values
-        answered = [each for each in self.answered if each.scores is not None]
-        if self.points is None or values is None or not answered:
+        if self.points is None or values is None:
+            return None
+        place_of, is_known = self.points.place, np.isfinite(values)
+        answered = [
+            each
+            for each in self.answered
+            if each.scores is not None and is_known[place_of[each.index]].all()
+        ]
+        if not answered:
             return None
         indices = [each.index for each in answered]
-        places = [self.points.place[index] for index in indices]
         scores = np.array([each.scores for each in answered], np.int64)
+        places = [place_of[index] for index in indices]
         groups = None if self.points.groups is None else self.points.groups[places]
         return Numbers(indices, scores, values[places], groups)
 
@@ -144,7 +152,7 @@ class Evidence:
 
 def evidence_facts(one: Evidence) -> list[tuple[str, str]]:
     """Return the rows of a report's facts about a run."""
-    about = one.reference.policy.about_answers()
+    about = about_answers(one.reference.policy)
     rows = run_facts(one.summary, one.board, one.measured[0], about)
     rows += bound_facts(one.firmware.possible, one.board)
     rows += budget_facts(one.firmware.usage, one.board)

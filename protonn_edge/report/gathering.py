@@ -21,7 +21,7 @@ from protonn_edge.codegen.plan import plan_with
 from protonn_edge.device import Origin, Result, check_finished, read_results
 from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.evaluation.accuracy import is_labelled
-from protonn_edge.evaluation.measurement import AnswerTexts, check_rows
+from protonn_edge.evaluation.right_answers import RightAnswers, check_rows
 from protonn_edge.extensions import forms_of
 from protonn_edge.families import LinkedFirmware, family_of, read_program
 from protonn_edge.projects.checks import Usage, measure_usage
@@ -84,8 +84,8 @@ def gather(
     results = tuple(sorted(run.results, key=lambda result: result.index))
     labels = None if points is None else points.label_of
     numbered = rows or range(0 if values is None else len(values))
-    texts = None if values is None else AnswerTexts.of(reference, numbered, values)
-    check_rows(path, run, reference, labels, texts)
+    right = None if values is None else RightAnswers(reference, numbered, values)
+    check_rows(path, run, reference, labels, right)
     _check_labels(path, reference, results, points)
     check_finished(path)
     generated = [(project, *project.generated()) for project in projects if project.built]
@@ -124,7 +124,7 @@ def _check_labels(
                 "the results have no labels, but a report shows the accuracy",
                 "run 'hil' on labelled points",
             )
-    elif points is None or points.values is None:
+    elif points is None or points.values is None or np.isnan(points.values).all():
         raise InvalidValue(
             path,
             "no right answers, but a report compares the predictions with them",

@@ -18,7 +18,7 @@ _MARGIN = 16
 def marks(at: Floats, labels: list[int]) -> tuple[Mark, ...]:
     """Return the marks of points (n, 2) in px."""
     places = np.round(at, 1).tolist()
-    return tuple(Mark(*place, label) for place, label in zip(places, labels, strict=True))
+    return tuple(Mark(x, y, label) for (x, y), label in zip(places, labels, strict=True))
 
 
 @dataclass(frozen=True, eq=False)

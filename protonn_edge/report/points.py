@@ -271,7 +271,9 @@ def chosen_points(one: Evidence) -> list[Result]:
     most = min(_MOST_POINTS, max(_LEAST_POINTS, _POINT_BYTES // one.reference.n_features))
     if len(answered) <= most:
         return answered
-    mistakes = _in_rounds([result for result in answered if result.predicted != result.label])
+    are_classes = one.reference.policy.predicts == "class"
+    wrong = [each for each in answered if are_classes and each.predicted != each.label]
+    mistakes = _in_rounds(wrong)
     taken = {result.index for result in mistakes[: most // 2]}
     others = [result for result in answered if result.index not in taken]
     evenly = np.linspace(0, len(others) - 1, most - len(taken)).astype(int).tolist()
@@ -332,9 +334,21 @@ def payload(one: Evidence, *, runs: bool) -> dict[str, Any]:
         },
         "sliders": _sliders(one, columns) if 0 < len(columns) <= _MOST_SLIDERS else None,
         "counts": one.confusion.tolist(),
-        "points": [{name: getattr(point, name) for name in _PER_POINT} for point in points],
+        "total": len(one.answered),
+        "points": [_of_page(one, point) for point in points],
         "pointBytes": base64.b64encode(fed).decode(),
     }
+
+
+def _of_page(one: Evidence, point: Result) -> dict[str, Any]:
+    """Return a test point for the page, with the true number, if numbers are predicted."""
+    record = {name: getattr(point, name) for name in _PER_POINT}
+    if one.reference.policy.predicts == "value" and one.points is not None:
+        known = (
+            None if one.points.values is None else one.points.values[one.points.place[point.index]]
+        )
+        record["true"] = None if known is None or math.isnan(known) else float(known)
+    return record
 
 
 def _shape(one: Evidence) -> dict[str, Any] | None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from protonn_edge.chain.features import signal_of
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.model import Model, known_image_shape
+from protonn_edge.chain.policy import about_answers
 from protonn_edge.cli.tables import points_for
 from protonn_edge.datasets.naming import NO_CLASS, NO_LABEL
 from protonn_edge.datasets.options import options_of_texts
@@ -127,7 +128,7 @@ def figures(model_file: Path, data: Path, read: str = "") -> dict[str, Any]:
     record["trained_on"] = points.trained_on
     if model.policy.predicts != "class":
         facts, _ = policy.measured(scores, points.values, points.groups)
-        facts += policy.about_answers()
+        facts += about_answers(policy)
         pairs: list[Any] = []
         if points.values is not None and np.ndim(points.values) == 1:
             found = policy.values(scores)

@@ -23,6 +23,15 @@ def documented(page: str) -> list[str]:
     return [" ".join(found.split()) for found in COMMAND.findall(page)]
 
 
+def scripts() -> set[str]:
+    """Return the benchmarks that can be started."""
+    return {
+        str(path.relative_to(CHECKOUT))
+        for path in (CHECKOUT / "benchmarks").glob("*.py")
+        if "__main__" in path.read_text("utf-8")
+    }
+
+
 def started(lines: list[str]) -> dict[str, str]:
     """Return what each line printed that did not get as far as its work."""
     answers = subprocess.run(
@@ -43,13 +52,14 @@ def test_every_benchmark_starts_and_takes_the_options_of_its_page():
     skip_unless_checked_out("benchmarks")
     on_pages = {line for page in PAGES for line in documented(page.read_text("utf-8"))}
     assert len(on_pages) > 40
-    scripts = {
-        str(path.relative_to(CHECKOUT))
-        for path in (CHECKOUT / "benchmarks").glob("*.py")
-        if "__main__" in path.read_text("utf-8")
-    }
-    others = scripts - {line.split()[0] for line in on_pages}
+    others = scripts() - {line.split()[0] for line in on_pages}
     assert started(sorted(on_pages | {f"{script} --help" for script in others})) == {}
+
+
+def test_every_benchmark_is_named_by_a_page_or_the_makefile():
+    skip_unless_checked_out("benchmarks")
+    texts = " ".join(page.read_text("utf-8") for page in [*PAGES, CHECKOUT / "Makefile"])
+    assert not [script for script in scripts() if script not in texts]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork; to run: use Linux or macOS")

@@ -25,41 +25,16 @@ from protonn_edge.datasets.groups import with_own_groups
 from protonn_edge.datasets.leaks import leaks
 from protonn_edge.datasets.options import options_of_texts
 from protonn_edge.datasets.preparation import Preparation
-from protonn_edge.datasets.reading import read_points
+from protonn_edge.datasets.reading import Labels, read_points
 from protonn_edge.errors import InputError
 
 BRIEF_CASES = 40
 
 Generator = np.random.Generator
 _NAMES = (
-    *(
-        "ziel",
-        "sortie",
-        "valor",
-        "wynik",
-        "результат",
-        "測定値",
-        "q7",
-        "x 1",
-        "a-b",
-        "m/s",
-        "Ω",
-        "50%",
-    ),
-    *(
-        "it's",
-        "$HOME",
-        "k`l",
-        "v;w",
-        "(raw)",
-        "zz#3",
-        "größe [mm]",
-        "\\n",
-        "temp (C)",
-        "état",
-        "&",
-        "*",
-    ),
+    *("ziel", "sortie", "valor", "wynik", "результат", "測定値", "q7", "x 1", "a-b", "m/s", "Ω"),
+    *("50%", "it's", "$HOME", "k`l", "v;w", "(raw)", "zz#3", "größe [mm]", "\\n", "temp (C)"),
+    *("état", "&", "*"),
 )
 _NOTATIONS = ((",", "."), (";", "."), (";", ","), ("\t", "."), ("\t", ","), ("|", "."))
 _WORD = re.compile(r"""(?:'[^']*'|"[^"]*"|[^\s'";,)]|,(?=\S))+""")  # as `shlex.quote` writes it
@@ -309,8 +284,9 @@ def rows_without_a_label(rng: Generator, folder: Path) -> None:
     preparation = Preparation(missing, (0.0,) * width if missing == "median" else ())
     expected = Expected(width, names, ("a", "b"), preparation=preparation if missing else None)
     options = TableOptions(label=made.key(label))
-    for labels in ("ignorable", "optional"):
-        points = read_points(path, expected, options, labels=labels)  # type: ignore[arg-type]
+    both: tuple[Labels, Labels] = ("ignorable", "optional")
+    for labels in both:
+        points = read_points(path, expected, options, labels=labels)
         assert np.array_equal(points.X, made.numbers(features)), f"{labels}: points are missing"
         assert np.array_equal(points.y >= 0, filled), f"{labels}: {points.y}"
 

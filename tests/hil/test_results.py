@@ -260,6 +260,13 @@ def test_the_json_has_the_names_that_all_commands_use():
     json.dumps(fields)
 
 
+def test_points_without_a_label_are_neither_right_nor_wrong() -> None:
+    results = [Result(0, 1, 1, 16), Result(1, NO_LABEL, 0, 16), Result(2, NO_LABEL, 1, 16)]
+    summary = summarize(results, load_board("uno"))
+    assert (summary.n, summary.labelled, summary.accuracy) == (3, 1, 1.0)
+    assert summary.accuracy_of_classified == 1.0
+
+
 def test_a_run_without_an_answer_has_no_cycles():
     summary = summarize([Result(0, 0, None, None)], load_board("uno"))
     assert (summary.accuracy, summary.lost, summary.cycles, summary.energy_mj) == (0, 1, None, None)

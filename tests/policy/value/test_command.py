@@ -253,8 +253,11 @@ def test_a_report_without_the_true_numbers_is_refused(folder: Path, tmp_path: Pa
     rows = [line.rpartition(",")[0] for line in data.read_text().splitlines()]
     unlabelled.write_text("\n".join(rows) + "\n")
     succeed("build", folder / "model.npz", "-o", tmp_path / "project")
+    empty = tmp_path / "empty.csv"
+    names, *rows = data.read_text().splitlines()
+    empty.write_text("\n".join([names, *(f"{row.rpartition(',')[0]}," for row in rows)]) + "\n")
     succeed("hil", unlabelled, "--project", tmp_path / "project", "--emulate", "-o", results)
-    for options in ((), ("--data", unlabelled)):
+    for options in ((), ("--data", unlabelled), ("--data", empty)):
         told = run("report", results, "--project", tmp_path / "project", *options)
         assert "name the labelled file" in refusal(told)
 
