@@ -147,11 +147,13 @@ def _imbalanced(seed: int) -> Split:
 
 
 def _loaded(load: Callable[..., Any], seed: int) -> Split:
-    return _split(*load(return_X_y=True), seed)
+    X, y = load(return_X_y=True)
+    return _split(X, y, seed)
 
 
 def _made(make: Callable[..., Any], settings: dict[str, Any], seed: int) -> Split:
-    return _split(*make(random_state=seed, **settings), seed)
+    X, y = make(random_state=seed, **settings)
+    return _split(X, y, seed)
 
 
 def _file(name: str, _seed: int) -> Split:
@@ -189,7 +191,11 @@ _FILES = (
     *("wifi_rooms", "occupancy", "har_hapt", "usps10", "letter26"),
     *("watch_exercise", "gesturepod_blocks"),
 )
-_CASES = {**_SKEWED, **_ORDINARY, **{name: partial(_file, name) for name in _FILES}}
+_CASES: dict[str, Callable[[int], Split]] = {
+    **_SKEWED,
+    **_ORDINARY,
+    **{name: partial(_file, name) for name in _FILES},
+}
 
 # what learns, and scikit-learn's forest with as many trees
 _LEARNERS: dict[str, tuple[Any, Any]] = {
@@ -215,8 +221,9 @@ def measured(name: str, seeds: int) -> Record:
     """Return the figures of a data set, means of some seeds."""
     each: dict[str, list[float]] = {}
     cpu, clips, told, cut = 0.0, list[Any](), {"right": 0, "false": 0}, set[str]()
+    draw = _CASES[name]
     for seed in range(seeds):
-        X, y, X_test, y_test = _CASES[name](seed)
+        X, y, X_test, y_test = draw(seed)
         for learner, (kind, peer) in _LEARNERS.items():
             repeated = _FORESTS if peer is not None and len(y) < _FEW_POINTS else 1
             for state in range(seed, seed + repeated):

@@ -104,3 +104,11 @@ def test_no_point_crosses_a_threshold_that_the_steps_can_separate() -> None:
     for threshold in thresholds:
         below = X[:, 0] <= threshold
         assert bytes_of[below].max() < bytes_of[~below].min()
+
+
+@pytest.mark.parametrize("draw", ["uniform", "normal"])
+def test_ordinary_features_keep_their_ranges(draw: str) -> None:
+    X = getattr(np.random.default_rng(0), draw)(size=(800, 3)).astype(np.float32)
+    inputs = ForestClassifier(random_state=0).fit(X, X[:, 0] > X[:, 1]).to_model().inputs
+    assert (inputs.lower == X.min(axis=0)).all()
+    assert (inputs.upper == X.max(axis=0)).all()

@@ -30,10 +30,10 @@ def fine_enough(
     Thresholds are moved to the nearest byte. A feature without thresholds has fine steps.
     """
     fine = np.ones(len(inputs.lower), np.bool_)
+    steps = (inputs.upper - inputs.lower) / BYTE_MAXIMUM  # not 0 where there is a threshold
     for feature in np.unique(asked).tolist():
         limits, values = thresholds[asked == feature], np.sort(X[:, feature]).astype(np.float64)
-        lower, step = inputs.lower[feature], np.ptp((inputs.lower, inputs.upper), axis=0)[feature]
-        step = step / BYTE_MAXIMUM or 1.0
+        lower, step = inputs.lower[feature], steps[feature]
         byte = np.clip(np.rint((limits - lower) / step - 0.5), 0, BYTE_MAXIMUM - 1)
         places = (np.searchsorted(values, each) for each in (limits, lower + (byte + 0.5) * step))
         fine[feature] = np.abs(np.subtract(*places)).mean() <= _CROSSING * len(values)
