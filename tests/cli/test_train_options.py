@@ -162,9 +162,9 @@ def test_sizes_are_not_given_with_a_model_to_start_from(data: Path) -> None:
         (["--set", "onset=3"], "--set onset is given, but the classifier 'protonn' has no such"),
         (
             ["--set", "epochs=3"],
-            "--set epochs is given, but this parameter has an option of its own; use --ep",
+            "--set epochs is given, but this parameter has an option of its own; give --epochs 3",
         ),
-        (["--set", "gamma"], "--set gamma has no value; use --set NAME=VALUE"),
+        (["--set", "gamma"], "--set gamma has no value; use --set gamma=VALUE"),
         (["--set", "callback=1"], "can be set only in Python"),
         (["--set", "network_moved_share=2"], "--set network_moved_share"),
         (

@@ -31,11 +31,14 @@ class WindowRequest(features.FeatureRequest):
     refusals: ClassVar[tuple[rows.Refusal, ...]] = (
         rows.Refusal(
             lambda case: (
-                (case.settings.window_shape is not None or "sample_rate" in case.given)
-                and not _is_of_windows(case)
+                not _is_of_windows(case)
+                and (
+                    "{window_shape}" * (case.settings.window_shape is not None)
+                    or case.first_given("sample_rate")
+                )
             ),
-            "{window_shape} or {sample_rate} is given, but no features of windows are requested; "
-            "name features with {features}, or leave both out",
+            "{it} is given, but no features of windows are requested; name some, such as "
+            "{features} mean,deviation,min,max, or leave {it} out",
         ),
     )
 
