@@ -129,7 +129,7 @@ def test_sizes_are_not_given_with_a_model_to_start_from(data: Path) -> None:
         (["--image-shape", "16"], "16x16"),
         (["--image-shape", "0x12"], "16x16"),
         (["--image-shape", "4x4", "--augment"], "16 pixels"),
-        (["--augment"], "--augment is True, but --image-shape is not given"),
+        (["--augment"], "--augment moves images, but their size is not given"),
         (["--group-shift", 2], "--group-shift moves points only between the groups that --groups"),
         (["--classifier", "trees"], "'trees' is not "),
         (["--features", "mean,pool:2x2"], "'pool:2x2' is not a feature"),
