@@ -194,9 +194,8 @@ def _changed(words: list[str], part: str) -> Advice:
         if not parameter.multiple:
             kept = _without(kept, parameter)
         added += f" {flag} {value}"
-        if value == "best" and "--minutes" not in kept:
-            added += " --minutes 0.02"  # of the five that it takes by default
-    return Advice(part, f"protonn-edge {shlex.join([name, *kept])}{added}")
+    few = " --minutes 0.02" * ("--classifier best" in added)  # it takes five by default
+    return Advice(part, f"protonn-edge {shlex.join([name, *kept])}{added}{few}")
 
 
 def _parameter(command: str, flag: str) -> click.Option | None:
