@@ -227,7 +227,8 @@ def _where_known(name: str, parameters: Iterable[str]) -> str:
     kinds = [kind for kind in choices.choices if kind in PARAMETERS]
     having = [kind for kind in kinds if name in _kind_of(kind).parameters]
     if not having:
-        return _did_you_mean(name, parameters)
+        near: str = _did_you_mean(name, parameters)
+        return near
     return f", or choose --classifier {' or '.join(having)}"
 
 
