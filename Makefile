@@ -13,7 +13,7 @@ export PLATFORMIO_SETTING_ENABLE_TELEMETRY ?= no
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test prove agreement fuzz coverage mutants lint docs firmware upload gallery setup tools chips node browser clean
+.PHONY: help demo test prove agreement fuzz coverage mutants versions lint docs firmware upload gallery setup tools chips node browser clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*  ## /\1	/p' $(MAKEFILE_LIST) | expand -t 10
@@ -50,6 +50,10 @@ coverage: setup $(VENV)/has-docs node browser  ## list lines of the package and 
 # In a copy of the checkout; one folder or module, for an hour or so.
 mutants: setup $(VENV)/has-mutants  ## list faults that no near test notices; FOLDER=quantization SAMPLE=50 SEED=1
 	@$(PYTHON) tests/mutants.py $(FOLDER) --sample $(or $(SAMPLE),50) --seed $(or $(SEED),1)
+
+# pip gives users what is newest today, which constraints.txt keeps from the tests.
+versions: tools $(VENV)/has-versions  ## use the wheel with newest and lowest versions; ARGS="--only 3.12-newest"
+	@$(PYTHON) tests/versions.py $(ARGS)
 
 # cppcheck takes an int for 16 bits in firmware/, as the AVR does; the model's header, which it misses,
 # is generated later.

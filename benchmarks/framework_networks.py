@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Callable
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 from rows import DATA
 from sklearn.neural_network import MLPClassifier
@@ -219,7 +219,9 @@ PACKAGES = {
 }
 
 
-def main(names: list[str]) -> None:
+@click.command()
+@click.argument("names", nargs=-1, type=click.Choice(list(NETWORKS)))
+def main(names: tuple[str, ...]) -> None:
     """Write these networks, or all, and their answers."""
     path = FOLDER / "answers.json"
     found: dict[str, Any] = json.loads(path.read_text("utf-8")) if names else {}
@@ -238,4 +240,4 @@ def main(names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

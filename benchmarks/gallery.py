@@ -100,7 +100,6 @@ _PHONE = (390, 844)
 SHOTS = [
     Shot("light", "digits", "body"),
     Shot("dark", "digits", "#accuracy", dark=True, pointed_at='[data-cell="8 1"]'),
-    Shot("space", "digits", "#space", pointed_at="#space circle.wrong >> nth=4"),
     Shot("twelve", "machine", "#accuracy", pointed_at='[data-cell="2 3"]'),
     Shot("windows", "motions", "#uno", dark=True),
     Shot("narrow", "digits", "#uno", size=_PHONE),

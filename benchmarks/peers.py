@@ -9,9 +9,9 @@ the same forest   a random forest of scikit-learn (10 trees of up to 60 leaves),
                   turns into C; a row is one of the tool's modes
 the same boosted  trees of XGBoost and LightGBM, for the tools that take them, of features as they
 trees             are; few rounds, so that the C of all fits
-its own best      of each kind of model that a tool turns into C, the most accurate one on a fifth
-                  of the training points (of people, if known) that fits the flash given, by default
-                  the Uno's; then trained on all training points
+its own best      of each kind of model that a tool turns into C, the one that fits the flash given,
+                  by default the Uno's, and is the most accurate in five-fold cross-validation of
+                  the training points (of people, if known); then trained on all of them
 
 Each program is compiled with -Os and with -O2, and the faster one that fits is run on all test
 points, which are read for nothing else. Cycles are those of a prediction, mean and maximum; flash
@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -61,7 +61,7 @@ from peer_tools import (
 )
 from presets import PRESETS
 from printing import Columns, Record, print_table
-from rows import Row, chosen
+from rows import Row, chosen, held_out_in_turn
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
@@ -70,11 +70,10 @@ from sklearn.tree import DecisionTreeClassifier
 from protonn_edge.datasets import Dataset
 from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.training.base import CLASSIFIERS
-from protonn_edge.training.folds import fold_numbers
 
 SEED = 0
-_FOLDS = 5  # one of which is held out
-_TREES, _FEW_TREES = (20, 40), (10, 20)  # a few where a test takes many bytes
+_FOLDS = 5  # each is held out in turn
+_TREES, _FEW_TREES = (20, 40), (3, 5, 10, 20)  # a few where a test takes many bytes
 _TRIED_POINTS = 50  # which choose between programs
 _SAME_TREES, _SAME_LEAVES = 10, 60
 _OF_TREES = ("forest", "tree")
@@ -203,16 +202,13 @@ def own_best(each: Set, data: Dataset, tools: list[Tool], flash: int) -> Iterato
 
 
 def _best(candidates: list[Candidate], data: Dataset, about: Record, flash: int) -> Record:
-    tool, part = candidates[0].tool, held_out(data)
+    tool = candidates[0].tool
     found = []
     reason: Exception = DoesNotFit("no candidate fits")
     for candidate in candidates:
         try:
             size, trained = _largest(candidate, data, flash)
-            share = 1.0
-            if len(candidates) > 1:
-                answers = tool.answers(candidate.train(part, size), part.X_test)
-                share = float(np.mean(answers == part.y_test))
+            share = held_out_accuracy(candidate, size, data) if len(candidates) > 1 else 1.0
             found.append((share, candidate, size, trained))
         except _FAILURES as error:
             reason = error
@@ -223,15 +219,13 @@ def _best(candidates: list[Candidate], data: Dataset, about: Record, flash: int)
     return _measured(tool, best.sources(trained, data), trained, data, about, flash)
 
 
-def held_out(data: Dataset) -> Dataset:
-    """Return the training part with a fold of it, of other people if these are known, as test."""
-    fold = fold_numbers(data.y_train, _FOLDS, SEED, data.groups)
-    kept, out = fold != 0, fold == 0
-    X, y = np.asarray(data.X_train), data.y_train
-    groups = None if data.groups is None else data.groups[kept]
-    return replace(
-        data, X_train=X[kept], y_train=y[kept], X_test=X[out], y_test=y[out], groups=groups
-    )
+def held_out_accuracy(candidate: Candidate, size: int, data: Dataset) -> float:
+    """Return the mean accuracy, 0 to 1, over the folds of the training points."""
+    shares = []
+    for part in held_out_in_turn(data, _FOLDS):
+        answers = candidate.tool.answers(candidate.train(part, size), part.X_test)
+        shares.append(np.mean(answers == part.y_test))
+    return float(np.mean(shares))
 
 
 def _largest(candidate: Candidate, data: Dataset, flash: int) -> tuple[int, Any]:
@@ -282,7 +276,7 @@ def _candidates(each: Set, tool: Tool) -> Iterator[Candidate]:
         yield from _our_candidates(each)
     elif tool is EMLEARN:
         counts = sorted({*_FEW_TREES, *_TREES})
-        yield from _forests(tool, (RandomForestClassifier, ExtraTreesClassifier), tuple(counts))
+        yield from _forests(tool, (RandomForestClassifier, ExtraTreesClassifier), counts)
         yield from _networks(tool)
     elif tool is M2CGEN:
         yield from _trees(tool)
@@ -296,9 +290,7 @@ def _candidates(each: Set, tool: Tool) -> Iterator[Candidate]:
         yield Candidate(tool, "network", {}, lambda _data, _size: None)
 
 
-def _forests(
-    tool: Tool, ensembles: tuple[Any, ...], counts: tuple[int, ...]
-) -> Iterator[Candidate]:
+def _forests(tool: Tool, ensembles: tuple[Any, ...], counts: Sequence[int]) -> Iterator[Candidate]:
     for ensemble in ensembles:
         for trees in counts:
 

@@ -43,7 +43,8 @@ _PUBLISHED: tuple[tuple[str, float, float | None, float | None, int], ...] = (
     ("deep-microcompression", 0.9804, None, 2_288.0, _BELOW),
     ("BitNetMCU", 0.9892, 3_200, None, _BELOW),
     ("BitNetMCU", 0.9928, 7_300, None, _ABOVE),
-    ("BitNetMCU", 0.9955, 11_000, None, _ABOVE),
+    ("BitNetMCU", 0.9955, 11_000, None, _BELOW),
+    ("BitNetMCU", 0.9958, 13_000, None, _ABOVE),
 )
 COLUMNS: Columns = [
     ("model", lambda r: r["name"]),

@@ -192,11 +192,11 @@ def table_command(
 
 
 def held_out_in_turn(dataset: Dataset, folds: int) -> Iterator[Dataset]:
-    """Yield the training part with a fold of its people as the test part, for each fold."""
-    X, y, people = dataset.X_train, dataset.y_train, dataset.groups
-    assert people is not None
+    """Yield the training part with each fold of it, of its people if known, as the test part."""
+    X, y, people = np.asarray(dataset.X_train), dataset.y_train, dataset.groups
     fold_of = fold_numbers(y, folds, 0, people)
     for fold in range(fold_of.max() + 1):
         trained, tested = fold_of != fold, fold_of == fold
-        part = replace(dataset, X_train=X[trained], y_train=y[trained], groups=people[trained])
+        groups = None if people is None else people[trained]
+        part = replace(dataset, X_train=X[trained], y_train=y[trained], groups=groups)
         yield replace(part, X_test=X[tested], y_test=y[tested])

@@ -56,7 +56,7 @@ from value_peers import peers
 
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.registry import REGRESSORS
-from protonn_edge.policy.value.figures import half_width_of
+from protonn_edge.policy.value.figures import Interval
 from protonn_edge.quantization import quantize
 
 Points = tuple[NDArray[Any], NDArray[Any]]
@@ -142,7 +142,7 @@ def _inside(estimator: Any, train: Points, test: Points, seed: int) -> float:
     """Return the share of test points in the interval that held-out training points decide."""
     X, kept_out, y, of_kept_out = train_test_split(*train, test_size=0.2, random_state=seed)
     fitted = estimator.fit(X, y).model_
-    width = half_width_of(_integers(fitted, kept_out) - of_kept_out)
+    width = Interval.of(_integers(fitted, kept_out) - of_kept_out).half_width
     assert width is not None
     return 100 * float((np.abs(_integers(fitted, test[0]) - test[1]) <= width).mean())
 

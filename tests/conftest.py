@@ -82,6 +82,9 @@ if "PROTONN_EDGE_REPLAYED_BUILDS" not in os.environ:
     atexit.register(kill_heirs, "PROTONN_EDGE_REPLAYED_BUILDS")
 _BUILDS = Path(os.environ["PROTONN_EDGE_REPLAYED_BUILDS"])
 
+# A power failure ends the tests, too; to wait for the disk takes milliseconds for each file.
+os.fsync = lambda _: None
+
 # From here on: some templates are rendered when tests are collected.
 renderer._environment = with_kept_templates(_BUILDS / "templates", renderer._environment)
 

@@ -55,7 +55,7 @@ export class CellPoints {
         this.more.textContent = shown.length < count
             ? `${shown.length} of ${count.toLocaleString("en")} are shown.`
             : "";
-        this.more.textContent += " Point at a cell to see its points; click or press Enter to keep them, and to highlight them in the model's space.";
+        this.more.textContent += " Point at a cell to see its points; click or press Enter to keep them.";
     }
 
     #item(i) {

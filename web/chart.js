@@ -6,22 +6,17 @@ export class Chart {
     /**
      * @param {SVGElement} svg Each mark contains its text in a <title>.
      * @param {Tip} tip
-     * @param options `marks`, in the order of the keys; `words`, its text; `onGo`, `onLeave` and `onPick`,
-     *     called with a mark's index; `spatial`, whether arrow keys move in their direction.
      */
-    constructor(svg, tip, { marks, words, onGo, onLeave, onPick, spatial = false } = {}) {
+    constructor(svg, tip) {
         this.svg = svg;
         this.tip = tip;
-        const texts = new Map();
+        this.texts = new Map();
         for (const mark of svg.querySelectorAll(".mark")) {
             const title = mark.querySelector("title");
-            texts.set(mark, title.textContent);
+            this.texts.set(mark, title.textContent);
             title.remove(); // or the browser would show it, too
         }
-        this.marks = marks ?? [...texts.keys()];
-        this.words = (place) => texts.get(this.marks[place]) ?? words(place);
-        this.callbacks = { onGo, onLeave, onPick };
-        this.spatial = spatial;
+        this.marks = [...this.texts.keys()];
         this.at = null;
         if (this.marks.length > 0) {
             this.#listen();
@@ -35,10 +30,7 @@ export class Chart {
         svg.setAttribute("aria-roledescription", "chart; arrow keys move between values");
         svg.addEventListener("pointermove", (event) => this.#point(event));
         svg.addEventListener("pointerleave", () => this.leave());
-        svg.addEventListener("click", (event) => {
-            this.#point(event);
-            this.#pick();
-        });
+        svg.addEventListener("click", (event) => this.#point(event));
         svg.addEventListener("keydown", (event) => this.#key(event));
         svg.addEventListener("blur", () => this.leave());
     }
@@ -47,23 +39,16 @@ export class Chart {
     go(place, aloud) {
         this.leave();
         this.at = place;
-        this.marks[place].classList.add("on");
-        this.tip.show(this.words(place), this.marks[place].getBoundingClientRect(), aloud);
-        this.callbacks.onGo?.(place);
+        const mark = this.marks[place];
+        mark.classList.add("on");
+        this.tip.show(this.texts.get(mark), mark.getBoundingClientRect(), aloud);
     }
 
     leave() {
         if (this.at !== null) {
             this.marks[this.at].classList.remove("on");
-            this.callbacks.onLeave?.(this.at);
             this.at = null;
             this.tip.hide();
-        }
-    }
-
-    #pick() {
-        if (this.at !== null) {
-            this.callbacks.onPick?.(this.at);
         }
     }
 
@@ -84,47 +69,21 @@ export class Chart {
     }
 
     #key(event) {
-        const directions = {
-            ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1],
-        };
+        const steps = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -1, ArrowDown: 1 };
         const last = this.marks.length - 1;
-        if (event.key in directions) {
-            const [x, y] = directions[event.key];
-            const start = this.lastKey ?? (x + y > 0 ? -1 : last + 1);
-            const place = this.spatial ? this.#towards(x, y) : start + Math.sign(x - y);
-            this.lastKey = Math.min(Math.max(place, 0), last);
+        if (event.key in steps) {
+            const step = steps[event.key];
+            const start = this.lastKey ?? (step > 0 ? -1 : last + 1);
+            this.lastKey = Math.min(Math.max(start + step, 0), last);
         } else if (event.key === "Home" || event.key === "End") {
             this.lastKey = event.key === "Home" ? 0 : last;
         } else if (event.key === "Escape") {
             this.leave();
             return;
         } else {
-            if (event.key === "Enter" || event.key === " ") {
-                event.preventDefault();
-                this.#pick();
-            }
             return;
         }
         event.preventDefault();
         this.go(this.lastKey, true);
-    }
-
-    /** The nearest mark in a direction, or the current one. */
-    #towards(x, y) {
-        const middles = this.marks.map((mark) => {
-            const box = mark.getBoundingClientRect();
-            return [box.left + box.width / 2, box.top + box.height / 2];
-        });
-        if (this.lastKey === undefined) {
-            return 0;
-        }
-        const [fromX, fromY] = middles[this.lastKey];
-        const costs = middles.map(([toX, toY]) => {
-            const along = (toX - fromX) * x + (toY - fromY) * y;
-            const across = Math.abs((toX - fromX) * y) + Math.abs((toY - fromY) * x);
-            return along > 0.5 ? along + 2 * across : Infinity;
-        });
-        const least = Math.min(...costs);
-        return least === Infinity ? this.lastKey : costs.indexOf(least);
     }
 }

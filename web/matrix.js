@@ -21,10 +21,6 @@ export class Matrix {
         );
         this.rows[0][0].tabIndex = 0;
         table.setAttribute("role", "grid");
-        selection.addEventListener("release", () => {
-            this.kept?.removeAttribute("aria-selected");
-            this.kept = null;
-        });
         table.addEventListener("pointerover", (event) => this.#point(event));
         table.addEventListener("pointerleave", () => this.#leave());
         table.addEventListener("focusin", (event) => this.#look(event.target, true));
@@ -42,7 +38,7 @@ export class Matrix {
     #look(cell, aloud) {
         if (this.words.has(cell)) {
             this.tip.show(this.words.get(cell), cell.getBoundingClientRect(), aloud);
-            this.selection.show(this.#ofCell(cell, false));
+            this.selection.show(this.#ofCell(cell));
         }
     }
 
@@ -50,7 +46,7 @@ export class Matrix {
     #leave() {
         this.tip.hide();
         if (this.kept) {
-            this.selection.show(this.#ofCell(this.kept, true));
+            this.selection.show(this.#ofCell(this.kept));
         }
     }
 
@@ -62,12 +58,12 @@ export class Matrix {
         this.kept = this.kept === cell ? null : cell;
         this.kept?.setAttribute("aria-selected", "true");
         this.#focus(cell);
-        this.selection.show(this.#ofCell(cell, this.kept !== null));
+        this.selection.show(this.#ofCell(cell));
     }
 
-    #ofCell(cell, kept) {
+    #ofCell(cell) {
         const [label, answer] = cell.dataset.cell.split(" ").map(Number);
-        return { label, answer, kept };
+        return { label, answer };
     }
 
     #key(event) {

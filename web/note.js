@@ -1,15 +1,10 @@
-/* A test point as text, with a link to the Uno that runs it and, if there is one, its picture. */
-import { pictureOf } from "./preview.js";
-
+/* A test point as text, with a link to the Uno that runs it. */
 const SCORES = 3;
-const SIDE = 480; // px
 
 export class PointNote {
-    /** @param {boolean} pictured Whether there is a picture above the text. */
-    constructor(place, points, selection, pictured = false) {
+    constructor(place, points, selection) {
         this.points = points;
         this.selection = selection;
-        this.pictured = pictured;
         this.note = place.appendChild(document.createElement("div"));
         this.note.className = "picked";
         this.note.hidden = true;
@@ -33,6 +28,6 @@ export class PointNote {
         link.href = "#uno";
         link.textContent = "See it on the Uno";
         link.addEventListener("click", () => this.selection.pick(i));
-        this.note.replaceChildren(...(this.pictured ? [pictureOf(points, i, SIDE)] : []), words);
+        this.note.replaceChildren(words);
     }
 }

@@ -5,7 +5,6 @@ import { Chart } from "./chart.js";
 import { Listing } from "./listing.js";
 import { Matrix } from "./matrix.js";
 import { Mistakes } from "./mistakes.js";
-import { PlaneView } from "./plane.js";
 import { Points } from "./points.js";
 import { Selection } from "./selection.js";
 import { Tip } from "./tip.js";
@@ -23,7 +22,7 @@ for (const link of document.querySelectorAll("nav a")) {
         document.querySelector(link.hash).closest("details")?.setAttribute("open", "");
     });
 }
-for (const figure of document.querySelectorAll("figure > svg:not(.plane)")) {
+for (const figure of document.querySelectorAll("figure > svg")) {
     new Chart(figure, tip);
 }
 for (const listing of document.querySelectorAll(".listing")) {
@@ -36,7 +35,6 @@ if (live("matrix")) {
 if (live("mistakes")) {
     new Mistakes(live("mistakes"), points, selection);
 }
-const plane = live("plane") && new PlaneView(live("plane"), points, selection, tip, payload.plane);
 if (payload.program) {
-    new TryIt(document.getElementById("uno-page"), payload, points, selection, tip, plane);
+    new TryIt(document.getElementById("uno-page"), payload, points, selection, tip);
 }

@@ -1,17 +1,19 @@
 /* The test points in the page. */
 import { Columns } from "./columns.js";
 import { Features } from "./features.js";
+import { ValueScale } from "./value.js";
 
 const bytesOf = (base64) => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 
 export class Points {
-    constructor({ model, points, pointBytes, levels, shape, channels, counts }) {
+    constructor({ model, points, total, pointBytes, levels, shape, channels }) {
         this.features = new Features(model);
         this.names = model.names;
         this.classes = model.classes;
         this.columns = new Columns(model.columns, this.features, this.classes, model.table);
         this.list = points;
-        this.all = counts.flat().reduce((sum, count) => sum + count, 0);
+        this.value = model.value && new ValueScale(model.value);
+        this.all = total;
         this.look = { shape, channels };
         this.raw = bytesOf(pointBytes);
         this.range = levels;
@@ -58,9 +60,13 @@ export class Points {
         return this.list.findIndex((point) => point.index === index);
     }
 
-    /** A point in a few words, such as “#12 is 5, taken for 9”. */
+    /** A point in a few words, such as “#12 is 5, taken for 9”, or “#12 is 7.3, predicted 6.4”. */
     words(i) {
-        const { index, label, predicted } = this.list[i];
+        const { index, label, predicted, scores } = this.list[i];
+        if (this.value) {
+            const is = this.list[i].true === null ? "" : ` is ${this.list[i].true}`;
+            return `#${index}${is}, predicted ${this.value.text(this.value.of(scores[0]))}`;
+        }
         const is = `#${index} is ${this.answer(label)}`;
         if (predicted === label) {
             return is;

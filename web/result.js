@@ -1,5 +1,6 @@
-/* What the Uno answered: class, scores, confidence, cycles, time, energy, and the light. */
+/* What the Uno answered: class or number, scores, confidence, cycles, time, energy, and the light. */
 import { percents } from "./confidence.js";
+import { ValueScale } from "./value.js";
 
 const MANY = 12; // classes that are all shown
 const SHOWN = 8; // of more
@@ -14,6 +15,7 @@ export class ResultView {
         this.root = root;
         this.classes = payload.model.classes;
         this.confidence = payload.model.confidence;
+        this.value = payload.model.value && new ValueScale(payload.model.value);
         this.board = payload.board;
         this.part = (name) => root.querySelector(`[data-part="${name}"]`);
         this.part("sure").parentElement.hidden = !this.confidence;
@@ -23,7 +25,7 @@ export class ResultView {
     show(answer, point) {
         const ms = (1000 * answer.cycles) / this.board.clockHz;
         const mj = this.board.watts * ms;
-        const [name, cycles] = [this.classes[answer.label] ?? "unknown", answer.cycles.toLocaleString("en")];
+        const [name, cycles] = [this.#answer(answer), answer.cycles.toLocaleString("en")];
         this.part("label").textContent = name;
         this.part("label").className = name.length > 16 ? "longer" : name.length > 4 ? "long" : "";
         this.#verdict(answer, point);
@@ -47,6 +49,10 @@ export class ResultView {
             scores: answer.scores.join(" "),
             point: point ? point.index : "",
         });
+    }
+
+    #answer({ label, scores }) {
+        return this.value ? this.value.words(scores[0]) : (this.classes[label] ?? "unknown");
     }
 
     /** Light up for long enough to be seen; the firmware's own light is on for less than a frame. */
@@ -76,8 +82,15 @@ export class ResultView {
         }
     }
 
-    /** Say whether the answer to a test point is right. */
+    /** Say whether the answer to a test point is right, or the error of a number: wrong is one out of the interval. */
     #verdict(answer, point) {
+        if (this.value) {
+            const error = point === undefined || point.true === null ? null : this.value.of(answer.scores[0]) - point.true;
+            this.root.classList.toggle("wrong", error !== null && !this.value.covers(error));
+            this.part("verdict").textContent = error === null ? ""
+                : `true ${point.true}, error ${error > 0 ? "+" : ""}${this.value.text(error)}`;
+            return;
+        }
         const wrong = point !== undefined && answer.label !== point.label;
         this.root.classList.toggle("wrong", wrong);
         const right = point === undefined ? "" : "right";
@@ -86,13 +99,13 @@ export class ResultView {
 
     #agreement(answer, point) {
         const differs = [
-            ["class", answer.label === point.predicted],
+            [this.value ? "number" : "class", answer.label === point.predicted],
             ["scores", !point.scores || point.scores.join() === answer.scores.join()],
             ["cycles", answer.cycles === point.cycles],
         ].filter(([, same]) => !same);
         return differs.length
             ? `The results file has different ${differs.map(([what]) => what).join(" and ")}.`
-            : "Class, scores and cycles match the results file.";
+            : `${this.value ? "Number, score" : "Class, scores"} and cycles match the results file.`;
     }
 
     #scores({ scores, label }) {

@@ -14,15 +14,9 @@ export class Selection extends EventTarget {
         this.dispatchEvent(new Event("point"));
     }
 
-    /** Single out a cell: `{label, answer, kept}`, or null; `kept` if it stays when the pointer goes. */
+    /** Single out a cell: `{label, answer}`, or null. */
     show(cell) {
         this.cell = cell;
         this.dispatchEvent(new Event("cell"));
-    }
-
-    /** Let the cell go that is kept. */
-    release() {
-        this.dispatchEvent(new Event("release"));
-        this.show(this.cell && { ...this.cell, kept: false });
     }
 }

@@ -10,14 +10,12 @@ import { Sliders } from "./sliders.js";
 const bytesOf = (base64) => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 
 export class TryIt {
-    /** @param plane The `PlaneView` that shows where an input lies, or null. */
-    constructor(root, payload, points, selection, tip, plane) {
+    constructor(root, payload, points, selection, tip) {
         this.root = root;
         this.payload = payload;
         this.points = points;
         this.features = points.features;
         this.selection = selection;
-        this.plane = plane;
         this.result = new ResultView(root, payload);
         this.wanted = null; // what to classify next
         this.busy = false;
@@ -95,9 +93,6 @@ export class TryIt {
                     continue;
                 }
                 this.result.show(answer, asked);
-                if (!asked) {
-                    this.plane?.locate(features, answer.scores);
-                }
                 this.#say("");
             }
         } catch (error) {

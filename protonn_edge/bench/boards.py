@@ -15,7 +15,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -165,6 +165,7 @@ def measure_under_test(
     retries: int,
     fault: Callable[[str], None],
     instrument: BenchInstrument | None = None,
+    values: NDArray[Any] | None = None,
 ) -> Measurement | CheckFailed:
     """Measure boards, again while they are at fault; see `measure`.
 
@@ -172,6 +173,7 @@ def measure_under_test(
     - `retries`: how many times to repeat the measurement of a board at fault.
     - `fault`: called with each fault of a board that is measured again or passes its points on.
     - `instrument`: what measures the first board.
+    - `values`: right answers that are no classes; see `measure`.
 
     Returns the failed check if there are no figures, for example for firmware over budget. Raises
     `DeviceError` if the board is still at fault, and `InputError` like `measure`.
@@ -179,7 +181,13 @@ def measure_under_test(
     while True:
         try:
             measurement = measure(
-                project, points, board, ports=ports, host=host, instrument=instrument
+                project,
+                points,
+                board,
+                ports=ports,
+                host=host,
+                instrument=instrument,
+                values=values,
             )
             if measurement.device_fault is not None:
                 raise measurement.device_fault

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from protonn_edge.bench.boards import BoardUnderTest, LoggingHost
     from protonn_edge.boards import Board
     from protonn_edge.chain.model import Model
+    from protonn_edge.datasets.model_points import ModelPoints
     from protonn_edge.evaluation.measurement import Measurement
     from protonn_edge.projects.folder import Project
     from protonn_edge.sensors.listener import Listener
@@ -45,6 +46,7 @@ _FAULTS = pytest.StashKey[list[str]]()
 _LONGEST_WAIT_S = 86_400
 # An option of commands whose name is longer here, unless it is one of a 'build' to run.
 _OPTION = re.compile(r"(?<!build )--(?=(board|meter|port|project|sensor|volts)\b)")
+_OF_BOARDS = (ProtoNNEdgeError, OSError, pytest.fail.Exception)  # errors that a board may cause
 _IS_WORKER = "PYTEST_XDIST_WORKER" in os.environ  # a process of pytest -n, which compiles a copy
 
 
@@ -160,13 +162,29 @@ def pnn_points(
     pytestconfig: pytest.Config, pnn_model: Model
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     """Provide test points (n, D) and the indices of their classes (n,)."""
-    from protonn_edge.chain.model import expected_by  # noqa: PLC0415
-    from protonn_edge.datasets import load_points  # noqa: PLC0415
-
     data = pytestconfig.getoption("--pnn-data")
     if data is None:
         raise InputError("there are no test points; name a file with --pnn-data")
-    return load_points(data, expected_by(pnn_model))
+    return _read(data, pnn_model).labelled
+
+
+@pytest.fixture(scope="session")
+def pnn_values(pytestconfig: pytest.Config, pnn_model: Model) -> NDArray[Any] | None:
+    """Provide the numbers (n,) or sets of labels (n, L) of the points; None if they have classes.
+
+    A conftest.py that provides other points than those of --pnn-data provides them, too.
+    """
+    data = pytestconfig.getoption("--pnn-data")
+    if data is None or pnn_model.policy.predicts == "class":
+        return None
+    return _read(data, pnn_model).values
+
+
+def _read(data: Path, model: Model) -> ModelPoints:
+    from protonn_edge.chain.model import expected_by  # noqa: PLC0415
+    from protonn_edge.datasets.reading import read_points  # noqa: PLC0415
+
+    return read_points(data, expected_by(model))
 
 
 # --- the board and its measurements --------------------------------------------------------------
@@ -217,6 +235,7 @@ def pnn_measurement(
     pnn_ports: Sequence[str],
     pnn_project: Project,
     pnn_points: tuple[NDArray[np.float32], NDArray[np.int64]],
+    pnn_values: NDArray[Any] | None,
     pnn_target: Board,
     pnn_line_log: LoggingHost,
 ) -> Measurement | CheckFailed:
@@ -241,6 +260,7 @@ def pnn_measurement(
         retries=pytestconfig.getoption("--pnn-retries"),
         fault=lambda text: pytestconfig.stash[_FAULTS].append(_OPTION.sub("--pnn-", text)),
         instrument=instrument,
+        values=pnn_values,
     )
 
 
@@ -267,7 +287,10 @@ def pnn_monitor(
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
-    """Fail a test if its measurement failed; otherwise, record the figures for JUnit."""
+    """Fail a test if its measurement failed; otherwise, record the figures for JUnit.
+
+    A figure that does not exist is an error with the names of those that do.
+    """
     measurement: Any = getattr(item, "funcargs", {}).get(_MEASUREMENT)
     if measurement is not None:
         from protonn_edge.evaluation.measurement import Measurement  # noqa: PLC0415
@@ -280,7 +303,13 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
             raise failure
         if isinstance(failure, CheckFailed):
             pytest.fail(str(failure), pytrace=False)
-    yield
+    try:
+        yield
+    except AttributeError as error:
+        if type(error.obj).__module__.partition(".")[0] == __name__.partition(".")[0]:
+            names = (name for name in dir(error.obj) if not name.startswith("_"))
+            error.add_note(f"{type(error.obj).__name__} has {', '.join(names)}")
+        raise
 
 
 def _figures(measurement: Measurement) -> list[tuple[str, object]]:
@@ -288,7 +317,7 @@ def _figures(measurement: Measurement) -> list[tuple[str, object]]:
     power = measurement.to_json()["power"] or {}
     return [
         *((f"metered_{name}", round(power[name], 6)) for name in power if name.endswith("_mj")),
-        ("accuracy", round(measurement.accuracy, 6)),
+        *_quality(measurement),
         ("points", measurement.summary.n),
         ("cycles_mean", round(measurement.cycles.mean, 1)),
         ("cycles_max", measurement.cycles.max),
@@ -298,6 +327,14 @@ def _figures(measurement: Measurement) -> list[tuple[str, object]]:
         ("flash_bytes", measurement.usage.flash_bytes),
         ("sram_bytes", measurement.usage.sram_bytes),
     ]
+
+
+def _quality(measurement: Measurement) -> list[tuple[str, object]]:
+    """Return how good the answers are, if the points have right ones."""
+    if measurement.errors:
+        return [("mean_absolute_error", float(f"{measurement.mean_absolute_error:.6g}"))]
+    labelled = measurement.summary.labelled
+    return [("accuracy", round(measurement.accuracy, 6))] if labelled else []
 
 
 @pytest.hookimpl(wrapper=True)
@@ -315,8 +352,9 @@ def pytest_runtest_makereport(
         report.when = "setup"  # a problem before a test is an error, not a failure
     if report.when == "setup" and call.excinfo.errisinstance(ProtoNNEdgeError):
         report.longrepr = _OPTION.sub("--pnn-", str(call.excinfo.value))
-    # The bytes of the line do not explain a figure above its limit.
-    if "pnn_board" in used or not call.excinfo.errisinstance(AssertionError):
+    # The bytes of the line explain neither a figure above its limit nor a mistake in a test.
+    explained = (AssertionError, *_OF_BOARDS) if "pnn_board" in used else _OF_BOARDS
+    if call.excinfo.errisinstance(explained):
         log = item.config.stash.get(_LOG, None)
         report.sections += [("serial line of the board", log.text)] if log and log.text else []
     return report

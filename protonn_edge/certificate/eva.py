@@ -18,7 +18,7 @@ from protonn_edge.certificate.claims import NOT_CHECKED, PROVEN, Claim
 from protonn_edge.codegen import PREFIX, template_environment
 from protonn_edge.errors import CheckFailed, InvalidValue, counted
 from protonn_edge.extensions import brought
-from protonn_edge.system.files import write_atomically
+from protonn_edge.system.files import write_plainly
 from protonn_edge.system.folders import scratch_folder
 from protonn_edge.toolchain.process import run_within
 
@@ -96,7 +96,7 @@ def prove(folder: Path, deadline_s: float, prefix: str = PREFIX) -> EvaResult:
     added = [template for function, template in calls if f"{prefix}_{function}(" in header]
     driver = environment.get_template(f"proof/{_DRIVER}.c.j2")
     other = _other_calls(header, driver.render(added=added, calls=[]), prefix)
-    write_atomically(source, driver.render(added=added, calls=other))
+    write_plainly(folder, {source.name: driver.render(added=added, calls=other)})
     files = {source.name, model.name}  # not those of libraries
     ways = _RELATIONS, _INTERVALS
     for way in ways[:: -1 if _INTERVALS_FIRST.search(model.read_text(encoding="utf-8")) else 1]:
@@ -161,8 +161,7 @@ def memory_safety(sources: Mapping[str, str], *, asked: bool, prefix: str = PREF
         return Claim("memory-safety", sentence, NOT_CHECKED, how)
     version = eva_version()
     with scratch_folder() as folder:
-        for name, text in sources.items():
-            write_atomically(folder / Path(name).name, text)
+        write_plainly(folder, {Path(name).name: text for name, text in sources.items()})
         alarms = prove(folder, _DEADLINE_S, prefix).alarms
     if alarms:
         first = "{function} at line {line}: {property}".format_map(alarms[0])

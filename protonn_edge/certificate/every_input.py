@@ -15,6 +15,7 @@ from protonn_edge.certificate import claims
 from protonn_edge.certificate.claims import Claim
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.codegen import PREFIX, SOURCES, Limits, Plan, device_plans, render_c
+from protonn_edge.datasets.naming import listed
 from protonn_edge.device import Result
 from protonn_edge.errors import CheckFailed
 from protonn_edge.system.lazy import optional
@@ -32,18 +33,21 @@ def every_input(
     run: Callable[[NDArray[np.uint8]], list[Result]],
     *,
     asked: bool,
+    edited: Sequence[str] = (),
 ) -> Iterator[Claim]:
     """Yield the claim, and one about cycles; without a proof, it names the reason.
+
+    The sentence names files that were `edited`, which pass inputs and answers on.
 
     Raises `CheckFailed` if a proof fails on points that the program, run on the emulated board,
     answers in another way than the model.
     """
     if not asked:
-        yield _unchecked(_sentence(model, plan.buffered), "add --every-input")
+        yield _unchecked(_sentence(model, plan.buffered, edited=edited), "add --every-input")
         return
     parts = () if plan.buffered else parts_of(model, plan)
     refuse = partial(refuse_different, model, run=run)
-    yield from _proven(program, model, render_c(model, plan), PREFIX, parts, refuse)
+    yield from _proven(program, model, render_c(model, plan), PREFIX, parts, refuse, edited)
 
 
 def in_sketch(program: LinkedProgram, model: IntegerChain, prefix: str) -> Iterator[Claim]:
@@ -63,9 +67,10 @@ def _proven(
     prefix: str,
     parts: Sequence[int],
     refuse: Callable[[NDArray[np.uint8]], None],
+    edited: Sequence[str] = (),
 ) -> Iterator[Claim]:
     """Yield the claims; `refuse` gets points on which a program may differ from the model."""
-    sentence = partial(_sentence, model, not parts, prefix)
+    sentence = partial(_sentence, model, not parts, prefix, edited=edited)
     room = optional("protonn_edge.proof.difference")
     if room is None:
         yield _unchecked(sentence(), "the proof is not installed")
@@ -84,7 +89,10 @@ def _proven(
     if proof.cycles is not None:
         least, most = proof.cycles
         what = "the functions that a prediction calls take" if parts else f"{prefix}_predict takes"
-        took = f"{what} {least:,} to {most:,} cycles for any input, not counting interrupts"
+        took = (
+            f"{what} at least {least:,} and at most {most:,} cycles for any input, not counting "
+            "interrupts"
+        )
         by = "the same execution, without labels in the source"
         yield Claim("every-input-cycles", took, claims.PROVEN, by, most)
 
@@ -105,9 +113,10 @@ def checked_again(
     """
     sentence = (
         "each score of the linked program is a sum of functions of one input each, equal to the "
-        "model's wherever no more than one input is not 0, which decides all inputs; the class is "
-        "the first largest score"
+        "model's wherever no more than one input is not 0, which decides all inputs"
     )
+    if model.policy.predicts == "class":
+        sentence += "; the class is the first largest score"
 
     def unchecked(reason: str) -> Claim:
         return Claim(_AGAIN, sentence, claims.NOT_CHECKED, reason)
@@ -152,17 +161,26 @@ def refuse_different(
 
 
 def _sentence(
-    model: IntegerChain, at_once: bool, prefix: str = PREFIX, *, scores: bool = True
+    model: IntegerChain,
+    at_once: bool,
+    prefix: str = PREFIX,
+    *,
+    scores: bool = True,
+    edited: Sequence[str] = (),
 ) -> str:
     pushed = f"{prefix}_finish, behind the firmware's pushes,"
     function = f"{prefix}_predict" if at_once else pushed
     others = [f"{prefix}_{name}" for name in model.policy.c_functions]
+    others += [f"what was edited in {listed(edited)}"] if edited else []
     verb = "are" if others[1:] else "is"
     left_out = f"; {' and '.join(others)} {verb} not part of the claim" if others else ""
     taught = getattr(model.own_stages[-1], "voters", None) is not None
     examples = " and any taught examples, if no byte is being written to the EEPROM" * taught
-    answers = " or ".join(["the class", *(f'"{each.name}"' for each in model.policy.other_answers)])
+    best = "the class" if model.policy.predicts == "class" else "the place of the largest score"
+    answers = " or ".join([best, *(f'"{each.name}"' for each in model.policy.other_answers)])
     computed = f"the scores and {answers}" if scores else answers
+    if model.policy.predicts == "value":
+        computed = "the score" if scores else "none of the scores"
     return (
         f"{function} of the linked program computes {computed} of the integer model for every "
         f"input{examples}{left_out}"

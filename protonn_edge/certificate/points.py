@@ -18,7 +18,7 @@ _STEPS = 1, 2
 def point_claims(model: IntegerChain, X: ArrayLike, Q: NDArray[np.uint8]) -> Iterator[Claim]:
     """Yield the claims about raw points X (n, D) and the bytes (n, D) that a device receives.
 
-    None is about moving points if a stage of the model states no bounds.
+    None is about moving points if the answers are no classes, or a stage states no bounds.
     """
     clamped, values = model.quantizer.saturations(X), Q.size
     yield Claim(
@@ -30,7 +30,7 @@ def point_claims(model: IntegerChain, X: ArrayLike, Q: NDArray[np.uint8]) -> Ite
         clamped,
         len(Q),
     )
-    for steps in _STEPS:
+    for steps in _STEPS if model.policy.predicts == "class" else ():
         stands = standing(model, Q, steps)
         if stands is None:
             return

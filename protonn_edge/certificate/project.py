@@ -20,6 +20,7 @@ from protonn_edge.certificate.program import image_sha256, program_claims, subje
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Plan, render_c
 from protonn_edge.codegen.host import host_program
+from protonn_edge.datasets.naming import listed
 from protonn_edge.device import ReferenceAnswers, Result
 from protonn_edge.errors import CheckFailed, InvalidValue
 from protonn_edge.families import family_of, read_program
@@ -65,18 +66,21 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
                 raise CheckFailed(
                     f"{linked} differs from what its sources compile to; build the project again"
                 )
-            run = partial(_results, trial, board)
+            run, edited = partial(_results, trial, board), project.edited_files(board)
             made = (
                 *arithmetic_claims(reference),
+                _files_claim(edited),
                 memory_safety(render_c(reference, plan), asked=settings.prove),
-                *every_input(program, reference, plan, run, asked=settings.every_input),
+                *every_input(
+                    program, reference, plan, run, asked=settings.every_input, edited=edited
+                ),
                 *([checked_again(program, reference, plan, run)] if settings.every_input else []),
                 *firmware_claims(
                     program,
                     plan,
                     board,
                     settings.entry,
-                    own_sources=trial.project.has_own_sources(board),
+                    own_sources=not edited,
                 ),
                 *_executions(trial, board, Q),
             )
@@ -124,6 +128,20 @@ def arithmetic_claims(reference: IntegerChain) -> Iterator[Claim]:
         claims.PROVEN,
         "generating it again, and comparing each byte",
     )
+
+
+def _files_claim(edited: Sequence[str]) -> Claim:
+    """Return the claim that a project has the package's files, which pass inputs and answers on."""
+    sentence = "all other files that the firmware is compiled from are those of protonn-edge"
+    if not edited:
+        return Claim(
+            "files", sentence, claims.PROVEN, "comparing each byte with what 'build' writes"
+        )
+    reason = (
+        f"not as 'build' writes them: {listed(edited)}; no claim is about how they pass inputs and "
+        "answers on; to restore them, delete them, and run 'protonn-edge build' again"
+    )
+    return Claim("files", sentence, claims.NOT_CHECKED, reason)
 
 
 def _executions(trial: Trial, board: Board, Q: NDArray[np.uint8]) -> Iterator[Claim]:

@@ -267,8 +267,22 @@ def known_image_shape(model: Model) -> Shape | None:
 
 def why_clamped(model: Model) -> str:
     """Return why inputs outside their range are clamped on purpose; empty if they are not."""
-    converted_trees = model.head.kind == "forest" and "conversion" in model.record
-    return "on purpose: they are beyond all thresholds of the trees" if converted_trees else ""
+    by_thresholds = model.head.kind == "forest" and model.features is None
+    return "on purpose: they are beyond all thresholds of the trees" if by_thresholds else ""
+
+
+_DEVIATIONS = 3.0
+
+
+def limits_of_training(model: Model, least: Float64, end: Float64) -> tuple[Float64, Float64]:
+    """Return the ends (D,) of the training data's range, from those that bytes distinguish.
+
+    The bytes of a forest need not cover the range, so it reaches three deviations from the mean.
+    """
+    if not why_clamped(model):
+        return least, end
+    mean, reach = model.inputs.mean, _DEVIATIONS * model.inputs.deviation
+    return np.minimum(least, mean - reach), np.maximum(end, mean + reach)
 
 
 def checked_points(model: Model, X: ArrayLike) -> Matrix:

@@ -93,16 +93,30 @@ class PolicyRule(ABC):
         """Return answers to scores (n, L) as text, if they are not names of classes."""
         return None
 
+    def words_of(
+        self,
+        known: NDArray[Any],  # noqa: ARG002
+        classes: Sequence[str],  # noqa: ARG002
+    ) -> list[str] | None:
+        """Return right answers, as of `values`, as text; empty for an unknown number."""
+        return None
+
     def measured(
         self,
         scores: NDArray[Any],  # noqa: ARG002
         known: NDArray[Any],  # noqa: ARG002
+        groups: NDArray[np.int64] | None = None,  # noqa: ARG002
     ) -> tuple[Facts, dict[str, Any]]:
         """Return rows and JSON about scores (n, L), given the right answers, as of `values`.
 
-        NaN stands for an unknown number.
+        NaN stands for an unknown number. The groups (n,) of the points, such as persons, may be
+        known.
         """
         return [], {}
+
+    def about_answers(self) -> Facts:
+        """Return rows about any answer, whether or not the right one is known."""
+        return []
 
 
 class FloatRule(PolicyRule):
@@ -171,7 +185,7 @@ class IntegerRule(PolicyRule):
     def check(self, chain: Any) -> None:
         """Raise `InputError` if an `IntegerChain` cannot have it."""
 
-    def figures(self, scores: NDArray[Any]) -> dict[str, list[int]]:  # noqa: ARG002
+    def figures(self, scores: NDArray[Any]) -> dict[str, list[Any]]:  # noqa: ARG002
         """Return what it adds to each answer to scores (n, L), by name."""
         return {}
 
@@ -267,13 +281,16 @@ class Policy(Generic[AnyRule]):
         return next((each for each in found if each is not None), None)
 
     def measured(
-        self, scores: NDArray[Any], known: NDArray[Any] | None
+        self,
+        scores: NDArray[Any],
+        known: NDArray[Any] | None,
+        groups: NDArray[np.int64] | None = None,
     ) -> tuple[Facts, dict[str, Any]]:
         """Return rows and JSON about scores of points with right answers other than classes."""
         facts, figures = list[tuple[str, str]](), dict[str, Any]()
         for rule in self.rules:
             if known is not None:
-                own, measured = rule.measured(scores, known)
+                own, measured = rule.measured(scores, known, groups)
                 facts += own
                 figures |= measured
         return facts, figures
@@ -282,6 +299,11 @@ class Policy(Generic[AnyRule]):
         """Return the names of all answers, by index."""
         names = dict(enumerate(classes))
         return {**names, **{each.code: each.name for each in self.other_answers}}
+
+
+def about_answers(policy: Policy[Any]) -> Facts:
+    """Return rows about any answer, whether or not the right one is known."""
+    return [row for rule in policy.rules for row in rule.about_answers()]
 
 
 FloatPolicy = Policy[FloatRule]

@@ -156,6 +156,7 @@ class _Reading:
 
     def value(self, of: Any, given: Any, place: str) -> Any:
         """Return what JSON, and the arrays below a place, describe."""
+        of = _without_alias(of)
         origin = get_origin(of)
         if origin is np.ndarray:
             return self._array(of, place)
@@ -240,6 +241,15 @@ class _Reading:
             raise
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             raise InvalidValue(place, "arrays that do not fit", "train the model again") from error
+
+
+def _without_alias(of: Any) -> Any:
+    """Return what an annotation stands for: since NumPy 2.5, `NDArray` is an alias by ``type``."""
+    alias = get_origin(of) or of
+    if not hasattr(alias, "__value__"):
+        return of
+    parameters = get_args(of)
+    return _without_alias(alias.__value__[parameters] if parameters else alias.__value__)
 
 
 def _wrong(place: str, wanted: str) -> InputError:

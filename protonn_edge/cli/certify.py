@@ -17,11 +17,12 @@ from protonn_edge.certificate.project import certify_project
 from protonn_edge.cli.command import Output, option, options_of
 from protonn_edge.cli.options import PATH
 from protonn_edge.cli.paths import CERTIFICATE, REPORT, OutputFile, check_there
-from protonn_edge.errors import CheckFailed, InputError, unneeded
+from protonn_edge.codegen import PREFIX
+from protonn_edge.errors import CheckFailed, InputError, InvalidValue, unneeded
 from protonn_edge.evaluation.terminal import row_table
 from protonn_edge.export.certificate import certify_library, is_library
 from protonn_edge.export.folder import LIVE, check_project, written_in
-from protonn_edge.families import Family, family_in, family_of
+from protonn_edge.families import Family, family_in, family_of, read_program
 from protonn_edge.quantization import load_device_model
 from protonn_edge.system.files import write_atomically
 
@@ -44,7 +45,8 @@ class CertificateOptions:
         is_flag=True,
     )
     every_input: bool = option(
-        "For a project: prove that its firmware computes the model's scores for every input.",
+        "For a project: prove that pnn_predict, as linked in its firmware, computes the model's "
+        "scores for every input.",
         is_flag=True,
     )
     output: tuple[Path, ...] = option(
@@ -83,13 +85,22 @@ class CertificateOptions:
         prefix = self.entry.removesuffix(_PREDICT)
         if prefix == self.entry:
             raise unneeded(
-                "--entry", f"is {self.entry[:40]!r}, but an exported model's ends in {_PREDICT}"
+                "--entry",
+                f"is {self.entry[:40]!r}, but only a function {PREFIX}{_PREDICT} is proven",
             )
         settings = Settings(board_name, self.entry)
+        program = read_program(elf, board)
+        pushes = bool(program.names.copies_of(f"{prefix}_push"))
+        if not program.names.copies_of(self.entry):
+            others = sorted({*family_of(board).follow(program).predictions()} - {self.entry})
+            remedy = (
+                f"name its function with --entry {others[0]}" if others else _remedy(prefix, pushes)
+            )
+            raise InvalidValue(elf, f"it does not call {self.entry}", remedy)
         with out.status("proving"):
             proven = partial(in_sketch, model=integers, prefix=prefix)
             certificate = certify_program(elf, board, settings, proven)
-        self._say(out, certificate, _unproven(certificate))
+        self._say(out, certificate, _unproven(certificate, prefix, pushes))
 
     def _say(
         self, out: Output, certificate: Certificate, failure: CheckFailed | None = None
@@ -104,14 +115,28 @@ class CertificateOptions:
 CERTIFICATE_OPTIONS = options_of(CertificateOptions)
 
 
-def _unproven(certificate: Certificate) -> CheckFailed | None:
+def _remedy(prefix: str, pushes: bool) -> str:
+    """Return what to do about a sketch without a function that can be proven."""
+    if pushes:
+        return (
+            f"it calls {prefix}_push, which is not proven: put all features into an array, and "
+            f"pass it to {prefix}{_PREDICT}"
+        )
+    return "link the library of this model, and pass it an array of all features"
+
+
+def _unproven(certificate: Certificate, prefix: str, pushes: bool) -> CheckFailed | None:
     """Return the error for a sketch of which nothing is proven for every input."""
     (claim,) = (each for each in certificate.claims if each.name == "every-input")
     if claim.status == PROVEN:
         return None
-    return CheckFailed(
-        f"it is not proven that {claim.statement}: {claim.by}; link the library of this model"
-    )
+    remedy = _remedy(prefix, pushes)
+    if not pushes:
+        remedy = (
+            "check that the sketch links the library of this model; if it does, 'verify MODEL "
+            "DATA' compares all scores instead"
+        )
+    return CheckFailed(f"it is not proven that {claim.statement}: {claim.by}; {remedy}")
 
 
 def _check_applicable(path: Path, settings: Settings) -> None:

@@ -21,7 +21,7 @@ from protonn_edge.cli.command import Output
 from protonn_edge.cli.convert import ConvertOptions
 from protonn_edge.cli.fitting import division_of, of_data
 from protonn_edge.cli.paths import check_output
-from protonn_edge.cli.trained import describe, repeated_rows, sentence_of, unlearned
+from protonn_edge.cli.trained import answers_of, describe, repeated_rows, sentence_of, unlearned
 from protonn_edge.cli.training import reference_model_for
 from protonn_edge.conversion import LAYOUTS
 from protonn_edge.conversion.affine import as_spelled
@@ -203,7 +203,7 @@ def _of_answers(model: Model, dataset: Dataset) -> list[Notice]:
     order = {name: index for index, name in enumerate(dataset.classes)}
     numbers = np.array([order.get(name, NO_CLASS) for name in model.classes])
     parts = dataset.X_train, dataset.X_test
-    answers = [numbers[model.predict(X)] if X.shape[0] else numbers[:0] for X in parts]
+    answers = [numbers[answers_of(model, X)] for X in parts]
     return unlearned(dataset, *answers, remedy=_SCALED)
 
 

@@ -11,13 +11,13 @@ from protonn_edge.cli.options import PATH
 from protonn_edge.cli.paths import REPORT, OutputFile
 from protonn_edge.cli.tables import TABLE, ReadingCommand
 from protonn_edge.datasets import Dataset, Notice, TableOptions, load_dataset
+from protonn_edge.datasets.leaks import leaks
 from protonn_edge.datasets.naming import channel_names, quoted
 from protonn_edge.datasets.options import SHOWN
 from protonn_edge.datasets.summary import (
     HEADINGS,
     DataSummary,
     FeatureSummary,
-    leaks,
     profile,
     repetitions,
 )
@@ -72,7 +72,7 @@ def data_command(
         rows = [[quoted(cell)[1:-1] for cell in each.cells] for each in profiles[:_COLUMNS_SHOWN]]
         rows += [[f"and {more:,} more"]] if more > 0 else []
         out.say(row_table(HEADINGS, rows, {0, 1, 2, 6}))
-    if repeated is not None and any(repeated.values()):
+    if any(repeated.values()):
         out.say(sentence := _repetition_sentence(**repeated))
         notices.append(Notice("repeated", sentence, warning=True))
     out.notice(each for each in notices if each.kind != "repeated")  # which was printed

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,7 @@ from protonn_edge.projects.folder import Project, check_folder
 from protonn_edge.projects.project import build
 from protonn_edge.quantization import quantize
 from protonn_edge.system.files import write_atomically
-from protonn_edge.system.lazy import later, require, room
+from protonn_edge.system.lazy import later, missing, room
 from protonn_edge.verification.agreement import disagreement, verify_host
 
 _check_options = later("protonn_edge.cli.fitting", "check_options")
@@ -58,10 +57,8 @@ def demo_command(
     if only_table:
         _write_digits(dataset, output, out)
         return
-    reports = _reports()
     board = load_board(board_name)
     check_folder(output, board)
-    report = output / "report.html"
     model_file, results = output / "model.npz", output / "results.csv"
     _check_are_its_own(model_file, results)
     emulator = chosen_emulator(out, None, board)
@@ -97,16 +94,16 @@ def demo_command(
         f"{family_of(board).connected(board)}:",
         f"  {upload_line(output, board.environment)}",
     )
-    run = reports.gather(
-        results,
-        [model],
-        [Project(output)],
-        board,
-        data=points,
-        data_name="scikit-learn's digits",
-    )
-    reports.write_report([run], report, out, title=f"Handwritten digits: {board.title}")
-    record = measurement.to_json() | {"report": str(report)}
+    record = measurement.to_json()
+    if lacking := missing("matplotlib"):
+        out.say(f"the report is left out: {lacking}")
+    else:
+        report = output / "report.html"
+        reports = room("protonn_edge.cli.report", "reports")
+        given = {"data": points, "data_name": "scikit-learn's digits"}
+        run = reports.gather(results, [model], [Project(output)], board, **given)
+        reports.write_report([run], report, out, title=f"Handwritten digits: {board.title}")
+        record["report"] = str(report)
     out.finish(record, disagreement([on_host, measurement.agreement]))
 
 
@@ -115,12 +112,6 @@ def _untrained() -> Any:
     kind = ESTIMATORS[next(iter(ESTIMATORS))]
     settings = {name: value for name, value in _SETTINGS.items() if name in kind.parameters}
     return kind(random_state=_SEED, **settings)
-
-
-def _reports() -> ModuleType:
-    """Return what writes a report; refuse to begin without it."""
-    require("matplotlib")
-    return room("protonn_edge.cli.report", "reports")
 
 
 def _write_digits(dataset: Dataset, folder: Path, out: Output) -> None:

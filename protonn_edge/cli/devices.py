@@ -11,8 +11,9 @@ from protonn_edge.boards import Board
 from protonn_edge.chain.file import load_model
 from protonn_edge.cli.command import Output, option
 from protonn_edge.cli.paths import MODEL, GivenPath
-from protonn_edge.datasets.naming import Notice
+from protonn_edge.datasets.naming import Notice, listed
 from protonn_edge.errors import InputError
+from protonn_edge.export.folder import written_in
 from protonn_edge.families import families, family_of
 from protonn_edge.projects.folder import Project
 
@@ -46,6 +47,22 @@ def about_newer_models(folder: Path) -> Iterator[Notice]:
         )
         yield Notice("older_build", text, warning=True)
         return
+
+
+def about_edited_files(folder: Path, board: Board) -> Iterator[Notice]:
+    """Yield a warning if a project has sources that are not as the package wrote them.
+
+    Those that `Project.generated` refuses are not among them, nor is the file of settings.
+    """
+    edited = Project(folder).edited_files(board) if Project(folder).built else []
+    edited = [name for name in edited if name != family_of(board).settings]
+    edited = edited or written_in(folder).edited_in(folder)
+    if edited:
+        verb = "are" if edited[1:] else "is"
+        text = f"in {folder}, {listed(edited)} {verb} not as protonn-edge writes it"
+        yield Notice(
+            "edited_files", f"{text}; the firmware may answer in another way", warning=True
+        )
 
 
 def _classes_in(path: Path) -> tuple[str, ...] | None:

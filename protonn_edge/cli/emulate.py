@@ -18,13 +18,15 @@ import click
 
 from protonn_edge.boards import Board, load_board
 from protonn_edge.cli.command import OUTPUT, Output, additions, argument, command, option
-from protonn_edge.cli.devices import EEPROM, EMULATOR, chosen_emulator
+from protonn_edge.cli.devices import EEPROM, EMULATOR, about_edited_files, chosen_emulator
 from protonn_edge.cli.options import BOARD
 from protonn_edge.cli.paths import GivenPath, there
+from protonn_edge.datasets.naming import Notice
 from protonn_edge.emulator.board import RunningBoard
 from protonn_edge.emulator.replayed import Replayed
 from protonn_edge.errors import InputError
 from protonn_edge.families import family_of
+from protonn_edge.projects.folder import Project
 
 _LOOK_EVERY_S = 0.2
 
@@ -85,6 +87,8 @@ def emulate_command(
         )
     with _stopped_by_signals():
         board = load_board(board_name)
+        if firmware is not None:
+            out.notice(_about_project(firmware, board))
         sensors = [sensor for each in added for sensor in each.replayed(out)]
         emulated = family_of(board).emulated(
             firmware,
@@ -115,6 +119,18 @@ def _stopped_by_signals() -> Iterator[None]:
         signal.signal(signal.SIGTERM, signal.default_int_handler)
     with contextlib.suppress(KeyboardInterrupt):
         yield
+
+
+def _about_project(firmware: Path, board: Board) -> Iterator[Notice]:
+    """Yield warnings about edited files of the project that a program was linked in, if any."""
+    for folder in firmware.absolute().parents:
+        if Project(folder).built:
+            try:
+                Project(folder).generated()
+            except InputError as error:
+                yield Notice("edited_files", str(error), warning=True)
+            yield from about_edited_files(folder, board)
+            return
 
 
 @contextlib.contextmanager

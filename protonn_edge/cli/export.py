@@ -52,7 +52,7 @@ _ADD_ARCHIVE = (
     needs={
         "--read": "--data",
         "--rate --unit --hop --votes": "--sensor",
-        "--platformio --c --data --observe --max-flash": "model_file",
+        "--platformio --c --data --observe --max-flash --max-sram": "model_file",
         "--unit --hop --votes": "model_file",
     },
     apart={
@@ -93,6 +93,10 @@ def export_command(
     max_flash: int | None = option(
         "Flash limit for the self-test; smaller values leave more for your sketch.  [default: the "
         "board's]",
+        BYTES,
+    ),
+    max_sram: int | None = option(
+        "SRAM limit for a sketch with the model, including the stack.  [default: the board's]",
         BYTES,
     ),
     added: list[FirmwareAddition] = additions("export"),
@@ -139,6 +143,7 @@ def export_command(
             name=name,
             points=points,
             flash_bytes=max_flash,
+            sram_bytes=max_sram,
             prefix=prefix,
             windowing=windowing,
             imprint=imprint,
@@ -147,7 +152,8 @@ def export_command(
     out.say(f"{done.name} in {folder}:", _facts(done, board))
     say_tried(out, done.tried)
     out.say(f"next: {_next(kind, folder, done.files)}; it prints PASS")
-    written = {name: getattr(done, name) for name in ("vectors", "flash_bytes", "model_sha256")}
+    figures = ("vectors", "flash_bytes", "sram_bytes", "model_sha256")
+    written = {name: getattr(done, name) for name in figures}
     made = {"kind": kind, "name": done.name, "folder": str(folder), "files": list(done.files)}
     ended = {"plan": done.plan.to_json(), "tried": done.tried.to_json()}
     out.finish({**made, **written, **ended})
@@ -182,8 +188,9 @@ def _facts(done: Export, board: Board) -> Table:
         ("files", f"{len(done.files)}"),
         ("test vectors", f"{done.vectors}"),
         ("kernel", done.plan.kernel),
-        ("flash of a sketch", _flash_of(done.plan.flash_bytes, board)),
-        ("flash of SelfTest", _flash_of(done.flash_bytes, board)),
+        ("flash of a sketch", _of_memory(done.plan.flash_bytes, board.flash_bytes, board)),
+        ("flash of SelfTest", _of_memory(done.flash_bytes, board.flash_bytes, board)),
+        ("SRAM of a sketch", _of_memory(done.sram_bytes, board.sram_bytes, board)),
     ]
     return fact_table(facts)
 
@@ -197,6 +204,6 @@ def _next(kind: Kind, folder: Path, files: Sequence[str]) -> str:
     return f"unpack the file, then {steps}" if is_archive(folder) else steps
 
 
-def _flash_of(needed: int, board: Board) -> str:
-    excess = f": too much for the {board.name}" if needed > board.flash_bytes else ""
-    return f"about {needed:,} of {board.flash_bytes:,} B{excess}"
+def _of_memory(needed: int, available: int, board: Board) -> str:
+    excess = f": too much for the {board.name}" if needed > available else ""
+    return f"about {needed:,} of {available:,} B{excess}"

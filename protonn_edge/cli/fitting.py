@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -29,7 +31,7 @@ from protonn_edge.datasets import (
 )
 from protonn_edge.datasets.division import Division, digest_of
 from protonn_edge.datasets.groups import of_one_class_each, with_own_groups
-from protonn_edge.datasets.naming import channel_names, quoted
+from protonn_edge.datasets.naming import channel_names, listed, quoted
 from protonn_edge.datasets.options import TableOptions, texts_of
 from protonn_edge.datasets.recordings import is_same_rate
 from protonn_edge.datasets.splits import hold_groups_out, named_groups
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
 
 _SHORTEST = "the remaining steps are shortened so that a complete model is written"
 DEFAULT_SHARE = 0.2  # of the points, or of the groups, that are held out
+_NUMBERED = re.compile(r"(.*?)(\d+(?:\.\d+)?)(\D*)")  # a name, by its last number
 _AXES = 2  # samples and channels of a window, height and width of an image
 
 
@@ -216,8 +219,23 @@ def _window_of(dataset: Dataset) -> tuple[int, int]:
             "--features needs windows, but each point of the data has the shape "
             f"{'x'.join(map(str, dataset.point_shape))}; give --window SAMPLESxCHANNELS"
         )
+    if not dataset.point_shape and not _are_in_series(dataset.feature_names):
+        raise InputError(
+            "--features needs windows, but the columns of the data are named "
+            f"{listed(dataset.feature_names)}, unlike the samples of a channel in order; omit "
+            f"--features, or give --window {dataset.n_features}x1 if each row is a window"
+        )
     samples, channels, *_ = (*(dataset.point_shape or (dataset.n_features,)), 1)
     return samples, channels
+
+
+def _are_in_series(names: Sequence[str]) -> bool:
+    """Return whether names differ only by a rising number, such as of samples, or are unknown."""
+    parts = [_NUMBERED.fullmatch(name) for name in names]
+    numbered = [(each[1], each[3], float(each[2])) for each in parts if each]
+    if len(numbered) < len(names) or len({each[:2] for each in numbered}) > 1:
+        return False
+    return all(before < after for (*_, before), (*_, after) in pairwise(numbered))
 
 
 def check_options(classifier: DeviceClassifier, dataset: Dataset) -> TrainingRequest:
@@ -280,8 +298,8 @@ def fit_classifier(
         classifier.callback = classifier.network_callback = on_report
         y = dataset.as_targets(dataset.y_train)
         classifier.fit_accepted(dataset.X_train, y, groups=dataset.groups, evaluate_on=test)
-    for remark in classifier.remarks_:
-        out.say(remark)
+    for remark in (*classifier.remarks_, *filter(None, [classifier.clip_])):
+        out.say(str(remark))
     if was_stopped(classifier.history_):
         stopped.append(classifier.history_[-1].place)
     return " and ".join(stopped) or ("all epochs" if stop.made else "")

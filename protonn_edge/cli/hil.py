@@ -10,8 +10,14 @@ import click
 
 from protonn_edge.boards import load_board
 from protonn_edge.chain.model import Model, why_clamped
+from protonn_edge.chain.policy import about_answers
 from protonn_edge.cli.command import OUTPUT, Output, command, option
-from protonn_edge.cli.devices import EMULATOR, about_newer_models, chosen_emulator
+from protonn_edge.cli.devices import (
+    EMULATOR,
+    about_edited_files,
+    about_newer_models,
+    chosen_emulator,
+)
 from protonn_edge.cli.options import (
     POINTS,
     PROJECT,
@@ -103,6 +109,7 @@ def hil_command(
         board = replace(board, power_watts=watts)
     model = project.model()
     out.notice(about_newer_models(folder))
+    out.notice(about_edited_files(folder, board))
     given = points_for(model, data, table, out, labels="optional")
     points = given.labelled
     if emulate or not ports:
@@ -122,6 +129,7 @@ def hil_command(
                 on_result=lambda _: bar.advance(),
                 rows=given.rows.tolist(),
                 values=given.values,
+                groups=given.groups,
             )
         except KeyboardInterrupt:
             raise _interrupted(bar.done, output) from None
@@ -162,7 +170,8 @@ def show(measurement: Measurement, out: Output, model: Model) -> None:
     """Print a measurement."""
     board, classes = measurement.board, measurement.reference.classes
     quality = measurement.quality
-    facts = terminal.run_facts(measurement.summary, board, measurement.judged[0])
+    about = about_answers(measurement.reference.policy)
+    facts = terminal.run_facts(measurement.summary, board, measurement.judged[0], about)
     facts += terminal.quality_facts(quality)
     facts += terminal.budget_facts(measurement.usage, board)
     values = measurement.summary.n * measurement.reference.n_features

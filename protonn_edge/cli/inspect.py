@@ -82,7 +82,7 @@ def inspect_command(
     model = load_model(file)
     record = _describe(model)
     facts = [
-        ("classifier", title_of(model)),
+        ("classifier" if model.policy.predicts == "class" else "kind", title_of(model)),
         *_sizes(model),
         *([("trained on", str(model.instrument))] if model.instrument else []),
         *_facts(model, record),

@@ -86,8 +86,8 @@ def _has_answers(path: Path) -> bool:
     return any(name.encode() in first for name in PREDICTED.values())
 
 
-def _begins(mark: str) -> Callable[[Path], bool]:
-    return lambda path: _head(path).startswith(mark.encode())
+def _begins(*marks: str) -> Callable[[Path], bool]:
+    return lambda path: _head(path).startswith(tuple(mark.encode() for mark in marks))
 
 
 def _is_table(path: Path) -> bool:
@@ -110,7 +110,9 @@ WINDOWS = FileKind(
 REPORT = FileKind("a report", _is_report)
 RECORDING = FileKind("a recording", _begins(RECORDING_MARK))
 RESULTS = FileKind(
-    "a results file", _begins("index,label,predicted,cycles,mismatch,"), "'hil -o' writes"
+    "a results file",
+    _begins(*(f"index,{right},predicted,cycles,mismatch," for right in ("label", "true"))),
+    "'hil -o' writes",
 )
 CERTIFICATE = FileKind("a certificate", _has_key("claims"))
 TABLE = FileKind("a table", _is_table)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.model import Model, why_clamped
-from protonn_edge.chain.policy import Policy
+from protonn_edge.chain.policy import Policy, about_answers
 from protonn_edge.cli.command import OUTPUT, Output, additions, command, option
 from protonn_edge.cli.options import MODEL_FILE, POINTS
 from protonn_edge.cli.paths import ANSWERS, PREDICTED, OutputFile
@@ -72,7 +72,7 @@ def predict_command(
         return
     points = points_for(model, data, table, out, labels="ignorable")
     X, y = points.labelled
-    of_rules: dict[str, list[int]] = {}
+    of_rules: dict[str, list[Any]] = {}
     figures: dict[str, Any] = {}
     if why_floats_alone(model) is None:
         integers = quantize(model)
@@ -86,7 +86,8 @@ def predict_command(
         answers, scores = model.answers(X)
         policy = model.policy
     words = policy.words(scores, model.classes)
-    facts, measured = policy.measured(scores, points.values)
+    facts, measured = policy.measured(scores, points.values, points.groups)
+    facts += about_answers(policy)
     figures |= measured
     names = words or [answer_name(model.classes, answer) for answer in answers.tolist()]
     answered, counts = np.unique([] if words else names, return_counts=True)
@@ -121,7 +122,7 @@ def _table(
     points: ModelPoints,
     data: Path,
     names: list[str],
-    of_rules: dict[str, list[int]],
+    of_rules: dict[str, list[Any]],
     files: list[str],
 ) -> str:
     """Return the rows of a table that were classified, or their numbers, with the answers."""
@@ -142,10 +143,12 @@ def _table(
             for row, label in zip(cells, points.y.tolist(), strict=True)
         ]
     layout = points.table.layout
-    if model.policy.predicts == "value" and layout is not None and layout.decimal_comma:
-        names = [name.replace(".", ",") for name in names]
     added = {PREDICTED[model.policy.predicts]: names}
     added |= {name: [*map(str, figures)] for name, figures in of_rules.items()}
+    if model.policy.predicts == "value" and layout is not None and layout.decimal_comma:
+        added = {
+            name: [each.replace(".", ",") for each in column] for name, column in added.items()
+        }
     text = io.StringIO(newline="")
     lines = csv.writer(text, delimiter=delimiter, lineterminator="\n")
     lines.writerow([*head, *(_unlike(head, name) for name in added)])

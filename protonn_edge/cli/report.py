@@ -227,6 +227,7 @@ def _given(model: Model, data: Path, table: TableOptions, out: Output) -> dict[s
         "data": points.labelled,
         "rows": points.rows.tolist(),
         "values": points.values,
+        "groups": points.groups,
         "columns": [column.feature_name for column in columns],
         "data_name": data.name + (", on which the model was trained" * points.trained_on),
     }

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from protonn_edge.chain.model import Model, expected_by, known_image_shape, why_clamped
+from protonn_edge.chain.model import (
+    Model,
+    expected_by,
+    known_image_shape,
+    limits_of_training,
+)
 from protonn_edge.cli.command import Command, Declared, Output, option, together
 from protonn_edge.datasets.images import has_images
 from protonn_edge.datasets.options import TableOptions, names_in, options_of_texts, texts_of
@@ -120,7 +125,7 @@ def points_for(
 
     integers = _why_floats_alone(model) is None
     converted = _converter_for(model, (lambda: _quantize(model)) if integers else None)
-    limits = _quantize(model).quantizer.limits if integers and not why_clamped(model) else None
+    limits = limits_of_training(model, *_quantize(model).quantizer.limits) if integers else None
     expected = replace(expected_by(model), limits=limits, converted=converted)
     points: ModelPoints = _read_points(data, expected, table, labels=labels, one_part=one_part)
     out.notice(each for each in points.notices if measured or each.kind != "training_rows")

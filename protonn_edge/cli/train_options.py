@@ -19,6 +19,7 @@ from protonn_edge.errors import InputError, lacking, shortened
 from protonn_edge.system.lazy import later
 from protonn_edge.system.rooms import not_installed
 from protonn_edge.training.parameters import (
+    AUTO,
     ByteCount,
     Choices,
     Number,
@@ -182,6 +183,17 @@ def _range(numbers: Number) -> click.ParamType[Any]:
     )
 
 
+class _OrAuto(click.ParamType[Any]):
+    """Numbers, or the word "auto"."""
+
+    def __init__(self, numbers: click.ParamType[Any]) -> None:
+        self._numbers, self.name = numbers, numbers.name
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the word or the number, or fail as for a number."""
+        return value if value == "auto" else self._numbers.convert(value, param, ctx)
+
+
 _TAKING: dict[type[Any], Callable[[Any], click.ParamType[Any]]] = {
     ByteCount: lambda _: BYTES,
     Number: _range,
@@ -199,7 +211,8 @@ def type_of(declared: Parameter, *, number: bool = False) -> click.ParamType[Any
     if "boolean" in declared.values and not number:
         return click.BOOL
     types = (_TAKING[type(each)](each) for each in declared.values if type(each) in _TAKING)
-    return click.STRING if str in declared.values else next(types)
+    first = click.STRING if str in declared.values else next(types)
+    return _OrAuto(first) if AUTO in declared.values else first
 
 
 def given_parameters(classifier: str, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -249,9 +262,8 @@ def _set_values(texts: Iterable[str], parameters: Mapping[str, Parameter]) -> An
         if not equals:
             raise lacking(f"--set {shortened(text)}", "value", f"use --set {name}=VALUE")
         declared = parameters[name]
-        absent = value == "none" and None in declared.values
-        if absent or (value in ("none", "auto") and Choices((value,)) in declared.values):
-            yield name, None if value == "none" else value
+        if value == "none" and None in declared.values:
+            yield name, None
             continue
         try:
             yield name, type_of(declared, number=number).convert(value, None, None)

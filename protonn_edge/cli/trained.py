@@ -40,13 +40,15 @@ def describe(
     """
     for module in modules_of(model.policy, "steps"):
         if hasattr(module, "describe"):
+            out.notice(repeated_rows(dataset))
             return module.describe(model, dataset, out), []
-    X, y = dataset.X_test, dataset.y_test
-    of_test = model.predict(X) if len(y) else np.empty(0, np.int64)
-    answers = model.predict(dataset.X_train), of_test
+    X, y, reason = dataset.X_test, dataset.y_test, why_floats_alone(model)
+    parts = dataset.X_train, X
+    answers = [model.predict(each) if len(each) else np.empty(0, np.int64) for each in parts]
+    of_device = answers if reason else [answers_of(model, each) for each in parts]
     out.notice(
         [
-            *unlearned(dataset, *answers, weighted=_is_weighted(model)),
+            *unlearned(dataset, *of_device, weighted=_is_weighted(model)),
             *unbalanced(model, dataset),
             *repeated_rows(dataset),
             *unfaithful(model, dataset),
@@ -62,13 +64,12 @@ def describe(
         **described(model.policy),
         "unknown_share": None,
     }
-    reason = why_floats_alone(model)
+    predicted = of_device[1]
     if reason is None:
-        facts, predicted = _describe_integers(model, X, y)
+        facts = _describe_integers(model, predicted, y)
     else:
         size = paper_bytes(matrices_of(model.head).values())
         facts = {"accuracy": None, "paper_bytes": size, "no_device": reason}
-        predicted = of_test
     quality = quality_of(predicted, y, model)
     record |= facts
     if quality is None:
@@ -77,25 +78,31 @@ def describe(
     return record | {"quality": quality.to_json()}, [table, *class_parts(quality)]
 
 
-def _describe_integers(
-    model: Model, X: Float32, y: NDArray[np.int64]
-) -> tuple[dict[str, Any], NDArray[np.int64]]:
-    """Return the record of a model's integers, and their answers to test points (n, D)."""
+def answers_of(model: Model, X: Float32) -> NDArray[np.int64]:
+    """Return the answers (n,) to raw points X (n, D) of a model's integers, if it has some."""
+    if not len(X):
+        return np.empty(0, np.int64)
+    if why_floats_alone(model) is not None:
+        return model.predict(X)
     integers = quantize(model)
-    predicted = np.empty(0, np.int64)
-    if len(y):
-        predicted = integers.predict(integers.quantize(X))
+    return integers.predict(integers.quantize(X))
+
+
+def _describe_integers(
+    model: Model, predicted: NDArray[np.int64], y: NDArray[np.int64]
+) -> dict[str, Any]:
+    """Return the record of a model's integers, with their answers to test points (n,)."""
+    integers = quantize(model)
     tested = len(y) > 0
     figures = _detection_figures(predicted == NO_CLASS, y == NO_CLASS) if tested else None
     others = tested and bool(model.policy.other_answers)
-    record = {
+    return {
         "accuracy": accuracy.share_right(predicted, y) if tested else None,
         "unknown_share": accuracy.share_of(predicted, NO_CLASS) if others else None,
         "one_class": figures if model.n_classes == 1 else None,
         "model_bytes": integers.model_bytes,
         "model_sha256": integers.model_sha256,
     }
-    return record, predicted
 
 
 def quality_of(
@@ -156,15 +163,14 @@ def repeated_rows(dataset: Dataset) -> Iterator[Notice]:
     """
     repeated = repetitions(dataset)
     n, trained = dataset.y_test.shape[0], dataset.y_train.shape[0]
-    if repeated is None:
-        return
     if (count := repeated["contradicting"]) > _BY_CHANCE * trained:
         text = (
             f"{count:,} of the {trained:,} training points equal others of another class, so no "
             "model can be right on all of them; correct the labels, or add features"
         )
         yield Notice("contradicting", text, warning=True)
-    if repeated["in_test"] > _BY_CHANCE * n:
+    of_reading = dataset.predicts == "value" and dataset.n_features == 1  # which repeats by itself
+    if repeated["in_test"] > _BY_CHANCE * n and not of_reading:
         text = (
             f"{repeated['in_test']:,} of the {n:,} {_tested(dataset)} are also training points, so "
             "the accuracy on new data is lower; remove duplicate rows"

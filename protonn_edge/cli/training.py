@@ -19,6 +19,7 @@ from protonn_edge.datasets import Dataset, Notice
 from protonn_edge.datasets.division import Division
 from protonn_edge.errors import InputError, Interrupted, unneeded
 from protonn_edge.quantization import quantize, why_floats_alone
+from protonn_edge.training.advice import better_kind
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.calibration import with_accuracy_floor
 from protonn_edge.training.targets import Target
@@ -59,6 +60,8 @@ def train_model(given: TrainOptions, out: Output) -> None:
         model = replace(model, record={**model.record, "stopped": stopped})
     _save(model, given.output)
     described, proportions = describe(model, dataset, out)
+    if dataset.predicts == "class" and not stopped:
+        out.notice(filter(None, [better_kind(model, dataset, given.seed)]))
     record = described | {"data": report.to_json()}
     said = [*detection_report(record), sentence_of(record), *proportions]
     out.say(*said, f"wrote {given.output}")

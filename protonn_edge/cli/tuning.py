@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, fields, replace
 from pathlib import Path
@@ -37,9 +37,9 @@ from protonn_edge.system.files import write_atomically
 from protonn_edge.system.lazy import require
 from protonn_edge.system.shell import command_line
 from protonn_edge.training.base import CLASSIFIERS
-from protonn_edge.training.folds import search_folds
+from protonn_edge.training.folds import search_folds, with_groups_to_divide
 from protonn_edge.training.parameters import SharedParameters
-from protonn_edge.training.searched import ANY, FEATURES, settings_of_kind
+from protonn_edge.training.searched import ANY, FEATURES, KIND, settings_of_kind
 from protonn_edge.training.targets import Target
 from protonn_edge.tuning import IN_FLIGHT, tables
 from protonn_edge.tuning import choice as choices
@@ -92,6 +92,8 @@ def search_model(
     board = load_board(given.board_name)
     choice.check(board)
     check_points(dataset.as_targets(dataset.y_train))
+    dataset, notices = with_groups_to_divide(dataset)
+    out.notice(notices)
     report = DataReport(dataset, out)
     points = replace(_points(given, dataset, board), left_out=left_out)
     space = SearchSpace(points)
@@ -120,8 +122,11 @@ def search_model(
     if promise is not None and described.get("accuracy") is not None:
         out.notice(promise.notices(described["accuracy"], described["n"], "test"))
     trained = described | {"data": report.to_json()}
-    record = trained | _record(refitted, trials, facts, points)
+    untried = _untried(trials, searched.records, points) if points.classifier == ANY else {}
+    record = trained | {**_record(refitted, trials, facts, points), "untried": untried}
     _say_candidates(trials, points, space, out)
+    if untried:
+        out.say("not compared: " + "; ".join(f"{kind} ({why})" for kind, why in untried.items()))
     said = [*_sentences(record, refitted, points, choice), *proportions]
     out.say(*said, f"wrote {given.output}")
     options = ["build", str(given.output), *board_words(given.board_name)]
@@ -170,6 +175,25 @@ def _say_candidates(
     out.say(f"{points.metric} in cross-validation against size and time:", table)
 
 
+def _untried(
+    trials: list[Record], records: Sequence[Record], points: TrialPoints
+) -> dict[str, str]:
+    """Return why kinds of classifiers have no trial that could be chosen, by their names."""
+    compared = choices.best_of_kinds(trials)
+    outcomes = {record.settings.get(KIND): record for record in records}
+    untried = {}
+    for kind in points.estimators:
+        if kind in points.refused:
+            untried[kind] = f"refused: {points.refused[kind]}"
+        elif kind not in points.kinds:
+            untried[kind] = f"slow; search it with 'tune --classifier {kind}'"
+        elif kind in outcomes and kind not in compared:
+            untried[kind] = outcomes[kind].reason or "no trial was completed"
+        elif kind not in compared:
+            untried[kind] = "no time or trial was left"
+    return untried
+
+
 def _teller(
     points: TrialPoints, report: DataReport, out: Output | None
 ) -> Callable[[Progress], object]:
@@ -210,7 +234,6 @@ def _points(given: TuneOptions, dataset: Dataset, board: Board) -> TrialPoints:
     fixed = {name: value for name, value in every.items() if value is not None}
     X, y, of_group = dataset.X_train, dataset.as_targets(dataset.y_train), dataset.groups
     metric = metric_of(dataset, given.metric)
-    _check_groups(dataset)
     numbers = search_folds(metric.strata(y), given.folds, given.seed, of_group)
     to_move = None if given.groups is None else of_group  # not between a file's own groups
     metric.check_folds(y, numbers)
@@ -228,19 +251,6 @@ def _points(given: TuneOptions, dataset: Dataset, board: Board) -> TrialPoints:
         raise
     fitting.check_options(untrained, of_trials)
     return points
-
-
-def _check_groups(dataset: Dataset) -> None:
-    """Refuse a single group, of which no fold could be held out."""
-    if dataset.groups is None or len(set(dataset.groups.tolist())) > 1:
-        return
-    remedy = "record another group, such as another person"
-    if dataset.division is not None and dataset.division.share:
-        remedy += ", or hold none out for testing with --holdout 0"
-    raise InputError(
-        "the search tests each model on groups that it was not trained on, but all points for "
-        f"training are from one group; {remedy}"
-    )
 
 
 def _search(
@@ -412,7 +422,7 @@ def _sentences(
     if linked is not None:
         said.append(
             f"linked: {linked.classifier.flash_bytes:,} B flash and "
-            f"{linked.classifier.sram_bytes:,} B SRAM for the classifier, "
+            f"{linked.classifier.sram_bytes:,} B SRAM for the model, "
             f"{linked.usage.flash_bytes:,} B and {linked.usage.sram_bytes:,} B "
             "for the whole firmware"
         )

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
-from protonn_edge.cli.devices import about_newer_models
+from protonn_edge.cli.devices import about_edited_files, about_newer_models
 from protonn_edge.cli.options import PATH, PORT
 from protonn_edge.errors import InputError, lacking
-from protonn_edge.families import family_in
+from protonn_edge.families import board_of, family_in
+from protonn_edge.projects.folder import Project
 from protonn_edge.system.shell import command_line
 
 
@@ -44,6 +45,10 @@ def upload(
     if family is None:
         raise lacking(folder.absolute(), "project", "name a folder that 'build' wrote")
     out.notice(about_newer_models(folder))
+    project = Project(folder)
+    if project.built:
+        project.generated()  # refuses generated files that were edited, as all commands do
+    out.notice(about_edited_files(folder, board_of([folder])))
     begun = family.upload(folder, port, environment)
     out.say(f"uploading {folder} to {begun.shown}: {begun.why}")
     with out.status(f"uploading to {begun.shown}"):

@@ -90,8 +90,8 @@ def verify_command(
     claims are listed: each is proven, measured on some points, or not checked. If a claim is false,
     the command fails, and no certificate is written.
 
-    If DATA is the ELF file of a sketch that calls an exported library of the model, its prediction
-    is proven to compute the model's class for every input, or the reason is named.
+    If DATA is the ELF file of a sketch that passes an array to pnn_predict of the model's library,
+    this function is proven to compute the model for every input, or the reason is named.
 
     The points are the test part of DATA; if there is none, the points that training held out from
     DATA; otherwise, all points. Any difference in the scores is a failure.
@@ -143,7 +143,7 @@ def verify_command(
             "executions": [asdict(agreement) for agreement in agreements],
             "model_sha256": reference.model_sha256,
             "accuracy": share_right(reference.predict(Q), y) if is_labelled(y) else None,
-            **reference.policy.measured(reference.scores(Q), points.values)[1],
+            **reference.policy.measured(reference.scores(Q), points.values, points.groups)[1],
         },
         failure=compared.disagreement(agreements),
     )

@@ -70,6 +70,7 @@ def program_context(model: IntegerChain, plan: Any) -> dict[str, Any]:
         "model": model,
         "plan": plan,
         "hash_bytes": hash_bytes(model.model_sha256),
+        "model_id": model_id(model),
         "class_names": class_names(model.classes),
         "input_names": input_names(model),
         "inputs_are": "FEATURE" if channels_of(model) is None else "CHANNEL",
@@ -138,6 +139,11 @@ def c_float(number: float | np.float32) -> str:
 def hash_bytes(sha256: str) -> tuple[str, ...]:
     """Return the part of a model's hash that its firmware has, as C literals."""
     return tuple(f"0x{byte:02x}" for byte in bytes.fromhex(sha256)[:MODEL_HASH_BYTES])
+
+
+def model_id(model: IntegerChain) -> str:
+    """Return a number that distinguishes a model's C from another model's, as a C literal."""
+    return f"0x{model.model_sha256[:8]}ul"
 
 
 def class_names(names: tuple[str, ...]) -> tuple[ClassName, ...]:

@@ -16,7 +16,7 @@ from protonn_edge.codegen.plan import DevicePlan
 from protonn_edge.codegen.renderer import render_c
 from protonn_edge.errors import CheckFailed
 from protonn_edge.quantization import IntegerChain
-from protonn_edge.system.files import resource, write_atomically
+from protonn_edge.system.files import resource, write_plainly
 from protonn_edge.system.folders import scratch_folder
 from protonn_edge.toolchain.process import build_host_executable
 
@@ -80,9 +80,8 @@ def host_program(
 ) -> Iterator[HostProgram]:
     """Render and compile a model in a temporary folder."""
     with scratch_folder() as folder:
-        for name, text in render_c(model, plan).items():
-            write_atomically(folder / name, text)
-        whole = folder / "whole.c"  # one unit compiles quicker than two
-        write_atomically(whole, '#include "pnn_model.c"\n' + host_main().read_text("utf-8"))
-        executable = build_host_executable([whole], folder, folder / "model", sanitize)
+        main = '#include "pnn_model.c"\n' + host_main().read_text("utf-8")
+        whole = "whole.c"  # one unit compiles quicker than two
+        write_plainly(folder, {**render_c(model, plan), whole: main})
+        executable = build_host_executable([folder / whole], folder, folder / "model", sanitize)
         yield HostProgram(executable, model.n_features, model.n_classes)

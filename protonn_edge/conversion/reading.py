@@ -192,7 +192,9 @@ def refusing(what: str, library: str) -> Iterator[None]:
     except InputError:
         raise
     except Exception as error:  # an untrusted file may cause any error
-        why = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        why = " ".join(str(error).split())
+        if isinstance(error, LookupError | TypeError | AttributeError):
+            why = f"lacks {why}" if isinstance(error, KeyError) else "a part has another structure"
         raise InvalidValue(
             what,
             f"not a classifier in {library}'s format ({shortened(why)})",

@@ -5,6 +5,7 @@ Nothing here knows the names of columns.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -27,6 +28,11 @@ _UNIFORM = 1.63  # Kolmogorov-Smirnov statistic times root n, exceeded with a ch
 _LONG_RUN = 5  # rows
 _MOSTLY = 0.7  # share of long runs; of rare values at random, about half the runs are long
 _SELDOM = 8  # rows per change, on average
+# Devices; the share of rows after which the same one follows; how much less it differs from itself.
+_MOST_IN_TURN, _IN_ORDER, _ALIKE = 10, 0.75, 2
+SESSION_LIKE = "as a session does"
+"""The end of the evidence for a session."""
+
 Kind = Literal["", "counter", "ticks", "rises", "distinct", "runs"]
 
 
@@ -123,7 +129,7 @@ def _in_runs(
         return None
     of_takes = " and only between takes" if not len(moves) and begins.sum() > 1 else ""
     times = counted(len(changed), "time")
-    return Behaviour("runs", f"it changes only {times} in {n:,} rows{of_takes}, as a session does")
+    return Behaviour("runs", f"it changes only {times} in {n:,} rows{of_takes}, {SESSION_LIKE}")
 
 
 def _ratio(sizes: NDArray[np.float64] | NDArray[np.intp]) -> float:
@@ -136,8 +142,37 @@ def alternates(codes: NDArray[np.int64]) -> bool:
     """Return whether few values, each of them frequent, take turns from row to row."""
     _, counts = np.unique(codes, return_counts=True)
     changes = int((codes[1:] != codes[:-1]).sum())
-    often = 1 < len(counts) <= _LONG_RUN and 2 * len(counts) * counts.min() >= len(codes)
+    often = 1 < len(counts) <= _MOST_IN_TURN and 2 * len(counts) * counts.min() >= len(codes)
     return bool(often and len(codes) >= _FEWEST_ROWS and 3 * changes > len(codes))
+
+
+def are_devices(codes: NDArray[np.int64], others: Iterable[NDArray[np.float64]]) -> bool:
+    """Return whether numbers that take turns are those of devices, and no measurement.
+
+    They then return in a fixed order, but for lost rows, and what the `others` (n,) measure, or
+    their steps in time, resembles the row before of the same device more than just the row before.
+    """
+    periods = range(2, 2 * len(np.unique(codes)) + 1)
+    again = {period: float(np.mean(codes[period:] == codes[:-period])) for period in periods}
+    period = max(again, key=lambda each: again[each])
+    if again[period] < _IN_ORDER:
+        return False
+    for x in others:
+        steps = np.diff(x, prepend=x[:1])
+        rises = (steps < 0).mean() <= _MOST_RESTARTS
+        if not rises and len(np.unique(x[:_SAMPLED])) <= _FEWEST_ROWS:
+            continue  # which may return in a fixed order itself
+        own, last = (_unlike(steps if rises else x, lag) for lag in (period, 1))
+        if last > 0 and _ALIKE * own <= last:
+            return True
+    return False
+
+
+def _unlike(values: NDArray[np.float64], lag: int) -> float:
+    """Return by how much numbers differ from those some rows before, apart from a few gaps."""
+    apart = np.abs(values[lag:] - values[:-lag])
+    apart = apart[~np.isnan(apart)]
+    return float(np.minimum(apart, np.quantile(apart, 0.95)).mean()) if len(apart) else 0.0
 
 
 def is_copy(codes: NDArray[np.int64], labels: NDArray[np.int64]) -> bool:

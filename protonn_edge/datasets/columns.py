@@ -22,8 +22,10 @@ from protonn_edge.datasets.cells import (
 )
 from protonn_edge.datasets.moments import Moments
 from protonn_edge.datasets.units import split_unit
+from protonn_edge.system.shell import quoted_word
 
 _FIRST_ROWS = 1_000
+_OF_LISTS = ',"'  # what separates and encloses names in an option
 _LABEL_ROWS = 2  # rows of a class, on average, below which numbers are not classes
 
 
@@ -46,6 +48,7 @@ class Column:
     role: str = "dropped"  # by an option
     evidence: str = ""  # a clause on why it has this role
     feature: int | None = None  # its index among the features
+    shares_name: bool = False  # with another column
     renamed: str = ""  # its name in the file, if an option gives it another one
     offset: float = 0.0  # subtracted from a feature, because float32 would lose differences
 
@@ -109,10 +112,10 @@ class Column:
 
     @property
     def flag_value(self) -> str:
-        """Its name as the value of an option such as ``--read drop``."""
+        """Its name as the value of an option such as ``--read drop``, quoted for a shell."""
         plain = 0 < len(self.name) <= naming.NAME_SHOWN and self.name.isprintable()
-        text = self.name if plain and "," not in self.name else str(self.index + 1)
-        return f"'{text}'" if " " in text else text
+        is_clear = plain and not self.shares_name and not {*self.name} & {*_OF_LISTS}
+        return quoted_word(self.name if is_clear else str(self.index + 1))
 
     @property
     def example(self) -> str:

@@ -179,6 +179,8 @@ class Dataset(Provenance):
         alphabetical order. A file that names its classes keeps its own order.
     groups : ndarray of shape (n,), int64, or None
         The group of each training point, such as a person; see `with_groups`.
+    test_groups : ndarray of shape (n,), int64, or None
+        The group of each held-out point, if whole groups were held out.
     division : Division, optional
         How the file was divided into training and held-out points, for the record of a model.
     """
@@ -193,6 +195,7 @@ class Dataset(Provenance):
     y_test: Indices
     classes: tuple[str, ...]
     groups: Indices | None = None
+    test_groups: Indices | None = None
     division: Division | None = None
 
     @property
@@ -204,6 +207,12 @@ class Dataset(Provenance):
     def n_classes(self) -> int:
         """L, the number of classes."""
         return len(self.classes)
+
+    @property
+    def label_keys(self) -> NDArray[Any]:
+        """A number (n,) for the label of each training point, equal for equal labels."""
+        y: NDArray[Any] = self.y_train
+        return y if y.ndim == 1 else y[:, 0] if y.shape[1] == 1 else row_hashes(y)
 
     @staticmethod
     def as_targets(y: Any) -> Any:

@@ -32,9 +32,12 @@ _FEWEST_OTHERS = 8  # and different numbers beside it
 _OF_A_CLASS = 0.9  # of its points have the number: a state, such as a motor that is off
 
 
-def about_far_values(dataset: Dataset, least: Float32, most: Float32) -> Iterator[Notice]:
-    """Yield warnings about the training points' features, whose ends (D,) are given."""
+def about_far_values(dataset: Dataset) -> Iterator[Notice]:
+    """Yield warnings about the training points' features."""
     X, names = dataset.X_train, dataset.feature_names
+    if len(X) < 2:
+        return
+    least, most = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
     stand_ins = {}
     for index in _apart(X, least, most):
         known = ~np.isnan(X[:, index])
@@ -47,8 +50,8 @@ def about_far_values(dataset: Dataset, least: Float32, most: Float32) -> Iterato
             strays[index] = stray
     if strays:
         text = (
-            "{} has a value of {:g}, but most lie between {:g} and {:g}{}; on the device, most "
-            "become one integer; correct such values, or drop their rows"
+            "{} has a value of {:g}, but most lie between {:g} and {:g}{}; in equal steps, "
+            "most become one integer; correct or drop mistakes, or else train with --clip auto"
         )
         yield warning_about("stray", text, strays, names)
     yield from _about_totals(dataset, np.flatnonzero(least < most))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from protonn_edge.datasets.class_files import has_tables, read_class_files
 from protonn_edge.datasets.dataset import Table, widened
 from protonn_edge.datasets.images import has_images, read_images
 from protonn_edge.datasets.libsvm import (
@@ -18,7 +19,6 @@ from protonn_edge.datasets.points import read_table
 from protonn_edge.datasets.roles import Expected
 from protonn_edge.datasets.takes import WAVES
 from protonn_edge.datasets.text import TEXT_LIMIT_BYTES, check_is_text
-from protonn_edge.datasets.vectors import has_tables, read_class_files
 from protonn_edge.errors import InputError, unneeded
 from protonn_edge.system.files import check_file
 
@@ -37,7 +37,7 @@ _FOLDERS = (
 
 def refuse_options(path: Path, options: TableOptions | None, kind: str = "") -> None:
     """Refuse options that do not apply to this kind of data."""
-    given = TableOptions() if options is None else replace(options, groups=None, labelled=None)
+    given = replace(options or TableOptions(), groups=None, labelled=None, normal=None)
     for name, value in vars(given).items():
         kinds, other = _OF_KINDS.get(name, _OF_TABLES)
         if value and value != SHOWN and kind not in kinds:
@@ -74,11 +74,15 @@ def _reference_layout(
         test = _text_table(path / "test.txt", options, expected)
         width = max(train.X.shape[1], test.X.shape[1])
         return widened(train, width), widened(test, width)
-    classes = sorted(set(train.labels))
-    like = expected or Expected(
-        train.X.shape[1], train.feature_names, classes, preparation=train.preparation
-    )
+    like = expected or Expected.of_training(train)
     return train, _text_table(path / "test.txt", options, like, label_first=True)
+
+
+def is_text_table(path: Path) -> bool:
+    """Return whether a file is read as a table of text."""
+    suffix = path.suffix.lower()
+    is_open = suffix in _OPEN_SUFFIXES and path.is_file() and not looks_like_libsvm(path)
+    return not path.is_dir() and (suffix in USUAL_DELIMITERS or is_open)
 
 
 def _text_table(

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.datasets.archive import ArrayArchive
+from protonn_edge.datasets.behaviour import is_copy
 from protonn_edge.datasets.dataset import Dataset, Table
 from protonn_edge.datasets.division import Division
 from protonn_edge.datasets.named import find_column
@@ -26,6 +27,7 @@ from protonn_edge.system.files import check_file
 _GROUPS_LIMIT_BYTES = 64 << 20
 _ARCHIVE_LIMIT_BYTES = 8 << 30
 _OWN_GROUPS = "groups"  # the array of an .npz file
+_OF_LABELS = ("y_train", "y")  # arrays
 _LEAST_SAMPLES = 8  # of a window; rows of tables with few columns may agree by chance,
 _LEAST_COLUMNS = 16
 _PAIRS = 64  # of windows, which are looked at to find strides
@@ -50,6 +52,13 @@ def with_groups(dataset: Dataset, name: str, data: Path) -> Dataset:
         else group_names(name, data, columns=_free_columns(dataset, name, data))
     )
     numbers = group_numbers(names, dataset.X_train.shape[0])
+    y = dataset.y_train
+    of_classes = dataset.predicts == "class" and y.ndim == 1
+    if name in _OF_LABELS or (of_classes and numbers.any() and is_copy(numbers, y)):
+        raise InputError(
+            f"--groups is {quoted(name)}, but these groups are the labels, of which none can be "
+            "held out; name what has each point's person or day"
+        )
     if not numbers.any():
         raise InputError(
             f"all points have the same group in {name!r}; choose other groups, or leave --groups "

@@ -16,13 +16,11 @@ _MOST_TRIALS = 2_000
 
 
 def exclusive(columns: Sequence[Column]) -> Iterator[list[Column]]:
-    """Yield sets of columns, of a table with names, of which exactly one has the higher number.
+    """Yield sets of columns of which exactly one has the higher number in each row.
 
     Or one of two texts; at least three columns then, since the other text would be as good in two.
     """
     alike: dict[tuple[object, ...], list[tuple[Column, NDArray[np.bool_]]]] = {}
-    if not any(column.name for column in columns):
-        return  # classes would have no names
     for column in columns:
         for two, marks in _marks(column):
             alike.setdefault(two, []).append((column, marks))

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.datasets.clock import gaps
+from protonn_edge.datasets.clock import Clock
 from protonn_edge.datasets.dataset import Table
 from protonn_edge.datasets.instruments import Instrument
 from protonn_edge.datasets.named import renamed
@@ -97,7 +97,8 @@ def joined(tables: Sequence[Table], names: Sequence[str], folder: Path) -> Table
     units = [table.instrument.units if table.instrument else () for table in tables]
     known = all(len(each) == len(own) for each, own in zip(units, channels, strict=True))
     instrument = Instrument("", tuple(unit for each in units for unit in each)) if known else None
-    notes = [note for table in tables[1:] for note in table.notices if note.kind != "rate"]
+    of_times = ("rate", "uneven")
+    notes = [note for table in tables[1:] for note in table.notices if note.kind not in of_times]
     notices = dict.fromkeys((*first.notices, *notes))
     text = f"the samples of {listed(names[1:])} were interpolated at the times of {names[0]!r}"
     joined = replace(
@@ -148,7 +149,7 @@ def _interpolated(
     for channel, samples in enumerate(X[order].T):
         values[rows, channel] = np.interp(times, moments[order], samples)
     after = np.searchsorted(moments[order], times)
-    in_gap = np.append(gaps(moments[order]), False)[after]
+    in_gap = np.append(Clock.of(moments[order]).apart, False)[after]
     exact = np.isin(times, moments)
     inside: NDArray[np.bool_] = (times >= moments.min()) & (times <= moments.max())
     return inside & (~in_gap | exact)
@@ -158,16 +159,21 @@ def of_rows(table: Table, kept: NDArray[np.bool_]) -> Table:
     """Return some rows of a table; the others divide it."""
     divided = np.cumsum(seams_of(table)) + np.cumsum(~kept)
     seams = np.diff(divided[kept], prepend=divided[kept][:1]) != 0
-    labels = [label for label, is_kept in zip(table.labels, kept.tolist(), strict=True) if is_kept]
+    return at_rows(table, np.flatnonzero(kept), seams)
+
+
+def at_rows(table: Table, rows: NDArray[np.intp], seams: NDArray[np.bool_]) -> Table:
+    """Return these rows of a table, in this order, with the seams between them."""
     sessions, times, files = table.sessions, table.times, table.file_of
+    numbers = rows.tolist()
     return replace(
         table,
-        X=table.X[kept],
-        labels=labels,
+        X=table.X[rows],
+        labels=[table.labels[row] for row in numbers],
         seams=seams,
-        sessions=sessions and [sessions[row] for row in np.flatnonzero(kept).tolist()],
-        times=times and times._replace(values=times.values[kept]),
-        file_of=None if files is None else files[kept],
+        sessions=sessions and [sessions[row] for row in numbers],
+        times=times and times._replace(values=times.values[rows]),
+        file_of=None if files is None else files[rows],
         kept=None,
     )
 

@@ -24,6 +24,7 @@ class ModelPoints:
     options: TableOptions = field(default_factory=TableOptions)  # with which it was read
     # right answers that are no classes: numbers (n,), or sets of labels (n, L); `y` is `NO_LABEL`
     values: Values | None = None
+    groups: Indices | None = None  # (n,), if training held whole groups out
 
     @property
     def labelled(self) -> tuple[Float32, Indices]:

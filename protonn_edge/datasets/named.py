@@ -80,7 +80,7 @@ class NamedColumns:
         if options.session is not None:
             by_option[find_column(columns, options.session, "--read session", path)] = "session"
         elif options.groups:
-            of_groups = [each for each in kept if each.name == options.groups]
+            of_groups = [each for each in kept if each.key == options.groups]
             by_option |= dict.fromkeys(of_groups[:1], "session")
         if options.time is not None:
             by_option[find_column(columns, options.time, "--read time", path)] = "time"

@@ -26,12 +26,21 @@ NO_CLASS_NAME = "unknown"
 NO_LABEL = -1
 """The label of a point whose class is unknown."""
 
+_CLOSING = dict(zip("'\"`\u2018“„«", "'\"`\u2019”“»", strict=True))
 _WHOLE_NUMBER = re.compile(r"\+?(-?(?:0|[1-9]\d{0,17}))(?:\.0*)?")
 
 
 def name_text(name: str) -> str:
     """Return a name without surrounding blanks, and in one form if Unicode has several."""
     return unicodedata.normalize("NFC", name.strip())
+
+
+def column_name(cell: str) -> str:
+    """Return the name in a cell of a header, without quotes that programs leave around it."""
+    name = name_text(cell)
+    while len(name) > 2 and _CLOSING.get(name[0]) == name[-1]:
+        name = name[1:-1].strip()
+    return name
 
 
 def label_text(label: str) -> str:

@@ -19,16 +19,24 @@ _SMOOTH = 0.2  # of what rows in random order differ by (von Neumann, 1941)
 
 
 def about_neighbours(dataset: Dataset) -> Iterator[Notice]:
-    """Yield a warning if rows resemble the next one of their class in most features."""
-    X, y = dataset.X_train, dataset.y_train
-    if dataset.predicts != "class" or y.ndim != 1 or len(y) < _FEWEST_ROWS:
+    """Yield a warning if rows resemble the next one in most features.
+
+    A table may be sorted by its labels, so rows are compared with others of nearly the same label.
+    """
+    X, y = dataset.X_train, dataset.label_keys
+    if len(y) < _FEWEST_ROWS:
         return
-    follows = y[1:] == y[:-1]
-    if follows.mean() < _IN_RUNS:
+    order = np.random.default_rng(0).permutation(len(y))
+    order = order[np.argsort(y[order], kind="stable")]
+    alike = np.ones(len(y) - 1, np.bool_), np.ones(len(y) - 1, np.bool_)
+    if dataset.predicts != "value":
+        alike = y[1:] == y[:-1], y[order][1:] == y[order][:-1]
+    if alike[0].mean() < _IN_RUNS:
         return
-    means = np.stack([X[y == label].mean(axis=0) for label in range(dataset.n_classes)])
-    usual = 2 * np.var(X - means[y], axis=0)
-    steps = np.square(np.diff(X, axis=0)[follows]).mean(axis=0)
+    steps, usual = (
+        np.square(np.diff(rows, axis=0)[each]).mean(axis=0)
+        for rows, each in zip((X, X[order]), alike, strict=True)
+    )
     varies = usual > 0
     smooth = steps[varies] < _SMOOTH * usual[varies]
     if smooth.sum() >= _FEWEST_FEATURES and 2 * smooth.sum() > len(smooth):

@@ -42,6 +42,7 @@ class TableOptions:
     groups: str | None = None  # the column of groups; ignored if there is no column of this name
     # the label of all rows, unless a column is called ``label`` or the like
     labelled: str | None = None
+    normal: str | None = None  # the label of all rows, if no column may have labels
     background: str | None = None  # the class of rows without a label, which are otherwise refused
     name: str | None = None  # the pattern of file names in a folder; see `NamePattern`
     # the files in the folder of each take, joined by their times if they are several
@@ -59,7 +60,7 @@ class TableOptions:
 READ_NAMES = tuple(
     each.name.replace("_", "-")
     for each in fields(TableOptions)
-    if each.name not in ("groups", "labelled", "background", "sample_rate")
+    if each.name not in ("groups", "labelled", "normal", "background", "sample_rate")
 )
 """The names that a text such as ``label=nut`` may begin with; others follow from the command."""
 

@@ -27,9 +27,9 @@ from protonn_edge.datasets.preparation import (
     Preparation,
     values_of,
 )
-from protonn_edge.datasets.roles import Expected, Roles, roles_of
+from protonn_edge.datasets.roles import Expected, FilesOfRows, Roles, roles_of
 from protonn_edge.datasets.row_labels import RowLabels
-from protonn_edge.datasets.row_times import times_of
+from protonn_edge.datasets.row_times import refuse_slower, times_of, usual_row
 from protonn_edge.datasets.tables import RawTable, TableFile
 from protonn_edge.datasets.text import recording_head
 from protonn_edge.errors import InputError, counted
@@ -61,14 +61,19 @@ def read_table(
     - `recorded`: whether rows are consecutive samples, which rows with gaps divide.
     """
     options = options or TableOptions()
+    alone = options if labels is None else replace(options, labelled=labels[0])
     files = [
-        TableFile.opened(path, delimiter, options)
+        TableFile.opened(path, delimiter, alone)
         for path in ([paths] if isinstance(paths, Path) else paths)
     ]
     first = files[0]
     raw = RawTable.read(files, options)
     if labels is None or expected is not None:
         check_has_points(first.path, raw.n)
+    of_classes = None
+    if labels is not None:
+        file_of = _file_of(raw, None)
+        of_classes = FilesOfRows(file_of, np.unique(labels, return_inverse=True)[1][file_of])
     begins = raw.breaks.copy()
     begins[[row for row in raw.begins if row < raw.n]] = True
     if expected is not None and expected.preparation is not None:
@@ -85,14 +90,22 @@ def read_table(
         begins=begins,
         label_first=label_first,
         recorded=recorded,
+        files=of_classes,
     )
     if not roles.features:
         beside = "" if roles.label is None else f" besides {roles.label.title}, the label"
-        raise InputError(
-            f"{first.path} has no column of features{beside}; add one, or change --read "
-            "label, drop or keep"
-        )
+        raise InputError(f"{first.path} has no column of features{beside}; {_use_of(roles)}")
     return _Points(raw, roles, options, expected, labels, begins, recorded).table()
+
+
+def _use_of(roles: Roles) -> str:
+    """Return how to have features after all: by columns that seem to count, if there are some."""
+    numbers = [each for each in roles.left_out if each.kind == "number" and each.evidence]
+    if not numbers:
+        return "add one, or change --read label, drop or keep"
+    which = " and ".join(f"{each.title} ({each.evidence})" for each in numbers[:_SHOWN])
+    kept = ",".join(each.flag_value for each in numbers)
+    return f"if {which} has measurements, use --read keep={kept}; otherwise, add a column"
 
 
 @dataclass
@@ -120,6 +133,10 @@ class _Points:
         self.refuse_cells()
         labels = self.labels.texts()
         notices = [*raw.notices(), *roles.notices, *self.labels.notices()]
+        alone = self.options.background
+        if self.recorded and alone in labels and next(self.labels.missing(), None) is None:
+            text = f"--background is {quoted(str(alone))}, but all samples have a label"
+            notices.append(Notice("background", text, warning=True))
         if self.surplus:
             names = tuple(column.name for column in self.surplus)
             text = f"columns that {self.path} does not have were ignored: {listed(names)}"
@@ -157,7 +174,7 @@ class _Points:
             times=time,
             seams=seams if sessions or self.recorded or seams.any() else None,
             kept=kept,
-            file_of=_file_of(raw, kept) if self.recorded else None,
+            file_of=_file_of(raw, kept),
             sample_rate=rate,
             instrument=instrument,
         )
@@ -172,7 +189,7 @@ class _Points:
         self.refuse_unreadable()
         if self.gaps and self.missing not in (DROP, *FILLED) and not self.recorded:
             self.refuse_gaps()
-        if self.missing != DROP and self.options.background is None:
+        if self.missing != DROP and not self.options.background:
             self.labels.refuse_missing()
 
     def refuse_absent(self) -> None:
@@ -244,10 +261,12 @@ class _Points:
         kept = None
         if missing in (DROP, SHOWN) or (self.recorded and empty.any()):
             kept = np.ones(len(X), np.bool_)
-            if roles.label is not None and missing in (DROP, SHOWN):
+            if roles.label is not None and missing in (DROP, SHOWN) and not self.options.background:
                 texts = roles.label.names()
                 codes = [code for code, text in enumerate(texts.texts) if is_label(text)]
                 kept = np.isin(texts.codes, codes)
+            if self.recorded:
+                refuse_slower(self.path, roles.features, empty)
             kept &= (missing == SHOWN and not self.recorded) | ~empty.any(axis=1)
             X, empty = X[kept], empty[kept]
         notices += self.about_gaps(kept)
@@ -327,7 +346,9 @@ class _Points:
         if kept is not None and not kept.all():
             count = int((~kept).sum())
             text = f"left out: {count:,} of {len(kept):,} rows, because they have gaps or no label"
-            if self.recorded:
+            if self.recorded and (usual := usual_row(kept)) > 1:
+                text = f"only one in {usual} rows has values; the others are left out"
+            elif self.recorded:
                 text += "; no window spans them"
             yield Notice("missing", text, warning=self.recorded, columns=names)
         if gaps and self.missing != DROP and not self.recorded:
@@ -342,6 +363,8 @@ class _Points:
         """Return how the table was read, with the decision of each rule."""
         first, roles, notation = self.raw.files[0], self.roles, self.raw.notation
         label = "the file's name" if roles.label is None else roles.label.title
+        if roles.label is None and self.labels_of_files is None and self.options.normal:
+            label = f"all rows are {self.options.normal!r}"
         if roles.indicators:
             label = f"columns {listed(column.feature_name for column in roles.indicators)}"
         used = {roles.label, *roles.features, *roles.indicators}
@@ -371,7 +394,7 @@ class _Points:
             label=label,
             label_found=roles.label_found,
             left_out=tuple(each.title for each in self.raw.columns if each not in used),
-            session=sessions[0].name if sessions else "",
+            session=sessions[0].key if sessions else "",
             time="" if time is None else time.name,
             rules=decided,
         )
@@ -397,9 +420,10 @@ def _file_of(raw: RawTable, kept: NDArray[np.bool_] | None) -> NDArray[np.int64]
 
 
 def _seams_of_kept(seams: NDArray[np.bool_], kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return where consecutive rows begin among those that are kept."""
-    number = np.cumsum(seams)[kept] + np.cumsum(~kept)[kept]
-    return np.concatenate([[False], np.diff(number) != 0])[: len(number)]
+    """Return where consecutive rows begin among those that are kept, such as every fourth one."""
+    part, steps = np.cumsum(seams)[kept], np.diff(np.flatnonzero(kept))
+    apart = np.diff(part) + (steps > 1.5 * usual_row(kept))
+    return np.concatenate([[False], apart != 0])[: len(part)]
 
 
 def of_recording(path: Path, names: Sequence[str]) -> tuple[float | None, Instrument | None]:

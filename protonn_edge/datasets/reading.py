@@ -24,6 +24,7 @@ from typing import Any, Literal
 import numpy as np
 
 from protonn_edge.datasets.arrays import has_labels, read_npz, read_npz_points
+from protonn_edge.datasets.checks import remarks
 from protonn_edge.datasets.dataset import (
     Dataset,
     Float32,
@@ -36,7 +37,7 @@ from protonn_edge.datasets.dataset import (
     several_labels,
 )
 from protonn_edge.datasets.division import digest_of
-from protonn_edge.datasets.formats import read_tables, refuse_options
+from protonn_edge.datasets.formats import is_text_table, read_tables, refuse_options
 from protonn_edge.datasets.groups import groups_of_division
 from protonn_edge.datasets.label_sets import (
     LabelSetTable,
@@ -63,12 +64,12 @@ from protonn_edge.datasets.naming import (
 )
 from protonn_edge.datasets.options import (
     READ_NAMES,
+    SHOWN,
     TableOptions,
     with_keywords,
 )
 from protonn_edge.datasets.recordings import is_same_rate
 from protonn_edge.datasets.roles import Expected
-from protonn_edge.datasets.summary import remarks
 from protonn_edge.datasets.tables import opened_table
 from protonn_edge.datasets.values import (
     Values,
@@ -84,6 +85,7 @@ Labels = Literal["needed", "optional", "ignorable"]
 """Whether points need labels; they may also be classes that a model does not know, or missing."""
 
 _UNLABELLED = "(no label)"
+_NORMAL = "normal"  # the class of all rows, if one is enough, and no column has labels
 _FLAGS = re.compile(f"--read ({'|'.join(READ_NAMES)})(?![a-z-])")
 
 
@@ -144,6 +146,8 @@ def _dataset(
     least_classes: Literal[1, 2],
     target: Literal["class", "value"] | None,
 ) -> Dataset:
+    if least_classes == 1 and (options is None or options.missing != SHOWN):
+        options = replace(options or TableOptions(), normal=_NORMAL)
     train, test, names = read_parts(path, options)
     if isinstance(train, LabelSetTable) or isinstance(test, LabelSetTable):
         if target == "value":
@@ -219,12 +223,15 @@ def _read_points(
     path: Path, expected: Expected, given: TableOptions, labels: Labels, *, one_part: bool
 ) -> ModelPoints:
     options = with_label(path, given, expected)
+    division = expected.division
+    if len(expected.classes) == 1 and division and digest_of(path) == division.sha256:
+        options = replace(options or TableOptions(), normal=expected.classes[0])
     labelled = labels == "needed" or _has_labels(path, options, expected)
     expected = replace(expected, labelled=labelled)
     if _is_archive(path) and not labelled:
         refuse_options(path, options)
         return _points_of(read_npz_points(path), expected, labels)
-    if labels == "ignorable" and is_table(path):
+    if labels != "needed" and is_text_table(path):
         options = replace(options or TableOptions(), background=_UNLABELLED)
     train, test, classes = read_parts(path, options, expected)
     if one_part and test is not None and test.X.shape[0]:
@@ -236,8 +243,8 @@ def _read_points(
         if labels == "ignorable":
             test = replace(test, notices=(TEST_PART_ONLY, *test.notices))
         return _points_of(test, expected, labels, classes)
-    held_out = _held_out(path, train, classes, expected, options)
-    return _points_of(held_out, expected, labels, classes)
+    held_out, groups = _held_out(path, train, classes, expected, options)
+    return replace(_points_of(held_out, expected, labels, classes), groups=groups)
 
 
 def _has_labels(path: Path, options: TableOptions | None, expected: Expected) -> bool:
@@ -259,27 +266,28 @@ def _held_out(
     classes: tuple[str, ...],
     expected: Expected,
     options: TableOptions | None,
-) -> Table:
-    """Return the rows that training held out, if it divided this file; otherwise, the whole table.
+) -> tuple[Table, Indices | None]:
+    """Return the rows that training held out, and their groups, if it divided this file.
 
-    A table of training rows alone gets a warning.
+    Otherwise, return the whole table; one of training rows alone gets a warning.
     """
     division = expected.division
     if division is None or digest_of(path) != division.sha256:
-        return table
+        return table, None
     if not division.share:
         text = (
             f"the model was trained on all points of {path.name}, so the accuracy on them is "
             "higher than on new data; use other points, or let 'train' hold some out"
         )
         notice = Notice("training_rows", text, warning=True)
-        return replace(table, notices=(*table.notices, notice))
+        return replace(table, notices=(*table.notices, notice)), None
     y: Any = np.zeros((len(table.labels), 1))
     if isinstance(table, LabelSetTable):
         y = named_sets(table, classes)[0].labels
     elif expected.predicts == "class":
         y = _numbered_labels(table, classes, expected)
-    chosen = division.chosen_again(y, groups_of_division(division, table, path, options))
+    groups = groups_of_division(division, table, path, options)
+    chosen = division.chosen_again(y, groups)
     if chosen is None:
         raise InputError(
             f"the model was trained on {path}, but with other options, which give other rows, "
@@ -289,7 +297,8 @@ def _held_out(
         f"the model's training held out {chosen.sum():,} of these {len(chosen):,} points, and only "
         "the held-out points are used"
     )
-    return table.of_rows(chosen, Notice("held_out", text))
+    held = None if groups is None else groups[chosen]
+    return table.of_rows(chosen, Notice("held_out", text)), held
 
 
 def _numbered_labels(table: Table, classes: tuple[str, ...], expected: Expected) -> Indices:
@@ -368,8 +377,9 @@ def _known(
         return y, known_sets(table, names, expected.classes), ()
     of_values = expected.predicts == "value"
     alone = len(expected.classes) == 1 and not of_values
-    known = np.array([label != _UNLABELLED for label in table.labels])
-    given = replace(table, labels=[label for label in table.labels if label != _UNLABELLED])
+    absent = () if labels == "needed" else ("", _UNLABELLED)
+    known = np.array([label not in absent for label in table.labels])
+    given = replace(table, labels=[label for label in table.labels if label not in absent])
     others = set(given.labels).difference(expected.classes)
     if of_values:
         others = not_numbers(given)

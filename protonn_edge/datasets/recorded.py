@@ -7,7 +7,6 @@ columns are judged by all takes.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -18,32 +17,42 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets.acquisitions import read_acquisition
+from protonn_edge.datasets.checks import remarks
 from protonn_edge.datasets.clipping import about_clipping
 from protonn_edge.datasets.dataset import Dataset, Table, dataset_from, several_labels
 from protonn_edge.datasets.instruments import Instrument
 from protonn_edge.datasets.joined import in_order, joined, of_rows, options_of, seams_of
+from protonn_edge.datasets.label_intervals import labelled_by_intervals
 from protonn_edge.datasets.label_sets import LabelSetTable
 from protonn_edge.datasets.naming import Notice, listed
 from protonn_edge.datasets.options import USUAL_DELIMITERS, TableOptions
 from protonn_edge.datasets.points import of_recording, read_table
 from protonn_edge.datasets.reading import read_parts
 from protonn_edge.datasets.recordings import Repeated, runs_in
-from protonn_edge.datasets.summary import remarks
 from protonn_edge.datasets.take_names import unsaid_names
 from protonn_edge.datasets.takes import (
     ACQUISITIONS,
     TABLES,
     WAVES,
     Take,
-    ambiguous,
+    are_named_after_files,
+    groups_of,
     label_of,
-    named_alike,
+    labels_file_of,
+    refuse_recurring,
     repeated,
     takes_in,
     unread,
 )
 from protonn_edge.datasets.text import TEXT_LIMIT_BYTES, check_is_text
-from protonn_edge.datasets.timing import FileFacts, one_instrument, one_rate, timed, without_units
+from protonn_edge.datasets.timing import (
+    FileFacts,
+    of_each_session,
+    one_instrument,
+    one_rate,
+    timed,
+    without_units,
+)
 from protonn_edge.datasets.units import split_unit, unit_of
 from protonn_edge.datasets.unlike_parts import NamedTakes, about_unlike_parts
 from protonn_edge.datasets.values import Values, has_values, value_dataset
@@ -51,8 +60,8 @@ from protonn_edge.datasets.waves import CHANNELS, MICROPHONE, read_wave
 from protonn_edge.errors import InputError, counted, lacking
 from protonn_edge.system.files import check_file
 
-_SYNCHRONOUS = 0.02  # maximum relative difference of the ends of files of one take
 _REPEATED = 0.45  # share of rows that repeat the row before if each is logged twice
+_UNNAMED = "unknown"  # the class of samples whose labels are in a file of their own
 _NOISE = "noise"  # the class of noise in messages
 _COUNTS = ("raw", "count", "counts", "lsb")  # in brackets, they are no units
 
@@ -111,7 +120,11 @@ def read_recording(
     options = options or TableOptions()
     if path.is_dir() and not (path / "train.txt").is_file():
         return _of_takes(path, options, target)
-    table, classes = _of_file(path, options)
+    beside = labels_file_of(path) if options.labelled is None and path.is_file() else None
+    given = options if beside is None else replace(options, labelled=_UNNAMED, background=None)
+    table, classes = _of_file(path, given)
+    if beside is not None:
+        table = labelled_by_intervals(table, [beside], [path.name], options.background)
     untested = np.zeros(len(table.labels), np.bool_)
     return _recording(table, None, untested, table.sessions, classes, target)
 
@@ -180,72 +193,43 @@ def _of_takes(
     each_one = [of_file]
     if len(takes[0].files) > 1:
         each_one = options_of(of_file, takes[0].files)
+    is_asked = options.name is None and not options.files
     try:
         read = [
             _of_sensor([take.files[n] for take in takes], takes, own)
             for n, own in enumerate(each_one)
         ]
-    except InputError as error:
-        if options.name is None and not options.files and (folders := named_alike(takes)):
-            raise ambiguous([takes[place].path for place in folders[0]]) from error
+    except InputError:
+        if is_asked:
+            refuse_recurring(folder, takes, recorded=True)
         raise
     stems = [path.stem for path in takes[0].files]
     table = read[0]
     if len(read) > 1:
         table = in_order(joined(read, stems, folder), options.channels)
     assert table.file_of is not None
-    labels = {text for text, _ in runs_in(table.labels)}
-    labelled = not options.labelled and not labels <= {take.label for take in takes}
+    names = tuple(take.name for take in takes)
+    labelled = not options.labelled and not are_named_after_files(table, takes)
+    if any(take.labels_file for take in takes) and not options.labelled:
+        files = [take.labels_file for take in takes]
+        table = labelled_by_intervals(table, files, names, options.background)
+        labelled = True
     if not labelled:
         takes_in(folder, options.name, files=options.files)  # refuses names without a class
-    if options.name is None and not labelled and not options.files:
-        _refuse_sensors(table, takes)
+        if is_asked:
+            refuse_recurring(folder, takes, recorded=True)
     notes = list(table.notices)
     if options.name is None and len(takes) > 1 and not (labelled and table.sessions):
         notes += unsaid_names(takes, labelled=labelled)
+    assert table.file_of is not None
     filled = np.bincount(table.file_of, minlength=len(takes)) > 0
     empty = [take.name for take, some in zip(takes, filled, strict=True) if not some]
-    notes += [*unread(folder, takes, empty=empty), *repeated(takes)]
-    groups = _groups(table, takes, labelled=labelled or has_values(table, target, ()))
+    notes += [*unread(folder, takes, empty=empty), *repeated(takes, labelled=labelled)]
+    groups = groups_of(table, takes, labelled=labelled or has_values(table, target, ()))
     tested = np.array([take.tested for take in takes])[table.file_of]
     table = replace(table, source=str(folder), notices=tuple(dict.fromkeys(notes)))
     table, file_of = replace(table, sessions=None), table.file_of
-    names = tuple(take.name for take in takes)
     return _recording(table, file_of, tested, groups, target=target, files=names)
-
-
-def _refuse_sensors(table: Table, takes: Sequence[Take]) -> None:
-    """Refuse files of each folder that begin and end at the same times, as sensors of a take do."""
-    folders = named_alike(takes) if table.times is not None else []
-    if not folders or table.times is None:
-        return
-    ends = np.full((len(takes), 2), np.nan)
-    for take in np.unique(table.file_of).tolist():  # type: ignore[arg-type]
-        ends[take] = table.times.values[table.file_of == take][[0, -1]]
-    lengths = ends[:, 1] - ends[:, 0]
-    for places in folders:
-        apart = np.ptp(ends[places], axis=0).max()
-        if not apart <= _SYNCHRONOUS * lengths[places].max():
-            return
-    raise ambiguous([takes[place].path for place in folders[0]])
-
-
-def _groups(table: Table, takes: Sequence[Take], *, labelled: bool) -> Sequence[str] | None:
-    """Return the person, session or take of each sample; None if each class has only one take.
-
-    - `labelled`: whether files state the classes of their samples, or takes are of numbers.
-    """
-    of_each = Counter(take.label for take in takes)
-    if not labelled and not table.sessions and min(of_each.values()) == 1:
-        return None
-    own = [take.group or take.name for take in takes]
-    assert table.file_of is not None
-    if table.sessions is None:
-        counts = np.bincount(table.file_of, minlength=len(takes)).tolist()
-        return Repeated(zip(own, counts, strict=True))
-    pairs = zip(table.sessions, table.file_of.tolist(), strict=True)
-    # rows without a session form a separate group
-    return Repeated((text.strip() or own[take], 1) for text, take in pairs)
 
 
 def _of_sensor(paths: Sequence[Path], takes: Sequence[Take], options: TableOptions) -> Table:
@@ -255,7 +239,13 @@ def _of_sensor(paths: Sequence[Path], takes: Sequence[Take], options: TableOptio
     if not suffixes <= {*TABLES}:
         for kinds in (WAVES, ACQUISITIONS):
             if suffixes <= {*kinds}:
-                pairs = zip(paths, labels, strict=True)
+                if not all(labels) and not any(take.labels_file for take in takes):
+                    raise InputError(
+                        f"{paths[0].parent} has files that are called like parts of a data set, "
+                        f"such as {paths[0].name!r}, but no classes; put the files of each class "
+                        "into a folder called like it"
+                    )
+                pairs = zip(paths, (label or _UNNAMED for label in labels), strict=True)
                 return _stacked(
                     [_of_file(path, replace(options, labelled=each))[0] for path, each in pairs]
                 )
@@ -263,7 +253,9 @@ def _of_sensor(paths: Sequence[Path], takes: Sequence[Take], options: TableOptio
             f"{paths[0].parent} has files that end in {' and in '.join(sorted(suffixes))}; use one "
             "format for all takes"
         )
-    return _of_tables(paths, replace(options, labelled=labels[0]), labels)
+    if any(take.labels_file for take in takes):
+        return _of_tables(paths, replace(options, labelled=_UNNAMED, background=None), None)
+    return _of_tables(paths, options, labels if all(labels) else None)
 
 
 def _of_tables(paths: Sequence[Path], options: TableOptions, labels: Sequence[str] | None) -> Table:
@@ -280,7 +272,8 @@ def _of_tables(paths: Sequence[Path], options: TableOptions, labels: Sequence[st
     table = replace(
         table, notices=notices, sample_rate=one_rate(origins), instrument=one_instrument(origins)
     )
-    return timed(_without_repeats(_with_units(table)), [str(path) for path in paths])
+    table = of_each_session(_without_repeats(_with_units(table)))
+    return timed(table, [str(path) for path in paths], options.sample_rate)
 
 
 def _stacked(tables: Sequence[Table]) -> Table:
@@ -341,7 +334,9 @@ def _recording(
     dataset = dataset_from(table, None, classes, least_classes=1)
     X, y, names = dataset.X_train, dataset.y_train, dataset.feature_names
     clipped = about_clipping(X, take_of, names)
-    unlike = about_unlike_parts(X, y, _parts(dataset, take_of, groups, files), names)
+    unlike = about_unlike_parts(
+        X, y, _parts(dataset, take_of, groups, files), names, dataset.classes
+    )
     dataset = replace(dataset, notices=(*dataset.notices, *remarks(dataset), *clipped, *unlike))
     return Recording(dataset, seams_of(table), take_of, tested, groups, files, values)
 

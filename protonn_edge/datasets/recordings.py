@@ -2,7 +2,7 @@
 
 A window never spans two labels, two sessions or a gap in time: each run of rows with the same label
 is cut separately, from its first row on. Since overlapping windows share samples, the test part is
-the end of each run, which no training window overlaps. With a trigger, windows are cut where
+at the end of runs, which no training window overlaps. With a trigger, windows are cut where
 something moves instead of on a regular grid.
 """
 
@@ -83,6 +83,7 @@ def cut_windows(
     *,
     tested: NDArray[np.bool_] | None = None,
     trigger: SegmentDetector | None = None,
+    dividing: str = "",
 ) -> CutWindows:
     """Cut a recording into windows.
 
@@ -90,10 +91,12 @@ def cut_windows(
     - `window`: samples per window, at least 2.
     - `stride`: samples from the start of a training window to the start of the next; by default,
       and always for test windows, a whole window.
-    - `test_share`: share of each run, 0 to below 1, at its end, that is cut into test windows.
+    - `test_share`: share, 0 to below 1, of each class that is cut into test windows at the end of
+      runs, as closely as whole windows allow or, with a trigger, of each run.
     - `seams` (rows,): true at rows that do not directly follow the previous one.
     - `tested` (rows,): rows of runs that are cut into test windows only.
     - `trigger`: finds where windows begin in runs of classes with movement.
+    - `dividing`: the columns that seams follow from, as the value of ``--read drop``.
 
     Raises `InputError` if a number is out of its range, or no run is long enough for a window.
     """
@@ -108,16 +111,25 @@ def cut_windows(
     shares = [test_share if tested is None or not tested[first] else 1.0 for first, _ in runs]
     moving = frozenset[int]() if trigger is None else classes_that_move(labels, runs, trigger)
     train, test = list[int](), list[int]()
+    due = dict[int, float]()  # of each class: windows for testing that runs were too short for
     for (first, end), share in zip(runs, shares, strict=True):
-        parted = end - math.floor((end - first) * share)
-        if trigger is not None and int(labels[first]) in moving:
+        label, length = int(labels[first]), end - first
+        if trigger is not None and label in moving:
+            parted = end - math.floor(length * share)
             train += trigger.begins(first, parted)
             test += trigger.begins(parted, end)
+            continue
+        if share < 1:
+            owed = due.get(label, 0.0) + length * share / window
+            count = min(length // window, math.floor(owed + 0.5))
+            due[label] = owed - count
+            parted = end - count * window
         else:
-            train += range(first, parted - window + 1, step)
-            test += range(parted, end - window + 1, window)
+            parted = first
+        train += range(first, parted - window + 1, step)
+        test += range(parted, end - window + 1, window)
     if not train:
-        raise _no_windows(labels, runs, window, test_share, trigger)
+        raise _no_windows(labels, runs, window, test_share, trigger, dividing)
     begins = [np.array(each, np.int64) for each in (train, test)]
     cut = [_windows_at(samples, labels, each, window) for each in begins]
     return CutWindows(*cut[0], *cut[1], *begins)
@@ -129,6 +141,7 @@ def _no_windows(
     window: int,
     test_share: float,
     trigger: SegmentDetector | None,
+    dividing: str,
 ) -> InputError:
     """Return the error for runs that are too short for a training window."""
     if trigger is not None:
@@ -142,9 +155,8 @@ def _no_windows(
     gaps_in_runs = len(runs) - len(runs_of(labels))
     if gaps_in_runs:
         shared += f" ({gaps_in_runs:,} runs end at gaps in time or at new sessions)"
-        fewer += (
-            ", or leave out a column with --read drop=NAME if it was mistaken for times or sessions"
-        )
+        if dividing:
+            fewer += f" or, if that is no column of times or sessions, --read drop={dividing}"
     return InputError(
         f"the longest run of equal labels without a gap has {counted(longest, 'sample')}{shared}, "
         f"but a window has {window:,}; use shorter windows{fewer}"
@@ -175,11 +187,12 @@ def classes_that_move(
 def last_takes(
     take_of: NDArray[np.int64], labels: NDArray[np.int64], share: float
 ) -> NDArray[np.bool_]:
-    """Return the rows (rows,) of the last share of each class's takes, but not all of them."""
+    """Return the rows (rows,) of each class's last takes that come closest to a share, not all."""
     tested = np.zeros(len(take_of), np.bool_)
     for label in np.unique(labels):
-        takes = np.unique(take_of[labels == label])
-        count = min(max(1, round(share * len(takes))), len(takes) - 1)
+        takes, lengths = np.unique(take_of[labels == label], return_counts=True)
+        held = np.cumsum(lengths[::-1])[: max(1, len(takes) - 1)]
+        count = 1 + int(np.abs(held - share * lengths.sum()).argmin()) if len(takes) > 1 else 0
         tested |= np.isin(take_of, takes[len(takes) - count :])
     return tested
 

@@ -34,7 +34,7 @@ class RowLabels:
             codes = codes_of(roles.indicators).tolist()
             return [roles.indicators[code].feature_name for code in codes]
         if roles.label is None:
-            alone = str(self.options.labelled)
+            alone = str(self.options.labelled or self.options.normal)
             if self.of_files is None:
                 return [alone] * self.raw.n
             ends = [*self.raw.begins[1:], self.raw.n]
@@ -62,13 +62,29 @@ class RowLabels:
             names = listed(column.feature_name for column in roles.indicators)
             text = f"exactly one of {names} is 1 in each row, so these columns are the classes; "
             text += "--read label=NAME names another column"
+            if self._are_files_named:
+                names = ",".join(column.flag_value for column in roles.indicators)
+                text += f"; if the files are named after classes, give --read keep={names}"
             keys = tuple(column.key for column in roles.indicators)
             yield Notice("label", text, warning=True, columns=keys)
+        if label is None and self.of_files is None and self.options.normal is not None:
+            text = f"no column may have classes, so all rows are {self.options.normal!r}"
+            yield Notice("label", text)
         if label is None or not roles.label_found.startswith("the last") or not self.raw.n:
             return
         hint = self._hint(label)
+        if self._are_files_named:
+            hint += (
+                ", and not those that files are named after; if these are, leave the column out "
+                f"with --read drop={label.flag_value}"
+            )
         text = f"the labels are in {label.title}, {roles.label_found}{hint}"
         yield Notice("label", text, bool(hint), (label.key,))
+
+    @property
+    def _are_files_named(self) -> bool:
+        """Whether files have several names that could be those of classes."""
+        return self.of_files is not None and len(set(self.of_files)) > 1
 
     def _hint(self, label: Column) -> str:
         """Return which other column may have the labels, as a clause, or nothing."""
@@ -80,20 +96,25 @@ class RowLabels:
             return ""
         return f"; if {others[0].title} is the label, use --read label={others[0].flag_value}"
 
-    def refuse_missing(self) -> None:
-        """Raise `InputError` for the first row without a label."""
+    def missing(self) -> Iterator[int]:
+        """Yield the rows without a label."""
         label = self.roles.label
         if label is None:
             return
         names = label.names()
         empty = [code for code, text in enumerate(names.texts) if not is_label(text)]
         rows = np.flatnonzero(np.isin(names.codes, empty)) if empty else np.empty(0, np.int64)
-        for row in rows.tolist():
-            if self._of_file(row, label) is None:
-                cell = names[row]
-                text = f"has {cell!r}, which is not a label," if cell else "has no label"
-                raise InputError(
-                    f"{self.raw.place(row)} {text} in column {label.index + 1}; correct or drop "
-                    "the row, use --read missing=drop or, with 'windows', use --background to name "
-                    "a class for rows without a label"
-                )
+        yield from (row for row in rows.tolist() if self._of_file(row, label) is None)
+
+    def refuse_missing(self) -> None:
+        """Raise `InputError` for the first row without a label."""
+        label = self.roles.label
+        for row in self.missing():
+            assert label is not None
+            cell = label.names()[row]
+            text = f"has {cell!r}, which is not a label," if cell else "has no label"
+            raise InputError(
+                f"{self.raw.place(row)} {text} in column {label.index + 1}; correct or drop the "
+                "row, use --read missing=drop or, with 'windows', use --background to name a class "
+                "for rows without a label"
+            )

@@ -125,7 +125,10 @@ def _divided(dataset: Dataset, chosen: NDArray[np.bool_]) -> Dataset:
         )
         notice = Notice("held_out", text, warning=True, columns=missing)
         dataset = replace(dataset, notices=(*dataset.notices, notice))
-    return replace(kept_rows(dataset, ~chosen), X_test=dataset.X_train[chosen], y_test=y[chosen])
+    tested = None if groups is None else groups[chosen]
+    X_test = dataset.X_train[chosen]
+    kept = kept_rows(dataset, ~chosen)
+    return replace(kept, X_test=X_test, y_test=y[chosen], test_groups=tested)
 
 
 def _held_out_groups(names: Iterable[str]) -> Notice:

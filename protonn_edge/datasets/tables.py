@@ -28,8 +28,8 @@ from protonn_edge.datasets.cells import (
 )
 from protonn_edge.datasets.columns import Column
 from protonn_edge.datasets.delimiters import DELIMITERS, delimiter_called, delimiter_in
-from protonn_edge.datasets.headers import header_found
-from protonn_edge.datasets.naming import Notice, listed, name_text, quoted
+from protonn_edge.datasets.headers import header_found, rows_above
+from protonn_edge.datasets.naming import Notice, column_name, listed, quoted
 from protonn_edge.datasets.options import USUAL_DELIMITERS, TableOptions
 from protonn_edge.datasets.text import (
     TEXT_LIMIT_BYTES,
@@ -84,13 +84,10 @@ class TableFile:
         lines = [each for each in lines if each[1]]
         if not lines:
             raise lacking(path, "rows", "add at least one row of each class")
-        table = max(len(row) for _, row in lines)
-        skipped = []
-        usual_width = Counter(len(row) for _, row in lines).most_common(1)[0][0]
-        while len(lines) > 1 and table > 1 and _is_title(lines[0][1], usual_width):
-            skipped.append(" ".join(filter(None, lines.pop(0)[1])))
-        line, first = lines[0]
-        if len(first) < 2 and options.labelled is None:
+        above = rows_above([row for _, row in lines])
+        skipped = [" ".join(filter(None, row)) for _, row in lines[:above]]
+        line, first = lines[above]
+        if len(first) < 2 and options.labelled is None and options.normal is None:
             raise InputError(
                 f"{path}:{line} has one column, but a table needs a label and features; separate "
                 f"these by {DELIMITERS[delimiter]}, or name another delimiter with --read "
@@ -102,13 +99,13 @@ class TableFile:
         below = sample[1] if len(sample) > 1 else []
         header = header_found(first, sample[1:])
         width = Counter(map(len, sample[1:])).most_common(1)[0][0] if below else len(first)
-        names = [name_text(name) for name in first] if header else [""] * len(first)
+        names = [column_name(name) for name in first] if header else [""] * len(first)
         behind = [row[-1].strip() for row in sample[1:] if len(row) == width]
         trailing = header != "" and width == len(first) + 1 and not any(behind)
         if header and width == len(first) + 1 and all(behind) and any(map(is_number, below)):
             names = ["", *names]  # of rows, as R writes them
-        elif header and width == len(first) - 1 and not names[-1]:
-            names = names[:-1]  # drops a delimiter after the last name
+        elif header and width == len(first) - 1 and (above or not names[-1]):
+            names = names[:-1]  # of a delimiter, or LabVIEW's comments, after the last name
         found = cls(
             path, delimiter, why, header, tuple(names), (), tuple(skipped), line, trailing, None,
             delimiter != usual,
@@ -160,7 +157,7 @@ class TableFile:
         for line, row in rows_in(lines, self.path, self.delimiter):
             if line < self.names_line or (self.header and line == self.names_line):
                 continue
-            if not row or (name_text(row[0]) in names and self._is_header(line, row)):
+            if not row or (column_name(row[0]) in names and self._is_header(line, row)):
                 yield line, None
                 continue
             if len(row) != width:
@@ -172,7 +169,7 @@ class TableFile:
     def _is_header(self, line: int, row: Row) -> bool:
         """Whether a row has the names again; refuse them in another order."""
         names = [name for i, name in enumerate(self.names) if i != self.stamps]
-        cells = [name_text(cell) for cell in row][: len(names)]
+        cells = [column_name(cell) for cell in row][: len(names)]
         if cells != names and sorted(cells) == sorted(names):
             raise InputError(
                 f"{self.path}:{line} has the names of line {self.names_line} in another order; "
@@ -196,12 +193,6 @@ def opened_table(path: Path, options: TableOptions | None) -> TableFile:
     check_is_text(path)
     usual = USUAL_DELIMITERS.get(path.suffix.lower(), "\t")
     return TableFile.opened(path, usual, options or TableOptions())
-
-
-def _is_title(row: Row, width: int) -> bool:
-    """Whether a line above a table is none of its rows, most of which have a certain width."""
-    filled = [cell for cell in row if cell.strip()]
-    return len(filled) < 2 or filled[0].startswith("#") or 2 * len(row) <= width
 
 
 def _split(row: Row, index: int) -> Row:
@@ -260,8 +251,10 @@ class RawTable:
             Column.of(index, name, each, known)
             for index, (name, each) in enumerate(zip(wanted, cells, strict=True))
         ]
-        if not first.header:
-            for column in table.columns:
+        shared = {name for name, count in Counter(wanted).items() if count > 1}
+        for column in table.columns:
+            column.shares_name = column.name in shared
+            if not first.header:
                 _name_by_key(column)
         return table
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from protonn_edge.datasets.naming import Notice, label_text, listed
-from protonn_edge.datasets.takes import BETWEEN, NamePattern, Take, called_after_folders
+from protonn_edge.datasets.takes import BETWEEN, NamePattern, Take, are_parts, called_after_folders
 from protonn_edge.errors import counted
 
 _FEW_TAKES = 4
@@ -21,6 +21,14 @@ def unsaid_names(takes: Sequence[Take], *, labelled: bool) -> Iterator[Notice]:
     """
     classes = {take.label for take in takes}
     yield from _about_other_classes(takes, classes)
+    if not labelled and all(take.is_of_person for take in takes):
+        persons = dict.fromkeys(take.stem.parent.name for take in takes)
+        text = (
+            f"the folders {listed(persons)} count as persons, and their files are named after "
+            "classes; if the folders are the classes, give --read name='{class}/{take}'"
+        )
+        yield Notice("names", text, warning=True)
+        return
     takes = takes if labelled else called_after_folders(takes)
     stems = [BETWEEN.split(take.stem.name, maxsplit=1) for take in takes]
     firsts = {stem[0] for stem in stems}
@@ -29,7 +37,13 @@ def unsaid_names(takes: Sequence[Take], *, labelled: bool) -> Iterator[Notice]:
     between = takes[0].stem.name[len(stems[0][0]) :][:1] or "_"
     are = "counts as a group"
     if labelled:
-        between = "/" if takes[0].stem.parent != takes[-1].stem.parent else between
+        folders = [take.stem.parent for take in takes]
+        if any(take.group is not None for take in takes):
+            return
+        if folders[0] != folders[-1] and not are_parts(folder.name for folder in folders):
+            between = "/"
+        elif any(len(stem) < 2 for stem in stems):
+            return  # such names have no part for a person
         case, name = "several are from the same person", f"{{person}}{between}{{take}}"
     elif len(takes) == len(classes) >= _FEW_TAKES and guess is not None:
         are, name = "has its own class", guess.text

@@ -3,31 +3,46 @@
 A take is a file or, as telephones write them, a folder with a file of each sensor. Its class is its
 name up to the first dot, as in Edge Impulse's ``circle.1.csv``, or the name of its folder if each
 class has one. A pattern such as ``{class}_{person}_{take}`` reads the class from a part of the
-name; without ``{class}``, the folder's name is the class. Folders called ``training``, ``testing``
-and ``validation``, or alike, divide the takes.
+name; without ``{class}``, the folder's name is the class. Folders and files called ``training``,
+``testing``, ``validation`` or ``fold1``, or alike, divide the takes, and name no class.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self, TypeGuard
 
+import numpy as np
+
+from protonn_edge.datasets.dataset import Table
 from protonn_edge.datasets.division import digest_of
 from protonn_edge.datasets.naming import Notice, label_text, listed
+from protonn_edge.datasets.recordings import Repeated, runs_in
 from protonn_edge.errors import InputError, beyond, cannot_read, lacking, shortened
+from protonn_edge.system.lazy import later
+
+# Imported later, because images are found like takes, and have no tables beside them.
+_has_intervals = later("protonn_edge.datasets.label_intervals", "has_intervals")
 
 WAVES = (".wav",)
 ACQUISITIONS = (".json", ".cbor")
 TABLES = (".csv", ".tsv")
 SAMPLES = (*TABLES, *WAVES, *ACQUISITIONS)
 _MOST_TAKES = 100_000
+_NEARLY_ALL = 0.75  # share of folders that have a file of each name
 _PART = re.compile(
-    r"(?:(train(?:ing)?)|(test(?:ing)?)|(val(?:id(?:ation)?)?|dev|eval(?:uation)?))"
-    r"[ _-]?(?:data|set|images|files|split)?"
+    r"(?:^|(?<=[_\-. ]))"
+    r"(?:(train(?:ing)?)|(test(?:ing)?)|(val(?:id(?:ation)?)?|dev|eval(?:uation)?)|"
+    r"((?:folds?|split|cv)[ _-]?\d+))"
+    r"[ _-]?(?:data|set|images|files|split)?(?=$|[_\-. ])",
+    re.IGNORECASE,
 )
+_TRAINING, _TESTING, _VALIDATION, _FOLD = range(1, 5)  # the groups of this expression
 _NUMBER = re.compile(r"(\d+)")
 _FIELD = re.compile(r"\{(\w+)\}")
 BETWEEN = re.compile(r"[_\-. ]")  # between the parts of a name
@@ -105,14 +120,21 @@ class Take:
     files: tuple[Path, ...]
     stem: Path  # the file without its suffix, or the folder of several files
     name: str
-    label: str
+    label: str  # empty if its name is that of a part of the data
     tested: bool
-    group: str = ""  # the fields that takes of its group share
+    group: str | None = None  # what takes of its group share; None if it is a group of its own
+    labels_file: Path | None = None  # the file with intervals of labels beside it
 
     @property
     def path(self) -> Path:
         """Its first file."""
         return self.files[0]
+
+    @property
+    def is_of_person(self) -> bool:
+        """Whether its folder is called like a person, and its file like a class."""
+        folder = self.stem.parent.name
+        return not self.is_folder and self.group == folder and self.label != label_text(folder)
 
     @property
     def is_folder(self) -> bool:
@@ -163,9 +185,11 @@ def takes_in(
         )
     if len(takes) > _MOST_TAKES:
         raise beyond(folder, f"{len(takes):,} files", _MOST_TAKES, "use fewer files")
-    if pattern is None:
-        return takes
     roots = [part for part, _ in parts]
+    if {*TABLES} <= {*suffixes}:
+        takes = _with_labels_files(takes)
+    if pattern is None:
+        return _by_persons(_divided(takes, roots)) if {*TABLES} <= {*suffixes} else takes
     if "{class}" in pattern.text and "/" not in pattern.text:
         takes = called_after_folders(takes, roots)
     alone = next((take for take in takes if take.stem.parent in roots), None)
@@ -173,7 +197,77 @@ def takes_in(
     if alone is not None and (classless or "/" in pattern.text):
         raise pattern.refusal(f", but {alone.name} is not in a folder of its class")
     named = [(take, *pattern.read(take.stem)) for take in takes]
-    return [replace(take, label=label or take.label, group=group) for take, label, group in named]
+    return [
+        replace(take, label=label or take.label, group=group or None)
+        for take, label, group in named
+    ]
+
+
+class _PartName(NamedTuple):
+    """The name of a part of a data set: its kind, and the rest of the name."""
+
+    kind: int
+    rest: str
+
+    @classmethod
+    def of(cls, name: str) -> Self | None:
+        """Return the part that a name names, as ``Beats_TRAIN`` does; None if it names none."""
+        found = [*_PART.finditer(name)]
+        if len(found) != 1 or found[0].lastindex is None:
+            return None
+        sides = (name[: found[0].start()], name[found[0].end() :])
+        return cls(found[0].lastindex, "_".join(filter(None, (s.strip("_-. ") for s in sides))))
+
+
+def _are_parts(names: Sequence[_PartName | None]) -> TypeGuard[Sequence[_PartName]]:
+    """Whether names are those of parts: all of them, one for training, none a class of its own."""
+    known = [each for each in names if each is not None]
+    kinds = {each.kind for each in known}
+    is_one = len(kinds) > 1 or len({each.rest.lower() for each in known}) == 1
+    return len(known) == len(names) and not kinds.isdisjoint((_TRAINING, _FOLD)) and is_one
+
+
+def are_parts(names: Iterable[str]) -> bool:
+    """Whether names are those of the parts of a data set, such as ``train`` and ``test``."""
+    return _are_parts([_PartName.of(name) for name in names])
+
+
+def _tested(kinds: Collection[int]) -> int:
+    """Return which kind of part is for testing: validation if there is no other; 0 for none."""
+    return next((kind for kind in (_TESTING, _VALIDATION) if kind in kinds), 0)
+
+
+def _divided(takes: Sequence[Take], roots: Sequence[Path]) -> list[Take]:
+    """Return takes by the parts that their own names are those of, as ``train.csv`` is.
+
+    What is left of a name is a class only if each part has the same ones.
+    """
+    names = [None if take.is_folder else _PartName.of(take.stem.name) for take in takes]
+    if not _are_parts(names):
+        return list(takes)
+    tested = _tested({name.kind for name in names})
+    rests = [{each.rest for each in names if (each.kind == tested) == part} for part in (1, 0)]
+    are_classes = (
+        len(rests[1]) > 1 and rests[0] <= rests[1] and not all(map(_is_numbered, rests[1]))
+    )
+    divided = []
+    for take, name in zip(takes, names, strict=True):
+        is_flat = take.stem.parent in roots
+        label = label_text(name.rest) if are_classes else ""
+        above = "" if is_flat else take.stem.parent.name
+        divided.append(
+            replace(
+                take,
+                label=label if is_flat else take.label,
+                tested=take.tested or name.kind == tested,
+                group="/".join(filter(None, (above, name.rest))),
+            )
+        )
+    return divided
+
+
+def _is_numbered(name: str) -> bool:
+    return not _NUMBER.sub("", name).strip("_-. ")
 
 
 def called_after_folders(takes: Sequence[Take], roots: Sequence[Path] = ()) -> list[Take]:
@@ -204,15 +298,18 @@ def _parts_of(folder: Path, suffixes: Sequence[str]) -> list[tuple[Path, bool]]:
     for testing, beside a part that has some, are left out.
     """
     files, folders = _entries(folder, suffixes)
-    matches = {each: _PART.fullmatch(each.name.lower()) for each in folders}
-    kinds = {each: match.lastindex for each, match in matches.items() if match is not None}
+    names = {each: _PartName.of(each.name) for each in folders}
+    kinds = {each: name.kind for each, name in names.items() if name and not name.rest}
+    if not kinds and names and _are_parts(every := [*names.values()]):
+        kinds = {each: name.kind for each, name in zip(names, every, strict=True)}
     if files or not kinds:
         return [(folder, False)]
+    are_trained = not {_TRAINING, _FOLD}.isdisjoint(kinds.values())
     others = [each.name for each in folders if each not in kinds]
     named = [{label_of(path) for path in _entries(each, suffixes)[0]} for each in folders]
     words = len(named[0]) > 1 and not any(map(_NUMBER.search, named[0]))
     alike = words and all(each == named[0] for each in named)
-    if not alike and len(kinds) == 1 and (others or 1 not in kinds.values()):
+    if not alike and len(kinds) == 1 and (others or not are_trained):
         return [(folder, False)]
     called = f"folders called like parts of a data set ({listed(each.name for each in kinds)})"
     if others:
@@ -220,15 +317,15 @@ def _parts_of(folder: Path, suffixes: Sequence[str]) -> list[tuple[Path, bool]]:
             f"{folder} has {called} and others ({listed(others)}); move the others out, or rename "
             "the folders of parts if these are classes"
         )
-    if 1 not in kinds.values():
+    if not are_trained:
         raise InputError(
             f"{folder} has {called}, but none for training; call one of them 'train', or rename "
             "all if these are classes"
         )
-    tests = {kind for kind in (2, 3) if kind in kinds.values()}
+    tested = _tested(kinds.values())
     of_classes = [each for each in kinds if _entries(each, suffixes)[1]]
     kept = [each for each in folders if each in of_classes or not of_classes]
-    return [(each, kinds[each] == min(tests, default=0)) for each in kept]
+    return [(each, kinds[each] == tested) for each in kept]
 
 
 @dataclass(frozen=True)
@@ -280,20 +377,59 @@ class _Part:
         return Take(tuple(files), stem, name, label, self.is_tested)
 
 
-def named_alike(takes: Sequence[Take]) -> list[list[int]]:
-    """Return the takes of each folder if all have files of the same names, none with a number.
+def _by_persons(takes: Sequence[Take]) -> list[Take]:
+    """Return takes by persons if folders differ by a number and have files of the same names.
 
-    Files that are called after classes, and folders of takes, are no sensors.
+    The names of such files are classes.
+    """
+    folders = {take.stem.parent.name for take in takes}
+    numbered = all(map(_NUMBER.search, folders)) and len({_word(each) for each in folders}) == 1
+    if not numbered or not recurring_words(takes):
+        return list(takes)
+    return [
+        replace(take, label=_word(take.stem.name), group=take.stem.parent.name) for take in takes
+    ]
+
+
+def _word(name: str) -> str:
+    """Return a name without its numbers."""
+    return label_text(_NUMBER.sub("", name).strip("_-. ()"))
+
+
+def recurring_words(takes: Sequence[Take]) -> list[str]:
+    """Return the words by which files are called that are in all folders, or nearly so.
+
+    They may be sensors, persons or classes; single letters number takes.
     """
     if any(take.is_folder or take.label != label_text(take.stem.parent.name) for take in takes):
         return []
-    folders: dict[Path, list[int]] = {}
-    for index, take in enumerate(takes):
-        folders.setdefault(take.stem.parent, []).append(index)
-    names = [{takes[index].stem.name for index in each} for each in folders.values()]
-    words = len(names[0]) > 1 and not any(map(_NUMBER.search, names[0]))
-    alike = len(names) > 1 and all(each == names[0] for each in names)
-    return list(folders.values()) if words and alike else []
+    if are_parts(take.stem.name for take in takes):
+        return []
+    pairs = {(take.stem.parent, _word(take.stem.name)) for take in takes}
+    counts = Counter(word for _, word in pairs)
+    n_folders = len({folder for folder, _ in pairs})
+    are_words = all(len(word) > 1 or not word.isascii() for word in counts) and "" not in counts
+    recur = len(counts) > 1 and min(counts.values()) > 1
+    if not are_words or not recur or len(pairs) < _NEARLY_ALL * n_folders * len(counts):
+        return []
+    return sorted(counts)
+
+
+def refuse_recurring(folder: Path, takes: Sequence[Take], *, recorded: bool) -> None:
+    """Refuse folders that all have files of the same names, of which none has a number.
+
+    - `recorded`: whether several files may be of a take
+    """
+    words = recurring_words(takes)
+    if not words or any(_NUMBER.search(take.stem.name) for take in takes):
+        return
+    folders = dict.fromkeys(take.stem.parent.name for take in takes)
+    sensors = f", and if files are of sensors of the same take, files='{','.join(words[:2])}'"
+    raise InputError(
+        f"{folder} has files called {listed(words)} in each of its folders ({listed(folders)}); if "
+        "the folders are persons and the files classes, give --read name='{person}/{class}'; if "
+        f"the folders are classes, give --read name='{{class}}/{{person}}'{sensors * recorded}"
+    )
 
 
 def ambiguous(files: Sequence[Path]) -> InputError:
@@ -306,6 +442,51 @@ def ambiguous(files: Sequence[Path]) -> InputError:
     )
 
 
+def _with_labels_files(takes: Sequence[Take]) -> list[Take]:
+    """Return takes with the files beside them that have intervals of their labels."""
+    folders = {take.path.parent: [*take.path.parent.iterdir()] for take in takes}
+    found: dict[Path, Path] = {}
+    for entries in folders.values():
+        found |= labels_files(sorted(entries, key=order))
+    return [replace(take, labels_file=found.get(take.path)) for take in takes]
+
+
+def labels_files(paths: Sequence[Path]) -> dict[Path, Path]:
+    """Return the files with intervals of labels in a folder, by the files that they label.
+
+    Such a file has the name of the other one, perhaps with more behind or before it. Of only two
+    files, one may have them under any name.
+    """
+    files = [path for path in shown(paths) if path.suffix.lower() in (*SAMPLES, ".txt")]
+    by_name: dict[str, list[Path]] = {}
+    for path in files:
+        by_name.setdefault(path.stem.lower(), []).append(path)
+    found: dict[Path, Path] = {}
+    for path in files:
+        of_names = (by_name.get(name, []) for name in _inner_names(path.stem.lower()))
+        labelled = next((each for some in of_names for each in some if each != path), None)
+        if labelled is not None and _has_intervals(path):
+            found.setdefault(labelled, path)
+        elif labelled is None and len(files) == 2 and _has_intervals(path, durations=False):
+            found.setdefault(files[path == files[0]], path)
+    return found
+
+
+def labels_file_of(path: Path) -> Path | None:
+    """Return the file with intervals of labels beside a recording; None without one."""
+    with suppress(OSError):  # of a folder whose files cannot be listed
+        return labels_files(sorted(path.parent.iterdir(), key=order)).get(path)
+    return None
+
+
+def _inner_names(name: str) -> Iterator[str]:
+    """Yield a name, and its beginnings and ends that are divided from the rest, longest first."""
+    yield name
+    divided = [place for place, letter in enumerate(name) if not letter.isalnum()]
+    yield from (name[:place] for place in reversed(divided))
+    yield from (name[place + 1 :] for place in divided)
+
+
 def _entries(folder: Path, suffixes: Sequence[str]) -> tuple[list[Path], list[Path]]:
     """Return the sample files and the subfolders of a folder."""
     try:
@@ -314,6 +495,8 @@ def _entries(folder: Path, suffixes: Sequence[str]) -> tuple[list[Path], list[Pa
         raise cannot_read(folder, error) from error
     visible = shown(entries)
     files = [path for path in visible if path.suffix.lower() in suffixes]
+    of_labels = set(labels_files(files).values())
+    files = [path for path in files if path not in of_labels]
     return files, [path for path in visible if path.is_dir() and path not in files]
 
 
@@ -324,7 +507,7 @@ def unread(
     empty: Sequence[str] = (),
 ) -> Iterator[Notice]:
     """Yield notices about files of a folder that are not read, or have no samples."""
-    read = {path for take in takes for path in take.files}
+    read = {path for take in takes for path in (*take.files, take.labels_file) if path is not None}
     parents = {parent for path in read for parent in path.parents}
     inside = sorted(parent for parent in parents if parent.is_relative_to(folder))
     entries = sorted((path for parent in inside for path in parent.iterdir()), key=order)
@@ -341,9 +524,17 @@ def unread(
     if files:
         which = f"{', '.join(suffixes[:-1])} nor {suffixes[-1]}"
         yield Notice("files", f"files that are neither {which} were not read: {listed(files)}")
-    for part, tested in {take.name.split("/")[0]: take.tested for take in takes}.items():
-        if (match := _PART.fullmatch(part.lower())) is not None and match[3]:
-            yield Notice("part", f"{part!r} is used for {'testing' if tested else 'training'}")
+    parts = {take.stem.relative_to(folder).parts[0]: take.tested for take in takes}
+    if _are_parts(kinds := [_PartName.of(part) for part in parts]):
+        for use, tested in (("testing", True), ("training", False)):
+            pairs = zip(parts.items(), kinds, strict=True)
+            odd = [
+                part
+                for (part, is_tested), name in pairs
+                if is_tested == tested and name.kind in (_VALIDATION, _FOLD)
+            ]
+            if odd:
+                yield Notice("part", f"{listed(odd)} {'are' if odd[1:] else 'is'} used for {use}")
     if samples:
         yield Notice("files", f"other files beside these were not read: {listed(samples)}")
     if without := [*(name for name, path in names.items() if path.is_dir()), *empty]:
@@ -356,8 +547,36 @@ def _is_added(path: Path, beside: Collection[Path]) -> bool:
     return path.name == _OF_ARCHIVE or (path.name == _OF_APP and path.parent in beside)
 
 
-def repeated(takes: Sequence[Take]) -> Iterator[Notice]:
-    """Yield a warning about takes whose files have the same content."""
+def are_named_after_files(table: Table, takes: Sequence[Take]) -> bool:
+    """Return whether the labels of samples or points are the classes of their files."""
+    return {text for text, _ in runs_in(table.labels)} <= {take.label for take in takes}
+
+
+def groups_of(table: Table, takes: Sequence[Take], *, labelled: bool) -> Sequence[str] | None:
+    """Return the person, session or take of each row of a table; None if there is one of a class.
+
+    - `labelled`: whether files state the classes of their rows, or takes are of numbers.
+    """
+    own = [take.group if take.group is not None else take.name for take in takes]
+    of_each = Counter(take.label for take in takes)
+    pairs = {(take.label, group) for take, group in zip(takes, own, strict=True)}
+    are_classes = min(of_each.values()) == 1 or len({*own}) == len(pairs) == len(of_each)
+    if not labelled and not table.sessions and are_classes:
+        return None
+    assert table.file_of is not None
+    if table.sessions is None:
+        counts = np.bincount(table.file_of, minlength=len(takes)).tolist()
+        return Repeated(zip(own, counts, strict=True)) if len({*own}) > 1 else None
+    sessions = zip(table.sessions, table.file_of.tolist(), strict=True)
+    # rows without a session form a separate group
+    return Repeated((text.strip() or own[take], 1) for text, take in sessions)
+
+
+def repeated(takes: Sequence[Take], *, labelled: bool) -> Iterator[Notice]:
+    """Yield a warning about takes whose files have the same content.
+
+    - `labelled`: whether files state the classes of their samples
+    """
     of_size: dict[tuple[int, ...], list[Take]] = {}
     for take in takes:
         size = tuple(file.stat().st_size for file in take.files)
@@ -368,7 +587,9 @@ def repeated(takes: Sequence[Take]) -> Iterator[Notice]:
             alike.setdefault(tuple(map(digest_of, take.files)), []).append(take)
         for one, other, *_ in (each for each in alike.values() if each[1:]):
             text = f"the takes {listed([one.name, other.name])} have the same content"
-            if one.label == other.label:
+            if one.tested != other.tested:
+                text += ", but one is for testing; delete one, or the accuracy is too high"
+            elif labelled or one.label == other.label:
                 text += "; if one is a copy, delete it, or it may be in training and in testing"
             else:
                 text += f", but are of classes {listed([one.label, other.label])}; delete one"

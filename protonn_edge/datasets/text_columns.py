@@ -19,7 +19,7 @@ _FEWEST_ROUNDS = 5  # in which a table has a row for each of several sensors
 def about_texts(dataset: Dataset) -> Iterator[Notice]:
     """Yield a warning for each column that divides rows into parts, or names a row's sensor."""
     for column in dataset.columns:
-        if column.role != "text" or not column.texts or dataset.y_train.ndim != 1:
+        if column.role != "text" or not column.texts:
             continue
         texts, codes = column.texts.texts, column.texts.codes
         which, text = title(column.name, column.index + 1), ""
@@ -40,9 +40,9 @@ def about_texts(dataset: Dataset) -> Iterator[Notice]:
 
 
 def _take_turns(codes: NDArray[np.int64], y: NDArray[Any]) -> bool:
-    """Whether texts (n,) recur in the same order, and rows of a round have one label in y (n,)."""
+    """Whether texts (n,) recur in the same order, and rows of a round have one label in y."""
     count, places = int(codes.max()) + 1, np.arange(len(codes))
-    if count < 2 or len(codes) < _FEWEST_ROUNDS * count or len(np.unique(y)) < 2:
+    if count < 2 or len(codes) < _FEWEST_ROUNDS * count or (y == y[0]).all():
         return False
     first = places - places % count
     return np.array_equal(codes, places % count) and np.array_equal(y, y[first])

@@ -43,9 +43,13 @@ class NamedTakes:
 
 
 def about_unlike_parts(
-    X: Float32, labels: NDArray[np.int64], parts: NamedTakes, names: Sequence[str]
+    X: Float32,
+    labels: NDArray[np.int64],
+    parts: NamedTakes,
+    names: Sequence[str],
+    classes: Sequence[str],
 ) -> Iterator[Notice]:
-    """Yield warnings about samples X (n, channels) with labels (n,).
+    """Yield warnings about samples X (n, channels) with labels (n,), the numbers of `classes`.
 
     - `parts`: takes, sessions or, without either, classes
     - `names`: those of the channels, or none
@@ -69,7 +73,7 @@ def about_unlike_parts(
             which = listed(names_at(channels, names))
             share = f"{float(f'{times:.3g}'):,g} times" if times > 1 else f"1/{1 / times:.3g}"
             text = (
-                f"in {listed(parts.names[each] for each in odd)}, the values of {which} are about "
+                f"in {cells.named(odd, parts.names, classes)}, the values of {which} are about "
                 f"{share} as large as in others; if they are in another unit, convert them"
             )
             columns = tuple(names[each] for each in channels) if names else ()
@@ -97,6 +101,17 @@ class _Cells:
         kept = count >= _FEWEST_SAMPLES
         ids, begin, count = ids[kept], begin[kept], count[kept]
         return cls(order, begin, count, ids // n_parts, ids % n_parts)
+
+    def named(self, cells: Sequence[int], parts: Sequence[str], classes: Sequence[str]) -> str:
+        """Return the names of the parts that some cells are, of their classes, or of both."""
+        some = np.isin(np.arange(len(self.part)), cells)
+        which = listed(parts[each] for each in np.unique(self.part[some]))
+        if not np.isin(self.part[~some], self.part[some]).any():
+            return which
+        of_classes = f"samples of {listed(classes[each] for each in np.unique(self.label[some]))}"
+        if not np.isin(self.label[~some], self.label[some]).any():
+            return of_classes
+        return f"{of_classes} in {which}"
 
     def sizes(self, X: Float32) -> NDArray[np.float64]:
         """Return the logarithms of a usual and of a large size of samples in each cell, (2, cells).
@@ -175,7 +190,7 @@ class _Split:
 
 
 def _odd_sizes(cells: _Cells, sizes: NDArray[np.float64]) -> tuple[list[int], float] | None:
-    """Return the parts with other sizes (2, cells), and how many times as large they are."""
+    """Return the cells with other sizes (2, cells), and how many times as large they are."""
     found: dict[int, float] = {}
     for label in np.unique(cells.label):
         own = cells.label == label
@@ -184,17 +199,17 @@ def _odd_sizes(cells: _Cells, sizes: NDArray[np.float64]) -> tuple[list[int], fl
             large = sizes[1, own]
             apart = np.median(large[split.odd]) - np.median(large[~split.odd])
             if abs(apart - split.apart) < _SAME:
-                found |= dict.fromkeys(cells.part[own][split.odd].tolist(), split.apart)
+                found |= dict.fromkeys(np.flatnonzero(own)[split.odd].tolist(), split.apart)
     every = _Split.of(sizes[0])
     if not found and every is not None and every.is_of_units(_EXACT) and every.spread < _ALIKE:
-        found = dict.fromkeys(cells.part[every.odd].tolist(), every.apart)
-    larger = [part for part, apart in found.items() if apart > 0]
+        found = dict.fromkeys(np.flatnonzero(every.odd).tolist(), every.apart)
+    larger = [cell for cell, apart in found.items() if apart > 0]
     odd = larger if 2 * len(larger) >= len(found) else [*found.keys() - larger]
     return (sorted(odd), float(np.exp(np.median([found[each] for each in odd])))) if odd else None
 
 
 def _odd_gravity(cells: _Cells, X: Float32) -> tuple[list[int], float] | None:
-    """Return the parts whose means are gravity in another unit, and how many times as large.
+    """Return the cells whose means are gravity in another unit, and how many times as large.
 
     How strong a movement is does not change the size of the mean acceleration, so a whole class may
     be odd, too.
@@ -204,8 +219,7 @@ def _odd_gravity(cells: _Cells, X: Float32) -> tuple[list[int], float] | None:
         split = _Split.of(np.log(np.linalg.norm(means, axis=1)) if len(means) else np.empty(0), 2)
     if split is None or not split.is_of_units(_EXACT) or split.spread > _STEADY:
         return None
-    odd = np.unique(cells.part[split.odd])
-    return odd.tolist(), float(np.exp(split.apart))
+    return np.flatnonzero(split.odd).tolist(), float(np.exp(split.apart))
 
 
 def _about_swapped(cells: _Cells, X: Float32, parts: NamedTakes) -> Iterator[Notice]:

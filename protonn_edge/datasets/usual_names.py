@@ -24,7 +24,7 @@ PART = re.compile(
     r"(cv[ _-]?)?folds?|split|(data)?set|subset|partition|(is|in)[ _-]?(train|test)(ing)?"
 )
 """Of a column of few whole numbers that divides the rows for training and testing."""
-ANSWER = re.compile(r"(predicted_(class|value|labels)|confidence_percent)(_\d+)?")
+ANSWER = re.compile(r"(predicted_(class|value|labels|low|high)|confidence_percent)(_\d+)?")
 """What `protonn-edge predict` adds to a table."""
 INDEX = re.compile(
     r"|unnamed(: ?\d+)?|index|idx|.*(#|\bid|_id|nr|no|num|number|nummer|count|counter)\.?|"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.datasets.cells import Notation, number_in
 from protonn_edge.datasets.dataset import Dataset, Table, check_feature_count
 from protonn_edge.datasets.naming import Notice, check_names, label_text, quoted
 from protonn_edge.errors import InputError
@@ -17,7 +18,6 @@ from protonn_edge.errors import InputError
 Values = NDArray[np.float64]
 
 _FAR = 100  # times the range of the middle half of the labels
-_NEARLY = re.compile(r"[^\d.,]{0,4}[-+\u2212]?\d[\d.,' ]*[.,]\d+[^\d.,]{0,8}")
 _SHARE, _MANY = 0.9, 20  # of labels that are nearly numbers, and how many differ
 _FRACTIONAL_CLASSES = 10  # at most
 _DEFAULT_NAME = "value"
@@ -80,7 +80,8 @@ def has_values(train: Table, target: str | None, names: Sequence[str]) -> bool:
 def refuse_nearly_numbers(table: Table) -> None:
     """Raise `InputError` if most labels are numbers, but some are like ``$1.50`` or ``high``."""
     labels, others = set(table.labels), not_numbers(table)
-    decimal = {label for label in labels if _NEARLY.fullmatch(label)}
+    found = {label: number_in(label) for label in labels}
+    decimal = {label for label, each in found.items() if each and {*each[1]} & {*".,"}}
     alike = len(labels) - len(others - decimal)
     if others and len(decimal) > _MANY and alike > _SHARE * len(labels):
         raise InputError(
@@ -96,14 +97,11 @@ def _measurements(table: Table) -> list[float]:
     Such labels are probably measurements (scikit-learn's ``type_of_target`` calls them continuous),
     but classes such as 0.5 and 1.5 are possible.
     """
-    labels, comma = set(table.labels), _has_commas(table)
-    numbers = {label: _parsed(label, comma=comma) for label in labels}
-    few = len(labels) <= min(_FRACTIONAL_CLASSES, table.X.shape[0] / 2)
+    numbers = _numbers_by_label(table)
+    few = len(numbers) <= min(_FRACTIONAL_CLASSES, table.X.shape[0] / 2)
     if few or None in numbers.values():
         return []
-    mark = "," if comma else "."
-    found = (each for label, each in numbers.items() if mark in label and each is not None)
-    return [each for each in found if np.isfinite(each)]
+    return [each for label, each in numbers.items() if each is not None and {*label} & {*".,"}]
 
 
 def value_dataset(train: Table, test: Table | None) -> ValueDataset:
@@ -140,40 +138,33 @@ def value_dataset(train: Table, test: Table | None) -> ValueDataset:
 
 def numbers_of(table: Table) -> Values:
     """Return the labels of a table as numbers, (n,), all finite; refuse others."""
-    comma = _has_commas(table)
-    values = np.empty(len(table.labels))
+    numbers = _numbers_by_label(table)
     for row, label in enumerate(table.labels):
-        number = as_number(label, comma=comma)
-        if number is None:
+        if numbers[label] is None:
             raise InputError(
                 f"{table.source} has the label {quoted(label)} in row {row}, which is not a finite "
                 "number; correct or drop the row"
             )
-        values[row] = number
-    return values
+    return np.array([numbers[label] for label in table.labels], np.float64)
 
 
 def not_numbers(table: Table) -> set[str]:
     """Return the labels of a table that are not finite numbers."""
-    comma = _has_commas(table)
-    return {label for label in set(table.labels) if as_number(label, comma=comma) is None}
+    return {label for label, number in _numbers_by_label(table).items() if number is None}
 
 
-def as_number(label: str, *, comma: bool = False) -> float | None:
-    """Return a label as a finite number; None if it is none."""
-    number = _parsed(label, comma=comma)
-    return number if number is not None and np.isfinite(number) else None
+def _numbers_by_label(table: Table) -> dict[str, float | None]:
+    """Return the finite number in each different label; None for others.
 
-
-def _parsed(label: str, *, comma: bool) -> float | None:
-    """Return a label as a number, which may be NaN or infinite; None if it is none."""
-    if comma and "." in label:  # thousands, or a table of both marks
-        return None
-    try:
-        return float(label.replace("\u2212", "-").replace(",", "." if comma else ","))
-    except ValueError:
-        return None
-
-
-def _has_commas(table: Table) -> bool:
-    return table.layout is not None and table.layout.decimal_comma
+    A unit or key beside the number must be the same in all of them, as in columns of features.
+    """
+    is_comma = table.layout is not None and table.layout.decimal_comma
+    notation = Notation("," if is_comma else ".")
+    found = {label: number_in(label) for label in dict.fromkeys(table.labels)}
+    forms = Counter(each[0] for each in found.values() if each is not None)
+    usual = max(forms, key=forms.__getitem__, default=None)
+    values = {
+        label: notation.value(each[1]) if each is not None and each[0] == usual else np.nan
+        for label, each in found.items()
+    }
+    return {label: value if np.isfinite(value) else None for label, value in values.items()}

@@ -7,6 +7,11 @@ The columns of scores name the classes, in the order of the model::
 
     index,label,predicted,cycles,mismatch,device,score_rest,score_walk,run
     0,walk,walk,16072,0,/dev/ttyACM0,-3,5,b1946ac92492d234-7c6235b9e41f0a3d-150
+
+If answers are numbers or sets of labels, the column ``true`` takes the place of ``label``::
+
+    index,true,predicted,cycles,mismatch,device,score_moisture,run
+    2,7.3,6.44,1843,0,/dev/ttyACM0,-16969,8d6802971504f1e0-31604faafbb52d4c-160
 """
 
 from __future__ import annotations
@@ -37,6 +42,7 @@ _UINT32 = range(1 << 32)
 _RUN = re.compile("([0-9a-f]{16})-([0-9a-f]{16})-([0-9]{1,7})(?:-([0-9]{1,9}))?", re.ASCII)
 _DIGITS = 16  # of a SHA-256
 _FIXED = ("index", "label", "predicted", "cycles", "mismatch", "device")
+_TRUE = "true"  # in place of "label", if answers are no classes
 _SCORE = "score_"  # before the name of a class
 _MOST_CLASSES = 255
 
@@ -95,6 +101,8 @@ class Result:
     mismatch: bool | None = None
     scores: tuple[int, ...] | None = None  # one score per class, if requested
     device: str = ""  # the port of the device that answered
+    # the right answer and the predicted one, if they are no classes, but numbers or sets of labels
+    texts: tuple[str, str] | None = None
 
     def to_fields(self, classes: Sequence[str]) -> list[str]:
         """Return the fields of its line, with names of classes; missing values are empty."""
@@ -103,25 +111,32 @@ class Result:
         cycles = "" if self.cycles is None else str(self.cycles)
         compared = "" if self.mismatch is None else str(int(self.mismatch))
         scores = [""] * len(classes) if self.scores is None else map(str, self.scores)
-        texts = (each or "" for each in answers)
+        texts = self.texts or (each or "" for each in answers)
         return [str(self.index), *texts, cycles, compared, self.device, *scores]
 
     @classmethod
-    def from_fields(cls, fields: Sequence[str], classes: Sequence[str]) -> Self:
+    def from_fields(
+        cls, fields: Sequence[str], classes: Sequence[str], *, of_classes: bool = True
+    ) -> Self:
         """Return the result in a line's fields; `ValueError` names a wrong one."""
         index = _integer("index", fields[0], _UINT32)
-        label = _class("label", fields[1], classes)
-        label = NO_LABEL if label is None else label
-        predicted = _class("predicted", fields[2], classes)
         cycles = _optional("cycles", fields[3], _UINT32)
         mismatch = _optional("mismatch", fields[4], range(2))
-        if (predicted is None) != (cycles is None):
-            raise ValueError("'predicted' and 'cycles' must both be given or both be empty")
         scores = None
         if any(fields[len(_FIXED) :]):
             scores = tuple(_integer("score", text, _INT32) for text in fields[len(_FIXED) :])
         compared = None if mismatch is None else bool(mismatch)
-        return cls(index, label, predicted, cycles, compared, scores, fields[5])
+        measured = cycles, compared, scores, fields[5]
+        if not of_classes:  # the device's answer is the best label, or 0 for a number
+            best = 0 if scores is None else scores.index(max(scores))
+            predicted = None if cycles is None else best
+            return cls(index, NO_LABEL, predicted, *measured, (fields[1], fields[2]))
+        label = _class("label", fields[1], classes)
+        label = NO_LABEL if label is None else label
+        predicted = _class("predicted", fields[2], classes)
+        if (predicted is None) != (cycles is None):
+            raise ValueError("'predicted' and 'cycles' must both be given or both be empty")
+        return cls(index, label, predicted, *measured)
 
 
 def names_of(classes: Sequence[str]) -> dict[int, str]:
@@ -155,12 +170,19 @@ def _optional(name: str, text: str, allowed: range) -> int | None:
 class ResultsFile(AppendedFile):
     """A results file that is being written, with a score for each of some classes, by name.
 
-    If an interrupted run is resumed, the file begins with its answers, `keep`. Raises `InputError`
-    if the file cannot be written, is not a results file, or another process is writing to it.
+    The answers are classes, or the texts of the results. If an interrupted run is resumed, the file
+    begins with its answers, `keep`. Raises `InputError` if the file cannot be written, is not a
+    results file, or another process is writing to it.
     """
 
     def __init__(
-        self, path: Path, origin: Origin, classes: Sequence[str], *, keep: Sequence[Result] = ()
+        self,
+        path: Path,
+        origin: Origin,
+        classes: Sequence[str],
+        *,
+        keep: Sequence[Result] = (),
+        of_classes: bool = True,
     ) -> None:
         self._classes, self._origin = classes, origin
         if path.is_file():
@@ -168,12 +190,13 @@ class ResultsFile(AppendedFile):
                 pass
             try:
                 with _opened(path) as stream:
-                    _classes_in(path, stream)
+                    _columns_in(path, stream)
             except InputError as error:
                 raise InvalidValue(
                     path, "not a results file", "choose another file with -o"
                 ) from error
-        write_atomically(path, _line(_columns(classes)) + "".join(map(self._line_of, keep)))
+        head = _line(_columns(classes, of_classes=of_classes))
+        write_atomically(path, head + "".join(map(self._line_of, keep)))
         super().__init__(path)
 
     def append(self, result: Result) -> None:
@@ -184,8 +207,10 @@ class ResultsFile(AppendedFile):
         return _line([*result.to_fields(self._classes), str(self._origin)])
 
 
-def _columns(classes: Iterable[str]) -> list[str]:
-    return [*_FIXED, *(f"{_SCORE}{name}" for name in classes), "run"]
+def _columns(classes: Iterable[str], *, of_classes: bool = True) -> list[str]:
+    index, label, *others = _FIXED
+    fixed = [index, label if of_classes else _TRUE, *others]
+    return [*fixed, *(f"{_SCORE}{name}" for name in classes), "run"]
 
 
 def _line(fields: Sequence[str]) -> str:
@@ -216,6 +241,7 @@ class RecordedRun:
     origin: Origin | None  # the model and the data; None without results
     results: list[Result]  # in the order of the file
     classes: tuple[str, ...] = ()  # of the model, in its order
+    of_classes: bool = True  # whether answers are classes
 
 
 def read_results(path: Path, expected: Origin | None = None) -> RecordedRun:
@@ -232,12 +258,12 @@ def read_results(path: Path, expected: Origin | None = None) -> RecordedRun:
     results: dict[int, Result] = {}
     origin = None
     with _opened(path) as stream:
-        classes = _classes_in(path, stream)
+        classes, of_classes = _columns_in(path, stream)
         while line := stream.readline(_MAX_LINE_BYTES):
             if len(line) < _MAX_LINE_BYTES and not line.endswith(b"\n"):
                 break  # torn
             try:
-                result, of_line = _result_in(line, classes)
+                result, of_line = _result_in(line, classes, of_classes=of_classes)
                 origin = origin or of_line
                 _check_belongs(result, of_line, origin, results)
             except ValueError as error:
@@ -254,10 +280,10 @@ def read_results(path: Path, expected: Origin | None = None) -> RecordedRun:
                     "name another file with -o, or delete this one",
                 )
             results[result.index] = result
-    return RecordedRun(origin, list(results.values()), classes)
+    return RecordedRun(origin, list(results.values()), classes, of_classes)
 
 
-def _result_in(line: bytes, classes: Sequence[str]) -> tuple[Result, Origin]:
+def _result_in(line: bytes, classes: Sequence[str], *, of_classes: bool) -> tuple[Result, Origin]:
     """Return the result in a line, and its run; `ValueError` names its fault."""
     if not line.endswith(b"\n"):
         raise ValueError(f"longer than {_MAX_LINE_BYTES} bytes")
@@ -265,7 +291,8 @@ def _result_in(line: bytes, classes: Sequence[str]) -> tuple[Result, Origin]:
         fields, expected = _fields(line), len(_columns(classes))
         if len(fields) != expected:
             raise ValueError(f"it has {len(fields)} fields, not {expected}")
-        return Result.from_fields(fields[:-1], classes), Origin.of_text(fields[-1])
+        result = Result.from_fields(fields[:-1], classes, of_classes=of_classes)
+        return result, Origin.of_text(fields[-1])
     except ValueError as error:
         raise ValueError(f"not a result: {error}") from error
 
@@ -292,18 +319,19 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
         raise cannot_read(path, error) from error
 
 
-def _classes_in(path: Path, stream: BinaryIO) -> tuple[str, ...]:
-    """Return the names of the classes by the first line, the names of the columns."""
+def _columns_in(path: Path, stream: BinaryIO) -> tuple[tuple[str, ...], bool]:
+    """Return the names of the classes by the first line, and whether answers are classes."""
     columns = _fields(stream.readline(_MAX_LINE_BYTES))
     classes = tuple(name.removeprefix(_SCORE) for name in columns[len(_FIXED) : -1])
     fits = 1 <= len(set(classes)) == len(classes) <= _MOST_CLASSES and all(classes)
-    if not fits or columns != _columns(classes):
+    of_classes = columns[1:2] != [_TRUE]
+    if not fits or columns != _columns(classes, of_classes=of_classes):
         raise InvalidValue(
             path,
             "it does not begin with the header of a results file",
             "name a file that `protonn-edge hil` wrote",
         )
-    return classes
+    return classes, of_classes
 
 
 def _fields(line: bytes) -> list[str]:
@@ -355,7 +383,8 @@ class Summary:
     # points of no class, for one-class models, and the ones answered "unknown"
     others: int = 0
     others_found: int = 0
-    labelled: bool = True  # whether the points have labels
+    labelled: int = 0  # points with labels, of which the accuracy is
+    classified: int = 0  # those of them that were answered with a class
 
     @property
     def false_alarms(self) -> int:
@@ -365,13 +394,13 @@ class Summary:
     @property
     def accuracy_of_classified(self) -> float | None:
         """Accuracy on the points answered with a class; None without any."""
-        classified = self.n - self.lost - self.unknown
-        right = self.accuracy * self.n - self.others_found
-        return right / classified if classified else None
+        right = self.accuracy * self.labelled - self.others_found
+        return right / self.classified if self.classified else None
 
     def to_json(self) -> dict[str, object]:
         """Return the summary as a JSON-compatible value."""
         figures = {**asdict(self), "accuracy_of_classified": self.accuracy_of_classified}
+        del figures["classified"]
         if not figures.pop("labelled"):
             figures |= dict.fromkeys(("accuracy", "accuracy_of_classified"))
         return figures
@@ -383,8 +412,9 @@ def summarize(results: Sequence[Result], board: Board) -> Summary:
         raise InputError("there are no results to summarize; continue the run")
     cycles = np.array([r.cycles for r in results if r.cycles is not None], dtype=np.int64)
     spread = Spread.of(cycles) if cycles.size else None
+    labelled = [r for r in results if r.label != NO_LABEL]
     return Summary(
-        accuracy=sum(r.predicted == r.label for r in results) / len(results),
+        accuracy=sum(r.predicted == r.label for r in labelled) / max(len(labelled), 1),
         n=len(results),
         mismatches=sum(r.mismatch is True for r in results),
         lost=sum(r.predicted is None for r in results),
@@ -392,7 +422,8 @@ def summarize(results: Sequence[Result], board: Board) -> Summary:
         cycles=spread,
         latency_ms=spread and spread.times(board.milliseconds(1)),
         energy_mj=spread and spread.times(board.millijoules(1)),
-        labelled=any(r.label != NO_LABEL for r in results),
+        labelled=len(labelled),
+        classified=sum(r.predicted not in (None, NO_CLASS) for r in labelled),
         others=sum(r.label == NO_CLASS for r in results),
         others_found=sum(r.label == r.predicted == NO_CLASS for r in results),
     )

@@ -3,6 +3,9 @@
 What edits replaced is in a hidden file beside the recording, an edit a line. It holds the old and
 the new bytes and their place, so that the last edit can be undone also when takes were recorded
 since. If the recording has other bytes there, another program has changed it: nothing is undone.
+
+An edit is remembered first, and then made in one step: a file is replaced, removed or renamed. So a
+program that is stopped leaves the recording as it was before the edit or after it.
 """
 
 from __future__ import annotations
@@ -28,7 +31,9 @@ from protonn_edge.errors import CheckFailed, InputError, InvalidValue, counted, 
 from protonn_edge.system.files import (
     AppendedFile,
     check_no_links,
+    move_file,
     read_file,
+    remove_file,
     write_atomically,
 )
 
@@ -51,18 +56,20 @@ class Replacement:
         """What takes it back."""
         return Replacement(self.file, self.at, self.new, self.old)
 
+    def fits(self, content: bytes | None) -> bool:
+        """Whether a file's content has the bytes that would be replaced."""
+        if content is None or self.old is None:
+            return content is None and self.old is None
+        return content.startswith(self.old.encode("latin-1"), self.at)
+
     def applied(self, content: bytes | None) -> bytes | None:
         """Return a file's content after the replacement; raises `CheckFailed` if it is another."""
-        old = None if self.old is None else self.old.encode("latin-1")
-        if content is None or old is None:
-            if content is not old:
-                raise CheckFailed(f"another program has changed {self.file}; nothing is undone")
-            return (self.new or "").encode("latin-1")
-        if content[self.at : self.at + len(old)] != old:
+        if not self.fits(content):
             raise CheckFailed(f"another program has changed {self.file}; nothing is undone")
         if self.new is None:
             return None
-        return content[: self.at] + self.new.encode("latin-1") + content[self.at + len(old) :]
+        before, end = content or b"", self.at + len(self.old or "")
+        return before[: self.at] + self.new.encode("latin-1") + before[end:]
 
 
 @dataclass(frozen=True)
@@ -232,12 +239,10 @@ class TakeEditor:
         with self._locked(reads=False):
             while edits:
                 edit = edits.pop()
-                try:
-                    self._write([each.undone for each in reversed(edit.replaced)])
-                except CheckFailed:
-                    if not self._never_made(edit):
-                        raise
+                made = [each for each in edit.replaced if not self._is_undone(each)]
+                if not made:
                     continue  # the program was stopped before it made this edit
+                self._write([each.undone for each in reversed(made)])
                 self._remember(edits)
                 return f"undid the edit {edit.words!r}"
         self._remember(edits)
@@ -272,20 +277,23 @@ class TakeEditor:
         for each in replaced:
             before = contents.get(each.file, self._files.found(each.file))
             contents[each.file] = each.applied(before)
+        gone = {name for name, content in contents.items() if content is None}
         for name, content in contents.items():
-            if content is not None:
+            if content is None:
+                continue
+            same = next((old for old in gone if self._files.found(old) == content), None)
+            if same is None:
                 write_atomically(self._files.place(name), content)
-        for name in [name for name, content in contents.items() if content is None]:
-            self._files.place(name).unlink()
+            else:
+                move_file(self._files.place(same), self._files.place(name))
+                gone.remove(same)
+        for name in gone:
+            remove_file(self._files.place(name))
 
-    def _never_made(self, edit: TakeEdit) -> bool:
-        """Whether the files are still as they were before an edit."""
-        try:
-            for each in edit.replaced:
-                each.applied(self._files.found(each.file))
-        except CheckFailed:
-            return False
-        return True
+    def _is_undone(self, replacement: Replacement) -> bool:
+        """Whether a file is as it was before a replacement, and cannot be as it was after it."""
+        content = self._files.found(replacement.file)
+        return replacement.fits(content) and not replacement.undone.fits(content)
 
     def _edits(self) -> list[TakeEdit]:
         """Return the edits that can be undone; none if the file is damaged, or of other files."""

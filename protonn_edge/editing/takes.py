@@ -202,14 +202,22 @@ def _in_folder(folder: Path) -> EditableRecording:
         raise InvalidValue(
             folder, "takes of several files", "edit the files of each take in another program"
         )
+    if (beside := next((each.labels_file for each in files if each.labels_file), None)) is not None:
+        raise InvalidValue(
+            folder,
+            f"labels in a file of intervals, {beside.name}",
+            "edit this file instead",
+        )
     takes = list[EditableTake]()
+    # the lines of a file are in another order than samples that were sorted
+    is_sorted = any(each.kind in ("order", "in_turn") for each in recorded.dataset.notices)
     for first, end in runs_of(recorded.take_of):
         one = files[int(recorded.take_of[first])]
         name = one.path.relative_to(folder).as_posix()
         group = recorded.groups[first] if recorded.groups is not None else ""
         session = "" if group == one.name else group
         label = classes[recorded.dataset.y_train[first]]
-        places = _places(one.path, end - first)
+        places = np.empty(0, np.int64) if is_sorted else _places(one.path, end - first)
         takes.append(EditableTake(label, session, recorded.samples[first:end], name, places))
     return EditableRecording(folder, takes, recorded.channels, recorded.rate)
 

@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 from protonn_edge.boards import Board
 from protonn_edge.emulator.image import FlashImage
 from protonn_edge.errors import InvalidValue, ProtoNNEdgeError
+from protonn_edge.system.loopback import check_loopback
 
 _USAGE = 2  # the program's exit code for a link that cannot be opened
 # Deadlines are long, for a computer that is busy: one that ended is noticed at once.
@@ -114,6 +115,8 @@ class RunningBoard:
         try:
             self._send(self._image.flash + self._sensors)
             self._url = str(self._receive()["url"])
+            if self.port:
+                check_loopback(self._name)
         except BaseException:
             self._stop()
             raise

@@ -14,6 +14,7 @@ import binascii
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 from pathlib import Path
 
 from protonn_edge.avr.program import read_program
@@ -155,7 +156,8 @@ def empty_image(flash_bytes: int = FLASH_BYTES) -> FlashImage:
 def load_image(path: Path, flash_bytes: int = FLASH_BYTES, mcu: str = "atmega328p") -> FlashImage:
     """Read an ELF or an Intel HEX file for a chip, by default an ATmega328P.
 
-    Raises `InputError` if it is neither, damaged, for another chip, or too large.
+    Raises `InputError` if it is neither, damaged, for another chip, or too large. A HEX file does
+    not name its chip, but its interrupt vectors may show one.
     """
     content = read_file(path, limit_bytes=_FILE_LIMIT_BYTES, remedy="build the firmware first")
     if content.startswith(b"\x7fELF"):
@@ -170,7 +172,9 @@ def load_image(path: Path, flash_bytes: int = FLASH_BYTES, mcu: str = "atmega328
         flash = _placed([(0, program.code)], path, flash_bytes, mcu)
         return FlashImage(flash, program.data_end, program.symbols)
     if content.lstrip().startswith(b":"):
-        return FlashImage(_placed(hex_chunks(content, path), path, flash_bytes, mcu))
+        flash = _placed(hex_chunks(content, path), path, flash_bytes, mcu)
+        _check_vectors(flash, path, mcu)
+        return FlashImage(flash)
     raise InvalidValue(str(path), "neither an ELF nor an Intel HEX file")
 
 
@@ -185,6 +189,25 @@ def _placed(chunks: Iterable[tuple[int, bytes]], path: Path, flash_bytes: int, m
         is_empty = is_empty and not chunk
     check(not is_empty, str(path), "no program", "one")
     return bytes(flash)
+
+
+_VECTORS = {"atmega328p": 26, "atmega1284p": 35, "atmega32u4": 43, "atmega2560": 57, "attiny85": 15}
+"""The jumps at the beginning of a program of avr-gcc's: one for each interrupt of its chip."""
+
+
+def _check_vectors(flash: bytes, path: Path, mcu: str) -> None:
+    """Raise `InputError` if a program begins with as many vectors as another chip has."""
+    words = [low | high << 8 for low, high in zip(flash[::2], flash[1::2], strict=True)]
+    jumps = sum(1 for _ in takewhile(lambda word: word & 0xFE0E == 0x940C, words[::2]))
+    short_jumps = sum(1 for _ in takewhile(lambda word: word & 0xF000 == 0xC000, words))
+    found = jumps or short_jumps
+    others = [name for name, count in _VECTORS.items() if count == found]
+    if others and mcu in _VECTORS and mcu not in others:
+        raise InvalidValue(
+            str(path),
+            f"its {found} interrupt vectors are those of an {others[0]}, not of an {mcu}",
+            "give the firmware of this board, or name its board with --board",
+        )
 
 
 def hex_chunks(content: bytes, path: Path) -> Iterator[tuple[int, bytes]]:

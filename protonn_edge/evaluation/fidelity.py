@@ -88,9 +88,8 @@ class Fidelity:
         """Return a warning for each way in which the integers are worse than they should be."""
         lost = (
             f"the integers classify {100 * self.integers:.2f} % of {self.n:,} training points "
-            f"correctly, but the floats {100 * self.floats:.2f} %; train with another --seed, "
-            "--clip 0.02 or other sizes, and see with 'inspect' which step of quantization costs "
-            "accuracy"
+            f"correctly, but the floats {100 * self.floats:.2f} %; train with another --seed or "
+            "other sizes, and see with 'inspect' which step of quantization costs accuracy"
         )
         said = [Notice("integers", lost, warning=True)] if self.loses else []
         if self.promise is not None:

@@ -15,11 +15,10 @@ from protonn_edge import device
 from protonn_edge.boards import Board
 from protonn_edge.chain.head import remedies_of
 from protonn_edge.codegen import DevicePlan
-from protonn_edge.datasets.naming import NO_CLASS, listed, quoted
 from protonn_edge.device.instruments import BenchInstrument, BenchReading
-from protonn_edge.device.results import names_of
-from protonn_edge.errors import CheckFailed, DeviceError, InvalidValue, counted
+from protonn_edge.errors import CheckFailed, DeviceError, InputError, InvalidValue, counted
 from protonn_edge.evaluation.accuracy import Quality, answer_matrix
+from protonn_edge.evaluation.right_answers import RightAnswers, check_rows
 from protonn_edge.extensions import brought
 from protonn_edge.families import LinkedFirmware, read_program
 from protonn_edge.projects.checks import Usage, check_budget, check_linked
@@ -29,8 +28,6 @@ from protonn_edge.system.facts_repr import FactsRepr
 from protonn_edge.verification import agreement as compared
 
 _COMPARED = 10  # points that each of several boards classifies
-
-_HIL_AGAIN = "delete the file and run `protonn-edge hil` again"
 
 
 @dataclass(frozen=True)
@@ -96,7 +93,7 @@ class Measurement(FactsRepr):
         """Return the figures of the run."""
         summary, usage = self.summary, self.usage
         facts = {
-            "accuracy": f"{100 * summary.accuracy:.2f} % of {counted(summary.n, 'point')}"
+            "accuracy": f"{100 * summary.accuracy:.2f} % of {counted(summary.labelled, 'point')}"
             if summary.labelled
             else f"unknown: {counted(summary.n, 'point')} without labels",
             "mismatches": f"{summary.mismatches:,}",
@@ -113,11 +110,27 @@ class Measurement(FactsRepr):
     @property
     def accuracy(self) -> float:
         """Share of the points that were classified correctly, 0 to 1; `InputError` if unknown."""
+        if self.errors:
+            raise InputError(
+                "the model predicts a number, which has no accuracy; use mean_absolute_error"
+            )
         if not self.summary.labelled:
             raise InvalidValue(
                 "the points", "no labels, so their accuracy is unknown", "give labels"
             )
         return self.summary.accuracy
+
+    @property
+    def errors(self) -> dict[str, Any]:
+        """The figures of predicted numbers, as `hil --json` prints them; empty for classes."""
+        return dict(self.judged[1].get("errors", {}))
+
+    @property
+    def mean_absolute_error(self) -> float:
+        """Of predicted numbers, in the label's unit; raises `InputError` if there are none."""
+        if not self.errors:
+            raise InputError("no numbers were predicted and known; use accuracy, or give labels")
+        return float(self.errors["mae"])
 
     @property
     def cycles(self) -> device.Spread:
@@ -234,6 +247,7 @@ def measure(
     host: device.Host | None = None,
     rows: Sequence[int] = (),
     values: NDArray[np.float64] | None = None,
+    groups: NDArray[np.int64] | None = None,
 ) -> Measurement:
     """Run points on the firmware of a built project, compare every score, and summarize.
 
@@ -249,6 +263,7 @@ def measure(
     - `host`: opens the lines, by default this computer.
     - `rows`: the n rows of the points in their file, which number the results; by default from 0.
     - `values`: right answers that are no classes: numbers (n,), or sets of labels (n, L).
+    - `groups`: the groups (n,) of the points, such as persons, if whole groups are tested.
 
     Raises `InputError` if there are no points, or files are of other points or in use,
     `CheckFailed` if the firmware is over budget or violates a check (see `checks`), or a device
@@ -258,7 +273,7 @@ def measure(
     reference, plan = project.generated(board)
     Q = reference.quantize(X)
     expected = device.ReferenceAnswers.of(reference, Q)
-    asked = Q, y, expected, rows or range(len(Q))
+    asked = Q, y, expected, RightAnswers(reference, rows or range(len(Q)), values, groups)
     with ExitStack() as stack:
         stack.enter_context(exclusive(project.folder))
         program, usage = _checked_firmware(project, board, reference, plan)
@@ -295,7 +310,7 @@ def measure(
         comparison=comparison,
         repetition=repetition,
         more=more,
-        judged=_judged(reference, everything, asked[3], values),
+        judged=asked[3].measured(everything),
     )
 
 
@@ -303,21 +318,6 @@ def _some_points(points: tuple[Any, Any]) -> tuple[Any, Any]:
     if len(points[0]) == 0:
         raise InvalidValue("the data", "no points to measure on", "give a file with points")
     return points
-
-
-def _judged(
-    reference: IntegerChain,
-    results: Sequence[device.Result],
-    rows: Sequence[int],
-    values: NDArray[np.float64] | None,
-) -> tuple[list[tuple[str, str]], dict[str, Any]]:
-    """Return what the policy measures of the scores, given the right answers of rows, if any."""
-    if values is None:
-        return [], {}
-    value_of = dict(zip(rows, values.tolist(), strict=True))
-    answered = [each for each in results if each.scores is not None]
-    scores = np.array([each.scores for each in answered], np.int64)
-    return reference.policy.measured(scores, np.array([value_of[each.index] for each in answered]))
 
 
 def _stack_peak(shares: Sequence[device.DeviceShare]) -> int | None:
@@ -353,24 +353,30 @@ def _repeated(
 def _answered(
     sessions: Sequence[device.Session],
     reference: IntegerChain,
-    points: tuple[NDArray[np.uint8], NDArray[np.int64], device.ReferenceAnswers, Sequence[int]],
+    points: tuple[NDArray[np.uint8], NDArray[np.int64], device.ReferenceAnswers, RightAnswers],
     results: Path | None,
     resume: bool,
     on_result: Callable[[device.Result], None],
 ) -> tuple[list[device.Result], list[device.DeviceShare]]:
-    """Return the answers to points with their classes, the reference's answers, and rows."""
-    Q, y, expected, rows = points
+    """Return the answers to points with their classes, the reference's answers, and right ones."""
+    Q, y, expected, right = points
+    rows = right.rows
     origin = device.Origin.of(reference, Q, y, rows)
     labels = dict(zip(rows, y.tolist(), strict=True))
-    earlier = _earlier(results, origin, reference, labels) if resume and results is not None else []
+    earlier = list[device.Result]()
+    if resume and results is not None:
+        earlier = _earlier(results, origin, reference, labels, right)
     with ExitStack() as stack:
         log = None
         if results is not None:
-            log = device.ResultsFile(results, origin, reference.classes, keep=earlier)
+            log = device.ResultsFile(
+                results, origin, reference.classes, keep=earlier, of_classes=right.are_classes
+            )
             stack.enter_context(log)
 
         def numbered(result: device.Result) -> device.Result:
-            return replace(result, index=rows[result.index])
+            result = replace(result, index=rows[result.index])
+            return replace(result, texts=right.texts_of(result))
 
         def arrived(result: device.Result) -> None:
             if log is not None:
@@ -405,44 +411,15 @@ def _alike(sessions: Sequence[device.Session], Q: NDArray[np.uint8]) -> device.D
 
 
 def _earlier(
-    path: Path, origin: device.Origin, reference: IntegerChain, labels: Mapping[int, int]
+    path: Path,
+    origin: device.Origin,
+    reference: IntegerChain,
+    labels: Mapping[int, int],
+    right: RightAnswers | None = None,
 ) -> list[device.Result]:
     """Return the answers in a results file; refuse files for other points or another model."""
     if not path.exists():
         return []
     run = device.read_results(path, origin)
-    check_rows(path, run, reference, labels)
+    check_rows(path, run, reference, labels, right)
     return [result for result in run.results if result.scores is not None]
-
-
-def check_rows(
-    path: Path,
-    run: device.RecordedRun,
-    reference: IntegerChain,
-    labels: Mapping[int, int] | None = None,
-) -> None:
-    """Refuse results that cannot be the model's, or whose rows do not have these labels."""
-    n, names = reference.n_classes, names_of(reference.classes)
-    if run.results and run.classes != reference.classes:
-        raise InvalidValue(
-            path,
-            f"the classes are {listed(run.classes)}, but the model has {listed(reference.classes)}",
-            _HIL_AGAIN,
-        )
-    for result in run.results:
-        scores = n if result.scores is None else len(result.scores)
-        named = {result.label, result.predicted or 0}
-        named -= {each.code for each in reference.policy.other_answers}
-        label = result.label if labels is None else labels.get(result.index)
-        fault = ""
-        if max(named, default=0) >= n or scores != n:
-            fault = f"a class or scores that are impossible for a model of {n} classes"
-        elif result.label != label:
-            fault = f"label {quoted(names[result.label])}, but the point has label "
-            fault += "none" if label is None else quoted(names[label])
-        elif result.predicted not in (None, NO_CLASS) and result.scores and not result.mismatch:
-            lead = max(result.scores) - result.scores[result.predicted]
-            if lead > 2 * reference.score_tolerance:
-                fault = "an answer that does not follow from its scores"
-        if fault:
-            raise InvalidValue(f"{path}, index {result.index}", fault, _HIL_AGAIN)

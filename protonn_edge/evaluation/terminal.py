@@ -115,14 +115,21 @@ def bound_facts(possible: PossibleCycles, board: Board) -> list[tuple[str, str]]
 
 
 def run_facts(
-    summary: Summary, board: Board, measured: Sequence[tuple[str, str]] = ()
+    summary: Summary,
+    board: Board,
+    measured: Sequence[tuple[str, str]] = (),
+    about: Sequence[tuple[str, str]] = (),
 ) -> list[tuple[str, str]]:
-    """Return the rows of a run's measurements; those of predicted numbers are given."""
-    rows = [("points", f"{summary.n:,}" + ("" if measured else ", without labels")), *measured]
+    """Return the rows of a run's measurements; those of predicted numbers are given.
+
+    They are those that need right answers, and those `about` any answer.
+    """
+    rows = [("points", f"{summary.n:,}" + ("" if measured else ", without labels"))]
+    rows += [*measured, *about]
     if summary.labelled:
-        rows = accuracy_facts(summary.accuracy, summary.n)
+        rows = accuracy_facts(summary.accuracy, summary.labelled)
     if summary.others:
-        normal = summary.n - summary.others
+        normal = summary.labelled - summary.others
         rows += detection_facts(normal, summary.false_alarms, summary.others, summary.others_found)
     elif summary.unknown:
         share = f"{counted(summary.unknown, 'point')}, {100 * summary.unknown / summary.n:.2f} %"

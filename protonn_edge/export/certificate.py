@@ -31,7 +31,7 @@ def is_library(folder: Path) -> bool:
 def certify_library(folder: Path, board: Board, settings: Settings) -> Certificate:
     """Return a library's certificate; `InputError` if edited, `CheckFailed` for false claims."""
     check_folder(folder)
-    hashes = dict(sorted(written_in(folder).digests.items()))
+    hashes = dict(sorted(written_in(folder).whole_in(folder).items()))
     headers = {Path(name).name for name in hashes if name.endswith(_HEADER)}
     if len(headers) != 1:
         raise InvalidValue(folder, "no self-test", "export the model again")

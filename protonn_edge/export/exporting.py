@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import ArrayLike
 
 from protonn_edge.boards import Board, export_board_of
-from protonn_edge.chain.head import channels_of
+from protonn_edge.chain.head import FEWER_FEATURES, channels_of
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import PREFIX, Limits, Plan, check_prefix, device_plans
 from protonn_edge.codegen.words import WordPlan
@@ -46,6 +46,7 @@ class Export:
     vectors: int  # test vectors of the self-test
     plan: Plan | WordPlan  # how the C computes
     flash_bytes: int  # flash of an Arduino program that uses all of it, approximately
+    sram_bytes: int  # SRAM of a sketch with the model, including the stack, approximately
     model_sha256: str  # of the integer model
     tried: Tried  # the self-test's result
 
@@ -59,6 +60,7 @@ def export(
     name: str | None = None,
     points: ArrayLike | None = None,
     flash_bytes: int | None = None,
+    sram_bytes: int | None = None,
     prefix: str = PREFIX,
     windowing: Windowing | None = None,
     imprint: Imprint | None = None,
@@ -86,6 +88,8 @@ def export(
         Raw points for test vectors; by default, points are made from the model.
     flash_bytes : int, optional
         Flash for the library with a small sketch and the self-test; by default all of it.
+    sram_bytes : int, optional
+        SRAM for a sketch with the model, including the stack; by default all of it.
     prefix : str, optional
         Prefix of C names and files; exports with different prefixes fit into one program.
     windowing : Windowing, optional
@@ -103,17 +107,20 @@ def export(
         If the model has no integers, the folder or the prefix cannot be used, or plain C with a
         sensor is requested.
     CheckFailed
-        If the sketch that reads the sensor does not fit, or cannot keep up, the board's EEPROM is
-        too small for what the model keeps there, or the self-test fails (`WrongAnswers`); nothing
-        is written then.
+        If a sketch does not fit the limits, the one that reads the sensor does not fit the board
+        or cannot keep up, the board's EEPROM is too small for what the model keeps there, or the
+        self-test fails (`WrongAnswers`); nothing is written then.
     """
     if windowing is not None and kind == "c":
         raise InputError("plain C cannot read a sensor; omit --sensor, or use --arduino")
     folder, board = Path(folder), export_board_of(board)
     _check_place(kind, folder, prefix)
     chip = board
-    if flash_bytes is not None:
-        board = replace(board, flash_bytes=min(flash_bytes, board.flash_bytes))
+    board = replace(
+        board,
+        flash_bytes=min(flash_bytes or board.flash_bytes, board.flash_bytes),
+        sram_bytes=min(sram_bytes or board.sram_bytes, board.sram_bytes),
+    )
     device_model = with_integers(model, extensions)
     floats = device_model.floats
     if windowing is not None:
@@ -123,7 +130,15 @@ def export(
     vectors = _vectors(device_model, Limits.of(board), points)
     beside = max(vectors.flash_bytes, _raw_bytes(device_model.chain))
     plan = _planned(device_model, kind, Limits.of(board).beside(beside))
-    _check_memories(device_model.chain, windowing, plan, board)
+    check_memories(device_model.chain, board)
+    needed, held = _sketch_sram(plan, windowing)
+    has = f"{board.name} has" if chip == board else f"{board.name} with your limits has"
+    if flash_bytes is not None:
+        remedy = f"try {', '.join(device_model.remedies.flash)}, or {FEWER_FEATURES}"
+        flash = plan.flash_bytes + beside
+        check_enough("the self-test", flash, has, board.flash_bytes, "B of flash", remedy)
+    if windowing is not None or isinstance(plan, WordPlan) or sram_bytes is not None:
+        _check_sram(needed, held, has, board, device_model, windowing)
     library = Library(
         rendering.library_name(name or _name_of(folder), prefix),
         device_model.chain,
@@ -148,6 +163,7 @@ def export(
         vectors=len(vectors),
         plan=plan,
         flash_bytes=plan.flash_bytes + beside,
+        sram_bytes=needed,
         model_sha256=device_model.chain.model_sha256,
         tried=tried,
     )
@@ -192,31 +208,27 @@ def _tried(kind: Kind, library: Library, files: Mapping[str, str], board: Board)
     return self_test.try_on_board(files, rendering.render_bare_self_test(library, board), board)
 
 
-def _check_memories(
-    model: IntegerChain, windowing: Windowing | None, plan: Plan | WordPlan, board: Board
+def _sketch_sram(plan: Plan | WordPlan, windowing: Windowing | None) -> tuple[int, int]:
+    """Return the SRAM of a sketch with the model, and what of it holds samples of a sensor."""
+    if windowing is None:
+        held = 0
+    elif isinstance(plan, Plan):
+        held = windowing.ring_samples(plan) * len(windowing.used)
+    else:
+        held = plan.model.n_features
+    return plan.state_bytes + held + rendering.SKETCH_SRAM_BYTES, held
+
+
+def _check_sram(
+    needed: int, held: int, has: str, board: Board, model: DeviceModel, windowing: Windowing | None
 ) -> None:
-    """Raise `CheckFailed` if the EEPROM, or the SRAM with a sensor's samples, is too small."""
-    check_memories(model, board)
-    if isinstance(plan, WordPlan):
-        needed = plan.state_bytes + rendering.SKETCH_SRAM_BYTES
-        needed += 0 if windowing is None else plan.model.n_features
-        has = f"{board.name} has"
-        check_enough("the model", needed, has, board.sram_bytes, "B of SRAM", "use fewer features")
-    if windowing is None or not isinstance(plan, Plan):
-        return
-    ring_samples = windowing.ring_samples(plan)
-    ring_bytes = ring_samples * len(windowing.used)
-    needed = plan.state_bytes + ring_bytes + rendering.SKETCH_SRAM_BYTES
-    if needed > board.sram_bytes:
+    """Raise `CheckFailed` if a sketch with the model takes more SRAM than there is."""
+    samples, remedy = "", f"try {model.remedies.sram}, or fewer features"
+    if windowing is not None:
         hop = f"give --hop {windowing.window}, or " if windowing.overlapping else ""
-        check_enough(
-            "a sketch",
-            needed,
-            f"{board.name} has",
-            board.sram_bytes,
-            f"B of SRAM, {ring_bytes:,} of these to buffer samples",
-            f"{hop}train on shorter windows or fewer channels",
-        )
+        samples = f", {held:,} of these to buffer samples"
+        remedy = f"{hop}train on shorter windows or fewer channels"
+    check_enough("a sketch", needed, has, board.sram_bytes, f"B of SRAM{samples}", remedy)
 
 
 def _planned(model: DeviceModel, kind: Kind, limits: Limits) -> Plan | WordPlan:

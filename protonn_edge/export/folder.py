@@ -3,19 +3,29 @@
 The file `MANIFEST` lists an export's files, in the format of sha256sum. A new export replaces them,
 unless one was edited; other files stay. Projects of other commands are written in the same way: a
 comment above the list names the kind, and one kind never replaces another.
+
+While files are replaced, the list has the old and the new ones, so that an export which is killed
+can be repeated.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from protonn_edge.errors import InvalidValue
 from protonn_edge.projects.folder import exclusive
-from protonn_edge.system.files import check_no_links, write_together
+from protonn_edge.system.files import (
+    MODEL_LIMIT_BYTES,
+    as_bytes,
+    check_no_links,
+    read_file,
+    write_atomically,
+    write_together,
+)
 from protonn_edge.system.folders import is_scratch
 
 MANIFEST = ".protonn-edge-export"
@@ -28,10 +38,28 @@ _LINE = re.compile(r"([0-9a-f]{64})  (.+)")
 
 
 class Manifest(NamedTuple):
-    """A folder's list: its kind, and the SHA-256 of files by name."""
+    """A folder's list: its kind, and the SHA-256 that files may have, by name."""
 
     kind: str | None = None
-    digests: Mapping[str, str] = {}
+    digests: Mapping[str, frozenset[str]] = {}
+
+    def edited_in(self, folder: Path) -> list[str]:
+        """Return the names of files that are there, but are not as they were written."""
+        files = ((name, folder / name, digests) for name, digests in self.digests.items())
+        return [
+            name
+            for name, path, digests in files
+            if path.exists() and (not path.is_file() or _digest(_read(path)) not in digests)
+        ]
+
+    def whole_in(self, folder: Path) -> dict[str, str]:
+        """Return the SHA-256 of each file; `InputError` if one is missing, or of another export."""
+        for name, digests in self.digests.items():
+            if len(digests) != 1 or not (folder / name).is_file():
+                raise InvalidValue(
+                    folder / name, "not of the same export as the other files", "export again"
+                )
+        return {name: next(iter(digests)) for name, digests in self.digests.items()}
 
 
 def check_folder(folder: Path, kind: str = EXPORT) -> None:
@@ -56,12 +84,10 @@ def check_folder(folder: Path, kind: str = EXPORT) -> None:
             "remove this folder, or choose another one",
         )
     check_no_links(folder, written.digests)
-    for name, digest in written.digests.items():
-        path = folder / name
-        if path.exists() and (not path.is_file() or _digest(path.read_bytes()) != digest):
-            raise InvalidValue(
-                path, "edited after the export", "move it elsewhere, or choose another folder"
-            )
+    for name in written.edited_in(folder):
+        raise InvalidValue(
+            folder / name, "edited after the export", "move it elsewhere, or choose another folder"
+        )
 
 
 def check_project(folder: Path, wanted: str | None = None) -> None:
@@ -97,7 +123,7 @@ def write_folder(folder: Path, files: Mapping[str, str | bytes], kind: str = EXP
     check_folder(folder, kind)
     with exclusive(folder):
         check_folder(folder, kind)
-        before = written_in(folder).digests
+        before, contents = written_in(folder).digests, _digests(files)
         for name in files:
             path = folder / name
             if name not in before and (path.exists() or path.is_symlink()):
@@ -106,15 +132,26 @@ def write_folder(folder: Path, files: Mapping[str, str | bytes], kind: str = EXP
                     f"not part of {kind}, but it would be overwritten",
                     "move the file, or choose another folder",
                 )
-        write_together(folder, listed(files, kind), remove=before)
+        old = [(digest, name) for name, digests in before.items() for digest in digests]
+        meanwhile = _manifest([*contents, *old], kind)
+        write_together(folder, {MANIFEST: meanwhile, **files}, remove=before)
+        write_atomically(folder / MANIFEST, _manifest(contents, kind))
 
 
 def listed(files: Mapping[str, str | bytes], kind: str = EXPORT) -> dict[str, str | bytes]:
     """Return files by name together with their list."""
-    manifest = "" if kind == EXPORT else f"# {kind}\n"
-    digests = {name: _digest(_encoded(content)) for name, content in files.items()}
-    manifest += "".join(f"{digest}  {name}\n" for name, digest in sorted(digests.items()))
-    return {**files, MANIFEST: manifest}
+    return {**files, MANIFEST: _manifest(_digests(files), kind)}
+
+
+def _digests(files: Mapping[str, str | bytes]) -> list[tuple[str, str]]:
+    return [(_digest(as_bytes(content)), name) for name, content in files.items()]
+
+
+def _manifest(contents: Iterable[tuple[str, str]], kind: str) -> str:
+    """Return the list of files, each with its SHA-256."""
+    head = "" if kind == EXPORT else f"# {kind}\n"
+    lines = sorted({(name, digest) for digest, name in contents})
+    return head + "".join(f"{digest}  {name}\n" for name, digest in lines)
 
 
 def written_in(folder: Path) -> Manifest:
@@ -122,13 +159,18 @@ def written_in(folder: Path) -> Manifest:
     path = folder / MANIFEST
     if not path.is_file() or path.stat().st_size > _MANIFEST_LIMIT_BYTES:
         return Manifest()
-    texts = path.read_text("utf-8", "replace").splitlines()
+    texts = _read(path).decode("utf-8", "replace").splitlines()
     said = {f"# {kind}": kind for kind in (LOGGER, LIVE)}
     kind = said.get(texts[0] if texts else "", EXPORT)
     lines = [_LINE.fullmatch(text) for text in texts[kind != EXPORT :]]
-    written = {line[2]: line[1] for line in lines if line is not None}
-    sound = len(written) == len(lines) and all(_is_inside(name) for name in written)
-    return Manifest(kind, written) if sound else Manifest()
+    names = [line[2] for line in lines if line is not None]
+    if len(names) < len(lines) or not all(map(_is_inside, names)):
+        return Manifest()
+    digests = {
+        name: frozenset(line[1] for line in lines if line is not None and line[2] == name)
+        for name in names
+    }
+    return Manifest(kind, digests)
 
 
 def _is_inside(name: str) -> bool:
@@ -139,8 +181,8 @@ def _is_inside(name: str) -> bool:
     )
 
 
-def _encoded(content: str | bytes) -> bytes:
-    return content if isinstance(content, bytes) else content.encode()
+def _read(path: Path) -> bytes:
+    return read_file(path, limit_bytes=MODEL_LIMIT_BYTES, may_be_empty=True)
 
 
 def _digest(data: bytes) -> str:

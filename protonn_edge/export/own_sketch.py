@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from protonn_edge.boards import Board, board_names
-from protonn_edge.chain.features import Features
+from protonn_edge.chain.features import Features, signal_of
 from protonn_edge.codegen import template_environment
 from protonn_edge.codegen.context import class_names, safe_sendings
-from protonn_edge.export.rendering import ANALOG_PINS, answer_template
+from protonn_edge.export.rendering import ANALOG_PINS, answer_template, class_lines, name_size
+from protonn_edge.extensions import brought
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.shell import command_line
 
@@ -16,6 +17,7 @@ NAME = "my_model"
 """The library's name in the sketch."""
 
 _CASES = 4  # that the sketch spells out
+_ANY_SENSOR, _ANY_RATE = "SENSOR", "HZ"  # to be replaced
 
 
 @dataclass(frozen=True)
@@ -23,15 +25,22 @@ class OwnSketch:
     """How a model gets into a sketch."""
 
     command: str  # the command that exports the library, in the project's folder
-    code: str  # a whole sketch, which only lacks the sensor
+    code: str  # a whole sketch, which only lacks the sensor; or the user's part of the sketch Live
     feature: str  # feature i, as a part of a sentence
     raw: str  # its raw value, as another part
     constants: tuple[tuple[str, str], ...]  # of each class, and the class; none for a number
+    live: str = ""  # how the sketch Live reads its sensor, as sentences; empty for another sketch
 
 
-def own_sketch(model: IntegerChain, board: Board) -> OwnSketch:
-    """Return how a model gets into a sketch for a board."""
-    options = ["protonn-edge", "export", "firmware/generated/model.npz", "--arduino", NAME]
+def own_sketch(model: IntegerChain, board: Board, sensors: str = "") -> OwnSketch:
+    """Return how a model gets into a sketch for a board.
+
+    For a model of windows, it is the user's part of the sketch *Live*, which reads the `sensors` of
+    the training data, names with commas, at their rate.
+    """
+    live = signal_of(model.features) is not None and bool(brought("sensor firmware"))
+    options = ["protonn-edge", "export", "firmware/generated/model.npz"]
+    options += ["--arduino", f"{NAME}.zip" if live else NAME]
     if board.name != "uno" and board.name in board_names():
         options += ["--board", board.name]
     cases = [(f"PNN_CLASS_{each.constant}", each.comment) for each in class_names(model.classes)]
@@ -50,7 +59,46 @@ def own_sketch(model: IntegerChain, board: Board) -> OwnSketch:
     )
     feature, raw = _feature(model.features), _raw(model)
     listed = tuple(constants) if model.policy.predicts == "class" else ()
+    if live:
+        added, reading = _sensor_options(model, sensors)
+        command = command_line([*options, *added])
+        return OwnSketch(command, _live_functions(model), feature, raw, listed, reading)
     return OwnSketch(command_line(options), code, feature, raw, listed)
+
+
+def _sensor_options(model: IntegerChain, sensors: str) -> tuple[list[str], str]:
+    """Return the options of the sketch Live, and sentences about what it reads."""
+    signal, options = signal_of(model.features), list[str]()
+    assert signal is not None
+    for sensor in sensors.split(", ") if sensors else [_ANY_SENSOR]:
+        options += ["--sensor", sensor]
+    at = "the rate of the training data" if signal.rate is None else f"{signal.rate:.6g} Hz"
+    words = f"The sketch Live reads the sensor at {at}. Change these functions, which it calls."
+    if not sensors:
+        words += (
+            f" In place of {_ANY_SENSOR}, name your sensor, such as mpu6050, or a0 for a pin. If "
+            "the training data are in a physical unit, add it, such as --unit g."
+        )
+    if signal.rate is None:
+        options += ["--rate", _ANY_RATE]
+        words += f" In place of {_ANY_RATE}, give the sampling rate."
+    return options, words
+
+
+def _live_functions(model: IntegerChain) -> str:
+    """Return the functions of the sketch Live that a user changes."""
+    signal, rule = signal_of(model.features), model.policy.answering
+    assert signal is not None
+    template = template_environment("export").get_template("live.ino.j2")
+    return template.render(
+        name=NAME,
+        model=model,
+        other_answers=model.policy.other_answers,
+        class_lines=class_lines(model.classes),
+        name_size=name_size(model),
+        windowing={"votes": 1, "triggered": signal.triggered, "model": model},
+        live_answer="sensors/answer.j2" if rule is None else f"sensors/policy/{rule}.j2",
+    )
 
 
 def _feature(features: Features | None) -> str:
@@ -71,5 +119,6 @@ def _raw(model: IntegerChain) -> str:
     if not sent:
         return "its value in the unit of the training data, as a whole number"
     if len({each.factor for each in sent}) == 1:
-        return f"its value in the unit of the training data, times {sent[0].factor}, rounded"
+        times = f"times {sent[0].factor}, limited with PNN_LIMIT, and rounded"
+        return f"its value in the unit of the training data, {times}"
     return "its value in the unit that the library's README lists, as a whole number"

@@ -24,6 +24,7 @@ from protonn_edge.codegen.context import (
     c_comment,
     class_names,
     input_names,
+    model_id,
     safe_sendings,
 )
 from protonn_edge.codegen.words import WordPlan
@@ -255,8 +256,6 @@ def _context(kind: Kind, library: Library, board: Board) -> dict[str, Any]:
     model, vectors = library.model, library.vectors
     window = _window(model)
     drawn = None if model.features is None else model.features.points.drawn_shape
-    names = model.policy.labels(model.classes).values()
-    longest = max(len(name.encode()) for name in names)
     sent = safe_sendings(model)
     sram_bytes = library.plan.state_bytes + model.n_features + SKETCH_SRAM_BYTES
     fits = sram_bytes <= board.sram_bytes
@@ -265,13 +264,14 @@ def _context(kind: Kind, library: Library, board: Board) -> dict[str, Any]:
         "tool_version": __version__,
         "library": library,
         "model": model,
+        "model_id": model_id(model),
         "kind_title": kind_title(model.head.kind),
         "parts": library.parts,
         "kind": kind,
         "name": library.name,
         "sizes": ", ".join(f"{size.number} {size.name}" for size in model.sizes),
         "score_width": max(len(str(score)) for score in vectors.scores.ravel().tolist()),
-        "name_size": min(longest + 1, _LONGEST_NAME),
+        "name_size": name_size(model),
         "buffered": window is None and fits,
         "windows": signal is not None and not signal.triggered and fits,
         "inputs_are": "FEATURE" if window is None else "CHANNEL",
@@ -293,7 +293,7 @@ def _context(kind: Kind, library: Library, board: Board) -> dict[str, Any]:
         "vectors": vectors.encoded,
         "scores": tuple(tuple(row) for row in vectors.scores.tolist()),
         "classes": tuple(vectors.classes.tolist()),
-        "class_lines": _class_lines(model.classes),
+        "class_lines": class_lines(model.classes),
         "other_answers": model.policy.other_answers,
         "answer_template": answer_template(model),
         "live": "" if library.windowing is None else library.windowing.words,
@@ -357,7 +357,14 @@ def _columns(
     }
 
 
-def _class_lines(names: tuple[str, ...]) -> list[dict[str, str]]:
+def name_size(model: IntegerChain) -> int:
+    """Return the bytes of a buffer for the name of any answer."""
+    names = model.policy.labels(model.classes).values()
+    return min(1 + max(len(name.encode()) for name in names), _LONGEST_NAME)
+
+
+def class_lines(names: tuple[str, ...]) -> list[dict[str, str]]:
+    """Return the constant of each class, and its name in C and in Markdown."""
     return [
         {"constant": each.constant, "comment": each.comment, "name": _markdown(name)}
         for name, each in zip(names, class_names(names), strict=True)
@@ -381,13 +388,14 @@ def _send(sent: tuple[Sending, ...]) -> str:
 
 def _send_lines(sent: tuple[Sending, ...], prefix: str) -> tuple[str, ...]:
     """Return each feature's factor, for a sketch's comment, unless that is long."""
+    limited = f"limited with {prefix.upper()}_LIMIT, and rounded"
     if len(sent) > _SKETCH_LINES:
         return (f"the units of all features are in {prefix}_model.h; {_STANDS_FOR}",)
     if len({each.unit for each in sent}) == 1:
-        return (f"the value times {sent[0].factor}, rounded; {_STANDS_FOR}",)
+        return (f"the value times {sent[0].factor}, {limited}; {_STANDS_FOR}",)
     factors = (
         f"{_which(each)}: {each.unit}, "
-        f"{'' if each.factor == '1' else f'the value times {each.factor}, '}rounded"
+        f"{'' if each.factor == '1' else f'the value times {each.factor}, '}{limited}"
         for each in sent
     )
     return (*factors, _STANDS_FOR)

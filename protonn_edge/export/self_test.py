@@ -26,7 +26,7 @@ from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import InputError
 from protonn_edge.families import read_program
 from protonn_edge.quantization import DeviceModel, IntegerChain
-from protonn_edge.system.files import write_atomically
+from protonn_edge.system.files import write_plainly
 from protonn_edge.system.folders import scratch_folder
 from protonn_edge.toolchain.platformio import avr_gcc
 from protonn_edge.toolchain.process import build_host_executable, compile_sources, run_within
@@ -170,8 +170,7 @@ def link_as_sketch(files: Mapping[str, str], board: Board, folder: Path) -> Path
 def _written(files: Mapping[str, str], folder: Path) -> list[Path]:
     """Write sources and headers into one folder; return the sources."""
     texts = {Path(name).name: text for name, text in files.items() if name.endswith((".c", ".h"))}
-    for name, text in texts.items():
-        write_atomically(folder / name, text)
+    write_plainly(folder, texts)
     return [folder / name for name in sorted(texts) if name.endswith(".c")]
 
 

@@ -26,11 +26,11 @@ from protonn_edge.codegen.renderer import render_parts
 from protonn_edge.cores import CORES, EVERY_CORE, WORD_CORES
 from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.extensions import brought, forms_of
-from protonn_edge.families import ProjectFiles, family_in, family_of
+from protonn_edge.families import ProjectFiles, board_of, family_in, family_of
 from protonn_edge.families.sources import files_below
 from protonn_edge.quantization import DeviceModel, IntegerChain
 from protonn_edge.system import files
-from protonn_edge.system.files import resolved, write_atomically
+from protonn_edge.system.files import resolved
 from protonn_edge.system.folders import InUse, locked_folder
 from protonn_edge.system.schema import Check, list_of, number, one_of, record_of, text
 
@@ -236,19 +236,23 @@ class Project:
         newest = max(path.lstat().st_mtime for path in sources if path.is_file())
         return elf if elf.stat().st_mtime >= newest else None
 
-    def has_own_sources(self, board: Board) -> bool:
-        """Whether its hand-written sources are this package's, and no others."""
-        mine, of_package = own_files(self.folder, board), family_of(board).sources(board)
-        return _compiled(mine) == _compiled(of_package)
+    def edited_files(self, board: Board) -> list[str]:
+        """Return the names of files that are not as `build` writes them, also new and missing ones.
 
-
-def _compiled(contents: ProjectFiles) -> ProjectFiles:
-    """Return the files of a project that are compiled, or included by one that is."""
-    return {
-        name: content
-        for name, content in contents.items()
-        if name.partition("/")[0] in _SOURCE_FOLDERS and not name.startswith("firmware/test/")
-    }
+        They are all files that decide what is compiled, except those that `generated` compares.
+        Settings may be those of the project's own board.
+        """
+        family, mine = family_of(board), own_files(self.folder, board)
+        written = family.sources(board)
+        for name, content in family.descriptions(board).items():
+            if (self.folder / name).is_file():  # others come with the next build
+                mine[name], written[name] = (self.folder / name).read_bytes(), content
+        of_own_board = family.sources(board_of([self.folder])).get(family.settings, "")
+        if mine.get(family.settings) == files.as_bytes(of_own_board):
+            written[family.settings] = of_own_board
+        written = {name: files.as_bytes(content) for name, content in written.items()}
+        every = sorted(mine.keys() | written.keys())
+        return [name for name in every if mine.get(name) != written.get(name)]
 
 
 @contextmanager
@@ -325,8 +329,7 @@ def own_files(folder: Path, board: Board) -> ProjectFiles:
 
 def write_scratch(folder: Path, contents: ProjectFiles) -> Project:
     """Write a whole project into a scratch folder, to compile it."""
-    for name, content in contents.items():
-        write_atomically(folder / name, content)
+    files.write_plainly(folder, contents)
     return Project(folder)
 
 

@@ -114,7 +114,8 @@ def build(
     with exclusive(folder), trial_build(model, board, folder, options) as trial:
         tried = NOT_TRIED
         if options is None or options.tries:
-            unchanged = trial.project.has_own_sources(board)
+            # Settings decide where a program goes, but hardly what it does.
+            unchanged = {*trial.project.edited_files(board)} <= {family_of(board).settings}
             tried = try_firmware(trial.model, trial.plan, trial.elf, board, unchanged=unchanged)
         write_over(folder, trial.files, family_of(board).more_products(trial.program))
     return Build(trial.plan, trial.usage, trial.possible, tried)

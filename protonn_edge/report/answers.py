@@ -1,4 +1,4 @@
-"""The panels of a run's answers: accuracy, mistakes, and their explanation."""
+"""The panels of a run's answers: accuracy and mistakes."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.features import Features
-from protonn_edge.chain.registry import module_of_stage
 from protonn_edge.datasets.naming import NO_CLASS, answer_name, answer_names
 from protonn_edge.device import Result
 from protonn_edge.errors import counted
@@ -22,7 +20,6 @@ from protonn_edge.evaluation.terminal import BY_CLASS, class_rows
 from protonn_edge.report import figures
 from protonn_edge.report.content import Cell, Matrix, PageTable, Panel, Picture
 from protonn_edge.report.evidence import Evidence
-from protonn_edge.report.plane import plane_of
 from protonn_edge.report.points import columns_of, picture_of, row_words, trace_of
 
 _MISTAKES_SHOWN = 18
@@ -148,38 +145,3 @@ def _lead(result: Result) -> int:
     if result.scores is None or result.predicted is None or result.label == NO_CLASS:
         return 0
     return result.scores[result.label] - result.scores[result.predicted]
-
-
-def space_panels(one: Evidence) -> list[Panel]:
-    """Return the plane with the points and the prototypes, and the classes to highlight."""
-    plane = plane_of(one)
-    if plane is None:
-        return []
-    shown = plane.scatter
-    caption = f"The {plane.space} ({counted(plane.dimensions, 'dimension')})"
-    if plane.dimensions > 2:
-        share = f"{100 * plane.explained:.0f} %"
-        caption += f", drawn along two principal axes with {share} of the points' variance"
-    caption += f". Dots are {len(shown.points):,} test points in the colour of their class"
-    caption += ", ringed where the answer is wrong" if any(p.wrong for p in shown.points) else ""
-    if shown.prototypes:
-        caption += f"; squares are {len(shown.prototypes):,} prototypes"
-    caption += (
-        f" (and {counted(plane.far, 'prototype')} too far away to be shown)" if plane.far else ""
-    )
-    return [Panel(scatter=shown, caption=caption + ".", live="plane")]
-
-
-def seen_panels(one: Evidence) -> list[Panel]:
-    """Return the feature stage's view of one of the points, if it has a picture."""
-    stage = one.model.features
-    if one.points is None or not isinstance(stage, Features) or not one.results:
-        return []
-    index = next((each.index for each in one.answered), one.results[0].index)
-    place = one.points.place[index]
-    picture = module_of_stage(stage.stages[-1].kind, "picture")
-    if picture is None:
-        return []
-    seen = picture.seen(stage, one.points.raw[place])
-    label = answer_name(one.reference.classes, int(one.points.labels[place]))
-    return [Panel.drawn(figures.seen_figure(seen), f"Point {index}, {label}. {seen.words}")]

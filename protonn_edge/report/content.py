@@ -39,7 +39,6 @@ _READING = {  # by the type of a field
     "tuple[float, ...]": list_of(number(-1e9, 1e9), 1_000),
 }
 
-_SHORT = 2  # letters that fit a prototype's square
 _LETTERS_ON_A_PHONE, _LETTERS = 34, 54  # that fit in all headings of a matrix
 
 
@@ -95,29 +94,22 @@ class Matrix:
 
 @dataclass(frozen=True)
 class Mark:
-    """A point or a prototype in the plane, in px of the figure, with the index of its class."""
+    """A point in the plane, in px of the figure, with the index of its class."""
 
     x: float
     y: float
-    label: int  # of a point the true one
-    wrong: bool = False  # whether the point was classified wrong
+    label: int
 
 
 @dataclass(frozen=True)
 class Scatter:
-    """The plane with the page's points, in the same order, and prototypes."""
+    """The plane with points."""
 
     width: int  # in px
     height: int
     points: tuple[Mark, ...]
-    prototypes: tuple[Mark, ...]
     classes: tuple[str, ...]
-    names: tuple[tuple[float, float, str], ...] = ()  # of classes in the figure, if they are few
-
-    @property
-    def short(self) -> bool:
-        """Whether the names of classes fit into the prototypes' squares."""
-        return max(map(len, self.classes)) <= _SHORT
+    names: tuple[tuple[float, float, str], ...] = ()  # in the figure
 
 
 @dataclass(frozen=True)

@@ -90,8 +90,10 @@ class _View:
         most = max(_LEAST_SAMPLE, min(_SAMPLE, _SAMPLE_VALUES // X.shape[1]))
         self.rows = np.sort(np.random.default_rng(0).permutation(X.shape[0])[:most])
         self.X: Floats = X[self.rows].astype(np.float64)
-        self.classes = dataset.classes if y.ndim == 1 else ("all points",)  # for sets of labels
-        self.y: Labels = y[self.rows] if y.ndim == 1 else np.zeros(len(self.rows), np.int64)
+        # Numbers and sets of labels are no classes, so their points are drawn alike.
+        self.classes = dataset.classes if y.ndim == 1 else ("all points",)
+        self.labels: Labels = y if y.ndim == 1 else np.zeros(len(y), np.int64)
+        self.y = self.labels[self.rows]
         rate, shape = dataset.sample_rate, dataset.point_shape
         self._windows = len(shape) == 2 and rate is not None
         self._image = len(shape) == 2 and rate is None and min(shape) >= _SIDE
@@ -172,7 +174,7 @@ class _View:
 
     def _recorded(self) -> Iterator[tuple[int, str, Floats]]:
         """Yield takes of a table that is a recording: rows of one session and one class."""
-        data, y = self._dataset, self._dataset.y_train
+        data, y = self._dataset, self.labels
         if (data.sessions is None and data.times is None) or self.X.shape[1] > _COLOURS:
             return
         names = np.array(data.sessions or [""] * len(y))
@@ -212,7 +214,7 @@ class _View:
         caption = f"{len(shown):,} standardized points along two principal axes, "
         caption += f"which account for {100 * explained:.0f} % of the variance."
         points, classes = marks(at, self.y[shown].tolist()), self.classes[:_CLASSES]
-        plane = Scatter(_PLANE, frame.height, points, (), classes, tuple(names))
+        plane = Scatter(_PLANE, frame.height, points, classes, tuple(names))
         headings = ("outlier", "class", "most unusual feature", "value", "distance / median")
         table = PageTable("Outliers", headings, tuple(rows), frozenset({1, 2})) if rows else None
         yield Panel(scatter=plane, caption=caption, table=table)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
 from protonn_edge.chain.model import Model, why_clamped
+from protonn_edge.chain.policy import about_answers
 from protonn_edge.chain.shapes import Shape
 from protonn_edge.codegen import DevicePlan
 from protonn_edge.device import Origin, Result, Summary, summarize
@@ -52,6 +53,7 @@ class EvidencePoints:
     stages: tuple[StageLoss, ...]  # the cost of each stage of quantization; empty for a float build
     rows: Sequence[int] = ()  # of the points in their file; empty if they count from 0
     values: Values | None = None  # right answers that are no classes: numbers (n,), or sets (n, L)
+    groups: Labels | None = None  # (n,): such as persons, if training held whole groups out
     columns: Sequence[str] = ()  # the names of all columns of their file, if it is a table
 
     @cached_property
@@ -71,6 +73,7 @@ class Numbers(NamedTuple):
     indices: list[int]  # of their rows
     scores: Labels  # (n, L)
     actual: Values  # numbers (n,), or sets (n, L)
+    groups: Labels | None  # of the points
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,20 +120,28 @@ class Evidence:
     def numbers(self) -> Numbers | None:
         """The answered points, if their right answers are no classes and there are any."""
         values = None if self.points is None else self.points.values
-        answered = [each for each in self.answered if each.scores is not None]
-        if self.points is None or values is None or not answered:
+        if self.points is None or values is None:
+            return None
+        place_of, is_known = self.points.place, np.isfinite(values)
+        answered = [
+            each
+            for each in self.answered
+            if each.scores is not None and is_known[place_of[each.index]].all()
+        ]
+        if not answered:
             return None
         indices = [each.index for each in answered]
-        places = [self.points.place[index] for index in indices]
         scores = np.array([each.scores for each in answered], np.int64)
-        return Numbers(indices, scores, values[places])
+        places = [place_of[index] for index in indices]
+        groups = None if self.points.groups is None else self.points.groups[places]
+        return Numbers(indices, scores, values[places], groups)
 
     @cached_property
     def measured(self) -> tuple[list[tuple[str, str]], dict[str, Any]]:
         """Rows and JSON about predicted numbers or sets of labels; empty for classes."""
         if self.numbers is None:
             return [], {}
-        return self.reference.policy.measured(self.numbers.scores, self.numbers.actual)
+        return self.reference.policy.measured(*self.numbers[1:])
 
     @property
     def bound_cycles(self) -> int | None:
@@ -141,7 +152,8 @@ class Evidence:
 
 def evidence_facts(one: Evidence) -> list[tuple[str, str]]:
     """Return the rows of a report's facts about a run."""
-    rows = run_facts(one.summary, one.board, one.measured[0])
+    about = about_answers(one.reference.policy)
+    rows = run_facts(one.summary, one.board, one.measured[0], about)
     rows += bound_facts(one.firmware.possible, one.board)
     rows += budget_facts(one.firmware.usage, one.board)
     if one.points is not None:

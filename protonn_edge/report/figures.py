@@ -12,7 +12,6 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 from numpy.typing import NDArray
 
-from protonn_edge.chain.pictures import Seen
 from protonn_edge.datasets.naming import answer_names
 from protonn_edge.errors import counted
 from protonn_edge.report.svg import (
@@ -34,10 +33,6 @@ _CHANNEL_COLOURS = (ACCENT, SECOND, THIRD, LIMIT, MUTED, INK)
 
 _CURVE_MARKS = 12  # of a curve of many values
 DOTTED = (0, (1, 2))
-
-# For an image behind its features: the least ink that is drawn, its darkness, and the minimum
-# height in px.
-_SEEN_INK, _SEEN_SHADE, _SEEN_LOWEST = 0.04, 0.45, 60
 
 
 def part_colours(count: int) -> list[str]:
@@ -190,24 +185,6 @@ def bars_figure(levels: NDArray[np.float64]) -> str:
     """Return a point's levels, 0..1, in the order of the data, as bars."""
     with _thumbnail() as (area, drawn):
         area.stairs(np.round(levels, 3), fill=True, color=MUTED)
-    return drawn[0]
-
-
-def seen_figure(seen: Seen) -> str:
-    """Return a feature stage's view: an image, the borders of areas, and strokes."""
-    height, width = seen.image.shape
-    pixels = max(_SEEN_LOWEST, round(WIDTH * height / width))
-    with drawing(min(pixels, WIDTH)) as (area, drawn):
-        area.set_axis_off()
-        area.set(xlim=(0, width), ylim=(height, 0), aspect="equal")
-        for row, column in np.argwhere(seen.image >= _SEEN_INK).tolist():
-            alpha = round(_SEEN_SHADE * float(seen.image[row, column]), 2)
-            _box(area, (column, row), (1, 1), INK, alpha)
-        area.add_patch(Rectangle((0, 0), width, height, fill=False, edgecolor=RULE, linewidth=0.8))
-        area.hlines(seen.rows, 0, width, colors=MUTED, linewidths=0.6, linestyles="dotted")
-        area.vlines(seen.columns, 0, height, colors=MUTED, linewidths=0.6, linestyles="dotted")
-        x, y, dx, dy = np.round(seen.strokes, 3).T
-        area.plot([x, x + dx], [y, y + dy], color=ACCENT, linewidth=1.6)
     return drawn[0]
 
 

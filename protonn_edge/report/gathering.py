@@ -21,7 +21,7 @@ from protonn_edge.codegen.plan import plan_with
 from protonn_edge.device import Origin, Result, check_finished, read_results
 from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.evaluation.accuracy import is_labelled
-from protonn_edge.evaluation.measurement import check_rows
+from protonn_edge.evaluation.right_answers import RightAnswers, check_rows
 from protonn_edge.extensions import forms_of
 from protonn_edge.families import LinkedFirmware, family_of, read_program
 from protonn_edge.projects.checks import Usage, measure_usage
@@ -56,6 +56,7 @@ def gather(
     data: tuple[Floats, Labels] | None = None,
     rows: Sequence[int] = (),
     values: Values | None = None,
+    groups: Labels | None = None,
     columns: Sequence[str] = (),
     image_shape: Shape | None = None,
     data_name: str = "",
@@ -67,6 +68,7 @@ def gather(
     - `data`: the points of the file, and their labels.
     - `rows`: the rows of these points in their file; by default from 0.
     - `values`: the right answers to these points, if they are no classes.
+    - `groups`: their groups, such as persons, if training held whole groups out.
     - `columns`: the names of all columns of their file, if it is a table.
     - `image_shape`: height and width of a point; by default from the model.
 
@@ -78,10 +80,12 @@ def gather(
         raise InvalidValue(path, "no results yet", "continue the run with 'hil --resume'")
     model, reference = _model_of(path, origin, models)
     points = None if data is None else _points_of(path, origin, model, reference, data, rows)
-    points = points and replace(points, values=values, columns=columns)
+    points = points and replace(points, values=values, groups=groups, columns=columns)
     results = tuple(sorted(run.results, key=lambda result: result.index))
     labels = None if points is None else points.label_of
-    check_rows(path, run, reference, labels)
+    numbered = rows or range(0 if values is None else len(values))
+    right = None if values is None else RightAnswers(reference, numbered, values)
+    check_rows(path, run, reference, labels, right)
     _check_labels(path, reference, results, points)
     check_finished(path)
     generated = [(project, *project.generated()) for project in projects if project.built]
@@ -120,7 +124,7 @@ def _check_labels(
                 "the results have no labels, but a report shows the accuracy",
                 "run 'hil' on labelled points",
             )
-    elif points is None or points.values is None:
+    elif points is None or points.values is None or np.isnan(points.values).all():
         raise InvalidValue(
             path,
             "no right answers, but a report compares the predictions with them",

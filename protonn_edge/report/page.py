@@ -20,7 +20,7 @@ from markupsafe import Markup
 
 from protonn_edge import __version__
 from protonn_edge.chain import head
-from protonn_edge.chain.policy import rule_modules
+from protonn_edge.chain.policy import about_answers, rule_modules
 from protonn_edge.codegen.renderer import html_environment
 from protonn_edge.evaluation.accuracy import wilson_interval
 from protonn_edge.report import answers, panels, sections
@@ -39,7 +39,7 @@ _PAGE_MCU = "atmega328p"  # of web/uno.js
 _SOCKET = re.compile(r"^(socket://.*):\d+$")
 _LOCAL, _EMULATOR = "socket://127.0.0.1", "an emulated board on this computer"
 _OTHER_CHIP = "the page can emulate only an ATmega328P, but this firmware is for another chip"
-_NO_CLASSES = "the page can show only answers that are classes"
+_SETS = "the page cannot show answers that are sets of labels"
 _ID = re.compile(r'(?<=[#"])(?=[a-z]+[0-9a-f]{10}[")])')  # the beginning of one, by matplotlib
 _CLASSES_NAMED = 40
 _BETTER: dict[str, Callable[[Iterable[float]], float]] = {
@@ -70,14 +70,14 @@ def render_page(
         _ID.sub(f"f{next(numbers)}-", figure)
     )
     # A page may have several runs; its script uses the first.
-    of_classes = first.reference.policy.predicts == "class"
-    code = None if script.text is None or not of_classes else _inline(script.text)
+    predicts = first.reference.policy.predicts
+    code = None if script.text is None or predicts == "labels" else _inline(script.text)
     parts = [_section(each, evidence) for each in (*_sections_of_rules("ANSWERS"), *_SECTIONS)]
     parts += added
     details = _details(battery or Battery())
     parts += [_section(each, evidence, folded=True) for each in details]
     missing = script.missing if first.board.mcu == _PAGE_MCU else _OTHER_CHIP
-    missing = missing if of_classes else _NO_CLASSES
+    missing = _SETS if predicts == "labels" else missing
     return environment.get_template("report.html.j2").render(
         title=title or title_of(first),
         script=code,
@@ -86,6 +86,7 @@ def render_page(
         uno=code is not None and not missing,
         data=None if code is None else _json(payload(first, runs=not missing)),
         row_words=row_prompt(first),
+        interval=about_answers(first.reference.policy) if predicts == "value" else None,
         image=first.image_shape is not None and first.image_shape[0] > 1,
         first=first,
         n_runs=len(evidence),
@@ -237,7 +238,8 @@ def _quality_headline(one: Evidence) -> tuple[str, str, str, str]:
     if one.measured[0]:
         (name, number), (other, its_number), *_ = one.measured[0]
         return name, number, "", f"{other}: {its_number}"
-    low, high = wilson_interval(sum(r.predicted == r.label for r in one.results), one.summary.n)
+    right = sum(r.predicted == r.label for r in one.results)
+    low, high = wilson_interval(right, one.summary.labelled)
     interval = f"{100 * low:.1f} to {100 * high:.1f} at 95 % confidence"
     return "accuracy", f"{100 * one.summary.accuracy:.2f}", "%", interval
 
@@ -294,7 +296,8 @@ def _figures(one: Evidence) -> dict[str, str]:
 def _quality_figures(one: Evidence) -> dict[str, str]:
     if one.measured[0]:
         return dict(one.measured[0])
-    low, high = wilson_interval(sum(r.predicted == r.label for r in one.results), one.summary.n)
+    right = sum(r.predicted == r.label for r in one.results)
+    low, high = wilson_interval(right, one.summary.labelled)
     return {
         "accuracy": f"{100 * one.summary.accuracy:.2f} %",
         "95 % confidence": f"{100 * low:.1f} to {100 * high:.1f} %",
@@ -351,16 +354,6 @@ _SECTIONS = (
 )
 
 
-_LOOKS = (
-    SectionOfRuns("space", "The model's space", "", _of_classes(answers.space_panels)),
-    SectionOfRuns(
-        "seen",
-        "Image gradients",
-        "The features that the first stage extracts from a point.",
-        _of_classes(answers.seen_panels),
-    ),
-)
-
 _LATENCY = SectionOfRuns(
     "latency",
     "Latency",
@@ -395,4 +388,4 @@ def _details(battery: Battery) -> list[SectionOfRuns]:
     modules = pkgutil.iter_modules(sections.__path__, f"{sections.__name__}.")
     of_rooms = [import_module(each.name).SECTION for each in modules]
     energy = SectionOfRuns("energy", "Energy", "", lambda one: panels.energy_panels(one, battery))
-    return [*_LOOKS, *_sections_of_rules("SECTIONS"), _LATENCY, energy, *of_rooms, *_ORIGIN]
+    return [*_sections_of_rules("SECTIONS"), _LATENCY, energy, *of_rooms, *_ORIGIN]

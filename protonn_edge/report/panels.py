@@ -216,7 +216,9 @@ def sketch_panels(one: Evidence) -> list[Panel]:
     """Return the command for exporting a model, a sketch with it, and its classes' constants."""
     if one.reference.score_tolerance:
         return []
-    sketch = own_sketch(one.reference, one.board)
+    instrument = one.model.instrument
+    sensors = "" if instrument is None else instrument.sensor
+    sketch = own_sketch(one.reference, one.board, sensors)
     exporting = (
         "Run the command in the project's folder to export the library. Then put the folder "
         f"{NAME} into the folder “libraries” of your sketchbook. For PlatformIO, export with "
@@ -226,7 +228,15 @@ def sketch_panels(one: Evidence) -> list[Panel]:
         f"Read your sensor at the line “// sensor”. Feature i is {sketch.feature}; “raw” is "
         f"{sketch.raw}."
     )
-    name, headings = "What pnn_finish() returns", ("constant", "class")
+    if sketch.live:
+        reading = sketch.live
+        exporting = (
+            "Run the command in the project's folder to export the library. Then add it in the "
+            "Arduino IDE with Sketch > Include Library > Add .ZIP Library, and open File > "
+            f"Examples > {NAME} > Live."
+        )
+    returned = "The constants of the classes" if sketch.live else "What pnn_finish() returns"
+    name, headings = returned, ("constant", "class")
     constants = PageTable(name, headings, sketch.constants, texts=frozenset({1}))
     table = constants if sketch.constants else None
     command = ("The command", sketch.command)

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from protonn_edge.chain.features import signal_of
 from protonn_edge.chain.model import expected_by
 from protonn_edge.datasets.naming import channel_names
+from protonn_edge.device import Result
 from protonn_edge.quantization import MODEL_HASH_BYTES
 from protonn_edge.report import figures
 from protonn_edge.report.content import figure
 from protonn_edge.report.evidence import Evidence
-from protonn_edge.report.plane import chosen_points, plane_of
 
 Floats = NDArray[np.float64]
 
@@ -32,7 +32,8 @@ _LOOKED_AT = 2_000  # points, to measure the size of drawings
 
 _MOST_SLIDERS = 64
 _CELLS_SHOWN = 12  # of a row in words
-_DIGITS = 5  # of the numbers of a map that gives places in px
+_POINT_BYTES = 64_000  # of all test points in a page
+_MOST_POINTS, _LEAST_POINTS = 320, 20
 _PER_POINT = ("index", "label", "predicted", "cycles", "scores")
 
 
@@ -258,6 +259,39 @@ def ink_image(ink: Floats, description: str) -> Markup:
     return Markup(element)  # noqa: S704  (text from data is escaped)
 
 
+def chosen_points(one: Evidence) -> list[Result]:
+    """Return the results for the page's points: mistakes first, the others evenly.
+
+    All are returned if they fit the page. At most half of them are mistakes, chosen in rounds, one
+    of each cell of the confusion matrix per round.
+    """
+    answered = one.answered
+    if one.points is None or not answered:
+        return []
+    most = min(_MOST_POINTS, max(_LEAST_POINTS, _POINT_BYTES // one.reference.n_features))
+    if len(answered) <= most:
+        return answered
+    are_classes = one.reference.policy.predicts == "class"
+    wrong = [each for each in answered if are_classes and each.predicted != each.label]
+    mistakes = _in_rounds(wrong)
+    taken = {result.index for result in mistakes[: most // 2]}
+    others = [result for result in answered if result.index not in taken]
+    evenly = np.linspace(0, len(others) - 1, most - len(taken)).astype(int).tolist()
+    taken |= {others[i].index for i in evenly}
+    return [result for result in answered if result.index in taken]
+
+
+def _in_rounds(results: list[Result]) -> list[Result]:
+    """Return results ordered by their rank in their cell: the first of each cell come first."""
+    seen: dict[tuple[int, int | None], int] = {}
+    rounds = []
+    for result in results:
+        cell = (result.label, result.predicted)
+        rounds.append(seen.get(cell, 0))
+        seen[cell] = rounds[-1] + 1
+    return [results[i] for i in np.argsort(rounds, kind="stable").tolist()]
+
+
 def payload(one: Evidence, *, runs: bool) -> dict[str, Any]:
     """Return the data for ``web/page.js``, as JSON types; the firmware runs in the page, or not."""
     points = chosen_points(one)
@@ -299,20 +333,22 @@ def payload(one: Evidence, *, runs: bool) -> dict[str, Any]:
             "shown": [_blank(one, levels), levels.upper[0]] if levels.pixels else None,
         },
         "sliders": _sliders(one, columns) if 0 < len(columns) <= _MOST_SLIDERS else None,
-        "plane": _plane(one),
         "counts": one.confusion.tolist(),
-        "points": [{name: getattr(point, name) for name in _PER_POINT} for point in points],
+        "total": len(one.answered),
+        "points": [_of_page(one, point) for point in points],
         "pointBytes": base64.b64encode(fed).decode(),
     }
 
 
-def _plane(one: Evidence) -> dict[str, Any] | None:
-    """Return the affine map to a position in the plane, if there is one."""
-    plane = plane_of(one)
-    if plane is None or plane.weights is None:
-        return None
-    short = [[float(f"{x:.{_DIGITS}g}") for x in row] for row in plane.weights.tolist()]
-    return {"source": plane.source, "weights": short, "offset": plane.offset.round(2).tolist()}
+def _of_page(one: Evidence, point: Result) -> dict[str, Any]:
+    """Return a test point for the page, with the true number, if numbers are predicted."""
+    record = {name: getattr(point, name) for name in _PER_POINT}
+    if one.reference.policy.predicts == "value" and one.points is not None:
+        known = (
+            None if one.points.values is None else one.points.values[one.points.place[point.index]]
+        )
+        record["true"] = None if known is None or math.isnan(known) else float(known)
+    return record
 
 
 def _shape(one: Evidence) -> dict[str, Any] | None:

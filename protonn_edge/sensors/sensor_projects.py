@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from protonn_edge.boards import Board
 from protonn_edge.chain.features import signal_of
@@ -28,7 +27,7 @@ from protonn_edge.sensors.response import Response, response_of
 from protonn_edge.sensors.sampling import Sampling, check_baud, least_baud
 from protonn_edge.sensors.sensor_board import SamplesMessage
 from protonn_edge.sensors.windowing import Windowing, windowing_of
-from protonn_edge.system.files import resource, write_atomically
+from protonn_edge.system.files import resource, write_plainly
 from protonn_edge.system.folders import scratch_folder
 from protonn_edge.toolchain.platformio import build_firmware
 
@@ -228,8 +227,7 @@ def _linked(
 ) -> tuple[Usage, Response | None]:
     board = windowing.sampling.board
     with scratch_folder() as scratch:
-        for name, text in files.items():
-            write_atomically(Path(scratch, name), text)
+        write_plainly(scratch, files)
         program = read_program(build_firmware(scratch, board.environment), board)
         usage = check_budget(program, board, remedies_of(model))
         try:

@@ -135,7 +135,10 @@ class _Handler(BaseHTTPRequestHandler):
         own = f"http://{hosts[0]}"
         if self.headers.get("Origin", own) != own:
             raise Refused(403, "the request comes from a page of another site")
-        if self.headers.get("Sec-Fetch-Site", "none") not in ("same-origin", "none"):
+        # A browser that is led to the page by a link or a file opens it; the page has no secret.
+        opened = self.path == "/" and self.headers.get("Sec-Fetch-Dest") == "document"
+        allowed = ("same-origin", "none", *(["cross-site"] if opened else []))
+        if self.headers.get("Sec-Fetch-Site", "none") not in allowed:
             raise Refused(403, "the request comes from a page of another site")
         if self.headers.get("Transfer-Encoding"):
             raise Refused(411, "give the length of the body")

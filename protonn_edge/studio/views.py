@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from protonn_edge.chain.features import signal_of
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.model import Model, known_image_shape
+from protonn_edge.chain.policy import about_answers
 from protonn_edge.cli.tables import points_for
 from protonn_edge.datasets.naming import NO_CLASS, NO_LABEL
 from protonn_edge.datasets.options import options_of_texts
@@ -126,7 +127,8 @@ def figures(model_file: Path, data: Path, read: str = "") -> dict[str, Any]:
     record: dict[str, Any] = {"model": model_file.name, "data": data.name, "n": len(X)}
     record["trained_on"] = points.trained_on
     if model.policy.predicts != "class":
-        facts, _ = policy.measured(scores, points.values)
+        facts, _ = policy.measured(scores, points.values, points.groups)
+        facts += about_answers(policy)
         pairs: list[Any] = []
         if points.values is not None and np.ndim(points.values) == 1:
             found = policy.values(scores)

@@ -8,11 +8,11 @@ and a run that fails leaves the old files.
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import os
 import shutil
 import stat
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Self
@@ -83,24 +83,76 @@ def write_atomically(path: Path, content: bytes | str) -> None:
     if path.exists() and not path.is_file():
         raise cannot_write(path, "not a regular file")
     try:
-        with _folders_made(path.parent):
-            _replace(path, _bytes(content))
+        with _folders_made(path.parent), scratch_folder(path.parent) as scratch:
+            fresh = scratch / path.name
+            _write_new(fresh, as_bytes(content))
+            fresh.replace(path)
+            _flush_folder(path.parent)
     except OSError as error:
         raise cannot_write(path, error) from error
 
 
-def _replace(path: Path, content: bytes) -> None:
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    temporary = Path(name)
+def move_file(old: Path, new: Path) -> None:
+    """Rename a file, in one step, and make the new one's folders; `InputError` if it stays."""
     try:
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(content)
-        temporary.chmod(_default_mode())
-        temporary.replace(path)
-    except BaseException:  # also when the program is stopped
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise
+        with _folders_made(new.parent):
+            old.replace(new)
+            _flush_folder(new.parent)
+            _flush_folder(old.parent)
+    except OSError as error:
+        raise cannot_write(new, error) from error
+
+
+def remove_file(path: Path) -> None:
+    """Remove a file; raise `InputError` if it stays."""
+    try:
+        path.unlink()
+        _flush_folder(path.parent)
+    except OSError as error:
+        raise InputError(f"cannot remove {path}: {error.strerror}; check its folder") from error
+
+
+def write_plainly(folder: Path, files: Mapping[str, Content]) -> None:
+    """Write files into a scratch folder, which nobody else reads and no power failure matters to.
+
+    They are named with ``/``. Raises `InputError` if the folder cannot be written.
+    """
+    try:
+        for name, content in files.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(as_bytes(content))
+    except OSError as error:
+        raise cannot_write(folder, error) from error
+
+
+def _write_new(path: Path, content: bytes) -> None:
+    """Write a new file, and wait until the disk has it."""
+    with path.open("xb", buffering=0) as file:
+        _put(file.fileno(), content)
+        os.fsync(file.fileno())
+
+
+def _put(descriptor: int, content: bytes) -> None:
+    while content:
+        content = content[os.write(descriptor, content) :]
+
+
+def _flush_folder(folder: Path) -> None:
+    """Wait until the disk has the names in a folder, where the system can do this."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except PermissionError:  # it may be written to, but not read
+        return
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # as on some network file systems
+            raise
+    finally:
+        os.close(descriptor)
 
 
 def resolved(path: Path) -> Path:
@@ -145,8 +197,14 @@ class AppendedFile:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
+    def __exit__(self, kind: object, *_: object) -> None:
+        try:
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            if kind is None and error.errno != errno.EINVAL:  # a pipe or a device has no disk
+                raise cannot_write(self._path, error) from error
+        finally:
+            self._file.close()
 
     @property
     def is_replaced(self) -> bool:
@@ -167,8 +225,7 @@ class AppendedFile:
         if self.is_replaced:
             self._follow()
         try:
-            while content:
-                content = content[self._file.write(content) :]
+            _put(self._file.fileno(), content)
         except OSError as error:
             remedy = f"check the disk, or choose another file with {self._flag}"
             raise cannot_write(self._path, error, remedy) from error
@@ -180,9 +237,10 @@ def write_together(
     """Write several files below a folder, named with ``/``: all of them, or none.
 
     All are first written to a scratch folder inside `folder`, where a full disk is noticed, and
-    then renamed one by one. If a rename fails, or Ctrl-C or SIGTERM stops the program, the earlier
-    ones are undone. A process killed between two renames leaves some files new and others old, but
-    each complete. Finally, the files to `remove` and the folders that become empty are deleted.
+    then renamed one by one, in the given order. If a rename fails, or Ctrl-C or SIGTERM stops the
+    program, the earlier ones are undone. A process killed between two renames leaves some files new
+    and others old, but each complete. Finally, the files to `remove` and the folders that become
+    empty are deleted.
 
     Raises `InputError` if the folder cannot be written, or a part of a path is a symbolic link;
     files behind links are never touched.
@@ -192,10 +250,10 @@ def write_together(
     try:
         with _folders_made(folder, files), scratch_folder(folder) as scratch:
             _replace_all(folder, files, scratch)
+        for name in stale:
+            _remove(folder, PurePosixPath(name))
     except OSError as error:
         raise cannot_write(folder, error) from error
-    for name in stale:
-        _remove(folder, PurePosixPath(name))
 
 
 def check_no_links(folder: Path, names: Iterable[str]) -> None:
@@ -220,6 +278,8 @@ def _folders_made(folder: Path, names: Iterable[str] = ()) -> Iterator[None]:
         for place in made:
             place.mkdir(exist_ok=True)
         yield
+        for place in made:
+            _flush_folder(place.parent)
     except BaseException:
         for place in reversed(made):
             with contextlib.suppress(OSError):
@@ -230,14 +290,14 @@ def _folders_made(folder: Path, names: Iterable[str] = ()) -> Iterator[None]:
 def _replace_all(folder: Path, files: Mapping[str, Content], scratch: Path) -> None:
     """Move the new files into place; if one cannot be moved, restore the old files."""
     for number, (name, content) in enumerate(files.items()):
-        fresh, place = scratch / f"{number}.new", folder / name
-        fresh.write_bytes(_bytes(content))
-        fresh.chmod(_default_mode())
-        if place.exists():
-            shutil.copy2(place, scratch / f"{number}.old")
+        _write_new(scratch / f"{number}.new", as_bytes(content))
+        if (folder / name).exists():
+            shutil.copy2(folder / name, scratch / f"{number}.old")
     try:
         for number, name in enumerate(files):
             (scratch / f"{number}.new").replace(folder / name)
+        for place in dict.fromkeys((folder / name).parent for name in files):
+            _flush_folder(place)
     except BaseException:  # also when the program is stopped
         for number, name in enumerate(files):
             old = scratch / f"{number}.old"
@@ -258,17 +318,11 @@ def _remove(folder: Path, name: PurePosixPath) -> None:
             (folder / parent).rmdir()
 
 
-def _bytes(content: Content) -> bytes:
+def as_bytes(content: Content) -> bytes:
+    """Return the bytes of a file's content."""
     if callable(content):
         return content()
     return content.encode() if isinstance(content, str) else content
-
-
-def _default_mode() -> int:
-    """Return the mode that `open` would give a new file; `mkstemp` gives 0600."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
 
 
 _PACKAGE = Path(__file__).resolve().parents[1]

@@ -18,11 +18,12 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import secrets
 import shutil
 import stat
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from protonn_edge.errors import cannot_write
@@ -93,20 +94,36 @@ def scratch_folder(place: Path | None = None) -> Iterator[Path]:
     """Make a scratch folder in `place`, or a temporary one, then remove it; may raise `OSError`."""
     place = Path(tempfile.gettempdir()) if place is None else place
     _clear(place)
-    fresh = Path(tempfile.mkdtemp(prefix=".protonn-edge-", dir=place))
-    held = -1
-    try:
-        if _POSIX:
-            held = os.open(fresh, os.O_RDONLY)
-            try_lock(held)
-        # It is locked before it gets a name by which others would remove it.
-        folder = fresh.with_name(f".protonn-edge.{os.getpid()}.{fresh.name.rpartition('-')[2]}")
-        fresh = fresh.rename(folder)
+    with ExitStack() as stack:
+        while True:
+            folder = place / f".protonn-edge.{os.getpid()}.{secrets.token_hex(4)}"
+            stack.callback(_remove, folder)  # before it exists, so that Ctrl-C never leaves it
+            folder.mkdir(0o700)
+            if _is_held(folder, stack):
+                break
         yield folder
-    finally:
-        shutil.rmtree(fresh, ignore_errors=True)
-        if held >= 0:
-            os.close(held)
+
+
+def _is_held(folder: Path, stack: ExitStack) -> bool:
+    """Lock a new scratch folder; false if another process has taken it for one left behind."""
+    if not _POSIX:
+        return True
+    try:
+        held = os.open(folder, os.O_RDONLY)
+        stack.callback(os.close, held)
+        try_lock(held)
+        return os.path.samestat(os.fstat(held), folder.stat())
+    except (FileNotFoundError, InUse):
+        return False
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder, also if Ctrl-C arrives meanwhile."""
+    try:
+        shutil.rmtree(folder, ignore_errors=True)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
 
 
 def is_scratch(path: Path) -> bool:
@@ -133,7 +150,7 @@ def _remove_if_left(folder: Path) -> None:
     try:
         mine = os.fstat(held).st_uid == os.getuid() and stat.S_ISDIR(os.fstat(held).st_mode)
         if mine and try_lock(held):
-            shutil.rmtree(folder, ignore_errors=True)
+            _remove(folder)
     except InUse:
         pass
     finally:

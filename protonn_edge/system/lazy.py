@@ -85,8 +85,13 @@ def later(module: str, name: str) -> Callable[..., Any]:
 
 def require(library: str) -> None:
     """Raise `InputError`, with the package to install, before a long task that needs it."""
-    if find_spec(library) is None:
-        raise InputError(_sentence(library))
+    if lacking := missing(library):
+        raise InputError(lacking)
+
+
+def missing(library: str) -> str:
+    """Return the sentence that names the package to install for a library; empty if it is there."""
+    return _sentence(library) if find_spec(library) is None else ""
 
 
 def room(name: str, what: str) -> ModuleType:

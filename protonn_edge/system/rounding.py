@@ -17,7 +17,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-_LOOPS = {"OPENBLAS_CORETYPE": "Haswell", "NPY_DISABLE_CPU_FEATURES": "X86_V4"}
+_LOOPS = {
+    "OPENBLAS_CORETYPE": "Haswell",
+    # The cache of a Haswell, in kB. For the larger one of a newer processor, OpenBLAS 0.3.34 (in
+    # NumPy 2.5) chooses blocks of matrices with which these loops write beyond the stack.
+    "OPENBLAS_L2_SIZE": "256",
+    "NPY_DISABLE_CPU_FEATURES": "X86_V4",
+}
 _PROCESSOR = Path("/proc/cpuinfo")
 
 

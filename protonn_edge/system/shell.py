@@ -20,6 +20,11 @@ def command_line(words: Sequence[str]) -> str:
     return subprocess.list2cmdline(words) if WINDOWS else shlex.join(words)
 
 
+def quoted_word(text: str) -> str:
+    """Return a word of a command line, such as the value in ``--read drop=VALUE``, quoted."""
+    return command_line([text])
+
+
 def setting_line(name: str, value: str) -> str:
     """Return the line that sets an environment variable in the shell."""
     if WINDOWS:

@@ -41,7 +41,8 @@ from protonn_edge.datasets.groups import group_numbers
 from protonn_edge.datasets.naming import Notice, label_text
 from protonn_edge.system.rounding import one_thread
 from protonn_edge.training import parameters as declared
-from protonn_edge.training.answers import Answers, with_new_names
+from protonn_edge.training.answers import Answers
+from protonn_edge.training.clipping import AUTO, ClipChoice, chosen_clip
 from protonn_edge.training.given_points import (
     labels_are_classes,
 )
@@ -50,7 +51,7 @@ from protonn_edge.training.points import Float32, Points, Targets
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import EpochReport, Learned, Restart, was_stopped
 from protonn_edge.training.refusals import Refusal, TrainingRequest, check_compatible
-from protonn_edge.training.searched import FEATURES_SEARCHED, SearchSpec, SearchTask
+from protonn_edge.training.searched import FEATURES_BEGUN, FEATURES_SEARCHED, SearchSpec, SearchTask
 
 
 class _Number(Interval):
@@ -201,6 +202,8 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
         The trained model, with classes and features named as in `fit`; see `to_model`.
     n_iter_ : int
         Epochs of training.
+    clip_ : ClipChoice or None
+        The share that ``clip="auto"`` chose; None if there was nothing to choose.
     history_ : tuple of EpochReport
         The reports passed to the callback, without abandoned attempts.
     restarts_ : tuple of Restart
@@ -213,6 +216,7 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
     restarts_: tuple[Restart, ...] = field(init=False)
     remarks_: tuple[str, ...] = field(init=False)
     n_iter_: int = field(init=False)
+    clip_: ClipChoice | None = field(init=False)
 
     learner: ClassVar[type[Learner]]
     refusals: ClassVar[tuple[Refusal, ...]] = ()
@@ -230,9 +234,7 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
     @classmethod
     def searched(cls, task: SearchTask) -> SearchSpec:  # noqa: ARG003 (other kinds use it)
         """Return the search space of this kind, with its first trials; kinds extend it."""
-        return SearchSpec(
-            FEATURES_SEARCHED, ({name: getattr(cls, name) for name in FEATURES_SEARCHED},)
-        )
+        return SearchSpec(FEATURES_SEARCHED, (FEATURES_BEGUN,))
 
     def _learned(self, settings: Self, points: Points, seed: int) -> Learned:
         """Return what is learned from normalized points, with frozen settings."""
@@ -245,6 +247,14 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
         - `given`: the names of the parameters that the caller chose.
         """
         return ()
+
+    @classmethod
+    def quick_trial(cls, seed: int) -> Any:  # noqa: ARG003 (some kinds use it)
+        """Return a classifier of scikit-learn that predicts in floats how good this kind may be.
+
+        None if nothing predicts it much faster than a training.
+        """
+        return None
 
     @property
     def planned_epochs(self) -> int:
@@ -261,9 +271,11 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
         """Whether training uses `strangers`: synthetic points without a class."""
         return False
 
-    def stand_in_for(self, model: Model) -> Self:  # noqa: ARG002 (some kinds take values from it)
+    def stand_in_for(self, model: Model) -> Self:
         """Return a classifier that learns from some of a model's points, without reports."""
-        stand_in: Self = clone(self).set_params(callback=None, network_callback=None)
+        settled = model.record.get("settings", {}).get("clip", 0.0)
+        share = settled if self.clip == AUTO else self.clip
+        stand_in: Self = clone(self).set_params(callback=None, network_callback=None, clip=share)
         return stand_in
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
@@ -329,7 +341,8 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
         evaluate_on: tuple[ArrayLike, ArrayLike] | None = None,
     ) -> Self:
         """Train as `fit` does, with settings and points that `check_compatible` accepts."""
-        settings, target = self.frozen(), self.target
+        chooses_clip, target = self.clip == AUTO, self.target
+        settings = self.frozen(clip=0.0) if chooses_clip else self.frozen()
         self.__dict__.pop("model_", None)  # if training is stopped, the old one has other classes
         labels = target.labels.of(y)
         given, self.classes_ = labels.given(self, X, y, sample_weight)
@@ -343,8 +356,14 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
             if evaluate_on is not None:
                 test = labels.reported(self, *evaluate_on, given, self.classes_)
             prepared = PreparedPoints.of(settings, given, seed=seed, test=test)
+            self.clip_ = None
+            if chooses_clip and (choice := chosen_clip(settings, prepared, self._learned)):
+                self.clip_ = choice
+                if choice.share:
+                    settings = settings.frozen(clip=choice.share)
+                    prepared = PreparedPoints.of(settings, given, seed=seed, test=test)
             learned = self._learned(settings, prepared.points, seed)
-        self._keep(learned, prepared, n_train=len(given))
+        self._keep(learned, prepared, settings, n_train=len(given))
         if labels.are_classes:
             self._fit_rules(*prepared.calibration)
         return self
@@ -358,14 +377,15 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
 
-    def _keep(self, learned: Learned, prepared: PreparedPoints, *, n_train: int) -> None:
+    def _keep(
+        self, learned: Learned, prepared: PreparedPoints, settings: Self, *, n_train: int
+    ) -> None:
         """Store the results, and warn about the remarks."""
         self.history_, self.restarts_ = learned.history, learned.restarts
         self.n_iter_ = learned.history[-1].epoch
         self.remarks_ = (*map(str, learned.restarts), *learned.remarks)
         for remark in self.remarks_:
             warnings.warn(remark, ConvergenceWarning, stacklevel=4)
-        settings = self.frozen()
         record = training_record(
             {name: getattr(settings, name, value) for name, value in self.get_params().items()},
             learned,
@@ -374,15 +394,7 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
             data_sha256=prepared.data_sha256,
         )
         classes = tuple(label_text(str(label)) for label in self.classes_)
-        head, parts = learned.head, prepared.parts
-        if learned.inputs is not None:
-            parts["inputs"] = learned.inputs
-        model = Model(
-            head=head,
-            classes=with_new_names(classes, head.n_classes - len(classes)),
-            feature_names=tuple(getattr(self, "feature_names_in_", ())),
-            **parts,
-        )
+        model = prepared.model_of(learned, classes, getattr(self, "feature_names_in_", ()))
         self.model_ = replace(prepared.measured(model), record=record)
 
     def __sklearn_tags__(self) -> Any:

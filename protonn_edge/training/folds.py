@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
-from protonn_edge.datasets.groups import group_numbers
+from protonn_edge.datasets import Dataset, Notice
+from protonn_edge.datasets.groups import group_numbers, overlapping_runs
 from protonn_edge.errors import InputError
 
 _FOLDS = 3
@@ -21,6 +23,28 @@ def usual_folds(groups: NDArray[Any] | None = None) -> int:
     if groups is None:
         return _FOLDS
     return max(2, min(len(np.unique(groups)), _FOLDS_OF_GROUPS))
+
+
+def with_groups_to_divide(dataset: Dataset) -> tuple[Dataset, list[Notice]]:
+    """Return points whose groups can be held out in turn, and a warning if they are no groups.
+
+    A single group, as of two people of whom one is held out for testing, is divided between points,
+    or where overlapping windows end.
+    """
+    if dataset.groups is None or len(set(dataset.groups.tolist())) > 1:
+        return dataset, []
+    runs = overlapping_runs(dataset)
+    divided = runs if runs is not None and runs[-1] > 0 else None
+    parts = "points" if divided is None else "runs of overlapping windows"
+    text = (
+        "all points for training are from one group, so the search compares models in "
+        f"cross-validation by folds of its {parts}, which overestimates the figures for other "
+        "groups"
+    )
+    if dataset.division is not None and dataset.division.share:
+        text += "; those on the held-out points are of another group (to search by groups, record "
+        text += "more of them, or hold none out with --holdout 0)"
+    return replace(dataset, groups=divided), [Notice("one_group", text, warning=True)]
 
 
 def search_folds(

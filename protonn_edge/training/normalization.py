@@ -14,8 +14,6 @@ Float32 = NDArray[np.float32]
 Float64 = NDArray[np.float64]
 
 DEVIATION_FLOOR = 0.1
-LARGEST_NORMALIZED = 1e12
-"""The limit of normalized features, so that their sums and squares fit float32 in training."""
 
 _NOISE_PER_DISTANCE = 0.1
 _NOISE_OF_UNIT_ROWS = 0.033
@@ -43,18 +41,18 @@ def normalizer_from(kind: str, inputs: InputStatistics) -> Normalizer:
     return Normalizer("standard", inputs.mean, 1.0 / np.where(extent > 0, deviation, 1.0))
 
 
-def normalized(normalizer: Normalizer, X: NDArray[Any]) -> NDArray[np.float32]:
+def normalized(normalizer: Normalizer, X: NDArray[Any], limit: float) -> NDArray[np.float32]:
     """Return points (n, D) normalized, in float32.
 
-    Raises `InputError` if a normalized feature is larger than `LARGEST_NORMALIZED`.
+    Raises `InputError` if a normalized feature is larger than a limit.
     """
     with np.errstate(over="ignore"):
         points: NDArray[np.float32] = normalizer.apply(X).astype(np.float32)
     largest = float(abs(points).max()) if points.shape[0] else 0.0
-    if not largest <= LARGEST_NORMALIZED:
+    if not largest <= limit:
         raise InvalidValue(
             f"normalization {normalizer.kind!r}",
-            f"a feature reaches {largest:.3g}, expected at most {LARGEST_NORMALIZED:g}",
+            f"a feature reaches {largest:.3g}, expected at most {limit:g}",
             "choose the normalization 'standard', or express the feature in another unit",
         )
     return points

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -13,6 +13,7 @@ from protonn_edge.chain.model import Model, with_units_of
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import measure_activity, quantize
 from protonn_edge.system.checks import check
+from protonn_edge.training.answers import with_new_names
 from protonn_edge.training.augmentation import ImageAugmentation
 from protonn_edge.training.given_points import digest_of
 from protonn_edge.training.parameters import SharedParameters
@@ -25,6 +26,7 @@ from protonn_edge.training.points import (
     distinct_points,
     fitted,
 )
+from protonn_edge.training.progress import Learned
 from protonn_edge.training.transforms import (
     Clip,
     Copies,
@@ -103,6 +105,12 @@ class PreparedPoints:
         return self.points.raw
 
     @property
+    def given(self) -> Points:
+        """The distinct raw points, without copies and strangers."""
+        first = self.points.part(slice(self.n_given))
+        return first.others(self.raw[: self.n_given], first.y, first.weight, first.group)
+
+    @property
     def calibration(self) -> tuple[Float32, Targets]:
         """A limited number of raw training points, with classes, for measurements."""
         step = -(-self.n_given // _CALIBRATION_POINTS)
@@ -120,6 +128,17 @@ class PreparedPoints:
             "clipped": self.clipped,
             "policy": self.points.labels.policy,
         }
+
+    def model_of(
+        self, learned: Learned, classes: Iterable[str], feature_names: Iterable[str] = ()
+    ) -> Model:
+        """Return the model of what was learned from the points."""
+        head, parts = learned.head, self.parts
+        if learned.inputs is not None:
+            parts["inputs"] = learned.inputs
+        names = tuple(classes)
+        names = with_new_names(names, head.n_classes - len(names))
+        return Model(head=head, classes=names, feature_names=tuple(feature_names), **parts)
 
     def measured(self, model: Model) -> Model:
         """Return a trained model with its activity, and what its policy measures on the points."""

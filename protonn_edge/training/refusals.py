@@ -39,6 +39,11 @@ class TrainingRequest:
         return self.settings.asked
 
     @property
+    def clips(self) -> bool:
+        """Whether a share of outliers is to be clipped, whatever the points are."""
+        return self.settings.clip not in (0, "auto")
+
+    @property
     def for_floats_alone(self) -> bool:
         """Whether the trained model cannot be converted to integers."""
         return bool(self.settings.normalizer_kind == "l2")
@@ -196,9 +201,7 @@ REFUSALS: tuple[Refusal, ...] = (
         "{image_shape} 28x28, or leave {augment} out",
     ),
     excluded(
-        lambda case: (
-            case.settings.clip > 0 and case.asked is not None and not case.asked.can_be_clipped
-        ),
+        lambda case: case.clips and case.asked is not None and not case.asked.can_be_clipped,
         "{features} makes values that are not clipped",
         "{clip}",
     ),

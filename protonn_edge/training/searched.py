@@ -153,3 +153,6 @@ FEATURES_SEARCHED: Mapping[str, Among | Between] = {
     "clip": Among((0.0, 0.02)),
 }
 """The search space of the parameters that all kinds of classifiers share."""
+
+FEATURES_BEGUN: Mapping[str, Any] = {"clip": 0.0}
+"""Their values in the first trials."""

@@ -132,7 +132,8 @@ class Clip(Transform):
     ends: tuple[Float32, Float32] | None = None  # (D,): limits beyond which values are outliers
 
     def __init__(self, settings: SharedParameters) -> None:
-        self._share, self._start = float(settings.clip), settings.initial_model
+        share = settings.clip if settings.clip != "auto" else 0.0  # until one is chosen
+        self._share, self._start = float(share), settings.initial_model
 
     def fit(self, points: Points) -> Self:
         """Choose the limits by features."""
@@ -198,7 +199,8 @@ class Normalize(Transform):
     def apply(self, points: Points, _: np.random.Generator) -> Points:
         """Return normalized points; those of a step, which have moved, faster and unchecked."""
         if points.rows is None:
-            return points.through(lambda X: normalization.normalized(self.normalizer, X))
+            limit = self._settings.largest_normalized
+            return points.through(lambda X: normalization.normalized(self.normalizer, X, limit))
         X = points.X
         X -= self._offset
         X *= self._scale

@@ -106,16 +106,21 @@ class TrialPoints:
         """The kinds of classifiers that trials may have; refused if there are none."""
         if self.classifier != ANY:
             return (self.classifier,)
-        accepted, refused = [], []
+        accepted = tuple(name for name in self.estimators if name not in self.refused)
+        if not accepted:
+            raise next(iter(self.refused.values()))
+        return tuple(name for name in accepted if name not in self.left_out) or accepted
+
+    @cached_property
+    def refused(self) -> dict[str, InputError]:
+        """The kinds of classifiers that do not take the settings, with the errors."""
+        refused = {}
         for name, kind in self.estimators.items():
             try:
                 _accepted(kind, self.fixed)
-                accepted.append(name)
             except InputError as error:
-                refused.append(error)
-        if not accepted:
-            raise refused[0]
-        return tuple(name for name in accepted if name not in self.left_out) or tuple(accepted)
+                refused[name] = error
+        return refused
 
     def of_kind(self, kind: str) -> TrialPoints:
         """Return the points for trials of one kind."""

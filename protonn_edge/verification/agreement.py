@@ -90,7 +90,7 @@ class Mismatch:
     """The first difference of an execution: where it is, and both values."""
 
     point: int  # row of the test data
-    stage: str  # ``"score of class 3"``, or ``"class"`` if all scores agree
+    stage: str  # ``"score 3"``, or ``"answer"`` if all scores agree
     # the reference's value and the execution's
     expected: int
     got: int
@@ -148,9 +148,9 @@ def _first_mismatch(
     differing = np.flatnonzero(np.abs(scores[point] - right) > expected.tolerance)
     if len(differing) == 0:
         label = right.argmax() if expected.classes is None else expected.classes[point]
-        return Mismatch(point, "class", int(label), int(labels[point]))
+        return Mismatch(point, "answer", int(label), int(labels[point]))
     place = int(differing[0])
-    return Mismatch(point, f"score of class {place}", int(right[place]), int(scores[point, place]))
+    return Mismatch(point, f"score {place}", int(right[place]), int(scores[point, place]))
 
 
 def verify_host(model: IntegerChain, Q: NDArray[np.uint8]) -> Agreement:

@@ -21,20 +21,37 @@ DEADLINE_S = 300.0
 def run(folder: Path, **limits: str) -> list[subprocess.CompletedProcess[str]]:
     """Run the steps after the installation as GitHub does, until one fails."""
     skip_unless_checked_out("action.yml")
-    action = yaml.safe_load((CHECKOUT / "action.yml").read_text("utf-8"))
-    inputs = {name: declared["default"] for name, declared in action["inputs"].items()} | limits
     done = []
-    for step in action["runs"]["steps"][2:]:
-        done.append(run_step(step, inputs, folder))
+    for step in action()["runs"]["steps"][2:]:
+        done.append(run_step(step, limits, folder))
         if done[-1].returncode:
             break
     return done
 
 
+def action() -> dict[str, Any]:
+    """Return the content of action.yml."""
+    read: dict[str, Any] = yaml.safe_load((CHECKOUT / "action.yml").read_text("utf-8"))
+    return read
+
+
+def compare(
+    folder: Path, figures: dict[str, Any], **limits: str
+) -> tuple[subprocess.CompletedProcess[str], str]:
+    """Run the last step on figures; return it, and the summary that it writes."""
+    skip_unless_checked_out("action.yml")
+    everything = {"latency_ms": {"mean": 2.5}, "flash_bytes": 9_000, "sram_bytes": 300}
+    everything |= {"stack_bytes": 70, "accuracy": None, **figures}
+    (folder / "report.json").write_text(json.dumps(everything), "utf-8")
+    done = run_step(action()["runs"]["steps"][-1], limits, folder)
+    return done, done.stdout
+
+
 def run_step(
-    step: dict[str, Any], inputs: dict[str, str], folder: Path
+    step: dict[str, Any], given: dict[str, str], folder: Path
 ) -> subprocess.CompletedProcess[str]:
     """Run a step in Bash, which ends at the first command that fails, also within a pipe."""
+    inputs = {name: each["default"] for name, each in action()["inputs"].items()} | given
     named = {
         variable: inputs[re.fullmatch(r"\$\{\{ inputs\.([\w-]+) \}\}", value)[1]]
         for variable, value in step["env"].items()
@@ -67,10 +84,49 @@ def test_a_model_within_the_limits_passes_and_a_worse_one_fails(folder: Path):
     assert "| at least 50 |" in (folder / "said.md").read_text()
     assert {"report.html", "report.json"} <= {path.name for path in folder.iterdir()}
     figures = json.loads((folder / "report.json").read_text())
-    (folder / "report.json").write_text(json.dumps({**figures, "accuracy": 0.499}))
-    compare = yaml.safe_load((CHECKOUT / "action.yml").read_text("utf-8"))["runs"]["steps"][-1]
-    limits = {"min-accuracy": "50", "max-ms": "10", "max-flash": "", "max-sram": ""}
-    assert run_step(compare, {**limits, "report": "report.html"}, folder).returncode == 1
+    done, _ = compare(folder, {**figures, "accuracy": 0.499}, **{"min-accuracy": "50"})
+    assert done.returncode == 1
+
+
+ACCURATE, NEAR = {"accuracy": 0.95}, {"errors": {"mae": 0.25}}
+
+
+@pytest.mark.parametrize(
+    ("figures", "limits", "said", "row"),
+    [
+        (
+            ACCURATE,
+            {"min-accuracy": "96"},
+            "accuracy is 95.00, but must be at least 96",
+            "accuracy",
+        ),
+        (ACCURATE, {"max-ms": "2"}, "time is 2.500, but must be at most 2", "time"),
+        (
+            NEAR,
+            {"max-error": "0.2"},
+            "mean absolute error is 0.25, but must be at most 0.2",
+            "mean",
+        ),
+        (NEAR, {"max-error": "0"}, "mean absolute error is 0.25, but must be at most 0", "mean"),
+        (NEAR, {"min-accuracy": "90"}, "min-accuracy is for models that predict classes", None),
+        (ACCURATE, {"max-error": "0.2"}, "max-error is for models that predict numbers", None),
+        ({}, {}, "no accuracy to compare", None),
+        (ACCURATE, {}, None, None),
+        (ACCURATE, {"min-accuracy": "95", "max-ms": "2.5"}, None, None),
+        (NEAR, {"max-error": "0.25"}, None, None),
+    ],
+)
+def test_the_limit_that_failed_is_an_annotation_and_marked_in_its_row(
+    tmp_path: Path, figures: dict[str, Any], limits: dict[str, str], said: str | None, row: str
+):
+    done, summary = compare(tmp_path, figures, **limits)
+    annotations = [line for line in done.stderr.splitlines() if line.startswith("::error::")]
+    assert "Traceback" not in done.stderr
+    assert done.returncode == int(said is not None)
+    assert len(annotations) == done.returncode
+    assert said is None or said in annotations[0]
+    marked = [line for line in summary.splitlines() if "❌" in line]
+    assert [line.split()[1].rstrip(",") for line in marked] == ([row] if row else [])
 
 
 @pytest.mark.parametrize(
@@ -80,6 +136,7 @@ def test_a_model_within_the_limits_passes_and_a_worse_one_fails(folder: Path):
         ({"min-accuracy": ""}, "not ''"),
         ({"min-accuracy": "nan"}, "not 'nan'"),
         ({"max-ms": "0.5ms"}, "not '0.5ms'"),
+        ({"max-error": "5%"}, "not '5%'"),
         ({"min-accuracy": "0.95"}, "is in percent, such as 90, not 0.95"),
         ({"min-accuracy": "1.0"}, "is in percent, such as 90, not 1.0"),
     ],
@@ -94,20 +151,15 @@ def test_limits_that_are_no_numbers_are_refused_before_the_build(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_report_in_a_new_folder_and_answers_without_an_accuracy(folder: Path):
+def test_a_report_in_a_new_folder(folder: Path):
     names = {"report": "reports/new.html"}
     assert [step.returncode for step in run(folder, **names)] == [0, 0]
-    figures = json.loads((folder / "reports" / "new.json").read_text())
-    (folder / "reports" / "new.json").write_text(json.dumps({**figures, "accuracy": None}))
-    compare = yaml.safe_load((CHECKOUT / "action.yml").read_text("utf-8"))["runs"]["steps"][-1]
-    limits = {"min-accuracy": "0", "max-ms": "9", "max-flash": "", "max-sram": ""}
-    failed = run_step(compare, {**limits, **names}, folder)
-    assert (failed.returncode, "Traceback" in failed.stderr) == (1, False)
-    assert "no accuracy to compare" in failed.stderr
+    assert (folder / "reports" / "new.json").is_file()
 
 
 def test_a_model_that_became_too_large_fails(folder: Path):
     (failed,) = run(folder, **{"max-flash": "1kB"})
     assert failed.returncode == 1
-    assert "with your limits" in failed.stderr
+    assert re.search(r"^::error::the model needs .* with your limits", failed.stderr, re.MULTILINE)
+    assert (folder / "said.md").read_text("utf-8").startswith("❌ the model needs ")
     assert not (folder / "report.html").exists()

@@ -8,10 +8,13 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import numpy as np
 import pytest
 from simulated_board import EXPECTED, FAILED, PASSED, simulate
 
-from protonn_edge import boards
+from protonn_edge import LinearRegressor, boards
+from protonn_edge.boards import load_board
+from protonn_edge.projects.project import build
 
 TESTS = "test_board.py"
 
@@ -47,6 +50,55 @@ def test_a_limit_that_is_passed_is_a_failure_with_the_figure(user):
     result.stdout.fnmatch_lines(["*assert * <= 100", "*where * = Spread(*).max"])
     result.stdout.fnmatch_lines(["*assert * <= 1", "*<Measurement accuracy: *.stack_bytes"])
     result.stdout.no_fnmatch_line("*line of the board*")
+
+
+@pytest.mark.parametrize(
+    ("mistake", "names"),
+    [
+        ("pnn_measurement.usage.flash", "Usage has *flash_bytes, *sram_bytes, *stack_bytes*"),
+        ("pnn_measurement.cycles.average", "Spread has max, mean, min, *p99*"),
+        ("pnn_board.predict", "BoardUnderTest has classify, session, url"),
+        ("(1).flash", None),
+    ],
+)
+def test_a_figure_that_does_not_exist_is_an_error_with_those_that_do(
+    user, mistake: str, names: str | None
+):
+    code = f"def test_mistaken(pnn_measurement, pnn_board):\n    assert {mistake} <= 1"
+    user.makepyfile(test_board=code)
+    result = run(user)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        ["*AttributeError*", f"*{names}"] if names else ["*AttributeError*"]
+    )
+    result.stdout.no_fnmatch_line("*line of the board*")
+    if names is None:
+        result.stdout.no_fnmatch_line("* has *, *")
+
+
+def test_a_model_of_numbers_has_an_error_in_place_of_an_accuracy(pytester: pytest.Pytester):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(120, 2))
+    y = 2 * X[:, 0] - X[:, 1] + rng.normal(0, 0.02, 120)
+    text = "a,b,y\n" + "".join(f"{a:.4f},{b:.4f},{c:.4f}\n" for (a, b), c in zip(X, y, strict=True))
+    (pytester.path / "numbers.csv").write_text(text)
+    build(LinearRegressor().fit(X, y).to_model(), load_board("uno"), pytester.path)
+    pytester.makepyfile(
+        test_board="""
+        def test_error(pnn_measurement):
+            assert pnn_measurement.mean_absolute_error <= 0.1
+            assert pnn_measurement.errors["r2"] > 0.9
+        def test_accuracy(pnn_measurement):
+            assert pnn_measurement.accuracy > 0.9
+        """
+    )
+    result = run(pytester, "--pnn-data", "numbers.csv", "--junitxml=report.xml")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["*predicts a number*use mean_absolute_error*"])
+    properties = ET.parse(pytester.path / "report.xml").iter("property")
+    figures = {each.get("name"): float(each.get("value")) for each in properties}
+    assert 0 < figures["mean_absolute_error"] <= 0.1
+    assert "accuracy" not in figures
 
 
 def test_a_failed_check_fails_a_test_that_does_not_ask_for_it(user):

@@ -85,6 +85,17 @@ def test_a_share_can_be_asked_for() -> None:
     assert model.activity.stages["cascade"][0] == pytest.approx(0.25, abs=0.03)
 
 
+def test_fitted_estimators_are_joined_as_their_models_are() -> None:
+    names = np.array([f"digit {each}" for each in range(10)])[Y]
+    first = LinearClassifier(random_state=0, features="pool:4x4", image_shape=(8, 8))
+    second = DenseClassifier(random_state=0, epochs=20)
+    for each in (first, second):
+        each.fit(X[LEARNED], names[LEARNED])
+    model = joined(first, second, X[HELD], names[HELD])
+    same = joined(first.to_model(), second.to_model(), X[HELD], Y[HELD])
+    assert quantize(model).model_sha256 == quantize(same).model_sha256
+
+
 def test_sure_answers_are_those_of_the_first_model() -> None:
     model, chain, first = cascade(), quantize(cascade()), quantize(forest())
     stage = _stage(model)

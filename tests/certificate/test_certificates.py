@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from command_line import refusal, run, run_json, succeed
 from model_factory import plain_model
 from refusals import refuses
 
+from protonn_edge.boards import load_board
 from protonn_edge.certificate.claims import Certificate, Claim, Settings, read_certificate
 from protonn_edge.certificate.every_input import refuse_different
 from protonn_edge.chain.file import save_model
@@ -140,6 +142,38 @@ def test_a_project_whose_c_was_edited_is_not_certified(project: Path, tmp_path: 
         source.write_text(text, "utf-8")
     assert "not as 'build' writes it" in refusal(done)
     assert not (tmp_path / "certificate.json").exists()
+
+
+EDITS = {
+    "an edited source": "firmware/prediction.c",
+    "an edited header": "firmware/frame.h",
+    "edited settings": "platformio.ini",
+    "a new library": "lib/added/added.c",
+    "a new header": "include/uart.h",
+}
+
+
+@pytest.mark.parametrize("name", EDITS.values(), ids=EDITS)
+def test_what_was_edited_is_not_part_of_a_claim(project: Path, tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "project"
+    shutil.copytree(project, folder)
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as file:
+        file.write("; edited\n" if path.suffix == ".ini" else "/* edited */\n")
+    claims = claims_of(run_json("verify", folder, "--points", 8, "--every-input"))
+    assert claims["files"]["status"] == "not checked"
+    assert name in claims["files"]["by"]
+    assert f"edited in '{name}' " in claims["every-input"]["statement"]
+    assert Project(folder).edited_files(load_board("uno")) == [name]
+
+
+def test_unchanged_files_are_proven_for_any_board_of_the_chip(project: Path) -> None:
+    for board in ("uno", "nano"):
+        assert Project(project).edited_files(load_board(board)) == []
+    claims = claims_of(run_json("verify", project, "--points", 8, "--every-input"))
+    assert claims["files"]["status"] == "proven"
+    assert "edited" not in claims["every-input"]["statement"]
 
 
 def test_firmware_with_a_sensor_is_refused_by_its_kind(tmp_path: Path) -> None:

@@ -14,15 +14,18 @@ from arduino_ide import (
     link_sketch,
     needs_arduino_core,
 )
-from command_line import run, run_json
+from checkout import CHECKOUT
+from command_line import refusal, run, run_json
 from model_factory import plain_model, random_model, random_pooling_model
 from random_shapes import random_points
 
+from protonn_edge import ForestClassifier, LinearClassifier
 from protonn_edge.chain.file import save_model
 from protonn_edge.chain.model import Model
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.quantization import quantize
+from protonn_edge.training.base import DeviceClassifier
 
 pytestmark = needs_arduino_core
 
@@ -107,6 +110,62 @@ def test_a_sketch_keeps_the_bounds_of_its_certificate(
     least, most = (claims[f"cycles-{each}"]["value"] for each in ("least", "most"))
     assert least <= cycles.min()
     assert cycles.max() <= most + AROUND
+
+
+def readme_sketch() -> str:
+    """Return the sketch in the README."""
+    text = (CHECKOUT / "README.md").read_text("utf-8")
+    return text.split("```cpp\n", 1)[1].split("```", 1)[0]
+
+
+def linked(sketch: str, kind: type[DeviceClassifier], core: Path, folder: Path) -> list[Path]:
+    """Return the files of a model of ten classes, and of a sketch with its library."""
+    X, y = np.random.default_rng(0).normal(size=(200, 4)), np.arange(200) % 10
+    X[:, 0] += y
+    model, library = kind(random_state=0).fit(X, y).to_model(), folder / "digits"
+    save_model(model, folder / "model.npz")
+    export_for_uno(model, "arduino", library)
+    (library / "examples" / "Own").mkdir()
+    (library / "examples" / "Own" / "Own.ino").write_text(sketch)
+    (folder / "out").mkdir()
+    elf = link_sketch(library, "Own", core, compile_libraries(folder / "out", library))
+    return [folder / "model.npz", elf]
+
+
+@pytest.mark.parametrize("kind", [LinearClassifier, ForestClassifier])
+def test_the_sketch_of_the_readme_can_be_proven(
+    tmp_path: Path, arduino_core: Path, kind: type[DeviceClassifier]
+) -> None:
+    files = linked(readme_sketch(), kind, arduino_core, tmp_path)
+    claims = {each["name"]: each for each in run_json("verify", *files)["claims"]}
+    assert claims["every-input"]["status"] == "proven"
+    cycles = claims["every-input-cycles"]["statement"]
+    assert "pnn_predict takes at least " in cycles
+    assert " and at most " in cycles
+
+
+PUSHES = """
+  pnn_begin();
+  for (uint16_t i = 0; i < PNN_FEATURES; ++i) {
+    pnn_push(pnn_quantize(i, analogRead(A0)));
+  }
+  digitalWrite(LED_BUILTIN, pnn_finish() == PNN_CLASS_7 ? HIGH : LOW);
+}
+"""
+
+
+@pytest.mark.parametrize("kind", [LinearClassifier, ForestClassifier])
+def test_a_sketch_that_pushes_is_told_how_to_be_proven(
+    tmp_path: Path, arduino_core: Path, kind: type[DeviceClassifier]
+) -> None:
+    begin = "void loop() {"
+    sketch = readme_sketch().partition(begin)[0] + begin + PUSHES
+    files = linked(sketch, kind, arduino_core, tmp_path)
+    done = run("verify", *files)
+    assert done.exit_code in (1, 2)
+    assert "put all features into an array, and pass it to pnn_predict" in done.stderr
+    other = refusal(run("verify", *files, "--entry", "other_predict"))
+    assert "name its function with --entry pnn_predict" in other
 
 
 def test_a_sketch_is_proven_to_compute_the_model_that_it_links(

@@ -7,9 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from avr_tools import needs_avr_gcc
-from command_line import refusal, run, run_json
+from command_line import run, run_json
 
 from protonn_edge.chain.file import load_model
+from protonn_edge.datasets import Dataset
+from protonn_edge.datasets.splits import holdout
+from protonn_edge.training.folds import with_groups_to_divide
 from protonn_edge.tuning.search import Search
 
 
@@ -113,12 +116,32 @@ def test_too_little_time_is_one_sentence(data: Path, tmp_path: Path) -> None:
     assert not model.exists()
 
 
-def test_a_group_alone_is_not_searched(tmp_path: Path) -> None:
-    """Of two groups, one is held out for testing; no option that was named could help."""
-    y = np.arange(80) % 2
-    X = np.random.default_rng(0).normal(y[:, None], 0.5, (80, 3))
-    np.savez(tmp_path / "data.npz", X=X, y=y, groups=np.arange(80) // 40)
-    words = ("train", tmp_path / "data.npz", "-o", tmp_path / "m.npz", "--classifier", "best")
-    sentence = refusal(run(*words))
-    assert "all points for training are from one group" in sentence
-    assert "hold none out for testing with --holdout 0" in sentence
+@pytest.mark.parametrize("windows", [False, True])
+def test_a_group_alone_is_divided_with_a_warning(windows: bool) -> None:
+    """Of two people, one is held out for testing."""
+    rng, y = np.random.default_rng(0), np.arange(80) % 2
+    X = rng.normal(y[:, None], 0.5, (80, 3))
+    if windows:  # four of each take, of which each shares half with the next one
+        takes = [rng.normal(size=40) for _ in range(20)]
+        X = np.array([take[8 * k : 8 * k + 16] for take in takes for k in range(4)])
+    groups = np.arange(80) // 40
+    shape = (16, 1) if windows else ()
+    dataset = Dataset(
+        X_train=X.astype(np.float32),
+        y_train=y,
+        X_test=X[:0].astype(np.float32),
+        y_test=y[:0],
+        classes=("a", "b"),
+        groups=groups,
+        point_shape=shape,
+    )
+    assert with_groups_to_divide(dataset) == (dataset, [])
+    alone, (notice,) = with_groups_to_divide(holdout(dataset, 0.5, 0))
+    parts = "runs of overlapping windows" if windows else "points"
+    assert notice.warning
+    assert f"folds of its {parts}" in notice.text
+    if windows:
+        assert alone.groups is not None
+        assert np.bincount(alone.groups).tolist() == [4] * 10
+    else:
+        assert alone.groups is None

@@ -377,7 +377,7 @@ def test_failed_check_leaves_one_json_object_with_the_figures(
     assert result.exit_code == 1
     record = json.loads(result.stdout)
     assert record["mismatches"] > 0
-    assert record["executions"][0]["first"]["stage"] == "score of class 0"
+    assert record["executions"][0]["first"]["stage"] == "score 0"
     assert record["executions"][0]["first"]["point"] <= 7
     assert "host C differs from the NumPy model" in record["error"]
 

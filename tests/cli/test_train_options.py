@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import Result
-from command_line import refusal, run
+from command_line import refusal, run, succeed
 
 from protonn_edge.chain.file import load_model, model_bytes
 from protonn_edge.chain.model import Model
@@ -300,3 +300,37 @@ def test_training_goes_on_from_the_reference_implementations_files(data: Path) -
     result = run_train(data, "--start-from", folder)
     assert result.exit_code == 2
     assert "Z:2: 1, expected 2 numbers" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("names", "fits"),
+    [
+        ([f"x{i}" for i in range(12)], True),
+        ([f"Probe {i + 1} (mV)" for i in range(12)], True),
+        ([f"{0.02 * i:.2f} s" for i in range(12)], True),
+        ([f"ax[{i}]" for i in range(12)], True),
+        ([f"pixel_{i // 4}_{i % 4}" for i in range(12)], False),
+        ([f"{axis}{i}" for i in range(4) for axis in "xyz"], False),
+        ([f"x{i}" for i in reversed(range(12))], False),
+        ([chr(97 + i) for i in range(12)], False),
+        (["Höhe", *(f"x{i}" for i in range(11))], False),
+    ],
+)
+def test_features_of_windows_ask_if_columns_are_no_samples_in_order(
+    tmp_path: Path, names: list[str], fits: bool
+) -> None:
+    rng, data = np.random.default_rng(0), tmp_path / "d.csv"
+    rows = [[*rng.normal(i % 2, 1, 12).round(2), "ab"[i % 2]] for i in range(60)]
+    lines = [",".join(map(str, row)) for row in [[*names, "label"], *rows]]
+    data.write_text("\n".join(lines) + "\n")
+    words = ("train", data, "--classifier", "linear", "-o", tmp_path / "m.npz")
+    asked = run(*words, "--features", "mean,deviation")
+    if fits:
+        assert asked.exit_code == 0
+        return
+    sentence = refusal(asked)
+    assert "in order" in sentence
+    assert repr(names[0]) in sentence
+    assert "--window 12x1" in sentence
+    succeed(*words, "--features", "mean,deviation", "--window", "12x1")
+    succeed(*words)

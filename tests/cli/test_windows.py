@@ -220,16 +220,16 @@ def test_cutting_that_cannot_be_meant_is_one_sentence(
     assert sentence in " ".join(done.output.split())
 
 
-def test_a_channel_called_as_a_time_is_told(tmp_path: Path) -> None:
+def test_a_column_called_as_a_time_is_no_channel(tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     rows = [f"{n % 3},{n % 7},{'ab'[n // 20]}" for n in range(40)]
     path.write_text("\n".join(["t,ax,label", *rows]) + "\n")
-    done = run("windows", path, "-o", tmp_path / "w.npz", "--window", 5, "--json")
-    (told,) = (
-        each for each in json.loads(done.stdout)["notices"] if each["kind"] == "time_channel"
-    )
-    assert told["warning"]
+    cut = ("windows", path, "-o", tmp_path / "w.npz", "--window", 5)
+    made = run_json(*cut)
+    assert made["channel_names"] == ["ax"]
+    (told,) = (each for each in made["notices"] if each["kind"] == "left_out")
     assert told["columns"] == ["t"]
+    assert run_json(*cut, "--read", "keep=t")["channel_names"] == ["t", "ax"]
 
 
 def sound_of(path: Path, samples: np.ndarray) -> None:
@@ -350,7 +350,7 @@ def test_noise_can_be_a_class_and_its_test_part_is_not_mixed(
 ) -> None:
     words = ["windows", recording, "-o", tmp_path / "w.npz", "--window", 20, "--test", 0.3]
     made = run_json(*words, "--noise", hums, "--background", "nothing")
-    assert made["n_of_class"] == {"fast": 9, "slow": 9, "nothing": 14}
+    assert made["n_of_class"] == {"fast": 10, "slow": 10, "nothing": 14}
     with np.load(tmp_path / "w.npz", allow_pickle=False) as arrays:
         nothing = list(arrays["class_names"]).index("nothing")
         of_class = arrays["X_train"][arrays["y_train"] == nothing]

@@ -11,7 +11,7 @@ import pytest
 from avr_tools import needs_avr_gcc, needs_emulated_avr
 from byte_programs import answer_on, answered_by, host_program, uno_program
 from chains import replace
-from generated_programs import compile_with
+from generated_programs import compile_with, write_c
 from model_factory import random_model, random_pooling_model
 from refusals import refused_by
 
@@ -126,6 +126,54 @@ def answers_of_uno(model: IntegerChain, folder: Path, sent: bytes, *flags: str) 
                 received += answer_on(line, len(part) // size)
         assert uno.stats().faults == ()
     return received
+
+
+@pytest.mark.parametrize("compiler", ["cc", pytest.param("avr-gcc", marks=needs_avr_gcc)])
+def test_integers_of_any_type_are_limited_to_16_bits(tmp_path: Path, compiler: str):
+    write_c(model_of_raw_ranges(), tmp_path)
+    types = {"int16_t": (-32768, 32767), "uint16_t": (0, 65535), "int32_t": (-(2**31), 2**31 - 1)}
+    types |= {"uint32_t": (0, 2**32 - 1), "uint8_t": (0, 255), "int64_t": (-(2**62), 2**62)}
+    edges = [end + d for end in (-32768, -1, 32767) for d in (-1, 0, 1)]
+    lines = [
+        f'_Static_assert((int16_t)PNN_LIMIT(({kind})({value}LL)) == {limited}L, "{kind} {value}");'
+        for kind, (low, high) in types.items()
+        for value in (low, high, *edges)
+        if low <= value <= high
+        for limited in [min(max(value, -32768), 32767)]
+    ]
+    text = "\n".join(['#include "pnn_model.h"', *lines])
+    command = [compiler, "-std=gnu11", "-fsyntax-only", "-x", "c", f"-I{tmp_path}", "-"]
+    subprocess.run(command, input=text, check=True, timeout=60.0, text=True)
+
+
+def test_a_limited_value_beyond_16_bits_becomes_the_nearest_byte(tmp_path: Path):
+    """Clipped ranges have fine units, in which rare values are beyond 16 bits."""
+    exponents = choose_exponents(np.zeros(1), np.full(1, 5.3), np.full(1, MANY_DECIMALS))
+    model = replace(with_inputs(np.zeros(1), np.full(1, 5.3), "int8"), raw_exponents=exponents)
+    values = np.array(
+        [0, 5.2, 40, 1e4, -40, -1e4, 3e38, -3e38, np.inf, -np.inf, np.nan], np.float32
+    )
+    main = tmp_path / "limit_main.c"
+    factor = f"{10.0 ** exponents[0]:g}"
+    main.write_text(_LIMITING.replace("FACTOR", factor))
+    received = answered_by(host_program(model, main, tmp_path), values.astype("<f4").tobytes())
+    expected = model.quantize(np.nan_to_num(values, nan=-1.0, posinf=3e38, neginf=-3e38)[:, None])
+    assert received == expected.tobytes()
+
+
+_LIMITING = """#include "pnn_model.h"
+
+#include <stdio.h>
+
+int main(void)
+{
+    float x;
+    while (fread(&x, sizeof x, 1, stdin) == 1) {
+        putchar(pnn_quantize(0, (int16_t)PNN_LIMIT(FACTOR * x)));
+    }
+    return 0;
+}
+"""
 
 
 def float_questions(model: IntegerChain) -> tuple[np.ndarray, np.ndarray]:

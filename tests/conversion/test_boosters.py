@@ -267,8 +267,8 @@ def first_tree(learner: Any) -> Any:
             "belongs to an unknown class",
         ),
         (lambda it: it["gradient_booster"]["model"].update(trees=[]), "shape"),
-        (lambda it: it.pop("objective"), "KeyError"),
-        (lambda it: it.update(feature_names=3), "TypeError"),
+        (lambda it: it.pop("objective"), "lacks 'objective'"),
+        (lambda it: it.update(feature_names=3), "a part has another structure"),
     ],
 )
 def test_what_has_no_counterpart_is_refused(change: Any, words: str, tmp_path: Path):
@@ -290,12 +290,12 @@ def test_what_has_no_counterpart_is_refused(change: Any, words: str, tmp_path: P
         ("left_child=1", "left_child=9", "a child that does not exist"),
         ("left_child=1", "left_child=-90", "nodes of a tree are not linked as a tree"),
         ("num_leaves=3", "num_leaves=900000000000000", "Unable to allocate|shape"),
-        ("num_leaves=3", "num_leaves=-3", "ValueError"),
+        ("num_leaves=3", "num_leaves=-3", "negative dimensions"),
         ("max_feature_idx=3", "max_feature_idx=1", "an unknown feature"),
         ("num_class=3", "num_class=2", "a class has several trees per iteration"),
         ("leaf_value=", "leaf_value=nan ", "shape"),
         ("tree\n", "twig\n", "the first line"),
-        ("objective=multiclass num_class:3", "objective=", "IndexError"),
+        ("objective=multiclass num_class:3", "objective=", "a part has another structure"),
     ],
 )
 def test_other_text_is_refused(old: str, new: str, words: str, tmp_path: Path):

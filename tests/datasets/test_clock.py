@@ -7,7 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protonn_edge.datasets.clock import gaps, hertz, rate_of, seconds_of_a_unit, usual_step
+from protonn_edge.datasets.clock import Clock, hertz, seconds_of_a_unit, usual_step
+
+
+def rate_of(times: np.ndarray, seams: np.ndarray) -> float | None:
+    interval = Clock.of(times, seams).interval
+    return 1 / interval if interval else None
+
+
+def gaps(times: np.ndarray) -> np.ndarray:
+    return Clock.of(times).apart
 
 
 def none(times: np.ndarray) -> np.ndarray:

@@ -55,7 +55,7 @@ def test_faster_wav_files_are_sampled_as_by_an_analog_input(tmp_path: Path) -> N
         assert spectrum.argmax() == hertz
         assert spectrum[hertz] / 4000 == pytest.approx(20_000 / 64, rel=0.01)
     # slower files stay as they are
-    with pytest.raises(InputError, match="a --rate no higher than the lowest of their rates"):
+    with pytest.raises(InputError, match="use --rate 8000 for all"):
         read_recording(tmp_path, TableOptions(sample_rate=16_000))
 
 

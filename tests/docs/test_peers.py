@@ -32,7 +32,15 @@ uint8_t classify(const feature_t *x) { for (passes = 0; passes < x[0]; ++passes)
 def benchmark(monkeypatch: pytest.MonkeyPatch) -> dict[str, ModuleType]:
     """Return the modules of the benchmark."""
     monkeypatch.syspath_prepend(CHECKOUT / "benchmarks")
-    names = ("bare_program", "bare_program32", "boards32", "cmsis_nn", "peer_tools", "peers")
+    names = (
+        "bare_program",
+        "bare_program32",
+        "boards32",
+        "cmsis_nn",
+        "peer_tools",
+        "peers",
+        "rows",
+    )
     return {name: importlib.import_module(name) for name in names}
 
 
@@ -160,12 +168,15 @@ def test_features_become_bytes_without_loss_where_they_are_whole(benchmark):
         assert (np.rint(data.X_test) == data.X_test).all()
 
 
-def test_held_out_points_are_of_other_people(benchmark):
+def test_held_out_points_are_of_other_people_and_each_point_is_held_out_once(benchmark):
     data = tiny_dataset()
-    part = benchmark["peers"].held_out(data)
-    assert len(part.y_test) == 60
-    assert len(set(part.groups)) == 4
-    assert len(part.X_train) + len(part.X_test) == len(data.X_train)
+    parts = list(benchmark["rows"].held_out_in_turn(data, 5))
+    assert [len(set(part.groups)) for part in parts] == [4] * 5
+    assert all(len(part.X_train) + len(part.X_test) == len(data.X_train) for part in parts)
+    tested = np.concatenate([part.X_test for part in parts])
+    assert sorted(map(tuple, tested)) == sorted(map(tuple, data.X_train))
+    alone = dataclasses.replace(data, groups=None)
+    assert [len(part.y_test) for part in benchmark["rows"].held_out_in_turn(alone, 5)] == [60] * 5
 
 
 def test_a_program_for_32_bits_is_measured_without_what_every_program_takes(benchmark):

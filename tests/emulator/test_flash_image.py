@@ -6,6 +6,7 @@ import random
 import subprocess
 
 import pytest
+from avr_programs import compile_text
 from avr_tools import needs
 from elftools.elf.elffile import ELFFile
 from emulator.conftest import hex_file
@@ -63,6 +64,22 @@ def test_firmware_of_another_chip_is_refused(compile_firmware):
     with refused_by("emulator.programs"):
         load_image(elf, 0x40000, "atmega2560")
     assert load_image(elf, mcu="atmega328").flash == load_image(elf).flash
+
+
+CHIPS = ("atmega328p", "atmega1284p", "atmega32u4", "atmega2560", "attiny85")
+
+
+@pytest.mark.parametrize("compiled_for", CHIPS)
+def test_a_hex_file_of_another_chip_is_refused(tmp_path, compiled_for):
+    """It ran with the other chip's interrupts and ports, without a word."""
+    text = "#include <avr/interrupt.h>\nISR(WDT_vect) {}\nint main(void) { for (;;) {} }\n"
+    elf = compile_text(text, tmp_path / "program.elf", "-Os", mcu=compiled_for)
+    program = load_image(hex_file(elf), 0x40000, compiled_for).flash
+    assert program.startswith(load_image(elf, 0x40000, compiled_for).flash[:64])
+    for board in CHIPS:
+        if board != compiled_for:
+            with refused_by("emulator.programs"):
+                load_image(hex_file(elf), 0x40000, board)
 
 
 def test_the_map_of_an_elf_file(compile_firmware):

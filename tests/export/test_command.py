@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -114,6 +115,27 @@ def test_less_flash_takes_a_smaller_plan(tmp_path: Path):
         for more in ([], ["--max-flash", 8000])
     ]
     assert told[1]["flash_bytes"] <= 8000 < told[0]["flash_bytes"]
+
+
+@pytest.mark.parametrize("board", ["uno", "attiny85", "pico"])
+@pytest.mark.parametrize(
+    ("limit", "figure"), [("--max-flash", "flash_bytes"), ("--max-sram", "sram_bytes")]
+)
+def test_a_limit_is_kept_or_nothing_is_written(
+    tmp_path: Path, model_file: Path, limit: str, figure: str, board: str
+):
+    folder, whole = tmp_path / "x", tmp_path / "whole"
+    least = json.loads(export(model_file, "--c", whole, "--json", "--board", board).stdout)[figure]
+    for limit_bytes in (least, least // 3):
+        done = export(model_file, "--c", folder, limit, limit_bytes, "--json", "--board", board)
+        if limit_bytes == least:
+            assert done.exit_code == 0, done.output
+            assert json.loads(done.stdout)[figure] <= limit_bytes
+            shutil.rmtree(folder)
+        else:
+            assert done.exit_code == 1
+            assert f"{board} with your limits has {limit_bytes:,}; try " in done.stderr
+            assert not folder.exists()
 
 
 def test_a_model_without_room_for_all_vectors_gets_fewer(tmp_path: Path):

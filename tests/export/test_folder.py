@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -127,14 +128,15 @@ def test_a_write_that_fails_on_the_way_leaves_what_was_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     write_folder(tmp_path / "library", FILES)
-    whole = Path.write_bytes
+    whole, written = os.write, []
 
-    def full_disk(path: Path, data: bytes) -> int:
-        if path.name.startswith("1."):
+    def full_disk(descriptor: int, data: bytes) -> int:
+        written.append(descriptor)
+        if len(written) == 2:
             raise OSError(28, "No space left on device")
-        return whole(path, data)
+        return whole(descriptor, data)
 
-    monkeypatch.setattr(Path, "write_bytes", full_disk)
+    monkeypatch.setattr(os, "write", full_disk)
     refuses(tmp_path / "library", "No space left on device")
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
 from arduino_ide import build_sketch, needs_arduino_core, run_on_uno
-from command_line import run
+from command_line import run, succeed
 from evidence_factory import hostile_model
 from model_factory import (
     random_model,
@@ -81,6 +82,28 @@ def test_a_board_is_named_where_it_is_not_the_usual_one():
 def test_a_feature_of_a_window_is_a_sample_of_a_channel():
     model = quantize(random_window_model(window_features_of("mean,deviation")))
     assert own_sketch(model, UNO).feature == "channel i % 2 of sample i / 2 of a window"
+
+
+@pytest.mark.parametrize("sensors", ["", "a0, a1"])
+def test_a_model_of_windows_is_in_the_sketch_live(tmp_path: Path, sensors: str):
+    """The functions that are shown are those of the exported sketch."""
+    stage = window_features_of("mean,deviation", 24, 2)
+    model = random_window_model(stage)
+    sketch = own_sketch(quantize(model), UNO, sensors)
+    words = shlex.split(sketch.command)[1:]
+    assert words[:4] == ["export", "firmware/generated/model.npz", "--arduino", "my_model.zip"]
+    named = ["a0", "--sensor", "a1"] if sensors else ["SENSOR"]
+    assert words[4:] == ["--sensor", *named, "--rate", "HZ"]
+    assert ("SENSOR" in sketch.live) == (not sensors)
+    save_model(model, tmp_path / "model.npz")
+    place, read = tmp_path / "my_model.zip", ("--sensor", "a0", "--sensor", "a1", "--rate", 50)
+    succeed("export", tmp_path / "model.npz", "--arduino", place, *read)
+    with ZipFile(place) as archive:
+        live = archive.read("my_model/examples/Live/Live.ino").decode()
+    for name in ("printName", "onWindow", "onClass"):
+        shown = sketch.code.partition(f"static void {name}(")[2].partition("\n}")[0]
+        assert shown
+        assert shown in live
 
 
 def test_a_feature_of_an_image_is_a_pixel():

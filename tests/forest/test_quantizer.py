@@ -135,7 +135,7 @@ def test_integers_of_up_to_256_values_become_bytes_one_to_one(
         *ends, mean=ends[0], deviation=ends[1] - ends[0], background=ends[0]
     )
     X = np.arange(lower, upper + 1)[:, None]
-    found = byte_inputs(with_whole_steps(statistics, X))
+    found = byte_inputs(with_whole_steps(statistics, X)[0])
     assert (found.step == 1).all() == unchanged
     if unchanged:
         assert (found.quantize(X) == X - lower).all()

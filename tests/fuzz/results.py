@@ -89,7 +89,13 @@ def _text(origin: Origin, results: object) -> str:
 def _check_again(recorded: RecordedRun, path: Path, folder: Path) -> None:
     """Write what was read; it must be the same results."""
     again = folder / "again.csv"
-    with ResultsFile(again, recorded.origin, recorded.classes, keep=recorded.results):
+    with ResultsFile(
+        again,
+        recorded.origin,
+        recorded.classes,
+        keep=recorded.results,
+        of_classes=recorded.of_classes,
+    ):
         pass
     assert read_results(again) == recorded, "accepted results change when they are written"
     if recorded.results:

@@ -17,7 +17,6 @@ from protonn_edge.chain.features import Features
 from protonn_edge.chain.integer_chain import own_inputs
 from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.features.gradients.integers import (
-    POINTING,
     ROOTS,
     CellAxis,
     Cells,
@@ -25,8 +24,13 @@ from protonn_edge.features.gradients.integers import (
     gradients,
 )
 from protonn_edge.features.gradients.making import fitted_to, gradient_features
-from protonn_edge.features.gradients.picture import seen as seen_by
 from protonn_edge.quantization import quantize
+
+# The vector (x, y) of each direction; with 4 directions, or its opposite.
+POINTING = {
+    4: ((1, 0), (0, 1), (1, -1), (1, 1)),
+    8: ((-1, 0), (1, 0), (0, -1), (-1, -1), (1, -1), (0, 1), (-1, 1), (1, 1)),
+}
 
 
 def shared(**settings: Any) -> Features:
@@ -142,28 +146,7 @@ def test_roots_that_fall_are_refused() -> None:
         IntegerGradients(SHARED.stages[0].cells, 1, table)
 
 
-@pytest.mark.parametrize("directions", [4, 8])
-def test_a_picture_shows_each_cells_features_as_long_as_they_are(directions: int) -> None:
-    stage = gradient_features((12, 16), (10, 12), (2, 3), directions)
-    y, x = np.mgrid[:12, :16]
-    right = np.where((y > 5) & (x > 9), 15.0 * (x - 9), 0.0).ravel()  # rises in the last cell alone
-    seen = seen_by(stage, right)
-    assert seen.image.shape == (10, 12)
-    assert seen.rows == (5.0,)
-    assert seen.columns == (4.0, 8.0)
-    features = stage.apply(right[None])[0]
-    assert len(seen.strokes) == np.count_nonzero(features)
-    lengths = np.hypot(*seen.strokes[:, 2:].T)
-    assert np.allclose(lengths / lengths.max(), features[features > 0] / features.max())
-    left, _, along, down = seen.strokes[lengths.argmax()]
-    assert down == 0
-    assert along > 0
-    middle = left + along / 2 if directions == 4 else left
-    assert middle == 10.0
-    assert len(seen_by(stage, np.zeros(192)).strokes) == 0
-
-
-def test_lines_of_a_picture_point_where_the_image_rises() -> None:
+def test_directions_point_where_the_image_rises() -> None:
     ways = {(along, down) for along in (-1, 0, 1) for down in (-1, 0, 1)} - {(0, 0)}
     assert set(POINTING[8]) == ways
     assert {*POINTING[4], *((-along, -down) for along, down in POINTING[4])} == ways

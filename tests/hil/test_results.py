@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -61,6 +62,33 @@ def write(path, results, **options):
 def test_any_result_round_trips_through_its_fields(result, name):
     classes = ("a,b", "no", name)
     assert Result.from_fields(result.to_fields(classes), classes) == result
+
+
+@given(answers, st.text("ab,:\"' 1.-", max_size=9), st.text("ab,:\"' 1.-", max_size=9))
+def test_any_answer_that_is_no_class_round_trips_as_text(result, true, predicted):
+    best = None if result.scores is None else result.scores.index(max(result.scores))
+    result = replace(result, label=NO_LABEL, predicted=best or 0, texts=(true, predicted))
+    classes = ("a,b", "no", "yes")
+    fields = result.to_fields(classes)
+    assert fields[1:3] == [true, predicted]
+    assert Result.from_fields(fields, classes, of_classes=False) == result
+
+
+def test_a_file_of_numbers_has_the_true_and_the_predicted_ones(tmp_path):
+    path = tmp_path / "results.csv"
+    results = [
+        Result(0, NO_LABEL, 0, 16_000, mismatch=False, scores=(-3,), texts=("7.25", "7.3")),
+        Result(1, NO_LABEL, None, None, texts=("", "")),
+    ]
+    with ResultsFile(path, ORIGIN, ("level",), of_classes=False) as file:
+        for result in results:
+            file.append(result)
+    assert path.read_text() == (
+        "index,true,predicted,cycles,mismatch,device,score_level,run\n"
+        f"0,7.25,7.3,16000,0,,-3,{RUN}\n"
+        f"1,,,,,,,{RUN}\n"
+    )
+    assert read_results(path) == RecordedRun(ORIGIN, results, ("level",), of_classes=False)
 
 
 def test_the_file_has_the_documented_columns(tmp_path):
@@ -230,6 +258,13 @@ def test_the_json_has_the_names_that_all_commands_use():
     for quantity in ("cycles", "latency_ms", "energy_mj"):
         assert set(fields[quantity]) == {"mean", "max", "min", "p99"}
     json.dumps(fields)
+
+
+def test_points_without_a_label_are_neither_right_nor_wrong() -> None:
+    results = [Result(0, 1, 1, 16), Result(1, NO_LABEL, 0, 16), Result(2, NO_LABEL, 1, 16)]
+    summary = summarize(results, load_board("uno"))
+    assert (summary.n, summary.labelled, summary.accuracy) == (3, 1, 1.0)
+    assert summary.accuracy_of_classified == 1.0
 
 
 def test_a_run_without_an_answer_has_no_cycles():

@@ -131,6 +131,48 @@ def test_takes_of_a_recording_are_curves_of_its_channels(tmp_path: Path) -> None
     assert page.count("polyline") == 2 * 2 + 4 * 2  # two classes of two columns, four takes
 
 
+_COLUMNS = ("time", "session", "time,session", "")
+_SETS = np.eye(3, dtype=np.uint8)[np.arange(60) // 20]
+
+
+@pytest.mark.parametrize("columns", _COLUMNS)
+@pytest.mark.parametrize("labels", ["classes", "numbers"])
+def test_any_table_has_a_page_and_a_recording_its_takes(
+    tmp_path: Path, labels: str, columns: str
+) -> None:
+    """Equal labels of neighbours, which are one number or one class, do not divide a take."""
+    names = columns.split(",") if columns else []
+    rows = []
+    for i in range(60):
+        known = {"time": 0.02 * (i % 30), "session": f"s{i // 30}"}
+        label = ("a", "b")[i // 30] if labels == "classes" else 20.5 + 0.01 * (i // 2)
+        cells = [*(known[name] for name in names), *RNG.normal(size=2).round(3), label]
+        rows.append(",".join(map(str, cells)))
+    data = tmp_path / "d.csv"
+    data.write_text("\n".join([",".join([*names, "ax", "ay", "y"]), *rows]) + "\n")
+    page = page_of(data, "--read", "label=y")
+    takes = 0 if not columns else 1 + ("session" in columns or labels == "classes")
+    assert page.count("section", id="takes") == (takes > 0)
+    assert page.text.count("rows 1 to ") + page.text.count("rows 31 to ") == takes
+    assert page.count("section", id="classes") == (labels == "classes")
+
+
+@pytest.mark.parametrize(
+    ("shape", "rate"), [((60, 4), None), ((60, 20, 2), 50.0), ((60, 8, 8), None)]
+)
+@pytest.mark.parametrize(
+    "y", [np.arange(60) // 30, 20 + np.arange(60) / 7, _SETS], ids=["classes", "numbers", "sets"]
+)
+def test_any_arrays_have_a_page(
+    tmp_path: Path, y: Any, shape: tuple[int, ...], rate: float | None
+) -> None:
+    named = {} if rate is None else {"sample_rate": rate}
+    data = arrays(tmp_path / "d.npz", X=RNG.normal(size=shape).astype(np.float32), y=y, **named)
+    page = page_of(data)
+    assert page.count("section", id="takes") == (len(shape) == 3)
+    assert page.count("section", id="space") == 1
+
+
 @pytest.mark.parametrize(
     ("name", "shape", "rate", "words"),
     [

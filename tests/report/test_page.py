@@ -12,15 +12,13 @@ import numpy as np
 import pytest
 from chains import replace
 from evidence_factory import HOSTILE, evidence_of, hostile_model
-from linear_factory import random_linear_model
-from model_factory import random_gradients_model, random_model
+from model_factory import random_model
 
 from protonn_edge.boards import load_board
 from protonn_edge.certificate.claims import PROVEN, Claim
 from protonn_edge.chain.policy import with_rules
 from protonn_edge.datasets.naming import sample_names
 from protonn_edge.datasets.preparation import Preparation
-from protonn_edge.features.gradients.making import gradient_features
 from protonn_edge.policy.rejection.rule import Rejection
 from protonn_edge.report.content import PageScript
 from protonn_edge.report.page import render_page
@@ -30,7 +28,7 @@ from protonn_edge.verification.agreement import Agreement
 
 SCRIPT = PageScript("console.log('</script>');")
 SECTIONS = [
-    *("uno", "accuracy", "mistakes", "sketch", "memory", "space", "latency", "energy", "plan"),
+    *("uno", "accuracy", "mistakes", "sketch", "memory", "latency", "energy", "plan"),
     *("quantization", "training", "provenance"),
 ]
 
@@ -180,29 +178,6 @@ def test_a_cell_of_the_matrix_has_its_points_in_words(one, page):
     assert told == 60
 
 
-def test_the_space_has_the_points_of_the_page_and_the_prototypes(one, page):
-    section = page.partition('<section id="space"')[2].partition("</section>")[0]
-    reader = Reader(section)
-    data = json.loads(Reader(page).scripts[0])
-    circles = reader.all("circle")
-    assert len(circles) == len(data["points"]) == 60
-    wrong = [place for place, each in enumerate(circles) if "wrong" in each["class"]]
-    assert wrong == [i for i, p in enumerate(data["points"]) if p["label"] != p["predicted"]]
-    assert 0 < len(reader.all("rect")) <= one.model.head.n_prototypes
-    # What the script computes for an input of the user's own is where the point is.
-    fed = np.frombuffer(base64.b64decode(data["pointBytes"]), np.uint8).reshape(60, -1)
-    at = fed @ np.array(data["plane"]["weights"]).T + data["plane"]["offset"]
-    drawn = [(float(each["cx"]), float(each["cy"])) for each in circles]
-    assert np.abs(at - drawn).max() < 3
-
-
-def test_other_kinds_show_the_space_of_their_scores():
-    model = random_linear_model()
-    page = render_page([evidence_of(model)], SCRIPT)
-    assert f"The space of scores ({model.n_classes} dimensions)" in page
-    assert json.loads(Reader(page).scripts[0])["plane"]["source"] == "scores"
-
-
 def test_a_model_that_rejects_shows_what_thresholds_would_do(one):
     model = with_rules(one.model, Rejection(score=1e-3, margin=1e-3))
     page = render_page([evidence_of(model)], SCRIPT)
@@ -265,7 +240,7 @@ def test_images_are_pictures_and_signals_are_lines():
 def test_without_points_what_needs_them_is_left_out(one):
     page = render_page([replace(one, points=None)], SCRIPT)
     ids = [each.get("id") for each in Reader(page).all("section")]
-    assert ids == [each for each in SECTIONS if each not in ("space", "mistakes", "quantization")]
+    assert ids == [each for each in SECTIONS if each not in ("mistakes", "quantization")]
     assert json.loads(Reader(page).scripts[0])["points"] == []
 
 
@@ -312,15 +287,3 @@ def test_of_many_classes_the_table_has_only_the_most_frequent_mistakes():
     page = render_page([evidence_of(random_model(classes=60, prototypes=70), 300)], SCRIPT)
     assert "The most frequent mistakes" in page
     assert len(page) < 400_000
-
-
-@pytest.mark.parametrize("directions", [4, 8])
-def test_images_show_what_is_made_of_them(directions):
-    stage = gradient_features((8, 8), (8, 8), (3, 2), directions, deskew=directions == 4)
-    one = evidence_of(random_gradients_model(stage), shape=(8, 8))
-    page = render_page([one], SCRIPT)
-    section = page.partition('<section id="seen"')[2].partition("</section>")[0]
-    words = f"{directions} in each of 3x2 cells"
-    assert len(re.findall(words, section)) == 2  # below the figure, and for who cannot see it
-    assert not Reader(section).all("img")
-    assert render_page([replace(one, points=None)], SCRIPT).count('id="seen"') == 0

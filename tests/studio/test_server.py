@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 import zipfile
@@ -13,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from programs import started
 
 from protonn_edge.studio.folder import version_of
 from protonn_edge.studio.tabs import Tabs, as_json
@@ -50,6 +54,34 @@ def test_a_page_of_another_site_reads_nothing_not_even_a_file_of_the_page(site: 
         assert site.ask("/", method="GET", **head)[0] == 403
     two = f"GET / HTTP/1.1\r\nHost: {site.host}\r\nHost: evil.example\r\n\r\n"
     assert site.send(two.encode())[0] == 403
+
+
+def test_a_browser_that_a_file_leads_to_the_page_gets_it(site: Any) -> None:
+    head = f"Host: {site.host}\r\nSec-Fetch-Site: cross-site\r\nSec-Fetch-Dest: document\r\n\r\n"
+    assert site.send(f"GET / HTTP/1.1\r\n{head}".encode())[0] == 200
+    assert site.send(f"GET /page.js HTTP/1.1\r\n{head}".encode())[0] == 403
+    asked = site.ask("/ask/state", {}, Sec_Fetch_Site="cross-site", Sec_Fetch_Dest="document")
+    assert asked[0] == 403
+
+
+def test_a_browser_is_started_with_a_file_that_only_its_user_reads(tmp_path: Path) -> None:
+    noted, browser = tmp_path / "noted", tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$@" >{noted}.new; mv {noted}.new {noted}; sleep 60\n')
+    browser.chmod(0o755)
+    command = (sys.executable, "-m", "protonn_edge", "studio", tmp_path / "work", "--port", "0")
+    environment = os.environ | {"BROWSER": f"{browser} %s &"}
+    with started(*command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+        address = process.stdout.readline().split()[-1]
+        token = address.partition("#")[2]
+        while not noted.exists():
+            time.sleep(0.05)
+        page = Path(noted.read_text().strip().removeprefix("file://"))
+        assert token not in noted.read_text()
+        assert page.stat().st_mode & 0o077 == page.parent.stat().st_mode & 0o077 == 0
+        assert f'content="0; url={address}"' in page.read_text()
+        process.send_signal(signal.SIGINT)
+        process.wait()
+    assert not list((tmp_path / "work").iterdir())
 
 
 def test_every_answer_allows_only_its_own_scripts(site: Any) -> None:

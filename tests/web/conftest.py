@@ -15,12 +15,16 @@ from model_factory import random_model, random_points
 from playwright.sync_api import Browser, Page
 from system_browser import axe_source
 
+from protonn_edge import LinearRegressor
 from protonn_edge.boards import load_board
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.policy import with_rules
 from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.datasets.naming import NO_LABEL
 from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.policy.value.rule import Value
 from protonn_edge.projects.folder import Project
 from protonn_edge.projects.project import build
 from protonn_edge.report.content import page_script
@@ -31,12 +35,14 @@ from protonn_edge.report.page import render_page
 WIDE = (1120, 900)
 
 
-def evidence_from(folder: Path, model: Model, X: np.ndarray, y: np.ndarray) -> Evidence:
+def evidence_from(
+    folder: Path, model: Model, X: np.ndarray, y: np.ndarray, values: np.ndarray | None = None
+) -> Evidence:
     """Build a model, run points on the emulated board, and gather what a report rests on."""
     board, project, results = load_board("uno"), Project(folder), folder / "results.csv"
     build(model, board, folder)
-    measure(project, (X, y), board, results=results)
-    return gather(results, [model], [project], board, data=(X, y))
+    measure(project, (X, y), board, results=results, values=values)
+    return gather(results, [model], [project], board, data=(X, y), values=values)
 
 
 @pytest.fixture(scope="session")
@@ -78,6 +84,22 @@ def crops(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
     one_hot = Preparation(one_hot={"crop": ("basil", "tomato")})
     model = replace(model, record={**model.record, **one_hot.to_record()})
     return evidence_from(tmp_path_factory.mktemp("crops"), model, X[:20], y[:20])
+
+
+@pytest.fixture(scope="session")
+def levels(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
+    """Return a run of a model that predicts a number, with its interval."""
+    needs_tools()
+    rng = np.random.default_rng(0)
+    X = rng.random((200, 3)).astype(np.float32)
+    y = 20 + 30 * X[:, 0] - 9 * X[:, 1] ** 2 + rng.normal(size=200)
+    regressor = LinearRegressor().fit(X[:150], y[:150])
+    model = regressor.to_model(classes=("level",), feature_names=("a", "b", "c"))
+    value = model.policy.find(Value)
+    assert value is not None
+    model = with_rules(model, replace(value, half_width=1.5))
+    none = np.full(50, NO_LABEL)
+    return evidence_from(tmp_path_factory.mktemp("levels"), model, X[150:], none, y[150:])
 
 
 @pytest.fixture(scope="session")

@@ -1,11 +1,10 @@
-"""What is pointed at answers: cells of the matrix, marks of figures, dots of the model's space."""
+"""What is pointed at answers: cells of the matrix, marks of figures."""
 
 from __future__ import annotations
 
 import numpy as np
 
 NARROW = (390, 844)
-RING = "document.querySelector('#space .here').outerHTML"
 
 
 def a_mistake(evidence) -> tuple[int, int]:
@@ -32,31 +31,19 @@ def test_the_mouse_finds_the_points_of_a_cell_and_what_is_linked_to_them(show, d
     assert f"{label}, answered {answer}: {len(points)} point" in page.inner_text(".tip")
     thumbnails = page.locator(".thumbnails button")
     assert [text.strip("#") for text in thumbnails.all_inner_texts()] == points
-    assert page.locator("#space circle.dim").count() == 0
     cell.click()
-    assert page.locator("#space .points circle:not(.dim)").count() == len(points)
+    assert page.locator("td[aria-selected=true]").count() == 1
 
     thumbnails.first.click()
     assert shown.wait_for_answer(point=points[0])["label"] == str(answer)
     assert page.inner_text("[data-part=verdict]") == f"wrong: it is {label}"
-    ring = page.locator("#space .here").bounding_box()
-    assert ring is not None
-    page.click("text=Show all")
-    assert page.locator("#space circle.dim").count() == 0
-    page.click(f"#space .classes button >> nth={label}")
-    listed = page.locator(f"[data-part=points] option:text-matches('is {label}(,|$)')").count()
-    assert page.locator("#space .points circle:not(.dim)").count() == listed > 0
+    cell.click()
+    assert page.locator("td[aria-selected=true]").count() == 0
 
     page.locator("#mistakes .gallery button").first.click()
     assert shown.wait_for_answer(point=page.get_attribute("#mistakes li", "data-index"))
     assert page.locator("#mistakes [aria-pressed=true]").count() == 1
-    assert page.locator("#space .here").bounding_box() != ring
 
-    dot = page.locator("#space .points circle").nth(5)
-    dot.scroll_into_view_if_needed()
-    box = dot.bounding_box()
-    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    assert page.locator(".tip").is_visible()
     bar = page.locator("#latency .mark").nth(3)
     bar.scroll_into_view_if_needed()
     bar.hover()
@@ -67,7 +54,7 @@ def test_the_mouse_finds_the_points_of_a_cell_and_what_is_linked_to_them(show, d
 
 
 def test_keys_and_a_narrow_window_are_enough(show, digits):
-    """Arrows go from cell to cell, from dot to dot and from value to value; Enter picks."""
+    """Arrows go from cell to cell and from value to value; Enter picks a cell."""
     shown = show(digits, size=NARROW)
     shown.wait_for_answer()
     page, (label, answer) = shown.page, a_mistake(digits)
@@ -86,12 +73,6 @@ def test_keys_and_a_narrow_window_are_enough(show, digits):
     shown.wait_for_answer(point=points[0])
 
     page.click("summary:has-text('Details')")
-    page.locator("svg.plane").focus()
-    press("ArrowRight")
-    press("ArrowRight")
-    told = page.inner_text(".tip")
-    press("Enter")
-    shown.wait_for_answer(point=told.split()[0].strip("#"))
     for name in ("latency", "memory", "quantization", "training"):
         page.locator(f"#{name} figure > svg").first.focus()
         press("End")
@@ -116,7 +97,6 @@ def test_a_slider_tells_its_value_and_the_answer_stays_in_sight(show, hostile):
     assert not sliders.first.is_visible()
     shown.page.locator("summary", has_text="Move the features").click()
     assert shown.page.locator("[data-part=pad]").count() == 0
-    before = shown.page.evaluate(RING)
     for i in range(3):
         sliders.nth(i).focus()
         shown.page.keyboard.press("End")
@@ -132,4 +112,3 @@ def test_a_slider_tells_its_value_and_the_answer_stays_in_sight(show, hostile):
     assert strip.is_visible()
     in_sight = "(e) => [e.getBoundingClientRect().top].every((y) => 0 <= y && y < innerHeight)"
     shown.page.wait_for_function(in_sight, arg=strip.element_handle())  # when it has scrolled
-    shown.page.wait_for_function(f"(before) => {RING} !== before", arg=before)

@@ -10,7 +10,7 @@ from system_browser import assert_no_barriers
 
 NARROW = (390, 844)
 SECTIONS = (
-    *("uno", "accuracy", "space", "mistakes", "latency", "energy", "memory", "plan"),
+    *("uno", "accuracy", "mistakes", "latency", "energy", "memory", "plan"),
     *("quantization", "training", "provenance"),
 )
 
@@ -80,7 +80,6 @@ def test_dark_is_dark_light_is_light_and_paper_is_white(show, digits):
     assert colours == ["rgb(255, 255, 255)", "rgb(18, 24, 30)", "rgb(255, 255, 255)"]
     assert not page.locator("#uno").is_visible()
     assert page.locator("#accuracy td.right").first.is_visible()
-    assert page.locator("#space svg").is_visible()
     assert page.locator("#latency svg").is_visible()
     assert not page.locator(".cell-points").is_visible()
 
@@ -91,7 +90,6 @@ def test_without_scripts_all_figures_are_there(browser, digits, rendered):
     page.goto(rendered(digits).as_uri())
     assert page.locator("#accuracy td.wrong[title]").first.is_visible()
     page.click("summary:has-text('Details')")
-    assert page.locator("#space circle").first.is_visible()
     assert page.locator("#latency .mark title").count() > 5
     assert "The emulated Uno needs JavaScript." in page.inner_text("#uno")
     context.close()

@@ -10,6 +10,7 @@ from evidence_factory import HOSTILE
 
 from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.policy.confidence.rule import Confidence
+from protonn_edge.policy.value.rule import IntegerValue
 
 PAD = "[data-part=pad]"
 # A seven as a hand draws it: where the pen is put down, and where it goes; parts of the pad's side.
@@ -262,3 +263,31 @@ def test_a_firmware_that_does_not_run_is_told(show, digits, hostile):
         )
         assert reason in shown.page.inner_text("[data-part=status]")
         assert not shown.complaints
+
+
+def test_the_uno_predicts_numbers_with_their_interval(show, levels):
+    shown = show(levels)
+    page, rule = shown.page, levels.reference.policy.find(IntegerValue)
+    for result in levels.results[:3]:
+        shown.wait_for_answer(point=result.index)
+        number = rule.values(np.array([result.scores]))[0]
+        true = levels.points.values[result.index]
+        label, verdict = (page.inner_text(f"[data-part={name}]") for name in ("label", "verdict"))
+        assert label == f"{number:.{rule.decimals}f} ± {rule.half_width_text}"
+        assert verdict.startswith(f"true {true}"[:12])
+        assert float(verdict.split()[-1]) == pytest.approx(number - true, abs=rule.unit)
+        inside = abs(number - true) <= rule.half_width * rule.unit
+        assert page.locator("#uno-page.wrong").count() == (not inside)
+        assert "match the results file" in page.inner_text("[data-part=agreement]")
+        page.click("[data-part=next]")
+    shown.page.locator("summary", has_text="Paste a row").click()
+    page.fill("[data-part=row]", "0.5, 0.25, 0.75")
+    page.click("[data-part=use]")
+    shown.wait_for_answer(point="")
+    raw = np.array([[0.5, 0.25, 0.75]], np.float32)
+    (word,) = levels.reference.policy.words(
+        levels.reference.scores(levels.reference.quantize(raw)), levels.reference.classes
+    )
+    assert page.inner_text("[data-part=label]").startswith(word)
+    assert "class" not in page.inner_text("#uno").lower()
+    assert not shown.complaints

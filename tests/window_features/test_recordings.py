@@ -40,7 +40,12 @@ def test_training_windows_share_no_sample_with_test_windows(
     window: int, stride: int, share: float, length: int
 ) -> None:
     samples, labels = recording((0, 50), (1, length))
-    kept = [run - math.floor(run * share) for run in (50, length)]
+    # of each class, a whole number of windows that is closest to its share
+    tested_windows = [math.floor(run * share / window + 0.5) for run in (50, length)]
+    kept = [
+        run - window * min(count, run // window)
+        for run, count in zip((50, length), tested_windows, strict=True)
+    ]
     if max(kept) < window:
         with pytest.raises(
             InputError, match=f"for testing, but a window has {window}; use shorter"
@@ -55,6 +60,22 @@ def test_training_windows_share_no_sample_with_test_windows(
     assert len(set(tested)) == len(tested)
     for X, y in ((cut.X_train, cut.y_train), (cut.X_test, cut.y_test)):
         assert (labels[X[:, :, 0].astype(int)] == y[:, None]).all()
+
+
+@given(
+    st.integers(2, 9),
+    st.lists(st.integers(1, 60), min_size=2, max_size=30),
+    st.floats(0.05, 0.6),
+)
+def test_the_share_for_testing_holds_for_many_short_runs(
+    window: int, lengths: list[int], share: float
+) -> None:
+    runs = [(n % 2, length) for n, length in enumerate([200, 200, *lengths])]
+    cut = cut_windows(*recording(*runs), window, None, share)
+    for label in (0, 1):
+        due = sum(length for each, length in runs if each == label) * share / window
+        lost = sum(length % window for each, length in runs if each == label) / window
+        assert abs((cut.y_test == label).sum() - due) <= 0.5 + lost
 
 
 @pytest.mark.parametrize(

@@ -42,12 +42,6 @@ Bytes = NDArray[np.uint8]
 CELL_LIMIT = 8  # maximum number of cells per side
 DIRECTIONS = (4, 8)
 
-POINTING = {
-    4: ((1, 0), (0, 1), (1, -1), (1, 1)),
-    8: ((-1, 0), (1, 0), (0, -1), (-1, -1), (1, -1), (0, 1), (-1, 1), (1, 1)),
-}
-"""The vector (x, y) of each direction; with 4 directions, or its opposite."""
-
 SUM_MAXIMUM = 0xFFFF  # the largest sum
 
 

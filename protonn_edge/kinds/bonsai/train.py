@@ -32,7 +32,14 @@ from protonn_edge.training.loop import (
 from protonn_edge.training.objective import Loss, Matrix, cross_entropy
 from protonn_edge.training.points import Float32, Points
 from protonn_edge.training.progress import EpochReport, Learned, qualities
-from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, SearchSpec, SearchTask
+from protonn_edge.training.searched import (
+    FEATURES_BEGUN,
+    FEATURES_SEARCHED,
+    Among,
+    Between,
+    SearchSpec,
+    SearchTask,
+)
 
 _NO_SHARPNESS = np.zeros(1, np.float32)
 
@@ -264,10 +271,9 @@ class BonsaiClassifier(BonsaiParameters, TreeClassifier):
     @classmethod
     def searched(cls, task: SearchTask) -> SearchSpec:
         """Return the search space: sizes, learning rate and features."""
-        features = {name: getattr(cls, name) for name in FEATURES_SEARCHED}
         widest = max(4, min(40, task.n_inputs))
         share = min(1.0, task.parameter_bytes / (2 * widest * task.n_inputs))
-        begun = {"sparsity_projection": max(0.02, share), **features}
+        begun = {"sparsity_projection": max(0.02, share), **FEATURES_BEGUN}
         return SearchSpec(
             {
                 "depth": Among((0, 1, 2, 3)),
@@ -309,7 +315,6 @@ class LocalDeepKernelClassifier(TreeClassifier):
     @classmethod
     def searched(cls, task: SearchTask) -> SearchSpec:  # noqa: ARG003
         """Return the search space: sizes, learning rate and features."""
-        features = {name: getattr(cls, name) for name in FEATURES_SEARCHED}
         return SearchSpec(
             {
                 "depth": Among((0, 1, 2, 3)),
@@ -324,7 +329,7 @@ class LocalDeepKernelClassifier(TreeClassifier):
                     "sparsity_weights": share,
                     "sparsity_gates": share,
                     "learning_rate": 0.01,
-                    **features,
+                    **FEATURES_BEGUN,
                 }
                 for depth, share in ((1, 1.0), (1, 0.2), (2, 0.2), (2, 0.05))
             ),

@@ -26,6 +26,7 @@ from protonn_edge.kinds.cascade.head import CascadeHead, CascadePart, margins
 from protonn_edge.kinds.cascade.quantize import quantized_parts
 from protonn_edge.quantization import measure_activity, quantize
 from protonn_edge.system.checks import check
+from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.calibration import fitted_sharpness, with_accuracy_floor
 
 _LEAST_POINTS = 20
@@ -35,10 +36,10 @@ _ROWS_AT_ONCE = 500
 
 
 def joined(
-    first: Model,
-    second: Model,
+    first: Model | DeviceClassifier,
+    second: Model | DeviceClassifier,
     X: NDArray[Any],
-    y: NDArray[np.int64],
+    y: NDArray[Any],
     *,
     share: float | None = None,
     adds: bool | None = None,
@@ -47,15 +48,15 @@ def joined(
 
     Parameters
     ----------
-    first : Model
-        A small model of classes, which answers most points.
-    second : Model
+    first : Model or DeviceClassifier
+        A small model of classes, or a fitted estimator of one, which answers most points.
+    second : Model or DeviceClassifier
         A larger model of the same data, which answers where the two best scores of the first are
         near.
     X : ndarray of shape (n, features)
         Raw points that neither model has learned.
     y : ndarray of shape (n,)
-        Their classes.
+        Their classes: numbers from 0 or, if `first` is an estimator, labels as in its `fit`.
     share : float, optional
         The share of the points that is passed on; by default, it is chosen.
     adds : bool, optional
@@ -72,9 +73,12 @@ def joined(
     InputError
         If the models do not belong together, there are too few points, or none is passed on.
     """
-    _check(first, second)
+    models = _model_of(first), _model_of(second)
+    _check(*models)
+    if isinstance(first, DeviceClassifier):
+        X, y = np.asarray(X, np.float32), first.indices_of(y, len(X))
     check(len(y) >= _LEAST_POINTS, "the points", f"{len(y):,} points", f"at least {_LEAST_POINTS}")
-    model = _with_parts(first, second)
+    model = _with_parts(*models)
     points = _Scored.of(model, X, y)
     cascade = points.chosen(share, adds)
     if cascade.margin == 0:
@@ -87,6 +91,10 @@ def joined(
     chain = quantize(model)
     model = replace(model, activity=measure_activity(chain, chain.quantize(X)))
     return with_accuracy_floor(model, X, y)
+
+
+def _model_of(given: Model | DeviceClassifier) -> Model:
+    return given if isinstance(given, Model) else given.to_model()
 
 
 def _check(first: Model, second: Model) -> None:

@@ -33,6 +33,7 @@ class DenseParameters(declared.MiniBatchParameters):
         points that is.
     """
 
+    clip: float | str = declared.CLIP("auto")
     hidden: str = declared.parameter(
         "20",
         str,

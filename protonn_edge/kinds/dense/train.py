@@ -35,7 +35,14 @@ from protonn_edge.training.loop import (
 from protonn_edge.training.objective import Loss, Matrix, cross_entropy
 from protonn_edge.training.points import Float32, Points
 from protonn_edge.training.progress import DivergedError, Learned, qualities
-from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, SearchSpec, SearchTask
+from protonn_edge.training.searched import (
+    FEATURES_BEGUN,
+    FEATURES_SEARCHED,
+    Among,
+    Between,
+    SearchSpec,
+    SearchTask,
+)
 
 _PRUNING = (0.2, 0.6)
 _ROUNDS = 8
@@ -285,8 +292,7 @@ class DenseClassifier(DenseParameters, DeviceClassifier):
     def searched(cls, task: SearchTask) -> SearchSpec:
         """Return the search space: layers, bytes, training, and features."""
         most = max(500, task.parameter_bytes)
-        features = {name: getattr(cls, name) for name in FEATURES_SEARCHED}
-        begun = {"learning_rate": 0.01, "epochs": 60, **features}
+        begun = {"learning_rate": 0.01, "epochs": 60, **FEATURES_BEGUN}
         starts = (("20", most), ("20", most // 4), ("40", most), ("40,20", most), ("10", most // 8))
         return SearchSpec(
             {

@@ -96,6 +96,12 @@ class GrownTrees:
         """The values of leaves (leaves, L), as in a model."""
         return self.values[~self.shape.inner].astype(np.float32)
 
+    @property
+    def most_leaves(self) -> int:
+        """The leaves of the tree that has the most."""
+        starts = np.append(self.shape.leaf_starts, np.count_nonzero(~self.shape.inner))
+        return int(np.diff(starts).max())
+
     @cached_property
     def n_bytes(self) -> int:
         """Bytes that the trees take on the device."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 from protonn_edge.training import parameters as declared
 
@@ -42,6 +44,8 @@ class ForestParameters(declared.SharedParameters):
         ``ccp_alpha``; boosting ends with the last round that fits; the other trees are grown with
         as many leaves as fit.
     """
+
+    largest_normalized: ClassVar[float] = math.inf  # values are only compared
 
     normalization: str = "none"
     ensemble: str = declared.parameter(

@@ -44,8 +44,10 @@ def byte_inputs(statistics: InputStatistics) -> InputQuantizer:
     return InputQuantizer(statistics.lower, np.where(step == 0, 1.0, step), BYTE_MAXIMUM)
 
 
-def with_whole_steps(statistics: InputStatistics, X: NDArray[Any]) -> InputStatistics:
-    """Return statistics for which integer features map to bytes one to one.
+def with_whole_steps(
+    statistics: InputStatistics, X: NDArray[Any]
+) -> tuple[InputStatistics, NDArray[np.bool_]]:
+    """Return statistics for which integer features map to bytes one to one, and which these are.
 
     Trees trained on the bytes then equal trees trained on the points (n, D). Other features, and
     integers with more than 256 values, keep their ranges.
@@ -53,7 +55,7 @@ def with_whole_steps(statistics: InputStatistics, X: NDArray[Any]) -> InputStati
     lower, upper = statistics.lower, statistics.upper
     whole = (np.rint(X) == X).all(axis=0) & (lower == np.rint(lower))
     whole &= (lower < upper) & (upper - lower <= BYTE_MAXIMUM)
-    return replace(statistics, upper=np.where(whole, lower + BYTE_MAXIMUM, upper))
+    return replace(statistics, upper=np.where(whole, lower + BYTE_MAXIMUM, upper)), whole
 
 
 def device_bytes(

@@ -20,24 +20,37 @@ from protonn_edge.kinds.forest.adaboost import AdaBoost
 from protonn_edge.kinds.forest.grown import GrownTrees, fitting, too_small
 from protonn_edge.kinds.forest.head import ForestHead
 from protonn_edge.kinds.forest.parameters import ENSEMBLES, LEAVES, ForestParameters
+from protonn_edge.kinds.forest.ranges import between_thresholds, fine_enough, with_best_steps
 from protonn_edge.kinds.forest.shared_tests import SharedTests
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.learner import Learner
-from protonn_edge.training.points import Points
+from protonn_edge.training.points import Float32, Points, sample_with_all_classes
 from protonn_edge.training.progress import EpochReport, Learned, qualities
 from protonn_edge.training.refusals import Refusal, without_effect
-from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, SearchSpec, SearchTask
+from protonn_edge.training.searched import Among, Between, SearchSpec, SearchTask
 
 _HALF = 0.5 - 1e-9  # of a step, slightly less because halves are rounded up
+_FIRST_TREES, _FIRST_POINTS = 10, 5_000  # at most, of the forest whose thresholds place the steps
+_LARGEST_EXPONENT = 100  # of its features; float32 has up to 127
 
 
+_TRIAL_TREES = 20
 _BOOSTED_DEPTH = 3  # default depth for boosting
+
+
+CLASSIFIERS: dict[str, Callable[..., Any]] = {
+    "random": RandomForestClassifier,
+    "extra": ExtraTreesClassifier,
+    "boosting": GradientBoostingClassifier,
+    "adaboost": AdaBoost,
+}
 
 
 class ForestLearner(Learner):
     """Grows trees on the bytes of a device, and reduces them to a size."""
 
     settings: ForestClassifier
+    ensembles: ClassVar[Mapping[str, Callable[..., Any]]] = CLASSIFIERS
 
     def fit(self, points: Points) -> Learned:
         """Learn trees; see `Learner.fit`."""
@@ -46,12 +59,50 @@ class ForestLearner(Learner):
         assert points.raw is not None
         statistics, raw = space.inputs, points.raw
         if space.stage is None:
-            statistics = quantize.with_whole_steps(statistics, raw)
+            statistics = self._fine_where_asked(statistics, raw, points)
         Q = quantize.device_bytes(statistics, space.stage, raw).astype(np.float32)
         trees, facts = self.grown(Q, points)
         head = _head_of(trees, statistics, space.normalizer)
         report, callback = _report(head, points), settings.callback
         return Learned.at_once(head, report, callback, facts=facts, inputs=statistics)
+
+    def _fine_where_asked(
+        self, statistics: InputStatistics, raw: Float32, points: Points
+    ) -> InputStatistics:
+        """Return ranges with fine steps where a first forest, of raw points, has its thresholds.
+
+        Integers of up to 256 values need none. A feature keeps its range if its steps separate the
+        points at its thresholds, so that later trees may have other ones.
+        """
+        statistics, whole = quantize.with_whole_steps(statistics, raw)
+        if whole.all():
+            return statistics
+        generator = np.random.default_rng(self.seed)
+        some = sample_with_all_classes(points.y, _FIRST_POINTS, generator)
+        X, first = np.clip(raw[some], statistics.lower, statistics.upper), points.part(some)
+        asked, limits = self._first_tests(X, first)
+        coarse = ~(whole | fine_enough(statistics, asked, limits, X))
+        asked, limits = asked[coarse[asked]], limits[coarse[asked]]
+        return with_best_steps(between_thresholds(statistics, asked, limits), asked, limits, X)
+
+    def _first_tests(
+        self, X: Float32, points: Points
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return the features and thresholds, (k,), of a small forest of raw X (n, D).
+
+        Features are multiplied by powers of two, because scikit-learn takes differences below 1e-7
+        for none.
+        """
+        _, exponents = np.frexp(np.abs(X).max(axis=0))
+        y = points.y if points.y.ndim == 1 else points.y[:, 0]
+        n_trees = min(_FIRST_TREES, self.settings.n_trees)
+        settings = self.settings.frozen(ensemble="random", n_trees=n_trees)
+        forest = new_ensemble(settings, self.seed, self.ensembles)
+        forest.fit(np.ldexp(X, _LARGEST_EXPONENT - exponents), y, points.weight)
+        trees = [each.tree_ for each in forest.estimators_]
+        asked = np.concatenate([tree.feature[tree.feature >= 0] for tree in trees])
+        limits = np.concatenate([tree.threshold[tree.feature >= 0] for tree in trees])
+        return asked, np.ldexp(limits, exponents[asked] - _LARGEST_EXPONENT)
 
     def grown(self, Q: NDArray[np.float32], points: Points) -> tuple[GrownTrees, dict[str, Any]]:
         """Return trees within the budget for bytes Q (n, D), and facts for the model's record."""
@@ -67,8 +118,9 @@ class ForestLearner(Learner):
 
 _FEW_TREES = 5  # that show which tests are used, and the bytes of a leaf
 _LEAF_BYTES = 4  # of a leaf and a test
-# of growing trees to a size: how often at most, to what share of it, and when to stop
+# of growing trees to a size: how often once some fit, to what share of it, and when to stop
 _TRIES, _MARGIN, _CLOSE = 3, 0.98, 1.05
+_FEWEST_LEAVES = 2
 
 
 @dataclass(frozen=True)
@@ -118,15 +170,18 @@ class Growth:
         if leaves is None or settings.size_budget is None:
             return self.grown().voting(), {}
         budget, fitting_ones = settings.size_budget, dict[int, GrownTrees]()
-        begun = self.grown(n_trees, leaves).voting().n_bytes * settings.n_trees / n_trees
-        share = budget / begun
-        for _ in range(_TRIES):
-            leaves = max(2, int(leaves * share))
-            trees = self.grown(leaves=leaves).voting()
+        grown = self.grown(n_trees, leaves)
+        share = budget * n_trees / (grown.voting().n_bytes * settings.n_trees)
+        tries = 0
+        while tries < _TRIES or (not fitting_ones and leaves > _FEWEST_LEAVES):
+            # a limit above what the trees have would not change them
+            leaves = max(_FEWEST_LEAVES, int(min(leaves, grown.most_leaves) * share))
+            grown, tries = self.grown(leaves=leaves), tries + 1
+            trees = grown.voting()
             share = budget / trees.n_bytes
             if share >= 1:
                 fitting_ones[leaves] = trees
-            if 1 <= share <= _CLOSE:
+            if share >= 1 and (share <= _CLOSE or grown.most_leaves < leaves):
                 break
             share *= _MARGIN
         if not fitting_ones:
@@ -199,10 +254,9 @@ class ForestClassifier(ForestParameters, DeviceClassifier):
 
     @classmethod
     def searched(cls, task: SearchTask) -> SearchSpec:
-        """Return the search space: kind of forest, trees, bytes and features."""
-        features = {"clip": FEATURES_SEARCHED["clip"]}
+        """Return the search space: kind of forest, trees and bytes."""
         most = max(2_000, task.parameter_bytes)
-        begun = {name: getattr(cls, name) for name in ("min_samples_leaf", "leaves", *features)}
+        begun = {name: getattr(cls, name) for name in ("min_samples_leaf", "leaves")}
         starts = (
             *(("random", 10), ("adaboost", 20), ("extra", 10), ("boosting", 30), ("random", 30)),
         )
@@ -213,13 +267,17 @@ class ForestClassifier(ForestParameters, DeviceClassifier):
                 "min_samples_leaf": Between(1, 10),
                 "leaves": Among(LEAVES),
                 "size_budget": Between(most // 8, most),
-                **features,
             },
             tuple(
                 {"ensemble": kind, "n_trees": n, "size_budget": most, **begun} for kind, n in starts
             ),
             columns={"ensemble": ("ensemble",), "trees": ("n_trees",), "bytes": ("size_budget",)},
         )
+
+    @classmethod
+    def quick_trial(cls, seed: int) -> RandomForestClassifier:
+        """See `DeviceClassifier.quick_trial`."""
+        return RandomForestClassifier(_TRIAL_TREES, random_state=seed)
 
     @property
     def scores_are_logits(self) -> bool:
@@ -237,14 +295,6 @@ class ForestClassifier(ForestParameters, DeviceClassifier):
     def shares_tests(self) -> bool:
         """Whether trees share few tests."""
         return self.tests is not None and self.leaves_vote
-
-
-CLASSIFIERS: dict[str, Callable[..., Any]] = {
-    "random": RandomForestClassifier,
-    "extra": ExtraTreesClassifier,
-    "boosting": GradientBoostingClassifier,
-    "adaboost": AdaBoost,
-}
 
 
 def new_ensemble(

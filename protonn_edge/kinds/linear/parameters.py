@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from protonn_edge.training.parameters import PASSES, Choices, Number, SharedParameters, parameter
+from protonn_edge.training.parameters import (
+    CLIP,
+    PASSES,
+    Choices,
+    Number,
+    SharedParameters,
+    parameter,
+)
 
 NETWORK = "network"
 _FITTING = ("auto", "liblinear", "saga")
@@ -33,6 +40,7 @@ class LinearParameters(SharedParameters):
         Training stops when a pass changes less than this; see scikit-learn's ``tol``.
     """
 
+    clip: float | str = CLIP("auto")
     regularization: float = parameter(
         1e-4,
         Number(float, 1e-12, 1e3),

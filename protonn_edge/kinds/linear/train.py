@@ -18,7 +18,13 @@ from protonn_edge.training.learner import Learner
 from protonn_edge.training.points import Points
 from protonn_edge.training.progress import Learned, logistic_report
 from protonn_edge.training.refusals import Refusal
-from protonn_edge.training.searched import FEATURES_SEARCHED, Between, SearchSpec, SearchTask
+from protonn_edge.training.searched import (
+    FEATURES_BEGUN,
+    FEATURES_SEARCHED,
+    Between,
+    SearchSpec,
+    SearchTask,
+)
 
 if TYPE_CHECKING:
     from protonn_edge.features.convolution.train.learning import LearnedNetwork
@@ -118,10 +124,9 @@ class LinearClassifier(LinearParameters, DeviceClassifier):
     @classmethod
     def searched(cls, task: SearchTask) -> SearchSpec:  # noqa: ARG003
         """Return the search space: regularization and features."""
-        features = {name: getattr(cls, name) for name in FEATURES_SEARCHED}
         return SearchSpec(
             {"regularization": Between(1e-6, 3e-2), **FEATURES_SEARCHED},
-            tuple({"regularization": each, **features} for each in (1e-4, 1e-3, 1e-2, 1e-5)),
+            tuple({"regularization": each, **FEATURES_BEGUN} for each in (1e-4, 1e-3, 1e-2, 1e-5)),
             columns={"regularization": ("regularization",)},
         )
 

@@ -10,7 +10,6 @@ import numpy as np
 from protonn_edge.chain.activity import Sizes
 from protonn_edge.chain.checks import Float32, Float64, set_checked
 from protonn_edge.chain.head import SETTING, Remedies, Size, addition, member
-from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.nearness import NearestHead
 from protonn_edge.errors import InputError
@@ -89,11 +88,6 @@ class ProtoNNHead(NearestHead):
     def values_a_point(self) -> int:
         """Values per point."""
         return self.n_prototypes
-
-    @property
-    def landmarks(self) -> tuple[Float64, IntArray]:
-        """The prototypes (m, d) in the projected space, and the class (m,) that each favours."""
-        return self.prototypes.T.astype(np.float64), self.labels.argmax(axis=0)
 
     def scores_and_nearest(self, X: Float64) -> tuple[Float64, Float64]:
         """Return the scores (n, L) of normalized points, and the nearest prototypes' RBF (n,)."""

@@ -15,6 +15,7 @@ from protonn_edge.kinds.protonn.train.defaults import ProtoNNDefaults
 from protonn_edge.training.parameters import (
     AUGMENT,
     BYTES,
+    CLIP,
     COUNT,
     MULTIPLE,
     N_PROJECTIONS,
@@ -109,6 +110,7 @@ class ProtoNNParameters(*_ADDED, ProtoNNDefaults):  # type: ignore[misc]
         if points are images; see `protonn_edge.training.augmentation`.
     """
 
+    clip: float | str = CLIP("auto")
     n_projections: int = N_PROJECTIONS(10)
     projection_bits: int = parameter(
         8,

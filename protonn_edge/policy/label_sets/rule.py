@@ -34,20 +34,34 @@ class LabelRule(PolicyRule):
 
     def words(self, scores: NDArray[Any], classes: Sequence[str]) -> list[str]:
         """Return the labels of each point, those with the largest scores first."""
-        order = np.argsort(-scores, axis=1, kind="stable")
-        counts = self.values(scores).sum(axis=1)
-        names = [f'"{name}"' if SEPARATOR in name else name for name in classes]
-        return [
-            SEPARATOR.join(names[label] for label in row[:count])
-            for row, count in zip(order.tolist(), counts.tolist(), strict=True)
-        ]
+        return _joined(scores, self.values(scores), classes)
 
-    def measured(self, scores: NDArray[Any], known: NDArray[Any]) -> tuple[Facts, dict[str, Any]]:
+    def words_of(self, known: NDArray[Any], classes: Sequence[str]) -> list[str]:
+        """Return the labels of known sets (n, L), in the order of the classes."""
+        return _joined(known.astype(np.int64), known != 0, classes)
+
+    def measured(
+        self,
+        scores: NDArray[Any],
+        known: NDArray[Any],
+        groups: NDArray[np.int64] | None = None,  # noqa: ARG002
+    ) -> tuple[Facts, dict[str, Any]]:
         """Return how well labels are ranked and chosen, given known sets (n, L)."""
         if not len(scores):
             return [], {}
         figures = LabelFigures.of(scores, self.values(scores), known)
         return figures.facts, {"labels": figures.to_json()}
+
+
+def _joined(ranks: NDArray[Any], chosen: NDArray[Any], classes: Sequence[str]) -> list[str]:
+    """Return the labels of each point that are chosen (n, L), those of the largest rank first."""
+    order = np.argsort(-ranks, axis=1, kind="stable")
+    counts = chosen.sum(axis=1)
+    names = [f'"{name}"' if SEPARATOR in name else name for name in classes]
+    return [
+        SEPARATOR.join(names[label] for label in row[:count])
+        for row, count in zip(order.tolist(), counts.tolist(), strict=True)
+    ]
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from protonn_edge.chain.policy import FloatPolicy, with_rules
 from protonn_edge.conversion.answered import Answered
 from protonn_edge.conversion.search import ModelSearch, Rule
 from protonn_edge.errors import InputError, InvalidValue
-from protonn_edge.policy.value.figures import explained_share, half_width_of
+from protonn_edge.policy.value.figures import Interval, explained_share
 from protonn_edge.policy.value.rule import Value
 from protonn_edge.policy.value.train import value_of_scale
 from protonn_edge.system.checks import check_shape
@@ -78,7 +78,7 @@ class NumberAnswers(Answered):
         """Return the model with its interval, from points that it was not made of."""
         value = model.policy.find(Value)
         assert value is not None
-        width = half_width_of(answers - expected)
+        width = Interval.of(answers - expected).half_width
         measured: Model = with_rules(model, replace(value, half_width=width))
         return measured
 

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.errors import counted
+
 Values = NDArray[Any]
+Groups = NDArray[np.int64] | None
 
 COVERED = 0.9
 """The share of new points whose values the interval should contain."""
+
+_CONFIDENCE = 0.95  # of the interval of a mean
+_ROUNDING = 1e-9  # of sums of shares
 
 
 @dataclass(frozen=True)
@@ -21,6 +27,8 @@ class ValueFigures:
 
     n: int
     mae: float  # the mean of the absolute errors
+    # with a confidence of 95 %: see `interval_of_mean`; None of too few points or of one group
+    mae_interval: tuple[float, float] | None
     rmse: float  # the root of the mean squared error
     r2: float | None  # the share of the variance that is explained; None without variance
     mean_mae: float  # the MAE of always answering the mean of the training points
@@ -29,13 +37,19 @@ class ValueFigures:
 
     @classmethod
     def of(
-        cls, predicted: Values, actual: Values, mean: float, tolerance: float | None = None
+        cls,
+        predicted: Values,
+        actual: Values,
+        mean: float,
+        tolerance: float | None = None,
+        groups: Groups = None,
     ) -> Self:
         """Return the figures of numbers (n,), given the mean of the training points."""
         errors = predicted - actual
         return cls(
             n=len(actual),
             mae=float(np.abs(errors).mean()),
+            mae_interval=interval_of_mean(np.abs(errors), groups),
             rmse=math.sqrt(float(np.square(errors).sum()) / len(actual)),
             r2=explained_share(predicted, actual),
             mean_mae=float(np.abs(actual - mean).mean()),
@@ -50,11 +64,9 @@ class ValueFigures:
     @property
     def facts(self) -> list[tuple[str, str]]:
         """The figures as rows."""
-        rows = [
-            ("mean absolute error", f"{self.mae:.4g}"),
-            ("always the mean", f"{self.mean_mae:.4g}"),
-            ("RMSE", f"{self.rmse:.4g}"),
-        ]
+        rows = [("mean absolute error", f"{self.mae:.4g}")]
+        rows += [("95 % confidence", self.confidence)] if self.confidence else []
+        rows += [("always the mean", f"{self.mean_mae:.4g}"), ("RMSE", f"{self.rmse:.4g}")]
         rows += [] if self.r2 is None else [("R2", f"{self.r2:.3f}")]
         if self.within is not None:
             rows.append((f"within {self.tolerance:g}", f"{100 * self.within:.1f} %"))
@@ -63,12 +75,18 @@ class ValueFigures:
     @property
     def sentence(self) -> str:
         """The figures, beginning with the mean absolute error."""
-        text = f"mean absolute error {self.mae:.4g}"
-        text += f" (always the mean: {self.mean_mae:.4g}), RMSE {self.rmse:.4g}"
+        text = f"mean absolute error {self.mae:.4g} ("
+        text += f"95 % confidence: {self.confidence}; " if self.confidence else ""
+        text += f"always the mean: {self.mean_mae:.4g}), RMSE {self.rmse:.4g}"
         text += "" if self.r2 is None else f", R2 {self.r2:.3f}"
         if self.within is not None and self.tolerance is not None:
             text += f", {100 * self.within:.1f} % within {self.tolerance:g}"
         return text
+
+    @property
+    def confidence(self) -> str:
+        """The interval of the mean absolute error as text; empty if it is unknown."""
+        return "{:.4g} to {:.4g}".format(*self.mae_interval) if self.mae_interval else ""
 
 
 def explained_share(predicted: Values, actual: Values) -> float | None:
@@ -77,15 +95,59 @@ def explained_share(predicted: Values, actual: Values) -> float | None:
     return 1.0 - float(np.square(predicted - actual).sum()) / spread if spread > 0 else None
 
 
-def half_width_of(residuals: Values) -> float | None:
-    """Return half the width of the interval that contains `COVERED` of new points, at least.
+def interval_of_mean(values: Values, groups: Groups = None) -> tuple[float, float] | None:
+    """Return the 95 % interval of the mean of values (n,) >= 0; None for a single value or group.
 
-    - `residuals` (n,): of points that training did not use.
-
-    It is the ceil((n + 1) `COVERED`)-th smallest absolute residual (split conformal prediction:
-    J. Lei et al., 2018, algorithm 2). None if there are too few points.
+    It is Student's interval. Points of a group, such as a person, err alike, so the deviation is
+    that of the sums of `groups` (n,) (K.-Y. Liang and S. L. Zeger, 1986), with as many degrees of
+    freedom as there are other groups.
     """
-    rank = math.ceil((len(residuals) + 1) * COVERED)
-    if rank > len(residuals):
+    # Imported here, because most commands that read a model measure nothing.
+    from scipy.special import stdtrit  # noqa: PLC0415
+
+    mean, n = float(values.mean()), len(values)
+    group_of = np.arange(n) if groups is None else np.unique(groups, return_inverse=True)[1]
+    sums = np.bincount(group_of, values - mean)
+    if len(sums) < 2:
         return None
-    return float(np.sort(np.abs(residuals))[rank - 1])
+    deviation = math.sqrt(float(np.square(sums).sum()) * len(sums) / (len(sums) - 1)) / n
+    half = float(stdtrit(len(sums) - 1, (1 + _CONFIDENCE) / 2)) * deviation
+    return max(0.0, mean - half), mean + half
+
+
+class Interval(NamedTuple):
+    """The interval around predicted numbers, from points that training did not use."""
+
+    half_width: float | None  # half of its width; None if there are too few points
+    # the number of groups of these points, if they are too few for a claim about other groups;
+    # otherwise 0
+    n_groups: int = 0
+
+    @classmethod
+    def of(cls, residuals: Values, groups: Groups = None) -> Self:
+        """Return the interval that contains `COVERED` of new points, at least.
+
+        It is the smallest absolute residual (n,) that reaches this share if another group of
+        `groups` (n,), with an infinite residual, is added, and each group weighs the same (Y. Lee,
+        R. F. Barber and R. Willett, 2023). Without groups, each point is one, and this is the
+        split conformal interval (J. Lei et al., 2018, algorithm 2). Of too few groups, it is that
+        of new points of these groups.
+        """
+        n = len(residuals)
+        group_of = np.arange(n) if groups is None else np.unique(groups, return_inverse=True)[1]
+        sizes = np.bincount(group_of, minlength=1)
+        if len(sizes) / (len(sizes) + 1) < COVERED - _ROUNDING:
+            if groups is None:
+                return cls(None)
+            return cls(cls.of(residuals).half_width, len(sizes))
+        errors = np.abs(residuals)
+        order = np.argsort(errors, kind="stable")
+        shares = np.cumsum(1 / sizes[group_of[order]]) / (len(sizes) + 1)
+        return cls(float(errors[order][np.searchsorted(shares, COVERED - _ROUNDING)]))
+
+
+def interval_words(half_width: str, n_groups: int) -> str:
+    """Return the meaning of an interval of this half width, as text."""
+    of = f" of the {counted(n_groups, 'held-out group')}" if n_groups else ""
+    others = "; unknown for other groups" if n_groups else ""
+    return f"about {100 * COVERED:g} % of new points{of} within {half_width}{others}"

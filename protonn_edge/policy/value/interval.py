@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import with_rules
 from protonn_edge.datasets import Dataset
-from protonn_edge.policy.value.figures import half_width_of
+from protonn_edge.policy.value.figures import Interval
 from protonn_edge.policy.value.rule import Value
 from protonn_edge.quantization import quantize, why_floats_alone
 
@@ -23,7 +23,8 @@ def with_interval(model: Model, dataset: Dataset) -> Model:
     if value is None or not len(dataset.y_test):
         return model
     residuals = predicted_by(model, dataset.X_test) - dataset.y_test[:, 0]
-    measured: Model = with_rules(model, replace(value, half_width=half_width_of(residuals)))
+    width, n_groups = Interval.of(residuals, dataset.test_groups)
+    measured: Model = with_rules(model, replace(value, half_width=width, n_groups=n_groups))
     return measured
 
 

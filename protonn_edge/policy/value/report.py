@@ -31,7 +31,7 @@ def error_panels(one: Evidence) -> list[Panel]:
     actual = numbers.actual
     predicted = rule.values(numbers.scores)
     width = None if rule.half_width is None else rule.half_width * rule.unit
-    figures = ValueFigures.of(predicted, actual, rule.mean, width)
+    figures = ValueFigures.of(predicted, actual, rule.mean, width, numbers.groups)
     words = [
         f"#{index}: predicted {said:.{rule.decimals}f}, true {true:.6g}"
         for index, said, true in zip(indices, predicted.tolist(), actual.tolist(), strict=True)
@@ -58,8 +58,10 @@ def _shown(errors: Floats) -> list[int]:
 
 
 def _sentence(figures: ValueFigures) -> str:
-    text = f"the mean absolute error is {figures.mae:.4g}, where always answering the mean of the "
-    text += f"training points has {figures.mean_mae:.4g}. RMSE {figures.rmse:.4g}"
+    text = f"the mean absolute error is {figures.mae:.4g}"
+    text += f" (95 % confidence: {figures.confidence})" if figures.mae_interval else ""
+    text += ", where always answering the mean of the training points has "
+    text += f"{figures.mean_mae:.4g}. RMSE {figures.rmse:.4g}"
     return text if figures.r2 is None else f"{text}, R2 {figures.r2:.3f}"
 
 

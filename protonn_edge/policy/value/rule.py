@@ -13,15 +13,15 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain import checks
-from protonn_edge.chain.policy import FloatRule, IntegerRule, PolicyRule, Units
-from protonn_edge.policy.value.figures import COVERED, ValueFigures
+from protonn_edge.chain.policy import Facts, FloatRule, IntegerRule, PolicyRule, Units
+from protonn_edge.policy.value.figures import Groups, ValueFigures, interval_words
 from protonn_edge.system.checks import check, check_range
 
 MOST_DECIMALS = 9
@@ -29,6 +29,7 @@ _SCORE_BITS, _FACTOR_BITS = 16, 15  # of a factor of the product, with the sign 
 _MOST_SHIFT = 30
 _LIMIT = 2**31 - 1  # of a value on the device, in its unit
 _LEAST_SCALE = 1e-30
+_ROUNDING = 1e-6  # of a width that is a whole number of units
 _LARGER = "give labels in a larger unit, such as km in place of m, and train again"
 
 
@@ -39,6 +40,7 @@ class ValueRule(PolicyRule):
     predicts: ClassVar[str] = "value"
 
     decimals: int
+    n_groups: int  # see `Interval`
     tolerance: float | None  # of errors, for the share within it
 
     @property
@@ -54,16 +56,37 @@ class ValueRule(PolicyRule):
         """Return the values, with their decimals."""
         return [f"{each:.{self.decimals}f}" for each in self.values(scores).tolist()]
 
+    def words_of(self, known: NDArray[Any], classes: Sequence[str]) -> list[str]:  # noqa: ARG002
+        """Return values (n,) that are known with all of their digits."""
+        return ["" if math.isnan(each) else f"{each:.15g}" for each in known.tolist()]
+
     def measured(
-        self, scores: NDArray[Any], known: NDArray[Any]
-    ) -> tuple[list[tuple[str, str]], dict[str, Any]]:
+        self, scores: NDArray[Any], known: NDArray[Any], groups: Groups = None
+    ) -> tuple[Facts, dict[str, Any]]:
         """Return how near the predicted values are to those (n,) that are known."""
         given = np.isfinite(known)
         if not given.any():
             return [], {}
-        predicted = self.values(scores[given])
-        figures = ValueFigures.of(predicted, known[given], self.mean, self.tolerance)
-        return figures.facts, {"errors": figures.to_json()}
+        predicted, of = self.values(scores[given]), None if groups is None else groups[given]
+        figures = ValueFigures.of(predicted, known[given], self.mean, self.tolerance, of)
+        width = float(self.half_width_text) if self.half_width_text else None
+        interval = {"half_width": width, "n_groups": self.n_groups}
+        return figures.facts, {"errors": figures.to_json(), "interval": interval}
+
+    @property
+    @abstractmethod
+    def half_width_text(self) -> str:
+        """Half the width of the interval, with the decimals of a value; empty if unknown."""
+
+    @property
+    def interval_words(self) -> str:
+        """The interval of a predicted number, as text; empty if it is unknown."""
+        text = self.half_width_text
+        return text and interval_words(text, self.n_groups)
+
+    def about_answers(self) -> Facts:
+        """Return the interval of each predicted number, if it is known."""
+        return [("interval", self.interval_words)] if self.interval_words else []
 
 
 @dataclass(frozen=True)
@@ -76,9 +99,9 @@ class Value(ValueRule, FloatRule):
     scale: float  # by which a score of 1 exceeds a score of 0, above 0
     offset: float  # the value for a score of 0, the mean of the training points
     decimals: int  # that a device distinguishes, 0..`MOST_DECIMALS`
-    # half the width of the interval around a value in which `COVERED` of new points lie
-    half_width: float | None = None
+    half_width: float | None = None  # of the interval around a value, see `Interval`
     tolerance: float | None = None  # of errors: their share within it is a figure
+    n_groups: int = 0
 
     def __post_init__(self) -> None:
         check_range("value.scale", self.scale, _LEAST_SCALE, 1 / _LEAST_SCALE)
@@ -95,24 +118,27 @@ class Value(ValueRule, FloatRule):
         if self.tolerance is not None:
             fits = 0 < self.tolerance < math.inf
             check(fits, "value.tolerance", self.tolerance, "above 0, and finite")
+        whole = float(self.n_groups).is_integer() and 0 <= self.n_groups <= _LIMIT
+        check(whole, "value.n_groups", self.n_groups, "a number of groups")
+        checks.set_checked(self, "n_groups", int(self.n_groups))
 
     @classmethod
     def of_array(cls, array: NDArray[Any]) -> Self:
         """Return the rule that a model file stores."""
-        if array.shape not in ((3,), (4,), (5,)) or array.dtype.kind != "f":
-            wanted = "scale, offset, decimals, and perhaps half a width and a tolerance"
+        if array.ndim != 1 or not 3 <= len(array) <= 6 or array.dtype.kind != "f":
+            wanted = "scale, offset, decimals, and perhaps half a width, a tolerance and groups"
             raise checks.unlike(array, "value", wanted)
         scale, offset, decimals, *more = array.tolist()
-        if len(more) > 1 and math.isnan(more[0]):
-            more[0] = None
-        return cls(scale, offset, decimals, *more)
+        known = [None if math.isnan(each) else each for each in more]
+        width, tolerance, n_groups = [*known, None, None, None][:3]
+        return cls(scale, offset, decimals, width, tolerance, n_groups or 0)
 
     def to_array(self) -> NDArray[np.float64]:
-        """Return its numbers."""
-        known = [] if self.half_width is None else [self.half_width]
-        if self.tolerance is not None:
-            known = [*(known or [math.nan]), self.tolerance]
-        return np.array([self.scale, self.offset, self.decimals, *known], np.float64)
+        """Return its numbers; NaN stands for what is unknown before another one."""
+        more = [self.half_width, self.tolerance, self.n_groups or None]
+        while more and more[-1] is None:
+            more.pop()
+        return np.array([self.scale, self.offset, self.decimals, *more], np.float64)
 
     def check(self, n_classes: int) -> None:
         """Refuse a model of classes."""
@@ -123,6 +149,11 @@ class Value(ValueRule, FloatRule):
     def mean(self) -> float:
         """The value for a score of 0."""
         return self.offset
+
+    @property
+    def half_width_text(self) -> str:
+        """Half the width of the interval; empty if unknown."""
+        return "" if self.half_width is None else f"{self.half_width:.4g}"
 
     def values(self, scores: NDArray[Any]) -> NDArray[np.float64]:
         """Return the values (n,) for scores (n, 1)."""
@@ -135,15 +166,11 @@ class Value(ValueRule, FloatRule):
 
     def facts(self, head: Any) -> list[tuple[str, str]]:  # noqa: ARG002
         """Return how it is given, and the width of its interval."""
-        rows = [("value", f"in steps of {10.0**-self.decimals:g}")]
-        if self.half_width is not None:
-            text = f"about {100 * COVERED:g} % of new points within {self.half_width:.4g}"
-            rows.append(("interval", text))
-        return rows
+        return [("value", f"in steps of {10.0**-self.decimals:g}"), *self.about_answers()]
 
     def described(self) -> dict[str, Any]:
         """Return its numbers for JSON."""
-        names = ("scale", "offset", "decimals", "half_width", "tolerance")
+        names = ("scale", "offset", "decimals", "half_width", "tolerance", "n_groups")
         return {"value": {name: getattr(self, name) for name in names}}
 
 
@@ -166,6 +193,7 @@ class IntegerValue(ValueRule, IntegerRule):
     lowest: int  # of all values
     highest: int
     tolerance: float | None = field(default=None, repr=False)  # as in the float rule
+    n_groups: int = field(default=0, repr=False)
 
     @classmethod
     def of(cls, value: Value, units: Units) -> Self:
@@ -184,14 +212,20 @@ class IntegerValue(ValueRule, IntegerRule):
         while (multiplier := round(step * 2**shift)) > most:
             shift -= 1
         base = round(value.offset * unit)
-        width = None if value.half_width is None else math.ceil(value.half_width * unit)
+        width = value.half_width
+        width = None if width is None else math.ceil(width * unit - _ROUNDING)
         made = cls(multiplier, dropped, shift, base, decimals, width, 0, 0)
         ends = made.in_units(np.array([[low], [high]]))
         largest = int(np.abs(ends).max())
         expected = f"at most {_LIMIT:,} in its unit"
         check(largest <= _LIMIT, "value", f"up to {largest:,}", expected, _LARGER)
-        limits = int(ends[0]), int(ends[1])
-        return cls(multiplier, dropped, shift, base, decimals, width, *limits, value.tolerance)
+        return replace(
+            made,
+            lowest=int(ends[0]),
+            highest=int(ends[1]),
+            tolerance=value.tolerance,
+            n_groups=value.n_groups,
+        )
 
     @property
     def unit(self) -> float:
@@ -202,6 +236,28 @@ class IntegerValue(ValueRule, IntegerRule):
     def mean(self) -> float:
         """The value for a score of 0."""
         return self.base * self.unit
+
+    @property
+    def half_width_text(self) -> str:
+        """Half the width of the interval; empty if unknown."""
+        width = self.half_width
+        return "" if width is None else f"{width * self.unit:.{self.decimals}f}"
+
+    def figures(self, scores: NDArray[Any]) -> dict[str, list[float]]:
+        """Return the ends of the interval of each number, if it is known."""
+        if self.half_width is None:
+            return {}
+        values, width = self.in_units(scores), self.half_width
+        ends = {"predicted_low": values - width, "predicted_high": values + width}
+        return {
+            name: np.round(each * self.unit, self.decimals).tolist() for name, each in ends.items()
+        }
+
+    def page_data(self) -> dict[str, Any]:
+        """Return how the number follows from the score, and its interval."""
+        names = ("multiplier", "dropped", "shift", "base", "decimals", "half_width")
+        words = {"interval": self.interval_words}
+        return {"value": {name: getattr(self, name) for name in names} | words}
 
     def values(self, scores: NDArray[Any]) -> NDArray[np.float64]:
         """Return the values (n,) for integer scores (n, 1)."""

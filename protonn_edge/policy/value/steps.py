@@ -75,18 +75,22 @@ def describe(model: Model, dataset: Dataset, out: Output) -> dict[str, Any]:
     value = value_of(model)
     record: dict[str, Any] = {"n": len(dataset.y_test)}
     said = list[str]()
-    for name, X, y in (
-        ("test", dataset.X_test, dataset.y_test),
-        ("train", dataset.X_train, dataset.y_train),
+    for name, X, y, groups in (
+        ("test", dataset.X_test, dataset.y_test, dataset.test_groups),
+        ("train", dataset.X_train, dataset.y_train, None),
     ):
         if len(y):
             figures = ValueFigures.of(
-                predicted_by(model, X), y[:, 0], value.offset, value.tolerance
+                predicted_by(model, X), y[:, 0], value.offset, value.tolerance, groups
             )
+            if name == "train":  # it has seen them, so nothing follows for new points
+                figures = replace(figures, mae_interval=None)
             record[name] = figures.to_json()
             if name == ("test" if len(dataset.y_test) else "train"):
                 out.notice(_no_better(figures.r2, "check the labels and features, or train longer"))
             said.append(f"{figures.sentence} on {len(y):,} {name} points")
+            if name == "test" and value.interval_words:
+                said.append(value.interval_words)
     if len(dataset.y_test):
         predicted, y_test = model.predict(dataset.X_test), dataset.y_test[:, 0]
         of_floats = ValueFigures.of(predicted, y_test, value.offset)

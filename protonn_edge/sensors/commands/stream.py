@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
 import click
 
+from protonn_edge.chain.features import signal_of
 from protonn_edge.chain.model import Model
 from protonn_edge.cli.additions import AddedOptions
 from protonn_edge.cli.command import Output, option
@@ -40,7 +41,9 @@ class StreamOptions(AddedOptions):
             return False
         if model.policy.predicts == "value":
             raise unneeded("--hop", "counts events, but the model predicts a number")
-        recorded = read_recording(data, table)
+        signal = signal_of(model.features)
+        rate = None if signal is None else signal.rate
+        recorded = read_recording(data, replace(table, sample_rate=rate))
         live = live_figures(model, recorded, self.hop, *votes_of(self.votes))
         out.notice([*recorded.dataset.notices, *live.notices])
         out.say(fact_table(live.facts()))

@@ -20,7 +20,7 @@ from protonn_edge.cli.options import LEVEL, PATH, FiniteRange, Qualified
 from protonn_edge.cli.paths import WINDOWS, OutputFile, check_ending
 from protonn_edge.cli.tables import TABLE
 from protonn_edge.datasets import Dataset, Notice, TableOptions, recordings
-from protonn_edge.datasets.naming import check_names, label_text, quoted
+from protonn_edge.datasets.naming import check_names, label_text, listed, quoted
 from protonn_edge.datasets.onset import THRESHOLDS
 from protonn_edge.datasets.recorded import Recording, followed_by, read_noise, read_recording
 from protonn_edge.datasets.values import takes_among_all
@@ -30,6 +30,7 @@ from protonn_edge.sensors.commands.windows_file import WindowsFile
 from protonn_edge.system.files import write_atomically
 
 _BEFORE_SHARE = 5  # of a window
+_MARKER, _MOST_MARKED = 2, 4  # rows of a marker, at most; all rows per marked one, at least
 _LEAST_RUN = 3  # samples of a label in a row, on average
 
 
@@ -70,8 +71,8 @@ def windows_command(
         click.IntRange(*THRESHOLDS),
     ),
     test_share: float = option(
-        "Share of the data for testing: the end of each run of equal labels or, in a folder, the "
-        "last takes of each class.",
+        "Share of each class for testing: windows at the end of runs of equal labels or, in a "
+        "folder, the last takes.",
         FiniteRange(0, 1, max_open=True),
         flag="--test",
         shown=0.0,
@@ -86,7 +87,8 @@ def windows_command(
     ),
     rate: float | None = option(
         "Samples per second; WAV files with a higher rate are sampled at this rate, as the board "
-        "would sample the sound.  [default: from the recording, or its times]",
+        "would sample the sound; samples that are not evenly spaced are interpolated.  [default: "
+        "from the recording, or its times]",
         FiniteRange(*SAMPLE_RATES),
     ),
     added: list[WindowsAddition] = additions("windows"),
@@ -107,6 +109,9 @@ def windows_command(
         raise unneeded("--read name", f"is for a folder of takes, but {recording} is not a folder")
     options = replace(table, background=background, sample_rate=rate)
     recorded = _read(recording, options, added)
+    for each in recorded.dataset.notices:
+        if each.kind == "uneven":
+            raise InputError(f"{recording}: {each.text}")
     if rate is not None:
         by_times = any(each.kind == "rate" for each in recorded.dataset.notices)
         if not by_times and not recordings.is_same_rate(recorded.rate, rate):
@@ -128,7 +133,7 @@ def windows_command(
     if noisy is not None and background is not None:
         recorded = followed_by(recorded, noisy)
     _check_window(window, recorded.samples.shape[1])
-    _check_labels(recorded, window)
+    _check_labels(recording, recorded, window)
     detector = _trigger(recorded, window, trigger, onset)
     windows = _windows(recorded, window, stride, test_share, detector)
     mixed = None if noisy is None else _to_mix(recorded, noisy, own, window, stride, test_share)
@@ -137,8 +142,9 @@ def windows_command(
     np.savez_compressed(content, allow_pickle=False, **cut.arrays())
     write_atomically(output, content.getvalue())
     out.say(f"{output.name}:", fact_table(cut.facts()))
-    of_noise = () if noisy is None else noisy.dataset.notices
-    out.notice(dict.fromkeys([*recorded.dataset.notices, *of_noise, *cut.notices(test_share)]))
+    told = [*recorded.dataset.notices, *(() if noisy is None else noisy.dataset.notices)]
+    told = [each for each in told if noisy is None or each.kind != "background"]
+    out.notice(dict.fromkeys([*told, *cut.notices(test_share)]))
     out.finish(cut.to_json())
 
 
@@ -159,10 +165,11 @@ def _check_window(window: int, channels: int) -> None:
         module.check_cut(window, channels)
 
 
-def _check_labels(recorded: Recording, window: int) -> None:
+def _check_labels(path: Path, recorded: Recording, window: int) -> None:
     """Refuse labels that change all the time: another column has them, or none."""
     labels, layout = recorded.dataset.y_train, recorded.dataset.layout
     runs = recordings.runs_of(labels)
+    _refuse_markers(path, recorded, runs)
     if len(labels) >= window * 2 and len(labels) < _LEAST_RUN * len(runs):
         column = "" if layout is None else f" ({layout.label})"
         raise InputError(
@@ -170,6 +177,27 @@ def _check_labels(recorded: Recording, window: int) -> None:
             "--read label to name a column with one label for all samples of a movement, or use a "
             "folder with a file per class"
         )
+
+
+def _refuse_markers(path: Path, recorded: Recording, runs: Sequence[recordings.Run]) -> None:
+    """Refuse labels other than the usual one that are all of single rows, as markers are."""
+    labels, classes = recorded.dataset.y_train, recorded.dataset.classes
+    usual = int(np.bincount(labels).argmax())
+    marked = [(first, end - first) for first, end in runs if labels[first] != usual]
+    lengths = [length for _, length in marked]
+    if not marked or np.median(lengths) > _MARKER or _MOST_MARKED * sum(lengths) > len(labels):
+        return
+    names = listed(dict.fromkeys(classes[labels[first]] for first, _ in marked))
+    column = next((each for each in recorded.dataset.columns if each.role == "label"), None)
+    which, drop = "the labels mark", ""
+    if column is not None:
+        which, drop = f"{column.title} marks", f" and use --read drop={column.flag_value}"
+    beside = f"{path.stem}_labels.csv" if path.is_file() else "NAME_labels.csv"
+    raise InputError(
+        f"{path}: {which} single rows ({len(marked):,} of {names} among {quoted(classes[usual])}), "
+        "but windows need the label in all rows of an event; repeat each label up to the end of "
+        f"its event, or list start,end,label of each event in {beside} beside it{drop}"
+    )
 
 
 def _trigger(
@@ -222,8 +250,17 @@ def _windows(
             tested = takes_among_all(recorded.take_of, recorded.values, share)
         share = 0.0
     samples, seams = recorded.samples, recorded.seams
+    dividing = [each for each in recorded.dataset.columns if each.role in ("time", "session")]
     cut = recordings.cut_windows(
-        samples, labels, window, stride, share, seams, tested=tested, trigger=trigger
+        samples,
+        labels,
+        window,
+        stride,
+        share,
+        seams,
+        tested=tested,
+        trigger=trigger,
+        dividing=",".join(each.flag_value for each in dividing),
     )
     trained = np.isin(cut.y_test, cut.y_train)  # a class without training windows has no number
     of_test = cut.X_test[trained], cut.y_test[trained], cut.test_begins[trained]

@@ -11,13 +11,15 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets import Notice, recordings
 from protonn_edge.datasets.instruments import to_arrays
-from protonn_edge.datasets.naming import listed, title
+from protonn_edge.datasets.naming import listed
 from protonn_edge.datasets.recorded import Recording
-from protonn_edge.datasets.usual_names import is_called_as_time
 from protonn_edge.datasets.values import means_of_windows, spread_of
 from protonn_edge.errors import counted
 from protonn_edge.sensors import MICROPHONE
 from protonn_edge.sensors.kinds import ANALOG_RATE
+
+_FEWEST_EVENTS = 5
+_NEAR = 0.1  # of the share for testing that is asked for
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +80,15 @@ class WindowsFile:
         n = self.recorded.dataset.n_classes
         return [np.bincount(y, minlength=n) for y in (self.windows.y_train, self.windows.y_test)]
 
+    @property
+    def tested_share(self) -> float:
+        """The share of the samples in windows that are in test windows."""
+        window, edges = self.windows.X_train.shape[1], np.zeros(len(self.recorded.seams) + 1)
+        for place, step in ((0, 1), (window, -1)):
+            np.add.at(edges, self.windows.begins + place, step)
+        trained, tested = np.count_nonzero(edges.cumsum()), window * len(self.windows.y_test)
+        return float(tested / (trained + tested))
+
     def facts(self) -> list[tuple[str, str]]:
         """Return the facts of the windows, as rows."""
         cut, dataset = self.windows, self.recorded.dataset
@@ -89,8 +100,10 @@ class WindowsFile:
         labels = "classes", ", ".join(f"{name}: {count:,}{more}" for name, count, more in of_class)
         if self.values is not None:
             labels = dataset.classes[0], spread_of(self.values[0])
+        share = f" ({100 * self.tested_share:.0f} % of the samples)" * (len(cut.y_test) > 0)
+        text = f"{len(cut.y_train):,} for training, {len(cut.y_test):,} for testing{share}"
         facts = [
-            ("windows", f"{len(cut.y_train):,} for training, {len(cut.y_test):,} for testing"),
+            ("windows", text),
             ("each window", f"{window:,} samples of {counted(channels, 'channel')}{names}"),
             labels,
         ]
@@ -129,17 +142,9 @@ class WindowsFile:
         }
 
     def notices(self, test_share: float) -> Iterator[Notice]:
-        """Yield notices of rows without a window, and of columns that may not be channels."""
+        """Yield notices of rows without a window."""
         recorded, window = self.recorded, self.windows.X_train.shape[1]
         classes, labels = recorded.dataset.classes, recorded.dataset.y_train
-        for place, name in enumerate(recorded.channels, start=1):
-            if is_called_as_time(name):
-                text = (
-                    f"{title(name, place)} is used as a channel, because its numbers do not "
-                    "increase as times do; exclude it with --read drop=NAME, or declare it with "
-                    "time=NAME"
-                )
-                yield Notice("time_channel", text, warning=True, columns=(name,))
         if recorded.channels == MICROPHONE.channels and (recorded.rate or 0.0) > ANALOG_RATE:
             text = (
                 f"{recorded.rate:g} samples a second are more than the {ANALOG_RATE:,.0f} that a "
@@ -152,6 +157,7 @@ class WindowsFile:
             are = "is" if len(short) == 1 else "are"
             text = f"{self._some(short, runs)} {are} shorter than a window and left out"
             yield Notice("short_runs", text)
+        yield from self._counted(recordings.runs_of(labels))
         yield from self._overlapping()
         if self.trigger is not None:
             moving = recordings.classes_that_move(labels, runs, self.trigger)
@@ -170,10 +176,17 @@ class WindowsFile:
             )
         if test_share and not len(self.windows.y_test):
             text = (
-                f"there are no test windows, because the last {100 * test_share:g} % of each run "
-                "is shorter than a window; use a larger --test, or shorter windows"
+                f"there are no test windows, because {100 * test_share:g} % of each class is less "
+                "than half a window; use a larger --test, or shorter windows"
             )
             yield Notice("no_test", text, warning=True)
+        elif test_share and abs(self.tested_share - test_share) > _NEAR:
+            text = (
+                f"{100 * self.tested_share:.0f} % of the samples are for testing, although --test "
+                f"is {test_share:g}, because windows and takes are held out as a whole; record "
+                "more takes, or use shorter windows"
+            )
+            yield Notice("test_share", text)
         untested = tuple(classes[index] for index in np.flatnonzero((train > 0) & (test == 0)))
         if untested and test.any():
             text = (
@@ -181,6 +194,22 @@ class WindowsFile:
                 "shorter windows"
             )
             yield Notice("untested", text, warning=True, columns=untested)
+
+    def _counted(self, runs: Sequence[recordings.Run]) -> Iterator[Notice]:
+        """Yield a warning if an unnamed label counts events: each of its numbers is in one run."""
+        dataset = self.recorded.dataset
+        layout, order = dataset.layout, [dataset.y_train[first] for first, _ in runs]
+        column = next((each for each in dataset.columns if each.role == "label"), None)
+        guessed = layout is not None and layout.label_found == "the last one"
+        if column is None or not guessed or len(runs) < _FEWEST_EVENTS:
+            return
+        if column.is_whole and order == sorted(set(order)):
+            text = (
+                f"each number of {column.title} is in one run of rows, and they rise, as numbers "
+                f"of events do; if it counts events, use --read session={column.flag_value} and "
+                "name the column of labels with --read label=NAME"
+            )
+            yield Notice("counted", text, warning=True, columns=(column.key,))
 
     def _overlapping(self) -> Iterator[Notice]:
         """Yield a warning if 'train' could only hold out windows that share samples with others."""

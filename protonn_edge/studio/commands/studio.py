@@ -6,15 +6,32 @@ import os
 import signal
 import threading
 import webbrowser
+from contextlib import ExitStack
 from pathlib import Path
 
 import click
 
 from protonn_edge.cli.command import Output, argument, command, option
 from protonn_edge.cli.options import FOLDER
+from protonn_edge.codegen.renderer import html_environment
 from protonn_edge.errors import InputError, cannot_write
 from protonn_edge.studio.server import StudioServer
 from protonn_edge.studio.workspace import Workspace, read_ahead
+from protonn_edge.system.folders import scratch_folder
+from protonn_edge.system.loopback import check_loopback
+
+
+def _forwarding_page(address: str, stack: ExitStack) -> Path:
+    """Write a page that only this user can read, and that leads to an address.
+
+    Other users of the computer can read what a browser is started with, so it is not the address
+    with its token.
+    """
+    folder = stack.enter_context(scratch_folder(Path.cwd()))
+    page = folder / "studio.html"
+    page.touch(0o600)
+    page.write_text(html_environment().get_template("forward.html.j2").render(address=address))
+    return page
 
 
 @command("studio", examples=("", "gestures"))
@@ -41,17 +58,18 @@ def studio_command(
     except OSError as error:
         raise cannot_write(folder, error) from error
     workspace = Workspace(Path.cwd())
+    check_loopback("the studio")
     try:
         server = StudioServer(workspace, port)
     except OSError as error:
         raise InputError(
             f"port {port} of this computer is taken ({error.strerror}); give --port 0"
         ) from error
-    with server:
+    with server, ExitStack() as stack:
         out.say(f"the studio of {Path.cwd()}: {server.url}", "press Ctrl-C to end it")
         threading.Thread(target=read_ahead, daemon=True).start()
         if not quiet:
-            webbrowser.open(server.url)
+            webbrowser.open(_forwarding_page(server.url, stack).as_uri())
         try:
             server.serve_forever()
         except KeyboardInterrupt:

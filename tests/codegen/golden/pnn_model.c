@@ -35,7 +35,7 @@
 
 #include "pnn_model.h"
 
-#if PNN_API_VERSION != 1
+#if PNN_MODEL_ID != 0x5ece9d60ul
 #error "pnn_model.h and pnn_model.c belong to different models: build the model again"
 #endif
 

@@ -32,6 +32,7 @@ extern "C" {
 #endif
 
 #define PNN_API_VERSION 1
+#define PNN_MODEL_ID 0x5ece9d60ul /* the beginning of the model's SHA-256 */
 
 #define PNN_FEATURES 6u
 #define PNN_CLASSES 3u
@@ -55,8 +56,13 @@ typedef uint8_t pnn_input_t;
 /* The score of a class, -16002..16400 for any input. */
 typedef int16_t pnn_score_t;
 
+/* Limit a number of any type to the range of int16_t: a cast of one beyond it would wrap around, or be
+ * undefined. The macro may evaluate `x` several times. */
+#define PNN_LIMIT(x) ((x) >= 32767 ? 32767 : (x) >= 0 || (x) > -32767 - 1 ? (x) : -32767 - 1)
+
 /* Convert a raw integer (int8, uint8, int16 or an ADC's 0..1023) in the training data's unit to the
- * quantized feature number `feature`. Values outside the training data's range are clamped. */
+ * quantized feature number `feature`. Values outside the training data's range are clamped; limit a
+ * value that int16_t may not hold with PNN_LIMIT. */
 pnn_input_t pnn_quantize(uint16_t feature, int16_t raw);
 
 /* Convert a raw float in the training data's unit to a quantized feature. A program that calls this
@@ -99,4 +105,6 @@ uint8_t pnn_model_hash(uint8_t index);
 }
 #endif
 
+#elif PNN_MODEL_ID != 0x5ece9d60ul
+#error "another model in this program has the same names: export one of them with --library prefix=NAME"
 #endif /* PNN_MODEL_H */

@@ -15,7 +15,7 @@ from policy.value.numbers import points, write_table
 from refusals import refuses
 
 from protonn_edge.chain.file import load_model
-from protonn_edge.policy.value.figures import half_width_of
+from protonn_edge.policy.value.figures import Interval, interval_of_mean
 from protonn_edge.policy.value.rule import Value
 
 NAMED = ("--read", "label=temperature")
@@ -89,9 +89,23 @@ def test_the_device_gives_the_same_scores(folder: Path, kind: str, tmp_path: Pat
     run_json("train", data, *NAMED, "--classifier", kind, *options, "-o", model)
     assert run_json("verify", model, data)["mismatches"] == 0
     succeed("build", model, "-o", tmp_path / "project")
-    told = run_json("hil", data, "--project", tmp_path / "project", "--emulate")
+    results = tmp_path / "results.csv"
+    told = run_json("hil", data, "--project", tmp_path / "project", "--emulate", "-o", results)
     assert told["mismatches"] == 0
-    assert told["errors"] == run_json("predict", model, data)["errors"]
+    predicted = run_json("predict", model, data)
+    assert told["errors"] == predicted["errors"]
+    rows = list(csv.DictReader(results.read_text().splitlines()))
+    assert [row["predicted"] for row in rows] == predicted["predicted"]
+    temperatures = [row["temperature"] for row in csv.DictReader(data.read_text().splitlines())]
+    true = [float(temperatures[int(row["index"])]) for row in rows]
+    assert [float(row["true"]) for row in rows] == true
+    width = told["interval"]["half_width"]
+    for place, number in enumerate(map(float, predicted["predicted"])):
+        ends = predicted["predicted_low"][place], predicted["predicted_high"][place]
+        assert ends == pytest.approx((number - width, number + width))
+    results.write_text(results.read_text().replace(f",{rows[0]['true']},", ",-77,", 1))
+    refused = run("report", results, "--data", data, "--project", tmp_path / "project")
+    assert "'-77'" in refusal(refused)
 
 
 def test_what_runs_classes_alone_is_refused(folder: Path, trained: Any, tmp_path: Path) -> None:
@@ -161,15 +175,52 @@ def test_the_interval_covers_new_points() -> None:
     rng = np.random.default_rng(0)
     covered = []
     for _ in range(300):
-        width = half_width_of(rng.normal(size=50))
+        width = Interval.of(rng.normal(size=50)).half_width
         assert width is not None
         covered.append((np.abs(rng.normal(size=400)) <= width).mean())
     assert 0.895 <= np.mean(covered) < 0.93  # 0.902 is expected
 
 
+def test_the_interval_covers_points_of_new_groups() -> None:
+    """That of the points alone covers 71 % of them."""
+    rng = np.random.default_rng(0)
+    covered = []
+    for _ in range(300):
+        groups = np.repeat(np.arange(12), rng.integers(1, 60, size=12))
+        of_group = 3 * rng.normal(size=13)
+        width, n_groups = Interval.of(of_group[groups] + rng.normal(size=len(groups)), groups)
+        assert width is not None
+        assert n_groups == 0
+        covered.append((np.abs(of_group[12] + rng.normal(size=400)) <= width).mean())
+    assert 0.88 <= np.mean(covered) < 0.97  # at least 0.9 is expected
+
+
+@pytest.mark.parametrize("n_groups", [None, 5, 40])
+def test_the_confidence_of_the_error_holds_for_new_groups(n_groups: int | None) -> None:
+    rng = np.random.default_rng(1)
+    covered = []
+    for _ in range(400):
+        groups, errors = None, rng.exponential(size=200)
+        if n_groups is not None:
+            groups = np.sort(rng.integers(n_groups, size=200))
+            errors = errors * rng.uniform(0, 2, size=n_groups)[groups]
+        interval = interval_of_mean(errors, groups)
+        assert interval is not None
+        covered.append(interval[0] <= 1 <= interval[1])
+    assert np.mean(covered) >= 0.91
+
+
 def test_too_few_points_give_no_interval() -> None:
-    assert half_width_of(np.ones(8)) is None
-    assert half_width_of(np.ones(9)) == 1.0
+    assert Interval.of(np.ones(8)) == (None, 0)
+    assert Interval.of(np.ones(9)) == (1.0, 0)
+    assert interval_of_mean(np.ones(1)) is None
+
+
+def test_too_few_groups_give_an_interval_of_these_groups_alone() -> None:
+    groups = np.arange(40) % 4
+    assert Interval.of(np.arange(40.0), groups) == (36.0, 4)
+    assert interval_of_mean(np.arange(40.0), np.zeros(40, np.int64)) is None
+    assert "of the 4 held-out groups" in Value(1, 0, 1, 36.0, None, 4).interval_words
 
 
 @needs_emulated_avr
@@ -202,8 +253,11 @@ def test_a_report_without_the_true_numbers_is_refused(folder: Path, tmp_path: Pa
     rows = [line.rpartition(",")[0] for line in data.read_text().splitlines()]
     unlabelled.write_text("\n".join(rows) + "\n")
     succeed("build", folder / "model.npz", "-o", tmp_path / "project")
+    empty = tmp_path / "empty.csv"
+    names, *rows = data.read_text().splitlines()
+    empty.write_text("\n".join([names, *(f"{row.rpartition(',')[0]}," for row in rows)]) + "\n")
     succeed("hil", unlabelled, "--project", tmp_path / "project", "--emulate", "-o", results)
-    for options in ((), ("--data", unlabelled)):
+    for options in ((), ("--data", unlabelled), ("--data", empty)):
         told = run("report", results, "--project", tmp_path / "project", *options)
         assert "name the labelled file" in refusal(told)
 

@@ -84,10 +84,10 @@ def test_a_rename_that_fails_takes_the_earlier_ones_back(
 def test_a_file_that_cannot_be_finished_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException
 ) -> None:
-    def failing(_: Path, __: int) -> None:
+    def failing(_: int) -> None:
         raise error
 
-    monkeypatch.setattr(Path, "chmod", failing)
+    monkeypatch.setattr(os, "fsync", failing)
     with pytest.raises(InputError if isinstance(error, OSError) else type(error)):
         write_atomically(tmp_path / "new" / "folder" / "a", "1")
     assert not tree(tmp_path)

@@ -14,7 +14,7 @@ import pytest
 
 from protonn_edge.system import rounding
 
-NAMES = ("OPENBLAS_CORETYPE", "NPY_DISABLE_CPU_FEATURES")
+NAMES = tuple(rounding._LOOPS)
 WHAT_A_COMMAND_LOADS = """
 import json
 from protonn_edge.cli import main

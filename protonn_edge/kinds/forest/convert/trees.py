@@ -16,7 +16,6 @@ from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.conversion import reading
@@ -26,6 +25,7 @@ from protonn_edge.conversion.search import Candidate, ModelSearch, Rule
 from protonn_edge.errors import CheckFailed, InputError, InvalidValue, counted
 from protonn_edge.kinds.forest.grown import GrownTrees, fitting, preorder
 from protonn_edge.kinds.forest.head import ForestHead
+from protonn_edge.kinds.forest.ranges import between_thresholds, with_best_steps
 from protonn_edge.kinds.forest.table import LEAF, Trees, sum_of_leaves
 from protonn_edge.system.checks import check
 from protonn_edge.training.normalization import normalizer_from
@@ -34,8 +34,6 @@ from protonn_edge.training.points import Float32
 Indices = NDArray[np.int64]
 
 _ROWS_AT_ONCE, _LEAVES_AT_ONCE = 2_048, 2**22
-_STEPS = np.append(1.0, np.geomspace(0.1, 1.5, 64))[:, None, None]  # relative to the full range
-_PLACES = np.linspace(0.0, 1.0, 33)[:, None]  # from 0, the first threshold, to 1, the last
 _LEAST_BYTES, _SHRINK = 64, 0.85  # ratio of the sizes that trees are pruned to
 _ROUNDED = 1e-4  # more than the rounding error of a scaler for a whole number
 _WHOLE, _MOST_NUMBERS = 0.1, 16  # of counts that are rounded; of numbers to try
@@ -312,7 +310,7 @@ def forest_model(rule: TreeRule, features: AffineMap, X: Float32, names: dict[st
     # Thresholds may be whole numbers; these values are as far from whole numbers as possible.
     rounded = (-_ROUNDED if rule.strict else _ROUNDED) if features.scales else 0.0
     thresholds = np.where(whole, np.floor(thresholds + rounded) + 0.5, thresholds)
-    inputs = _between_thresholds(InputStatistics.of(X), asked, thresholds)
+    inputs = between_thresholds(InputStatistics.of(X), asked, thresholds)
     head = ForestHead(
         features=grown.features,
         thresholds=thresholds,
@@ -323,68 +321,9 @@ def forest_model(rule: TreeRule, features: AffineMap, X: Float32, names: dict[st
     return Model(
         head=head,
         normalizer=normalizer_from("none", inputs),
-        inputs=_with_best_steps(inputs, asked, thresholds, X) if rule.fine else inputs,
+        inputs=with_best_steps(inputs, asked, thresholds, X) if rule.fine else inputs,
         **names,
     )
-
-
-def _between_thresholds(
-    inputs: InputStatistics, asked: Indices, thresholds: Float64
-) -> InputStatistics:
-    """Return the statistics with ranges for which bytes have the finest resolution.
-
-    Values beyond all thresholds of a feature need not be distinguished. The first threshold is
-    after byte 0, and the last one before byte 255; a single threshold is in the middle.
-    """
-    low, high = np.full_like(inputs.lower, np.inf), np.full_like(inputs.upper, -np.inf)
-    np.minimum.at(low, asked, thresholds)
-    np.maximum.at(high, asked, thresholds)
-    bounded = np.isfinite(low)
-    low, high = np.where(bounded, low, inputs.lower), np.where(bounded, high, inputs.upper)
-    step = (high - low) / (BYTE_MAXIMUM - 1)
-    half = np.where(step > 0, step, inputs.upper - inputs.lower) / 2
-    return replace(
-        inputs,
-        lower=np.where(bounded, low - half, inputs.lower),
-        upper=np.where(bounded, high + half, inputs.upper),
-    )
-
-
-def _with_best_steps(
-    inputs: InputStatistics, asked: Indices, thresholds: Float64, X: Float32
-) -> InputStatistics:
-    """Return the statistics with ranges for which the fewest points (n, D) cross a threshold.
-
-    For each feature, several steps and positions of the range are tried, the present ones first.
-    Integers with up to 256 values keep their ranges, because their thresholds are exact.
-    """
-    lower, upper = inputs.lower.copy(), inputs.upper.copy()
-    for feature in np.unique(asked):
-        limits, counts = np.unique(thresholds[asked == feature], return_counts=True)
-        values, reach = np.sort(X[:, feature]).astype(np.float64), limits[-1] - limits[0]
-        constant = values[0] == values[-1]
-        if constant or (reach < BYTE_MAXIMUM and (np.rint(values) == values).all()):
-            continue
-        beyond = np.searchsorted(values, limits, side="right")
-        within = _apart(limits, values, beyond)
-        span = within[-1] - within[0] if reach else upper[feature] - lower[feature]
-        step = _STEPS * span / (BYTE_MAXIMUM - 1)
-        first = within[0] + _PLACES * ((span if reach else 0.0) - (BYTE_MAXIMUM - 1) * step)
-        nearest = first + step * np.clip(np.rint((limits - first) / step), 0, BYTE_MAXIMUM - 1)
-        crossed = np.abs(np.searchsorted(values, nearest) - beyond) @ counts
-        best = np.unravel_index(crossed.argmin(), crossed.shape)
-        lower[feature] = first[best][0] - step[best[0], 0, 0] / 2
-        upper[feature] = lower[feature] + BYTE_MAXIMUM * step[best[0], 0, 0]
-    return replace(inputs, lower=lower, upper=upper)
-
-
-def _apart(limits: Float64, values: Float64, beyond: Indices) -> Float64:
-    """Return thresholds between values, with the same sorted values on each side."""
-    last = len(values) - 1
-    below, above = values[np.maximum(beyond - 1, 0)], values[np.minimum(beyond, last)]
-    margin = np.where((beyond > 0) & (beyond <= last), (above - below) / 64, 0.0)
-    moved = np.clip(limits, below + margin, above - margin)
-    return np.where(margin > 0, moved, limits)
 
 
 def cuts(budget: int | None, largest: int) -> Iterator[int | None]:

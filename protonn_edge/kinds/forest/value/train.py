@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -27,9 +28,11 @@ _REGRESSORS = {
 class ForestValueLearner(ForestLearner):
     """Grows trees whose leaves are means of numbers."""
 
+    ensembles: ClassVar[Mapping[str, Callable[..., Any]]] = _REGRESSORS
+
     def grown(self, Q: NDArray[np.float32], points: Points) -> tuple[GrownTrees, dict[str, Any]]:
         """Return trees within the budget for bytes Q (n, D), and facts for the model's record."""
-        forest = new_ensemble(self.settings, self.seed, _REGRESSORS)
+        forest = new_ensemble(self.settings, self.seed, self.ensembles)
         forest.fit(Q, points.y[:, 0], sample_weight=points.weight)
         trees, facts = fitting(_trees_of(forest), self.settings.size_budget)
         return trees, {"trainer": type(forest).__name__, **facts}

@@ -15,7 +15,7 @@ written files to continue training (option ``-P 1``) or to predict.
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ from protonn_edge.datasets.archive import read_array
 from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.kinds.protonn.head import ProtoNNHead, protonn_head
 from protonn_edge.system.checks import check, check_kind
-from protonn_edge.system.files import MODEL_LIMIT_BYTES, check_file, write_together
+from protonn_edge.system.files import MODEL_LIMIT_BYTES, as_bytes, check_file, write_together
 from protonn_edge.training.labels import ClassLabels
 from protonn_edge.training.normalization import normalizer_from
 from protonn_edge.training.points import Float32, Points
@@ -223,17 +223,6 @@ def write_reference_model(model: ReferenceModel, folder: Path, layout: Layout = 
         )
     if folder.exists() and not folder.is_dir():
         raise InvalidValue(folder, "not a folder", "choose another name")
-    suffix = _NPY if layout == "npy" else ""
-    there = [folder / f"{name}{suffix}" for name in _NAMES if (folder / f"{name}{suffix}").exists()]
-    if there:
-        try:
-            read_reference_model(folder)
-        except InputError as error:
-            raise InvalidValue(
-                there[0],
-                f"not part of a complete model, so it is not overwritten ({error})",
-                "choose another folder",
-            ) from error
     W = model.projection if layout == "text" else model.projection.T
     arrays = (W, model.prototypes, model.labels, np.float64(model.gamma))
     contents: dict[str, bytes | str] = {}
@@ -242,7 +231,24 @@ def write_reference_model(model: ReferenceModel, folder: Path, layout: Layout = 
             contents[f"{name}{_NPY}"] = _npy_bytes(np.asarray(array))
         else:
             contents[name] = _text_of(np.asarray(array))
+    _check_ours(folder, contents, layout)
     write_together(folder, contents)
+
+
+def _check_ours(folder: Path, contents: Mapping[str, bytes | str], layout: Layout) -> None:
+    """Refuse to overwrite files unless they are a model's, or those of a run that was killed."""
+    there = [name for name in contents if (folder / name).exists()]
+    if all((folder / name).read_bytes() == as_bytes(contents[name]) for name in there):
+        return
+    try:
+        for name in contents:
+            (_read_npy if layout == "npy" else _read_text)(folder / name)
+    except InputError as error:
+        raise InvalidValue(
+            folder / there[0],
+            f"not part of a complete model, so it is not overwritten ({error})",
+            "choose another folder",
+        ) from error
 
 
 def _npy_bytes(array: NDArray[Any]) -> bytes:

@@ -28,7 +28,14 @@ from protonn_edge.training.group_shift import GroupShift
 from protonn_edge.training.points import Points, Transform
 from protonn_edge.training.progress import Learned
 from protonn_edge.training.refusals import Refusal, TrainingRequest, refusal_of
-from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, SearchSpec, SearchTask
+from protonn_edge.training.searched import (
+    FEATURES_BEGUN,
+    FEATURES_SEARCHED,
+    Among,
+    Between,
+    SearchSpec,
+    SearchTask,
+)
 from protonn_edge.training.targets import nearest_distances
 from protonn_edge.training.transforms import count_inputs
 
@@ -37,7 +44,7 @@ _MOST_PROTOTYPES = 800
 
 _BEGUN = (
     *("sparsity_projection", "loss", "init_projection", "gamma_numerator"),
-    *("input_noise", "learning_rate", "clip", "augment", "group_shift"),
+    *("input_noise", "learning_rate", "augment", "group_shift"),
 )
 """Parameters with whose defaults a search begins."""
 _EPOCHS = 120  # epochs of the first trials
@@ -170,7 +177,8 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
     def _starts(cls, task: SearchTask) -> list[dict[str, Any]]:
         """Return the default settings at several sizes, and variations of them."""
         begun = {name: getattr(cls, name) for name in _BEGUN if name in cls.parameters} | {
-            "epochs": _EPOCHS
+            **FEATURES_BEGUN,
+            "epochs": _EPOCHS,
         }
         starts = []
         for share, differing in _STARTS:

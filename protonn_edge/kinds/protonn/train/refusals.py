@@ -14,7 +14,7 @@ def _of_the_model(case: TrainingRequest) -> str:
         return "{projection_bits}"
     if "normalization" in case.given and settings.normalization != settings.normalizer_kind:
         return "{normalization}"
-    return case.first_set("clip budget")
+    return "{clip}" if case.clips else case.first_set("budget")
 
 
 REFUSALS: tuple[Refusal, ...] = (

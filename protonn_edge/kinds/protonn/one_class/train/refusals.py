@@ -15,7 +15,9 @@ REFUSALS: Sequence[Refusal] = (
         lambda case: (
             case.settings.one_class
             and case.first_set(
-                "augment strangers clip initial_model budget new_classes sparsity_projection "
+                "clip "
+                * case.clips
+                + "augment strangers initial_model budget new_classes sparsity_projection "
                 "sparsity_prototypes sparsity_labels"
             )
         ),

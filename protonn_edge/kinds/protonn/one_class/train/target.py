@@ -134,9 +134,13 @@ def of_normal_points(dataset: Dataset, normal: str | None = None) -> Dataset:
     if dataset.predicts == "labels":
         raise several_labels("the data", "one class is learned")
     if normal is None and dataset.n_classes > 1:
+        guessed = dataset.layout is not None and dataset.layout.label_found.startswith("the last")
+        label = next((each for each in dataset.columns if guessed and each.role == "label"), None)
+        where = "" if label is None else f" in {label.title}"
+        other = "" if label is None else f", or use it as a feature: --read keep={label.flag_value}"
         raise InputError(
-            f"the data has {dataset.n_classes:,} classes, {listed(dataset.classes)}; name the "
-            "normal class with --normal"
+            f"the data has {dataset.n_classes:,} classes{where}, {listed(dataset.classes)}; name "
+            f"the normal class with --normal{other}"
         )
     name = dataset.classes[0] if normal is None else normal
     if name not in dataset.classes:

@@ -1,1 +1,0 @@
-"""Firmware for MLPerf Tiny, a benchmark of machine learning on microcontrollers."""

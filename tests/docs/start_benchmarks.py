@@ -1,0 +1,77 @@
+"""Start command lines of benchmarks, and end each where its work would begin.
+
+Reads a JSON list of lists of words, a script and its arguments, and writes a list with an exit code
+and the output of each. A line runs in a process of its own, as `python SCRIPT ...` starts it: the
+folder of the script is the first place to import from, and no module of it is there yet. What takes
+long to import, and is neither there nor in the folder of the tests, is imported once, before.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import runpy
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from importlib import import_module
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
+from traceback import print_exc
+
+import click
+
+OF_ANY_VALUE = ("NAME",)  # what pages write where a reader chooses
+SLOW_TO_IMPORT = (
+    "matplotlib.pyplot",
+    "optuna",
+    "sklearn.ensemble",
+    "sklearn.neural_network",
+    "protonn_edge.conversion.converting",
+    "protonn_edge.projects.project",
+    "protonn_edge.report",
+    "protonn_edge.tuning.search",
+)
+
+
+def start(words: list[str], answer: Connection) -> None:
+    """Run a script with arguments, and send its exit code and output."""
+    convert = click.Choice.convert
+
+    def convert_or_leave(self: click.Choice, value: str, *others: object) -> object:
+        return value if value in OF_ANY_VALUE else convert(self, value, *others)
+
+    click.Choice.convert = convert_or_leave  # type: ignore[assignment,method-assign]
+    click.Command.invoke = lambda *_: None  # type: ignore[assignment,method-assign]
+    sys.argv, sys.path[0] = words, str(Path(words[0]).resolve().parent)
+    said, code = io.StringIO(), 0
+    with redirect_stdout(said), redirect_stderr(said):
+        try:
+            runpy.run_path(str(Path(words[0]).resolve()), run_name="__main__")
+        except SystemExit as ended:
+            code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+        except BaseException:  # noqa: BLE001 - as Python reports it
+            print_exc()
+            code = 1
+    answer.send((code, said.getvalue()))
+
+
+def main() -> None:
+    """Start each line that standard input lists."""
+    sys.path[0] = os.devnull
+    for name in SLOW_TO_IMPORT:
+        import_module(name)
+    done = []
+    for words in json.load(sys.stdin):
+        received, sent = get_context("fork").Pipe(duplex=False)
+        process = get_context("fork").Process(target=start, args=(words, sent))
+        process.start()
+        sent.close()
+        done.append(received.recv())
+        process.join()
+    sys.stdout.write(json.dumps(done))
+
+
+if __name__ == "__main__":
+    main()

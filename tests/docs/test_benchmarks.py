@@ -1,0 +1,87 @@
+"""Each benchmark starts as its page starts it, with the options that its page gives it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from checkout import CHECKOUT, skip_unless_checked_out
+from doc_blocks import PAGES
+
+COMMAND = re.compile(r"python (benchmarks/\w+\.py(?:\s+(?:--[\w-]+|\w[^\s`<|]*))*)(?=[`\s]|$)")
+STARTER = Path(__file__).with_name("start_benchmarks.py")
+
+
+def documented(page: str) -> list[str]:
+    """Return the command lines of benchmarks that a page has."""
+    return [" ".join(found.split()) for found in COMMAND.findall(page)]
+
+
+def scripts() -> set[str]:
+    """Return the benchmarks that can be started."""
+    return {
+        str(path.relative_to(CHECKOUT))
+        for path in (CHECKOUT / "benchmarks").glob("*.py")
+        if "__main__" in path.read_text("utf-8")
+    }
+
+
+def started(lines: list[str]) -> dict[str, str]:
+    """Return what each line printed that did not get as far as its work."""
+    answers = subprocess.run(
+        [sys.executable, str(STARTER)],
+        cwd=CHECKOUT,
+        input=json.dumps([shlex.split(line) for line in lines]),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert answers.returncode == 0, answers.stderr
+    done = zip(lines, json.loads(answers.stdout), strict=True)
+    return {line: said for line, (code, said) in done if code != 0}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork; to run: use Linux or macOS")
+def test_every_benchmark_starts_and_takes_the_options_of_its_page():
+    skip_unless_checked_out("benchmarks")
+    on_pages = {line for page in PAGES for line in documented(page.read_text("utf-8"))}
+    assert len(on_pages) > 40
+    others = scripts() - {line.split()[0] for line in on_pages}
+    assert started(sorted(on_pages | {f"{script} --help" for script in others})) == {}
+
+
+def test_every_benchmark_is_named_by_a_page_or_the_makefile():
+    skip_unless_checked_out("benchmarks")
+    texts = " ".join(page.read_text("utf-8") for page in [*PAGES, CHECKOUT / "Makefile"])
+    assert not [script for script in scripts() if script not in texts]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork; to run: use Linux or macOS")
+def test_a_benchmark_that_does_not_start_is_found(tmp_path: Path):
+    texts = {
+        "shadowed": "from failing import nothing",
+        "failing": "raise SystemExit(0)",
+        "strict": "import click\n@click.command()\n@click.option('--n', type=int)\n"
+        "def main(n):\n    raise RuntimeError\nif __name__ == '__main__': main()",
+    }
+    for name, text in texts.items():
+        (tmp_path / f"{name}.py").write_text(text, "utf-8")
+    (tmp_path / "failing.py").write_text("", "utf-8")
+    lines = [f"{tmp_path}/{each}" for each in ("shadowed.py", "strict.py --n 3", "strict.py --m 3")]
+    assert sorted(started(lines)) == [lines[0], lines[2]]
+
+
+def test_command_lines_are_found_in_a_page():
+    page = "By `python\nbenchmarks/a.py` and `python benchmarks/b.py --only\nNAME --seeds 3`. | x |"
+    page += "\n<!-- figures: python benchmarks/c.py --seeds 1 -->"
+    assert documented(page.replace("python\n", "python ")) == [
+        "benchmarks/a.py",
+        "benchmarks/b.py --only NAME --seeds 3",
+        "benchmarks/c.py --seeds 1",
+    ]
