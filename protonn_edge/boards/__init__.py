@@ -18,14 +18,15 @@ from protonn_edge.system.schema import list_of, number, whole
 
 POWER_WATTS = (1e-6, 1_000.0)  # the range of what a board may draw, in watts
 _PAGE = "docs/boards.md"
+DEFAULT_BOARD = "uno"
 _SHELF = Shelf(
     "board",
     __name__,
     _PAGE,
-    "for another chip, 'export --c' without --board writes portable C",
+    "for another chip, write portable C with 'protonn-edge export MODEL --c FOLDER'",
+    DEFAULT_BOARD,
 )
 _EXPORTED = Shelf("board", f"{__name__}.exported", _PAGE, _SHELF.otherwise)
-DEFAULT_BOARD = "uno"
 FIRMWARE, SIMILAR, COMPILED = "firmware", "similar", "compiled"
 PROOFS = (FIRMWARE, "emulated", SIMILAR, COMPILED)
 

@@ -24,7 +24,7 @@ from protonn_edge.datasets.naming import listed
 from protonn_edge.device import ReferenceAnswers, Result
 from protonn_edge.errors import CheckFailed, InvalidValue
 from protonn_edge.families import family_of, read_program
-from protonn_edge.projects.folder import Project, exclusive
+from protonn_edge.projects.folder import Project, exclusive, nothing_built
 from protonn_edge.projects.project import BuildOptions, Trial, trial_build
 from protonn_edge.quantization import DeviceModel, IntegerChain
 from protonn_edge.verification import agreement
@@ -41,6 +41,8 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
     differs from its compiled sources, or an execution answers another score than NumPy.
     """
     project = Project(folder)
+    if not project.built:
+        raise nothing_built(folder.absolute(), "")
     model = project.model()
     with exclusive(folder):
         reference, plan = project.generated()

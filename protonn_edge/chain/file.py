@@ -42,6 +42,7 @@ from protonn_edge.errors import InputError, InvalidValue, beyond
 from protonn_edge.system.checks import check_most
 from protonn_edge.system.files import MODEL_LIMIT_BYTES, write_atomically
 from protonn_edge.system.rooms import missing_of_file
+from protonn_edge.system.shell import command_line
 
 FORMAT_VERSION = 9
 
@@ -100,6 +101,10 @@ def load_model(path: Path | str) -> Model:
         file and the array.
     """
     path = Path(path)
+    if path.is_dir():
+        inside = (each for depth in ("*", "*/*", "*/*/*") for each in path.glob(f"{depth}.npz"))
+        such = next((f", such as {command_line([str(each)])}" for each in inside), "")
+        raise InputError(f"{path} is a folder; name a model file{such}")
     with others_refused(path), ArrayArchive(path, limit_bytes=MODEL_LIMIT_BYTES) as archive:
         try:
             if sentence := _why_unlike(archive):

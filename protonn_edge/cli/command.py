@@ -16,6 +16,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
+from difflib import get_close_matches
 from inspect import cleandoc, signature
 from itertools import product
 from typing import TYPE_CHECKING, Any, TextIO
@@ -41,6 +42,7 @@ _WORD_LIMIT = 300  # characters of a file name in an error
 _PRINTED = f"{__name__}.printed"  # in a context's meta: the JSON object was printed
 
 _FEW = 20  # options in one list
+_ALIKE = 0.75  # of an unknown option to the one that is meant, as `difflib` counts
 
 BUG_EXIT_CODE = 70
 """Exit code for a bug of this package: EX_SOFTWARE of BSD's sysexits.h."""
@@ -183,10 +185,9 @@ class Command(click.Command):
         except click.NoSuchOption as error:
             if sentence := missing([error.option_name]):
                 raise click.UsageError(sentence, ctx) from error
-            if not (alike := self._alike(ctx, error.option_name)):
-                raise
-            hint = f"{error.message} Did you mean {' or '.join(map(repr, alike))}?"
-            raise click.UsageError(hint, ctx) from error
+            alike = self._alike(ctx, error.option_name) or self._near(error.option_name)
+            hint = f" Did you mean {' or '.join(map(repr, alike))}?" if alike else ""
+            raise click.UsageError(f"{error.message}{hint}", ctx) from error
 
     def _alike(self, ctx: click.Context, flag: str) -> list[str]:
         """Return the options for what another command gives by this option."""
@@ -200,6 +201,12 @@ class Command(click.Command):
         names = {each.name for each in every if flag in each.opts}
         return [each.opts[-1] for each in self.params if each.name in names]
 
+    def _near(self, flag: str) -> list[str]:
+        """Return the options that this one begins or, without such, the one that it resembles."""
+        names = [name for each in self.params for name in each.opts if name.startswith("--")]
+        begun = [name for name in names if name.startswith(flag)]
+        return begun[:2] or get_close_matches(flag, names, n=1, cutoff=_ALIKE)
+
     def _check_combined(self, ctx: click.Context) -> None:
         """Raise `InputError` by the first row of `needs` or `apart` that applies."""
         given = set[str]()
@@ -212,7 +219,9 @@ class Command(click.Command):
             for flag in flags.split():
                 if flag in given and given.isdisjoint(others.split()):
                     needed = " or ".join(shown.get(name, name) for name in others.split())
-                    raise InputError(f"{flag} works only with {needed}; give both, or omit {flag}")
+                    raise InputError(
+                        f"{flag} works only with {needed}; give {needed}, too, or omit {flag}"
+                    )
         for flags, others in self.apart.items():
             for pair in product(flags.split(), others.split()):
                 if given.issuperset(pair):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -128,17 +129,21 @@ class GivenClassifier(NamedTuple):
 
     def untrained(self, seed: int, estimator: str = "Classifier") -> DeviceClassifier:
         """Return a classifier or a regressor of this kind with these parameters, and a seed."""
-        estimators = ESTIMATORS if estimator == "Classifier" else REGRESSORS
-        if not estimators:
-            reason = not_installed("numeric prediction")
-            raise InputError(f"the labels are numbers, and {reason}")
-        if self.name not in estimators:
-            raise InputError(
-                f"the kind {self.name!r} cannot predict a number, but the labels are numbers; "
-                f"choose --classifier {' or '.join(estimators)}, or train with --target class"
-            )
+        estimators = ESTIMATORS if estimator == "Classifier" else self.regressors()
         made: DeviceClassifier = estimators[self.name](random_state=seed, **self.parameters())
         return made
+
+    def regressors(self) -> Mapping[str, Any]:
+        """Return the kinds that predict numbers; refuse the chosen kind if it is none of them."""
+        if not REGRESSORS:
+            reason = not_installed("numeric prediction")
+            raise InputError(f"the labels are numbers, and {reason}")
+        if self.name in PARAMETERS and self.name not in REGRESSORS:
+            raise InputError(
+                f"the kind {self.name!r} cannot predict a number, but the labels are numbers; "
+                f"choose --classifier {' or '.join(REGRESSORS)}, or train with --target class"
+            )
+        return REGRESSORS
 
 
 def classifier_options(parameters: Mapping[str, Parameter], kinds: Sequence[str]) -> Any:
@@ -216,15 +221,28 @@ def given_parameters(classifier: str, options: Mapping[str, Any]) -> dict[str, A
     given = {name: value for name, value in options.items() if name != _SET and was_given(name)}
     for name in [*given, *filter(was_given, _OF_PARAMETERS), *_set_names(options[_SET])]:
         if _OF_PARAMETERS.get(name, name) not in _kind_of(classifier).parameters:
+            flag = flags().get(name, f"--set {shortened(name)}")
             raise InputError(
-                f"{flags().get(name, f'--set {shortened(name)}')} is given, but the classifier "
-                f"{classifier!r} has no such parameter; omit the parameter, or choose another "
-                "classifier with --classifier"
+                f"{flag} is given, but the classifier {classifier!r} has no such parameter; omit "
+                f"{flag}{_where_known(_OF_PARAMETERS.get(name, name), parameters)}"
             )
     given |= dict(_set_values(options[_SET], parameters))
     if str(given.get("features")).endswith(".npz"):
         given["features"] = _features_of(Path(given["features"]))
     return given
+
+
+def _where_known(name: str, parameters: Iterable[str]) -> str:
+    """Return which kinds have a parameter that one lacks, or what its name may be instead."""
+    offered = click.get_current_context().command.params
+    choices = next(each.type for each in offered if each.name == "classifier")
+    assert isinstance(choices, _Kinds)
+    kinds = [kind for kind in choices.choices if kind in PARAMETERS]
+    having = [kind for kind in kinds if name in _kind_of(kind).parameters]
+    if not having:
+        near: str = _did_you_mean(name, parameters)
+        return near
+    return f", or choose --classifier {' or '.join(having)}"
 
 
 def _set_names(texts: Iterable[str]) -> list[str]:
@@ -234,16 +252,15 @@ def _set_names(texts: Iterable[str]) -> list[str]:
 def _set_values(texts: Iterable[str], parameters: Mapping[str, Parameter]) -> Any:
     for text in texts:
         name, equals, value = text.partition("=")
-        if not equals:
-            raise lacking(f"--set {shortened(text)}", "value", "use --set NAME=VALUE")
         flag, values = flags().get(name, ""), parameters[name].values if name in parameters else ()
         number = "boolean" in values and len(values) > 1  # a flag that may be a number, too
         if name not in parameters or (flag != f"--set {name}" and not number):
-            raise InputError(
-                f"--set {name} is given, but this parameter has an option of its own; use {flag}"
-                if flag
-                else f"--set {name} is given, but this parameter can be set only in Python; omit it"
-            )
+            own = flag if "boolean" in values else f"{flag} {quote(value) if value else 'VALUE'}"
+            has = f"has an option of its own; give {own} in its place"
+            has = has if flag else "can be set only in Python; omit it"
+            raise InputError(f"--set {name} is given, but this parameter {has}")
+        if not equals:
+            raise lacking(f"--set {shortened(text)}", "value", f"use --set {name}=VALUE")
         declared = parameters[name]
         if value == "none" and None in declared.values:
             yield name, None

@@ -107,8 +107,7 @@ def _start_model(learner: DeviceClassifier, path: Path, dataset: Dataset) -> Mod
         if model.head.kind != learner.starts_from:
             raise InputError(
                 f"--start-from needs a model of the kind {learner.starts_from!r}, but the kind is "
-                f"{model.head.kind!r}; give a model that was trained with --classifier "
-                f"{learner.starts_from}"
+                f"{model.head.kind!r}; give a model of the same kind"
             )
         return model
     kind = learner.normalization if was_given("normalization") else "none"

@@ -235,6 +235,8 @@ def _points(given: TuneOptions, dataset: Dataset, board: Board) -> TrialPoints:
     to_move = None if given.groups is None else of_group  # not between a file's own groups
     metric.check_folds(y, numbers)
     kind = given.classifier.name
+    if dataset.predicts == "value":
+        given.classifier.regressors()
     points = TrialPoints(X, y, numbers, board, limits, fixed, to_move, kind, metric)
     points = replace(points, gaps=dataset.gaps, preparation=dataset.preparation)
     of_trials = replace(dataset, groups=to_move)

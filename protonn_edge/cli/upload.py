@@ -7,8 +7,8 @@ from typing import Any
 
 from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
 from protonn_edge.cli.devices import about_edited_files, about_newer_models
-from protonn_edge.cli.options import FOLDER, PORT
-from protonn_edge.errors import lacking
+from protonn_edge.cli.options import PATH, PORT
+from protonn_edge.errors import InputError, lacking
 from protonn_edge.families import board_of, family_in
 from protonn_edge.projects.folder import Project
 from protonn_edge.system.shell import command_line
@@ -16,7 +16,7 @@ from protonn_edge.system.shell import command_line
 
 @command("upload", examples=("", "--port /dev/ttyACM0"))
 def upload_command(
-    folder: Path = argument(FOLDER, default=Path()),
+    folder: Path = argument(PATH, metavar="[FOLDER]", default=Path()),
     port: str | None = PORT,
     environment: str | None = option(
         "The section [env:NAME] of platformio.ini to use.  [default: the first in default_envs]",
@@ -38,6 +38,9 @@ def upload(
     out: Output, folder: Path, port: str | None = None, environment: str | None = None
 ) -> dict[str, Any]:
     """Upload a project, and print the port; return both for the JSON object."""
+    if folder.is_file():
+        line = command_line(["protonn-edge", "build", str(folder), "-o", "project"])
+        raise InputError(f"{folder} is a file; name a folder that 'build' wrote, as with: {line}")
     family = family_in(folder)
     if family is None:
         raise lacking(folder.absolute(), "project", "name a folder that 'build' wrote")

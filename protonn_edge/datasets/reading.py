@@ -150,6 +150,8 @@ def _dataset(
         options = replace(options or TableOptions(), normal=_NORMAL)
     train, test, names = read_parts(path, options)
     if isinstance(train, LabelSetTable) or isinstance(test, LabelSetTable):
+        if target == "value":
+            raise unneeded("--target", f"is {target}, but {path} has sets of labels")
         tested = None if test is None else as_label_sets(test)
         dataset: Dataset = label_set_dataset(as_label_sets(train), tested, names)
     elif has_values(train, target, names):

@@ -61,7 +61,9 @@ def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
     if not chosen.any():
         what = "points" if groups is None else "groups"
         count = y.shape[0] if groups is None else len(np.unique(groups))
-        why = "use a larger share"
+        why = "use a larger share, such as 0.5"
+        if groups is None and y.ndim == 1 and np.bincount(y).max() < 2:
+            why = "each class needs at least two points"
         if groups is not None and y.ndim == 1:
             why = "each class needs points in at least two groups"
         raise InputError(f"a share of {fraction:g} holds out none of the {count:,} {what}; {why}")

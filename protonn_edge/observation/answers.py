@@ -394,8 +394,9 @@ def observed(chain: Any, model: Any) -> Any:
         raise InvalidValue("--observe", f"no counters of {reason}", "omit --observe")
     if model.expected is None:
         raise InputError(
-            "the model has no statistics for --observe; train it with at least 100 test points, or "
-            "run 'protonn-edge train --calibrate' with at least 100 other points of its classes"
+            "the model has no statistics of its answers, by which a device judges them; measure "
+            "them on at least 100 points that training did not use, with 'protonn-edge train DATA "
+            "--calibrate MODEL -o OUTPUT'"
         )
     return replace(chain, expected=IntegerExpected.of(chain, model.expected))
 

@@ -128,10 +128,11 @@ def not_as_written(path: Path) -> InputError:
 
 
 def nothing_built(folder: Path, option: str = "--project") -> InputError:
-    """Return the error for a folder without a built model, which an option names."""
+    """Return the error for a folder without a built model, which an option may name."""
+    named = f" with {option}" * bool(option)
     return InputError(
         f"no model was built in {folder}; run 'protonn-edge build' there, or name the folder of a "
-        f"build with {option}"
+        f"build{named}"
     )
 
 

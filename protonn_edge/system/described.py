@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -37,6 +38,10 @@ def matches(pattern: str) -> Check:
 TITLE = Key("a string of 1 to 60 ASCII characters", matches(r"[ -~]{1,60}"))
 
 
+def _plain(text: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", text.lower())
+
+
 @dataclass(frozen=True)
 class Shelf:
     """Things of one kind, each described by a file in a folder of the package."""
@@ -45,6 +50,7 @@ class Shelf:
     package: str
     page: str  # of the docs
     otherwise: str = ""  # what else to do, at the end of a message about an unknown name
+    usual: str = ""  # what a word is for that several titles have
 
     def names(self) -> list[str]:
         """Return the names of the package's files, sorted."""
@@ -71,11 +77,27 @@ class Shelf:
 
     def unknown(self, name: str, names: Sequence[str]) -> InputError:
         """Return the error for a name that is none of these."""
-        otherwise = self.otherwise and f"; {self.otherwise}"
+        near = self._meant(name, names)
+        otherwise = f"did you mean {near!r}?" if near else self.otherwise
         return InputError(
             f"no {self.noun} is called {shortened(name)!r}; choose one of {', '.join(names)}, or "
-            f"give the path of a .toml file{otherwise}"
+            f"give the path of a .toml file{otherwise and f'; {otherwise}'}"
         )
+
+    def _meant(self, name: str, names: Sequence[str]) -> str:
+        """Return the name that begins like one, has it in its title, or is spelled alike, or ""."""
+        own, word = {*self.names()}, _plain(name)
+        if begun := [each for each in names if word and _plain(each).startswith(word)]:
+            return begun[0]
+        titled = [
+            each
+            for each in names
+            if each in own and word and word in _plain(self.read(each)[1].get("title", ""))
+        ]
+        if titled:
+            return self.usual if self.usual in titled else titled[0]
+        by_plain = {_plain(each): each for each in names}
+        return "".join(by_plain[near] for near in get_close_matches(word, by_plain, n=1))
 
     def check(
         self,

@@ -162,7 +162,7 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal(
         lambda case: case.predicts == "labels" and "labels" not in case.settings.takes,
         "points have sets of labels, but this kind of classifier learns one class for each; train "
-        "a ProtoNN",
+        "a ProtoNN ({classifier} protonn)",
     ),
     Refusal(_for_one_label_each, "{it} is for points of one class each; leave it out"),
     Refusal(
@@ -197,8 +197,8 @@ REFUSALS: tuple[Refusal, ...] = (
             and case.settings.image_shape is None
             and (case.asked is None or case.asked.augmentation(1.0) is None)
         ),
-        "{augment} is {settings.augment}, but {image_shape} is not given; give the height and "
-        "width of the images",
+        "{augment} moves images, but their size is not given; give {image_shape}, such as "
+        "{image_shape} 28x28, or leave {augment} out",
     ),
     excluded(
         lambda case: case.clips and case.asked is not None and not case.asked.can_be_clipped,

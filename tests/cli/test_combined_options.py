@@ -91,7 +91,7 @@ def test_combinations_without_meaning_are_refused(
     shown = {flag: shown_name(param) for flag, param in params_of(command).items()}
     if others:
         needed = " or ".join(shown.get(each, each) for each in others.split())
-        assert f"error: {flags[0]} works only with {needed}; give both, or omit {flags[0]}" in said
+        assert f"error: {flags[0]} works only with {needed}; give {needed}, too" in said
     else:
         both = " and ".join(shown.get(each, each) for each in flags)
         assert f"{both} cannot be used together; give only one of them" in said

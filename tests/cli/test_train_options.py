@@ -129,7 +129,7 @@ def test_sizes_are_not_given_with_a_model_to_start_from(data: Path) -> None:
         (["--image-shape", "16"], "16x16"),
         (["--image-shape", "0x12"], "16x16"),
         (["--image-shape", "4x4", "--augment"], "16 pixels"),
-        (["--augment"], "--augment is True, but --image-shape is not given"),
+        (["--augment"], "--augment moves images, but their size is not given"),
         (["--group-shift", 2], "--group-shift moves points only between the groups that --groups"),
         (["--classifier", "trees"], "'trees' is not "),
         (["--features", "mean,pool:2x2"], "'pool:2x2' is not a feature"),
@@ -162,9 +162,9 @@ def test_sizes_are_not_given_with_a_model_to_start_from(data: Path) -> None:
         (["--set", "onset=3"], "--set onset is given, but the classifier 'protonn' has no such"),
         (
             ["--set", "epochs=3"],
-            "--set epochs is given, but this parameter has an option of its own; use --ep",
+            "--set epochs is given, but this parameter has an option of its own; give --epochs 3",
         ),
-        (["--set", "gamma"], "--set gamma has no value; use --set NAME=VALUE"),
+        (["--set", "gamma"], "--set gamma has no value; use --set gamma=VALUE"),
         (["--set", "callback=1"], "can be set only in Python"),
         (["--set", "network_moved_share=2"], "--set network_moved_share"),
         (

@@ -453,7 +453,7 @@ def test_what_is_not_a_model_is_refused(tmp_path: Path, content: bytes) -> None:
 def test_what_is_not_there_or_not_a_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="does not exist"):
         load_model(tmp_path / "missing.npz")
-    with pytest.raises(InputError, match="not a regular file"):
+    with pytest.raises(InputError, match="is a folder; name a model file"):
         load_model(tmp_path)
     with pytest.raises(InputError):
         load_model(Path("/dev/zero"))

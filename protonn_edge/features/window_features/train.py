@@ -33,12 +33,12 @@ class WindowRequest(features.FeatureRequest):
             lambda case: (
                 not _is_of_windows(case)
                 and (
-                    ("{window_shape}" if case.settings.window_shape is not None else "")
+                    "{window_shape}" * (case.settings.window_shape is not None)
                     or case.first_given("sample_rate")
                 )
             ),
-            "{it} is given, but no features of windows are requested; name features with "
-            "{features}, or omit it",
+            "{it} is given, but no features of windows are requested; name some, such as "
+            "{features} mean,deviation,min,max, or leave {it} out",
         ),
     )
 

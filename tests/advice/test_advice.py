@@ -1,0 +1,87 @@
+"""Whatever a message of the command line advises works, and leads to no circle."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from advice.following import advised, follow, in_shell
+from advice.workspace import command_lines, make
+from command_line import succeed
+
+# The lines with the cheapest folder; `follow_all.py` follows all.
+LINES = [line for line in command_lines() if not line.startswith("~ ")][::6]
+
+Prepare = Callable[[str], None]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give the folder in which the command lines run."""
+    return tmp_path_factory.mktemp("advice")
+
+
+@pytest.fixture(scope="module")
+def made() -> set[str]:
+    """Give the names of what the folder has."""
+    return set()
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_what_a_message_advises_works(
+    line: str, folder: Path, made: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    make(line, lambda each: succeed(*shlex.split(each)), made)
+    faults = [f"{each.advice.line}: {each.came}" for each in follow(line) if each.faulty]
+    assert not faults
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence", "lines"),
+    [
+        ("train a.csv -o m.npz --budget 2kB", "too small; omit it", []),
+        ("train a.csv --epochs 3", "--epochs is given; omit it", ["train a.csv"]),
+        (
+            "train a.csv --set epochs=3",
+            "--set epochs is given; give --epochs 3 in its place",
+            ["train a.csv --epochs 3"],
+        ),
+        (
+            "train a.csv --groups persn",
+            "--groups is 'persn', which is no column; did you mean 'person'?",
+            ["train a.csv --groups person"],
+        ),
+        (
+            "train 'a b.csv'",
+            "it has gaps; use --read missing=drop, or leave the column out with --read drop='x y'",
+            [
+                "train 'a b.csv' --read missing=drop",
+                "train 'a b.csv' --read drop='x y'",
+            ],
+        ),
+        (
+            "build m.npz",
+            "no data; train it with --epochs 3, or name DATA with --data",
+            [
+                "",
+                "build m.npz --data flowers.csv",
+            ],
+        ),
+        (
+            "build a.onnx",
+            "a.onnx is a network; convert it first: protonn-edge convert a.onnx --data DATA",
+            ["convert a.onnx --data flowers.csv"],
+        ),
+    ],
+)
+def test_advice_is_found_in_a_sentence(line: str, sentence: str, lines: list[str]) -> None:
+    found = [each.line.removeprefix("protonn-edge ") for each in advised(line, sentence)]
+    assert found == lines
+
+
+def test_a_broken_quote_is_refused_by_the_shell() -> None:
+    with pytest.raises(AssertionError, match="unexpected EOF"):
+        in_shell("protonn-edge data x.csv --read keep='sample")
