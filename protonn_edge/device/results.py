@@ -219,8 +219,11 @@ def _line(fields: Sequence[str]) -> str:
     return text.getvalue()
 
 
-def check_finished(path: Path) -> None:
-    """Raise `InputError` if `path` has some, but not all results of a run."""
+def check_finished(path: Path, option: str = "--resume") -> None:
+    """Raise `InputError` if `path` has some, but not all results of a run.
+
+    `option`, or a command, goes on with the run.
+    """
     try:
         earlier = read_results(path)
     except InputError:
@@ -230,7 +233,7 @@ def check_finished(path: Path) -> None:
             path,
             f"{len(earlier.results):,} of {earlier.origin.points:,} results of a run "
             "that was stopped",
-            "continue it with `protonn-edge hil --resume`, or delete the file",
+            f"delete the file, or continue with {option}",
         )
 
 

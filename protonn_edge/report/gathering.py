@@ -43,6 +43,7 @@ from protonn_edge.report.evidence import (
     Labels,
     Values,
 )
+from protonn_edge.system.shell import command_line
 from protonn_edge.toolchain.process import has_compiler
 from protonn_edge.verification.agreement import PossibleCycles, verify_host
 
@@ -77,7 +78,7 @@ def gather(
     run = read_results(path)
     origin = run.origin
     if origin is None:
-        raise InvalidValue(path, "no results yet", "continue the run with 'hil --resume'")
+        raise InvalidValue(path, "no results yet", f"continue with {_continuing(path)}")
     model, reference = _model_of(path, origin, models)
     points = None if data is None else _points_of(path, origin, model, reference, data, rows)
     points = points and replace(points, values=values, groups=groups, columns=columns)
@@ -87,7 +88,7 @@ def gather(
     right = None if values is None else RightAnswers(reference, numbered, values)
     check_rows(path, run, reference, labels, right)
     _check_labels(path, reference, results, points)
-    check_finished(path)
+    check_finished(path, _continuing(path))
     generated = [(project, *project.generated()) for project in projects if project.built]
     model_hash = reference.model_sha256
     built = [(project, plan) for project, of, plan in generated if of.model_sha256 == model_hash]
@@ -111,6 +112,11 @@ def gather(
         data_name=data_name,
         on_host=verify_host(reference, points.fed) if points and has_compiler() else None,
     )
+
+
+def _continuing(results: Path) -> str:
+    words = ["protonn-edge", "hil", "DATA", "-o", str(results), "--resume"]
+    return f"the command: {command_line(words)}"
 
 
 def _check_labels(

@@ -245,7 +245,7 @@ def test_interrupted_measurement_says_how_to_go_on(
     assert len(read_results(results).results) == 10
     refused = run(*arguments)
     assert refused.exit_code == 2
-    told = "10 of 150 results of a run that was stopped; continue it with `protonn-edge hil --r"
+    told = "10 of 150 results of a run that was stopped; delete the file, or continue with --resume"
     assert told in " ".join(refused.stderr.split())
     assert len(read_results(results).results) == 10
     assert run_json(*arguments, "--resume")["n"] == 150

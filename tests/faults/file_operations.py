@@ -42,13 +42,18 @@ _TAKES_SPACE = {"create", "write", "mkdir", "symlink"}
 _SCRATCH = re.compile(r"\.protonn-edge\.\d+\.\w+")
 _KILLED, _BUG = -signal.SIGKILL, 70
 
+_PORT = re.compile(rb"(?<=socket://127\.0\.0\.1:)\d+")
+
 Tree = dict[str, bytes]
 
 
 def tree(folder: Path) -> Tree:
-    """Return the contents of all files below a folder, by their names there."""
+    """Return the contents of all files below a folder, by their names there.
+
+    The port of an emulated board, which the system chooses, is left out.
+    """
     return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
+        path.relative_to(folder).as_posix(): _PORT.sub(b"0", path.read_bytes())
         for path in sorted(folder.rglob("*"))
         if path.is_file()
     }
@@ -204,8 +209,12 @@ class Written:
         The command's words.
     steps : bool
         Whether it writes several files one after another, each for itself.
+    grows : str
+        A pattern of names of files that are appended to; they end as the command leaves them.
     varies : str
-        A pattern of names of files that are appended to, or differ at each run.
+        A pattern of names of files that differ at each run.
+    continues : str, optional
+        The option that goes on with a stopped run, which the command refuses to overwrite.
     undoes : tuple of str, optional
         What takes the command back, if it was made.
     once : bool
@@ -216,7 +225,9 @@ class Written:
     prepare: Callable[[Path], None]
     arguments: tuple[str, ...]
     steps: bool = False
+    grows: str = "(?!)"
     varies: str = "(?!)"
+    continues: str | None = None
     undoes: tuple[str, ...] | None = None
     once: bool = False
 
@@ -262,12 +273,12 @@ class Law:
         done = run_command(self.command.arguments, folder, fault, at)
         found = tree(folder)
         wrong = [*self._wrong_files(found, fault), *self._wrong_end(done, found, fault)]
-        made = bool(self._differing(self._visible(found), self.before))
+        made = bool(self._mixed(self._visible(found), self.before))
         if made and self.command.undoes is not None:
             undone = run_command(self.command.undoes, folder)
             wrong += [f"the undoing failed: {undone.said}"] if undone.status else []
-        if not self.command.once or self._differing(self._visible(found), self.after):
-            again = run_command(self.command.arguments, folder)
+        if not self.command.once or self._mixed(self._visible(found), self.after):
+            again = self._again(folder)
             if again.status:
                 wrong.append(f"the next run failed: {again.said}")
         ended = tree(folder)
@@ -275,6 +286,13 @@ class Law:
             wrong += [f"{name} after the next run" for name in self._differing(ended, self.after)]
         kind = self.operations[at]
         return [f"{self.command.name}, {fault} at {at} ({kind}): {each}" for each in wrong]
+
+    def _again(self, folder: Path) -> Ended:
+        again = run_command(self.command.arguments, folder)
+        option = self.command.continues
+        if again.status and option and f"continue with {option}" in again.said:
+            again = run_command([*self.command.arguments, option], folder)
+        return again
 
     def _wrong_files(self, found: Tree, fault: str) -> Iterator[str]:
         hidden = {name for name in found if any(map(_SCRATCH.fullmatch, Path(name).parts))}
@@ -291,7 +309,7 @@ class Law:
             yield f"{len(kept)} contents are lost"
         # What a new export lacks is removed once all of its files are there.
         there = {name: each for name, each in visible.items() if name in self.after}
-        neither = self._differing(visible, self.before) and self._differing(there, self.after)
+        neither = self._mixed(visible, self.before) and self._mixed(there, self.after)
         if neither and fault not in (KILL, BROKEN) and not self.command.steps:
             yield "some files are new and some old"
 
@@ -299,6 +317,9 @@ class Law:
         known = [each[name] for each in (self.before, self.after) if name in each]
         if re.fullmatch(self.command.varies, name):
             return name in self.after
+        if re.fullmatch(self.command.grows, name):
+            lines = [{*each.get(name, b"").splitlines()} for each in (self.before, self.after)]
+            return name in self.after and lines[0] & lines[1] <= {*content.splitlines()}
         return content in known
 
     def _wrong_end(self, done: Ended, found: Tree, fault: str) -> Iterator[str]:
@@ -323,6 +344,11 @@ class Law:
             for name, content in found.items()
             if not any(map(_SCRATCH.fullmatch, Path(name).parts))
         }
+
+    def _mixed(self, one: Tree, other: Mapping[str, bytes]) -> list[str]:
+        """Return names of files that differ, but for those that are appended to."""
+        grows = re.compile(self.command.grows)
+        return [name for name in self._differing(one, other) if not grows.fullmatch(name)]
 
     def _differing(self, one: Tree, other: Mapping[str, bytes]) -> list[str]:
         names = sorted(one.keys() | other.keys())

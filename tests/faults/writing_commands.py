@@ -161,7 +161,7 @@ COMMANDS = (
     Written("build", models, BUILD),
     Written("build over an older one", after_older(*BUILD), BUILD),
     *(
-        Written(f"export {name}", after_older(*export), export, varies=_LIST)
+        Written(f"export {name}", after_older(*export), export, grows=_LIST)
         for name, words in EXPORTS.items()
         for export in [("export", "model.npz", *words, "--no-try")]
     ),
@@ -169,7 +169,7 @@ COMMANDS = (
         "export into a new folder",
         models,
         ("export", "model.npz", "--c", "c", "--no-try"),
-        varies=_LIST,
+        grows=_LIST,
     ),
     Written("windows", takes, ("windows", "takes", "-o", "windows.npz", "--window", "10")),
     *(
@@ -190,11 +190,13 @@ COMMANDS = (
         ("verify", ".pio/build/uno/firmware.elf", "-o", "claims.json", "-o", "claims.html"),
         steps=True,
     ),
-    Written("hil", built, ("hil", "data.csv", "-o", "more.csv"), varies="more.csv"),
+    Written(
+        "hil", built, ("hil", "data.csv", "-o", "more.csv"), grows="more.csv", continues="--resume"
+    ),
     Written(
         "hil --resume",
         stopped,
         ("hil", "data.csv", "-o", "results.csv", "--resume"),
-        varies="results.csv",
+        grows="results.csv",
     ),
 )

@@ -161,7 +161,10 @@ def test_it_is_opened_where_that_is_asked_for(folder, tmp_path, monkeypatch):
         ),
         (["beyond.csv", "--model", "model.npz"], "index 16, but this run's indices are 0 to 15"),
         (["stopped.csv", "--model", "model.npz"], "15 of 16 results of a run that was stopped"),
-        (["stopped.csv", *WHOLE], "continue it with `protonn-edge hil --resume`, or delete"),
+        (
+            ["stopped.csv", *WHOLE],
+            "or continue with the command: protonn-edge hil DATA -o stopped.csv --resume",
+        ),
         (["edited.csv", "--model", "model.npz"], "index 5: an answer that does not follow from"),
         (["edited.csv", *WHOLE], "that does not follow from its scores; delete the file and run"),
         (["relabelled.csv", *WHOLE], "index 1: label 'class 0', but the point has label "),
