@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ from protonn_edge.verification import agreement
 from protonn_edge.verification.tryout import trial_points
 
 _SOURCES = (".c", ".h", ".npz", ".json")
+_RESTORE = "to restore them, delete them, and run 'protonn-edge build' again"
 
 
 def certify_project(folder: Path, board: Board, settings: Settings) -> Certificate:
@@ -67,23 +69,28 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
                     f"{linked} differs from what its sources compile to; build the project again"
                 )
             run, edited = partial(_results, trial, board), project.edited_files(board)
-            made = (
-                *arithmetic_claims(reference),
-                _files_claim(edited),
-                memory_safety(render_c(reference, plan), asked=settings.prove),
-                *every_input(
-                    program, reference, plan, run, asked=settings.every_input, edited=edited
-                ),
-                *([checked_again(program, reference, plan, run)] if settings.every_input else []),
-                *firmware_claims(
-                    program,
-                    plan,
-                    board,
-                    settings.entry,
-                    own_sources=not edited,
-                ),
-                *_executions(trial, board, Q),
-            )
+            with _naming(edited):
+                made = (
+                    *arithmetic_claims(reference),
+                    _files_claim(edited),
+                    memory_safety(render_c(reference, plan), asked=settings.prove),
+                    *every_input(
+                        program, reference, plan, run, asked=settings.every_input, edited=edited
+                    ),
+                    *(
+                        [checked_again(program, reference, plan, run)]
+                        if settings.every_input
+                        else []
+                    ),
+                    *firmware_claims(
+                        program,
+                        plan,
+                        board,
+                        settings.entry,
+                        own_sources=not edited,
+                    ),
+                    *_executions(trial, board, Q),
+                )
         hashes = dict(_hashes(folder, model, reference.model_sha256))
         hashes[claims.FIRMWARE] = image_sha256(program)
         return Certificate(subject_of("project", program), settings, hashes, made)
@@ -130,6 +137,20 @@ def arithmetic_claims(reference: IntegerChain) -> Iterator[Claim]:
     )
 
 
+@contextmanager
+def _naming(edited: Sequence[str]) -> Iterator[None]:
+    """Name the files that someone edited, if any, as what may have made a claim false."""
+    try:
+        yield
+    except CheckFailed as error:
+        if not edited or type(error) is not CheckFailed:  # a lost board is no claim
+            raise
+        fact = str(error).rpartition("; ")[0]
+        raise CheckFailed(
+            f"{fact}; not as 'build' writes them: {listed(edited)}; {_RESTORE}"
+        ) from error
+
+
 def _files_claim(edited: Sequence[str]) -> Claim:
     """Return the claim that a project has the package's files, which pass inputs and answers on."""
     sentence = "all other files that the firmware is compiled from are those of protonn-edge"
@@ -139,7 +160,7 @@ def _files_claim(edited: Sequence[str]) -> Claim:
         )
     reason = (
         f"not as 'build' writes them: {listed(edited)}; no claim is about how they pass inputs and "
-        "answers on; to restore them, delete them, and run 'protonn-edge build' again"
+        f"answers on; {_RESTORE}"
     )
     return Claim("files", sentence, claims.NOT_CHECKED, reason)
 

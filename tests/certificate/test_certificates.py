@@ -168,6 +168,20 @@ def test_what_was_edited_is_not_part_of_a_claim(project: Path, tmp_path: Path, n
     assert Project(folder).edited_files(load_board("uno")) == [name]
 
 
+@pytest.mark.parametrize("words", [[], ["--every-input"]], ids=["points", "every input"])
+def test_a_wrong_answer_names_what_was_edited(
+    project: Path, tmp_path: Path, words: list[str]
+) -> None:
+    folder = tmp_path / "project"
+    shutil.copytree(project, folder)
+    path = folder / "firmware" / "prediction.c"
+    path.write_text(path.read_text().replace("label = pnn", "label = 1 ^ pnn"))
+    done = run("verify", folder, "--points", 8, *words, "-o", tmp_path / "certificate.json")
+    sentence = refusal(done, exit_code=1)
+    assert "not as 'build' writes them: 'firmware/prediction.c'; to restore them," in sentence
+    assert not (tmp_path / "certificate.json").exists()
+
+
 def test_unchanged_files_are_proven_for_any_board_of_the_chip(project: Path) -> None:
     for board in ("uno", "nano"):
         assert Project(project).edited_files(load_board(board)) == []
