@@ -26,10 +26,10 @@ from protonn_edge.chain.statistics import CHUNK_BYTES, InputStatistics, Normaliz
 from protonn_edge.chain.watch import AnswerStatistics
 from protonn_edge.datasets.dataset import Matrix
 from protonn_edge.datasets.division import Division
+from protonn_edge.datasets.expected import Expected
 from protonn_edge.datasets.instruments import Instrument
 from protonn_edge.datasets.naming import check_names
 from protonn_edge.datasets.preparation import Preparation
-from protonn_edge.datasets.roles import Expected
 from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.system.checks import check
 from protonn_edge.system.facts_repr import FactsRepr

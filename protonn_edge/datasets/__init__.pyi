@@ -1,4 +1,5 @@
 from protonn_edge.datasets.dataset import Dataset as Dataset
+from protonn_edge.datasets.expected import Expected as Expected
 from protonn_edge.datasets.groups import group_numbers as group_numbers
 from protonn_edge.datasets.groups import with_groups as with_groups
 from protonn_edge.datasets.label_sets import MultiLabelDataset as MultiLabelDataset
@@ -7,6 +8,5 @@ from protonn_edge.datasets.options import TableOptions as TableOptions
 from protonn_edge.datasets.reading import load_dataset as load_dataset
 from protonn_edge.datasets.reading import load_points as load_points
 from protonn_edge.datasets.reading import read_points as read_points
-from protonn_edge.datasets.roles import Expected as Expected
 from protonn_edge.datasets.splits import holdout as holdout
 from protonn_edge.datasets.splits import load_digits_dataset as load_digits_dataset

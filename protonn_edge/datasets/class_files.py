@@ -7,21 +7,20 @@ from dataclasses import replace
 from pathlib import Path
 
 from protonn_edge.datasets.dataset import Table
+from protonn_edge.datasets.expected import Expected
 from protonn_edge.datasets.naming import Notice, listed
 from protonn_edge.datasets.options import USUAL_DELIMITERS, TableOptions
 from protonn_edge.datasets.points import read_table
-from protonn_edge.datasets.roles import Expected
 from protonn_edge.datasets.tables import opened_table
 from protonn_edge.datasets.take_names import unsaid_names
+from protonn_edge.datasets.take_notices import repeated, unread
 from protonn_edge.datasets.takes import (
     TABLES,
     Take,
     are_named_after_files,
     groups_of,
     refuse_recurring,
-    repeated,
     takes_in,
-    unread,
 )
 from protonn_edge.errors import InputError, lacking
 

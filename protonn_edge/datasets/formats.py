@@ -7,6 +7,7 @@ from pathlib import Path
 
 from protonn_edge.datasets.class_files import has_tables, read_class_files
 from protonn_edge.datasets.dataset import Table, widened
+from protonn_edge.datasets.expected import Expected
 from protonn_edge.datasets.images import has_images, read_images
 from protonn_edge.datasets.libsvm import (
     LIBSVM_SUFFIXES,
@@ -16,7 +17,6 @@ from protonn_edge.datasets.libsvm import (
 )
 from protonn_edge.datasets.options import SHOWN, USUAL_DELIMITERS, TableOptions
 from protonn_edge.datasets.points import read_table
-from protonn_edge.datasets.roles import Expected
 from protonn_edge.datasets.takes import WAVES
 from protonn_edge.datasets.text import TEXT_LIMIT_BYTES, check_is_text
 from protonn_edge.errors import InputError, unneeded

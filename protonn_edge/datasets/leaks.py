@@ -36,7 +36,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 
 @dataclass(frozen=True, eq=False)
-class _Column:
+class _Candidate:
     """A feature or a column of text, with its values in some rows (n,)."""
 
     name: str
@@ -71,18 +71,18 @@ def leaks(dataset: Dataset) -> Iterator[Notice]:
     yield from _notice("{} is called like the label, as another output is{}", columns, alike)
 
 
-def _columns(dataset: Dataset, rows: NDArray[np.intp]) -> Iterator[_Column]:
+def _columns(dataset: Dataset, rows: NDArray[np.intp]) -> Iterator[_Candidate]:
     """Yield each feature, and each column of few texts, which may become some."""
     names = dataset.feature_names or [""] * dataset.n_features
     in_table = {each.feature: (each.index + 1, each.flag_value) for each in dataset.columns}
     for index, values in enumerate(dataset.X_train.T):
-        yield _Column(names[index], *in_table.get(index, (index + 1, "")), values[rows])
+        yield _Candidate(names[index], *in_table.get(index, (index + 1, "")), values[rows])
     for each in dataset.columns:
         texts = each.texts if each.role == "text" else None
         if texts is None or len(texts) != len(dataset.X_train):
             continue
         if _FEWEST_POINTS * len(texts.texts) <= len(texts):
-            yield _Column(each.name, each.index + 1, each.flag_value, texts.codes[rows])
+            yield _Candidate(each.name, each.index + 1, each.flag_value, texts.codes[rows])
 
 
 def _labels(dataset: Dataset, rows: NDArray[np.intp]) -> tuple[NDArray[Any], Sequence[str]]:
@@ -99,7 +99,7 @@ def _labels(dataset: Dataset, rows: NDArray[np.intp]) -> tuple[NDArray[Any], Seq
     return y[:, some], [dataset.classes[label] for label in some.tolist()]
 
 
-def _notice(text: str, columns: Sequence[_Column], chosen: Chosen) -> Iterator[Notice]:
+def _notice(text: str, columns: Sequence[_Candidate], chosen: Chosen) -> Iterator[Notice]:
     """Yield a warning about the chosen columns, if there are some, with the option for all."""
     found = [columns[place] for place in np.flatnonzero(chosen).tolist()]
     if not found:
@@ -169,7 +169,7 @@ def _follows(values: NDArray[Any], y: NDArray[np.int64]) -> bool:
     return bool(not few and changes.any() and not changes[np.diff(y[order]) == 0].any())
 
 
-def _called_alike(columns: Sequence[_Column], unlike: Float64, dataset: Dataset) -> Chosen:
+def _called_alike(columns: Sequence[_Candidate], unlike: Float64, dataset: Dataset) -> Chosen:
     """Return which columns are called like the label, as y2 is like y1, but most others are not.
 
     A name that only shares a word with the label's must nearly determine a number.
@@ -185,7 +185,7 @@ def _called_alike(columns: Sequence[_Column], unlike: Float64, dataset: Dataset)
 # --- several columns ------------------------------------------------------------------------------
 
 
-def _formula(columns: Sequence[_Column], y: Float64, free: Chosen) -> Chosen:
+def _formula(columns: Sequence[_Candidate], y: Float64, free: Chosen) -> Chosen:
     """Return the columns of which numbers y (n,) are a linear function but for rounding."""
     X = np.stack([each.values for each in columns], axis=1).astype(np.float64)
     used: Chosen = free & (np.ptp(X, axis=0) > 0)

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets.dataset import Float32
 from protonn_edge.datasets.division import digest_of
+from protonn_edge.datasets.expected import Expected
 from protonn_edge.datasets.naming import Notice, label_text, listed, names_at
 from protonn_edge.datasets.options import USUAL_DELIMITERS, TableOptions, options_of_texts
-from protonn_edge.datasets.roles import Expected
 from protonn_edge.datasets.tables import TableFile, opened_table
 from protonn_edge.datasets.usual_names import ANSWER, LABEL_NAMES
 

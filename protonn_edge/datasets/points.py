@@ -6,7 +6,7 @@ also fill tables for the model.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,33 +14,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets.cells import is_label, loses_differences
-from protonn_edge.datasets.columns import Column
 from protonn_edge.datasets.dataset import Float32, RowTimes, Table, TableLayout, check_has_points
+from protonn_edge.datasets.expected import Expected
+from protonn_edge.datasets.gaps import REMEDY, REMEDY_OF_MODEL, checked_missing, counts_in
 from protonn_edge.datasets.instruments import Instrument
-from protonn_edge.datasets.naming import Notice, label_text, listed, quoted
+from protonn_edge.datasets.label_column import FilesOfRows
+from protonn_edge.datasets.naming import Notice, listed, quoted
 from protonn_edge.datasets.options import SHOWN, TableOptions
 from protonn_edge.datasets.preparation import (
     DROP,
     FILLED,
     FILLINGS,
-    MISSING,
     Preparation,
     values_of,
 )
-from protonn_edge.datasets.roles import Expected, FilesOfRows, Roles, roles_of
+from protonn_edge.datasets.roles import Roles, roles_of
 from protonn_edge.datasets.row_labels import RowLabels
 from protonn_edge.datasets.row_times import refuse_slower, times_of, usual_row
 from protonn_edge.datasets.tables import RawTable, TableFile
 from protonn_edge.datasets.text import recording_head
+from protonn_edge.datasets.text_columns import about_new_texts
 from protonn_edge.errors import InputError, counted
-from protonn_edge.system.checks import check_choice
 
 _SHOWN = 6  # maximum columns in a sentence
-_REMEDY = (
-    "use --read missing=drop to omit rows with gaps, or fill the gaps with missing=median or "
-    "missing=most-frequent"
-)
-_REMEDY_OF_MODEL = "the model has no values for gaps; fill them, or use --read missing=drop"
 
 
 def read_table(
@@ -217,7 +213,7 @@ class _Points:
             return
         column = min(wrong, key=lambda each: each.first_unreadable[0])
         row, cell = column.first_unreadable
-        such = f" (such cells: {_counts(wrong)})" if sum(wrong.values()) > 1 else ""
+        such = f" (such cells: {counts_in(wrong)})" if sum(wrong.values()) > 1 else ""
         problem = column.problem or "this cell must be a finite number"
         remedy = (
             "correct it, delete its row, or leave the column out with --read "
@@ -240,7 +236,7 @@ class _Points:
         row, cell = column.first_gap
         raise InputError(
             f"{self.raw.place(row)} has {quoted(cell)} in {column.title} (this is a gap; all "
-            f"gaps: {_counts(self.gaps)}); {_REMEDY if fillable else _REMEDY_OF_MODEL}"
+            f"gaps: {counts_in(self.gaps)}); {REMEDY if fillable else REMEDY_OF_MODEL}"
         )
 
     # --- features ---------------------------------------------------------------------------------
@@ -255,7 +251,7 @@ class _Points:
         )
         if given is None:
             preparation = replace(preparation, offsets=self.offsets())
-        notices = list(_new_texts(roles.one_hot, preparation))
+        notices = list(about_new_texts(roles.one_hot, preparation))
         X, names = self.features(preparation)
         empty = np.isnan(X)
         kept = None
@@ -352,9 +348,9 @@ class _Points:
                 text += "; no window spans them"
             yield Notice("missing", text, warning=self.recorded, columns=names)
         if gaps and self.missing != DROP and not self.recorded:
-            text = f"gaps filled with the {self.missing.replace('-', ' ')} value: {_counts(gaps)}"
+            text = f"gaps filled with the {self.missing.replace('-', ' ')} value: {counts_in(gaps)}"
             if self.missing == SHOWN:
-                text = f"gaps: {_counts(gaps)}; {_REMEDY}"
+                text = f"gaps: {counts_in(gaps)}; {REMEDY}"
             yield Notice("missing", text, warning=self.missing == SHOWN, columns=names)
 
     # --- how it was read --------------------------------------------------------------------------
@@ -376,7 +372,7 @@ class _Points:
         others = [f"{column.title} ({reason})" for column, reason in roles.left_out.items()]
         empty = [column.title for column in roles.of("empty")]
         missing = [f"all of {', '.join(empty)}"] if empty else []
-        missing += [f"gaps: {_counts(self.gaps)}"] if self.gaps else []
+        missing += [f"gaps: {counts_in(self.gaps)}"] if self.gaps else []
         comma = notation.decimal == ","
         decided = {
             "delimiter": first.divided_by,
@@ -436,39 +432,3 @@ def of_recording(path: Path, names: Sequence[str]) -> tuple[float | None, Instru
     except InputError as error:
         raise InputError(f"{path}, in its first line: {error}") from error
     return head.rate, instrument
-
-
-def _new_texts(columns: Iterable[Column], preparation: Preparation) -> Iterator[Notice]:
-    """Yield a warning for each column of text with values that were not in training rows."""
-    for column in columns:
-        trained = {"", *preparation.one_hot[column.name]}
-        new = [text for text in map(label_text, column.names()) if text not in trained]
-        if new:
-            text = (
-                f"{column.title} has {counted(len(new), 'cell')} with values that were not in the "
-                f"training data ({listed(dict.fromkeys(new))}); in these rows, all features of the "
-                "column are 0"
-            )
-            yield Notice("new_texts", text, warning=True, columns=(column.name,))
-
-
-def checked_missing(missing: str | None, path: Path, expected: Expected | None) -> str:
-    """Return how gaps in a table are treated; refuse treatments that a model cannot repeat."""
-    recorded = None if expected is None else expected.preparation
-    if missing is None:
-        return (recorded and recorded.missing) or "error"
-    if missing != SHOWN:
-        check_choice("--read missing", missing, MISSING)
-    if missing not in FILLINGS or expected is None:
-        return missing
-    if recorded is None or not recorded.values:
-        raise InputError(f"{path} cannot be read with --read missing={missing}: {_REMEDY_OF_MODEL}")
-    return recorded.missing  # what fills them in any case
-
-
-def _counts(places: Mapping[Column, int]) -> str:
-    """Return the numbers of such cells in the columns with the most of them, for a message."""
-    ranked = sorted(places.items(), key=lambda each: -each[1])
-    shown = [f"{count:,} in {column.title}" for column, count in ranked[:_SHOWN]]
-    more = len(ranked) - len(shown)
-    return ", ".join(shown) + (f" and others in {counted(more, 'more column')}" if more else "")

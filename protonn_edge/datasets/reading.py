@@ -37,6 +37,7 @@ from protonn_edge.datasets.dataset import (
     several_labels,
 )
 from protonn_edge.datasets.division import digest_of
+from protonn_edge.datasets.expected import Expected
 from protonn_edge.datasets.formats import is_text_table, read_tables, refuse_options
 from protonn_edge.datasets.groups import groups_of_division
 from protonn_edge.datasets.label_sets import (
@@ -69,7 +70,6 @@ from protonn_edge.datasets.options import (
     with_keywords,
 )
 from protonn_edge.datasets.recordings import is_same_rate
-from protonn_edge.datasets.roles import Expected
 from protonn_edge.datasets.tables import opened_table
 from protonn_edge.datasets.values import (
     Values,

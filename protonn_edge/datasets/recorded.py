@@ -30,6 +30,7 @@ from protonn_edge.datasets.points import of_recording, read_table
 from protonn_edge.datasets.reading import read_parts
 from protonn_edge.datasets.recordings import Repeated, runs_in
 from protonn_edge.datasets.take_names import unsaid_names
+from protonn_edge.datasets.take_notices import repeated, unread
 from protonn_edge.datasets.takes import (
     ACQUISITIONS,
     TABLES,
@@ -40,9 +41,7 @@ from protonn_edge.datasets.takes import (
     label_of,
     labels_file_of,
     refuse_recurring,
-    repeated,
     takes_in,
-    unread,
 )
 from protonn_edge.datasets.text import TEXT_LIMIT_BYTES, check_is_text
 from protonn_edge.datasets.timing import (

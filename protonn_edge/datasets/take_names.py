@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from protonn_edge.datasets.name_pattern import BETWEEN, NamePattern
 from protonn_edge.datasets.naming import Notice, label_text, listed
-from protonn_edge.datasets.takes import BETWEEN, NamePattern, Take, are_parts, called_after_folders
+from protonn_edge.datasets.part_names import are_parts
+from protonn_edge.datasets.takes import Take, called_after_folders
 from protonn_edge.errors import counted
 
 _FEW_TAKES = 4
@@ -33,7 +35,7 @@ def unsaid_names(takes: Sequence[Take], *, labelled: bool) -> Iterator[Notice]:
     stems = [BETWEEN.split(take.stem.name, maxsplit=1) for take in takes]
     firsts = {stem[0] for stem in stems}
     of_firsts = {(stem[0], take.label) for stem, take in zip(stems, takes, strict=True)}
-    guess = NamePattern.guessed(takes)
+    guess = NamePattern.guessed([take.stem.name for take in takes])
     between = takes[0].stem.name[len(stems[0][0]) :][:1] or "_"
     are = "counts as a group"
     if labelled:

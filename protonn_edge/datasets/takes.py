@@ -11,19 +11,26 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple, Self, TypeGuard
 
 import numpy as np
 
 from protonn_edge.datasets.dataset import Table
-from protonn_edge.datasets.division import digest_of
-from protonn_edge.datasets.naming import Notice, label_text, listed
+from protonn_edge.datasets.name_pattern import NamePattern
+from protonn_edge.datasets.naming import label_text, listed
+from protonn_edge.datasets.part_names import (
+    FOLD,
+    TRAINING,
+    PartName,
+    are_parts,
+    kind_for_testing,
+    names_of_parts,
+)
 from protonn_edge.datasets.recordings import Repeated, runs_in
-from protonn_edge.errors import InputError, beyond, cannot_read, lacking, shortened
+from protonn_edge.errors import InputError, beyond, cannot_read, lacking
 from protonn_edge.system.lazy import later
 
 # Imported later, because images are found like takes, and have no tables beside them.
@@ -35,82 +42,7 @@ TABLES = (".csv", ".tsv")
 SAMPLES = (*TABLES, *WAVES, *ACQUISITIONS)
 _MOST_TAKES = 100_000
 _NEARLY_ALL = 0.75  # share of folders that have a file of each name
-_PART = re.compile(
-    r"(?:^|(?<=[_\-. ]))"
-    r"(?:(train(?:ing)?)|(test(?:ing)?)|(val(?:id(?:ation)?)?|dev|eval(?:uation)?)|"
-    r"((?:folds?|split|cv)[ _-]?\d+))"
-    r"[ _-]?(?:data|set|images|files|split)?(?=$|[_\-. ])",
-    re.IGNORECASE,
-)
-_TRAINING, _TESTING, _VALIDATION, _FOLD = range(1, 5)  # the groups of this expression
 _NUMBER = re.compile(r"(\d+)")
-_FIELD = re.compile(r"\{(\w+)\}")
-BETWEEN = re.compile(r"[_\-. ]")  # between the parts of a name
-# Folders that phyphox adds beside the samples of an export, and macOS to any archive.
-_OF_APP, _OF_ARCHIVE = "meta", "__MACOSX"
-
-
-@dataclass(frozen=True)
-class NamePattern:
-    """A pattern of names of takes: text with fields in braces, such as ``class``.
-
-    A field ends at the first occurrence of the text after it. Takes form a group if their fields
-    ``person`` are equal or, without this field, all fields other than ``class`` and ``take``. A
-    slash separates folders.
-    """
-
-    text: str
-
-    def __post_init__(self) -> None:
-        pieces = _FIELD.split(self.text)
-        names = pieces[1::2]
-        if not names or len(set(names)) < len(names) or not all(pieces[2:-1:2]):
-            raise self.refusal("")
-
-    def refusal(self, reason: str) -> InputError:
-        """Return the error for a pattern that cannot be used."""
-        return InputError(
-            f"the pattern of names is {shortened(repr(self.text))}{reason}; give a pattern of "
-            "{class} and other fields, each once and with text between the fields, such as "
-            "{class}_{person}_{take}"
-        )
-
-    def read(self, path: Path) -> tuple[str, str]:
-        """Return the class of a take by its path without a suffix, if given, and its group.
-
-        Either may be empty. Raises `InputError` if the name does not match the pattern.
-        """
-        before, *pieces = _FIELD.split(self.text)
-        fields: dict[str, str] = {}
-        stem = "/".join(path.parts[-1 - self.text.count("/") :])
-        matches, rest = stem.startswith(before), stem[len(before) :]
-        for name, behind in zip(pieces[::2], pieces[1::2], strict=True):
-            value, there, rest = rest.partition(behind) if behind else (rest, "", "")
-            matches = matches and value != "" and there == behind
-            fields[name] = value
-        if not matches or rest:
-            raise InputError(
-                f"{path} does not match the pattern {shortened(repr(self.text))}; rename it, or "
-                "move it out of the folder"
-            )
-        label = fields.pop("class", "")
-        fields.pop("take", None)
-        return label_text(label), fields.get("person") or "_".join(fields.values())
-
-    @classmethod
-    def guessed(cls, takes: Sequence[Take]) -> Self | None:
-        """Guess the pattern of names that contain the class; None if there is none."""
-        parts = [BETWEEN.split(take.stem.name, maxsplit=2) for take in takes]
-        if {len(each) for each in parts} not in ({2}, {3}):
-            return None
-        if 2 * len({each[0] for each in parts}) > len(takes):
-            return None
-        between = {tuple(BETWEEN.findall(take.stem.name)[:2]) for take in takes}
-        if len(between) > 1 or not all(map(all, parts)):
-            return None
-        names = ("{person}", "{take}") if len(parts[0]) > 2 else ("{take}",)
-        texts = zip(between.pop(), names, strict=True)
-        return cls("".join(["{class}", *(piece for pair in texts for piece in pair)]))
 
 
 @dataclass(frozen=True)
@@ -203,49 +135,15 @@ def takes_in(
     ]
 
 
-class _PartName(NamedTuple):
-    """The name of a part of a data set: its kind, and the rest of the name."""
-
-    kind: int
-    rest: str
-
-    @classmethod
-    def of(cls, name: str) -> Self | None:
-        """Return the part that a name names, as ``Beats_TRAIN`` does; None if it names none."""
-        found = [*_PART.finditer(name)]
-        if len(found) != 1 or found[0].lastindex is None:
-            return None
-        sides = (name[: found[0].start()], name[found[0].end() :])
-        return cls(found[0].lastindex, "_".join(filter(None, (s.strip("_-. ") for s in sides))))
-
-
-def _are_parts(names: Sequence[_PartName | None]) -> TypeGuard[Sequence[_PartName]]:
-    """Whether names are those of parts: all of them, one for training, none a class of its own."""
-    known = [each for each in names if each is not None]
-    kinds = {each.kind for each in known}
-    is_one = len(kinds) > 1 or len({each.rest.lower() for each in known}) == 1
-    return len(known) == len(names) and not kinds.isdisjoint((_TRAINING, _FOLD)) and is_one
-
-
-def are_parts(names: Iterable[str]) -> bool:
-    """Whether names are those of the parts of a data set, such as ``train`` and ``test``."""
-    return _are_parts([_PartName.of(name) for name in names])
-
-
-def _tested(kinds: Collection[int]) -> int:
-    """Return which kind of part is for testing: validation if there is no other; 0 for none."""
-    return next((kind for kind in (_TESTING, _VALIDATION) if kind in kinds), 0)
-
-
 def _divided(takes: Sequence[Take], roots: Sequence[Path]) -> list[Take]:
     """Return takes by the parts that their own names are those of, as ``train.csv`` is.
 
     What is left of a name is a class only if each part has the same ones.
     """
-    names = [None if take.is_folder else _PartName.of(take.stem.name) for take in takes]
-    if not _are_parts(names):
+    names = [None if take.is_folder else PartName.of(take.stem.name) for take in takes]
+    if not names_of_parts(names):
         return list(takes)
-    tested = _tested({name.kind for name in names})
+    tested = kind_for_testing({name.kind for name in names})
     rests = [{each.rest for each in names if (each.kind == tested) == part} for part in (1, 0)]
     are_classes = (
         len(rests[1]) > 1 and rests[0] <= rests[1] and not all(map(_is_numbered, rests[1]))
@@ -298,13 +196,13 @@ def _parts_of(folder: Path, suffixes: Sequence[str]) -> list[tuple[Path, bool]]:
     for testing, beside a part that has some, are left out.
     """
     files, folders = _entries(folder, suffixes)
-    names = {each: _PartName.of(each.name) for each in folders}
+    names = {each: PartName.of(each.name) for each in folders}
     kinds = {each: name.kind for each, name in names.items() if name and not name.rest}
-    if not kinds and names and _are_parts(every := [*names.values()]):
+    if not kinds and names and names_of_parts(every := [*names.values()]):
         kinds = {each: name.kind for each, name in zip(names, every, strict=True)}
     if files or not kinds:
         return [(folder, False)]
-    are_trained = not {_TRAINING, _FOLD}.isdisjoint(kinds.values())
+    are_trained = not {TRAINING, FOLD}.isdisjoint(kinds.values())
     others = [each.name for each in folders if each not in kinds]
     named = [{label_of(path) for path in _entries(each, suffixes)[0]} for each in folders]
     words = len(named[0]) > 1 and not any(map(_NUMBER.search, named[0]))
@@ -322,7 +220,7 @@ def _parts_of(folder: Path, suffixes: Sequence[str]) -> list[tuple[Path, bool]]:
             f"{folder} has {called}, but none for training; call one of them 'train', or rename "
             "all if these are classes"
         )
-    tested = _tested(kinds.values())
+    tested = kind_for_testing(kinds.values())
     of_classes = [each for each in kinds if _entries(each, suffixes)[1]]
     kept = [each for each in folders if each in of_classes or not of_classes]
     return [(each, kinds[each] == tested) for each in kept]
@@ -504,53 +402,6 @@ def _entries(folder: Path, suffixes: Sequence[str]) -> tuple[list[Path], list[Pa
     return files, [path for path in visible if path.is_dir() and path not in files]
 
 
-def unread(
-    folder: Path,
-    takes: Sequence[Take],
-    suffixes: Sequence[str] = SAMPLES,
-    empty: Sequence[str] = (),
-) -> Iterator[Notice]:
-    """Yield notices about files of a folder that are not read, or have no samples."""
-    read = {path for take in takes for path in (*take.files, take.labels_file) if path is not None}
-    parents = {parent for path in read for parent in path.parents}
-    inside = sorted(parent for parent in parents if parent.is_relative_to(folder))
-    entries = sorted((path for parent in inside for path in parent.iterdir()), key=order)
-    beside = {path.parent for path in read}
-    added = {path for path in entries if _is_added(path, beside)}
-    others = [
-        path
-        for path in entries
-        if not path.name.startswith(".") and path not in read | parents | added
-    ]
-    names = {path.relative_to(folder).as_posix(): path for path in others}
-    samples = [name for name, path in names.items() if path.suffix.lower() in suffixes]
-    files = [name for name, path in names.items() if not path.is_dir() and name not in samples]
-    if files:
-        which = f"{', '.join(suffixes[:-1])} nor {suffixes[-1]}"
-        yield Notice("files", f"files that are neither {which} were not read: {listed(files)}")
-    parts = {take.stem.relative_to(folder).parts[0]: take.tested for take in takes}
-    if _are_parts(kinds := [_PartName.of(part) for part in parts]):
-        for use, tested in (("testing", True), ("training", False)):
-            pairs = zip(parts.items(), kinds, strict=True)
-            odd = [
-                part
-                for (part, is_tested), name in pairs
-                if is_tested == tested and name.kind in (_VALIDATION, _FOLD)
-            ]
-            if odd:
-                yield Notice("part", f"{listed(odd)} {'are' if odd[1:] else 'is'} used for {use}")
-    if samples:
-        yield Notice("files", f"other files beside these were not read: {listed(samples)}")
-    if without := [*(name for name, path in names.items() if path.is_dir()), *empty]:
-        text = f"left out because they have no labelled samples: {listed(without)}"
-        yield Notice("no_samples", text, warning=True)
-
-
-def _is_added(path: Path, beside: Collection[Path]) -> bool:
-    """Whether a program adds a folder of this name to samples, which are in folders `beside`."""
-    return path.name == _OF_ARCHIVE or (path.name == _OF_APP and path.parent in beside)
-
-
 def are_named_after_files(table: Table, takes: Sequence[Take]) -> bool:
     """Return whether the labels of samples or points are the classes of their files."""
     return {text for text, _ in runs_in(table.labels)} <= {take.label for take in takes}
@@ -574,31 +425,6 @@ def groups_of(table: Table, takes: Sequence[Take], *, labelled: bool) -> Sequenc
     sessions = zip(table.sessions, table.file_of.tolist(), strict=True)
     # rows without a session form a separate group
     return Repeated((text.strip() or own[take], 1) for text, take in sessions)
-
-
-def repeated(takes: Sequence[Take], *, labelled: bool) -> Iterator[Notice]:
-    """Yield a warning about takes whose files have the same content.
-
-    - `labelled`: whether files state the classes of their samples
-    """
-    of_size: dict[tuple[int, ...], list[Take]] = {}
-    for take in takes:
-        size = tuple(file.stat().st_size for file in take.files)
-        of_size.setdefault(size, []).append(take)
-    for some in of_size.values():
-        alike: dict[tuple[str, ...], list[Take]] = {}
-        for take in some if some[1:] else ():
-            alike.setdefault(tuple(map(digest_of, take.files)), []).append(take)
-        for one, other, *_ in (each for each in alike.values() if each[1:]):
-            text = f"the takes {listed([one.name, other.name])} have the same content"
-            if one.tested != other.tested:
-                text += ", but one is for testing; delete one, or the accuracy is too high"
-            elif labelled or one.label == other.label:
-                text += "; if one is a copy, delete it, or it may be in training and in testing"
-            else:
-                text += f", but are of classes {listed([one.label, other.label])}; delete one"
-            yield Notice("repeated", text, warning=True)
-            return
 
 
 def shown(paths: Iterable[Path]) -> list[Path]:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.datasets.columns import Column
 from protonn_edge.datasets.dataset import Dataset
-from protonn_edge.datasets.naming import Notice, listed, title
+from protonn_edge.datasets.naming import Notice, label_text, listed, title
+from protonn_edge.datasets.preparation import Preparation
+from protonn_edge.errors import counted
 
 _PART = re.compile(r"(train|test|val|valid)(ing|idation|_?set)?|dev|eval(uation)?")
 _FEWEST_ROUNDS = 5  # in which a table has a row for each of several sensors
@@ -46,3 +49,17 @@ def _take_turns(codes: NDArray[np.int64], y: NDArray[Any]) -> bool:
         return False
     first = places - places % count
     return np.array_equal(codes, places % count) and np.array_equal(y, y[first])
+
+
+def about_new_texts(columns: Iterable[Column], preparation: Preparation) -> Iterator[Notice]:
+    """Yield a warning for each column of text with values that were not in training rows."""
+    for column in columns:
+        trained = {"", *preparation.one_hot[column.name]}
+        new = [text for text in map(label_text, column.names()) if text not in trained]
+        if new:
+            text = (
+                f"{column.title} has {counted(len(new), 'cell')} with values that were not in the "
+                f"training data ({listed(dict.fromkeys(new))}); in these rows, all features of the "
+                "column are 0"
+            )
+            yield Notice("new_texts", text, warning=True, columns=(column.name,))

@@ -111,32 +111,22 @@ def export(
         or cannot keep up, the board's EEPROM is too small for what the model keeps there, or the
         self-test fails (`WrongAnswers`); nothing is written then.
     """
-    if windowing is not None and kind == "c":
-        raise InputError("plain C cannot read a sensor; omit --sensor, or use --arduino")
-    folder, board = Path(folder), export_board_of(board)
-    _check_place(kind, folder, prefix)
-    chip = board
-    board = replace(
-        board,
-        flash_bytes=min(flash_bytes or board.flash_bytes, board.flash_bytes),
-        sram_bytes=min(sram_bytes or board.sram_bytes, board.sram_bytes),
-    )
+    folder, chip = Path(folder), export_board_of(board)
+    _check_request(kind, folder, prefix, windowing)
+    board = _limited(chip, flash_bytes, sram_bytes)
     device_model = with_integers(model, extensions)
     floats = device_model.floats
     if windowing is not None:
-        chain = replace(device_model.chain, counts=windowing.model.counts)
-        device_model = replace(device_model, chain=chain)
-        windowing = replace(windowing, model=chain)
+        device_model, windowing = _counting_alike(device_model, windowing)
     vectors = _vectors(device_model, Limits.of(board), points)
     beside = max(vectors.flash_bytes, _raw_bytes(device_model.chain))
     plan = _planned(device_model, kind, Limits.of(board).beside(beside))
     check_memories(device_model.chain, board)
     needed, held = _sketch_sram(plan, windowing)
+    flash = plan.flash_bytes + beside
     has = f"{board.name} has" if chip == board else f"{board.name} with your limits has"
     if flash_bytes is not None:
-        remedy = f"try {', '.join(device_model.remedies.flash)}, or {FEWER_FEATURES}"
-        flash = plan.flash_bytes + beside
-        check_enough("the self-test", flash, has, board.flash_bytes, "B of flash", remedy)
+        _check_flash(flash, has, board, device_model)
     if windowing is not None or isinstance(plan, WordPlan) or sram_bytes is not None:
         _check_sram(needed, held, has, board, device_model, windowing)
     library = Library(
@@ -153,24 +143,54 @@ def export(
     )
     files = rendering.render_export(kind, library, board)
     tried = _tried(kind, library, files, chip) if tries else NOT_TRIED
-    certificate = None if chip.proof else optional("protonn_edge.export.certificate")
-    if certificate:
-        files["README.md"] += certificate.readme_section(files, prefix, chip, tried)
+    _certify(files, prefix, chip, tried)
     _write(folder, files)
     return Export(
         name=library.name,
         files=tuple(sorted(files)),
         vectors=len(vectors),
         plan=plan,
-        flash_bytes=plan.flash_bytes + beside,
+        flash_bytes=flash,
         sram_bytes=needed,
         model_sha256=device_model.chain.model_sha256,
         tried=tried,
     )
 
 
-def _check_place(kind: Kind, folder: Path, prefix: str) -> None:
-    """Raise `InputError` if a folder, a ZIP file or a prefix cannot be used."""
+def _counting_alike(
+    device_model: DeviceModel, windowing: Windowing
+) -> tuple[DeviceModel, Windowing]:
+    """Return a model that counts what a sensor's sketch counts, and the sketch for this model."""
+    chain = replace(device_model.chain, counts=windowing.model.counts)
+    return replace(device_model, chain=chain), replace(windowing, model=chain)
+
+
+def _check_flash(flash: int, has: str, board: Board, device_model: DeviceModel) -> None:
+    """Raise `CheckFailed` unless the self-test fits the flash of a board."""
+    remedy = f"try {', '.join(device_model.remedies.flash)}, or {FEWER_FEATURES}"
+    check_enough("the self-test", flash, has, board.flash_bytes, "B of flash", remedy)
+
+
+def _certify(files: dict[str, str], prefix: str, chip: Board, tried: Tried) -> None:
+    """Add what is proven of a library to its README."""
+    certificate = None if chip.proof else optional("protonn_edge.export.certificate")
+    if certificate:
+        files["README.md"] += certificate.readme_section(files, prefix, chip, tried)
+
+
+def _limited(board: Board, flash_bytes: int | None, sram_bytes: int | None) -> Board:
+    """Return a board with no more memory than a sketch may use."""
+    return replace(
+        board,
+        flash_bytes=min(flash_bytes or board.flash_bytes, board.flash_bytes),
+        sram_bytes=min(sram_bytes or board.sram_bytes, board.sram_bytes),
+    )
+
+
+def _check_request(kind: Kind, folder: Path, prefix: str, windowing: Windowing | None) -> None:
+    """Raise `InputError` if a folder, a ZIP file, a prefix or a sensor cannot be used."""
+    if windowing is not None and kind == "c":
+        raise InputError("plain C cannot read a sensor; omit --sensor, or use --arduino")
     check_place(folder)
     check_prefix(prefix)
     name = _name_of(folder)

@@ -47,7 +47,12 @@ struct Port {
     void print(unsigned number) { printf("%u", number); }
     void print(long number) { printf("%ld", number); }
     void print(unsigned long number) { printf("%lu", number); }
-    void println(double number, int decimals) { printf("%.*f\n", decimals, number); }
+    void print(double number, int decimals) { printf("%.*f", decimals, number); }
+    void println(double number, int decimals)
+    {
+        print(number, decimals);
+        print('\n');
+    }
     template <class Any> void println(Any any)
     {
         print(any);

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from refusals import refused_by
 
+from protonn_edge.datasets.name_pattern import NamePattern
 from protonn_edge.datasets.options import TableOptions
 from protonn_edge.datasets.recorded import Recording, read_recording
-from protonn_edge.datasets.takes import NamePattern
 
 
 def folder_of(tmp_path: Path, names: list[str]) -> Path:
@@ -66,7 +66,7 @@ def test_a_field_ends_where_the_text_behind_it_first_occurs(
     ],
 )
 def test_a_name_that_is_not_like_the_pattern_is_refused(pattern: str, name: str) -> None:
-    with refused_by("datasets.takes"):
+    with refused_by("datasets.name_pattern"):
         NamePattern(pattern).read(Path(name))
 
 
@@ -74,5 +74,5 @@ def test_a_name_that_is_not_like_the_pattern_is_refused(pattern: str, name: str)
     "pattern", ["", "class", "{class}{take}", "{class}_{class}", "{class}" * 300]
 )
 def test_a_pattern_without_a_class_or_that_is_ambiguous_is_refused(pattern: str) -> None:
-    with refused_by("datasets.takes"):
+    with refused_by("datasets.name_pattern"):
         NamePattern(pattern)

@@ -195,7 +195,7 @@ def test_few_points_and_models_that_cannot_be_observed_give_no_statistics() -> N
     integers = quantize(model)
     assert ExpectedAnswers.of(integers, random_inputs(3, 99, integers)) is None
     with pytest.raises(
-        InputError, match="at least 100 test points, or run 'protonn-edge train --calib"
+        InputError, match="at least 100 points .* with 'protonn-edge train DATA --calib"
     ):
         observed(integers, model)
     many = quantize(random_model(1, features=12, prototypes=20, classes=16))
@@ -321,7 +321,7 @@ def test_calibration_without_a_rate_measures_answers_alone(tmp_path: Path) -> No
         np.savez(points, X=X, y=["class 0"] * n)
         done = run("train", points, "--calibrate", path, "-o", new)
         assert (done.exit_code, new.exists()) == ((2, False) if n < 100 else (0, True))
-        assert ("at least 100 test points" in done.stderr) == (n < 100)
+        assert ("at least 100 points" in done.stderr) == (n < 100)
     found, wanted = load_model(new), ExpectedAnswers.of(integers, integers.quantize(X))
     assert found.policy.find(Rejection) is None
     assert found.expected is not None

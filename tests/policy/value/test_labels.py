@@ -36,12 +36,21 @@ def test_decimal_numbers_are_predicted(tmp_path: Path, form: str) -> None:
     assert isinstance(read(table(tmp_path, form)), ValueDataset)
 
 
-@pytest.mark.parametrize(
-    "form", ["${:.2f}", "{:.2f} €", "{:.1f}%", "{:.1f} C", "~{:.2f}", "1,{:06.2f}"]
-)
-def test_numbers_with_other_text_are_refused(tmp_path: Path, form: str) -> None:
+@pytest.mark.parametrize("form", ["${:.2f}", "{:.2f} €", "{:.1f}%", "{:.1f} C", "~{:.2f}"])
+def test_numbers_with_a_unit_are_predicted(tmp_path: Path, form: str) -> None:
+    decimals = "{:.1f}" if ".1f" in form else "{:.2f}"
+    plain = read(table(tmp_path, decimals))
+    assert np.array_equal(read(table(tmp_path, form)).y_train, plain.y_train)
+
+
+def test_numbers_with_thousands_that_may_be_decimals_are_refused(tmp_path: Path) -> None:
     with refused_by("datasets.values"):
-        read(table(tmp_path, form))
+        read(table(tmp_path, "1,{:06.2f}"))
+
+
+def test_numbers_with_different_units_are_refused(tmp_path: Path) -> None:
+    with refused_by("datasets.values"):
+        read(table(tmp_path, "{:.1f} C", other="71.2 F"))
 
 
 @pytest.mark.parametrize("other", ["high", "<10.0", "n/d"])

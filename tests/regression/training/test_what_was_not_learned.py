@@ -60,7 +60,8 @@ def test_points_of_one_class_are_not_judged_by_it() -> None:
 def test_train_warns_of_a_class_that_is_never_answered(tmp_path: Path) -> None:
     data = tmp_path / "few.csv"
     names = ["rare" if n in (0, 100) else ("left", "right")[n % 2] for n in range(400)]
-    rows = [f"{n % 2},{name}" for n, name in enumerate(names)]  # a rare point is like a left one
+    # A rare point is like a left one; left and right ones overlap.
+    rows = [f"{n % 2 + n * 37 % 100 / 80},{name}" for n, name in enumerate(names)]
     data.write_text("x,label\n" + "\n".join(rows) + "\n")
     command = ("train", data, "--classifier", "linear", "-o", tmp_path / "m.npz", "--holdout", 0)
     notices = run_json(*command)["notices"]
