@@ -220,10 +220,11 @@ def _window_of(dataset: Dataset) -> tuple[int, int]:
             f"{'x'.join(map(str, dataset.point_shape))}; give --window SAMPLESxCHANNELS"
         )
     if not dataset.point_shape and not _are_in_series(dataset.feature_names):
+        with_rate = " and --set sample_rate" * was_given("sample_rate")
         raise InputError(
             "--features needs windows, but the columns of the data are named "
             f"{listed(dataset.feature_names)}, unlike the samples of a channel in order; omit "
-            f"--features, or give --window {dataset.n_features}x1 if each row is a window"
+            f"--features{with_rate}, or give --window {dataset.n_features}x1 if each row is a window"
         )
     samples, channels, *_ = (*(dataset.point_shape or (dataset.n_features,)), 1)
     return samples, channels

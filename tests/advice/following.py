@@ -49,7 +49,7 @@ _COMMAND = re.compile(
     rf"'((?:protonn-edge )?(?:{'|'.join(every_command())})\b[^']*)'|: (protonn-edge (?:{_WORD} ?)+)"
 )
 _MEANT = re.compile(r"[Dd]id you mean '?([^'?]+)'?\?")
-_REMOVED = re.compile(r"\b(omit|leave|without) '?\Z")
+_REMOVED = re.compile(r"\b(omit|leave|without) '?(--[a-z-]+ and )?\Z")
 _LEFT_OPEN = re.compile(r"[A-Z]{2,}|\.\.\.")
 _PROSE = re.compile(
     r"(or|and|if|to|for|first|in|too|out|needs|such|with|is|has|again|that|which|as|of|no)\Z"
@@ -94,7 +94,7 @@ def advised(line: str, sentence: str) -> Iterator[Advice]:
     if not mark:
         return
     for part in re.split(
-        r"(?:, or |; | or (?=--|with --|train|omit|choose|give|use|leave))", clauses
+        r"(?:, or,? |; | or (?=--|with --|train|omit|choose|give|use|leave))", clauses
     ):
         for command in _COMMAND.finditer(part):
             yield _whole(command[1] or command[2])
