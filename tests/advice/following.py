@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -228,7 +229,20 @@ def in_shell(line: str) -> Result:
         ["bash", "-c", script], check=False, capture_output=True, text=True, timeout=60
     )
     assert parted.returncode == 0, f"{line}: {parted.stderr}"
-    return run(*parted.stdout.split("\0")[:-1])
+    words = parted.stdout.split("\0")[:-1]
+    with _interrupted() if words[:1] == ["emulate"] else nullcontext():
+        return run(*words)
+
+
+@contextmanager
+def _interrupted() -> Iterator[None]:
+    """Press Ctrl-C, until which an emulated board runs, after some seconds."""
+    signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.alarm(15)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
 
 
 def follow(line: str, shell: Shell = in_shell, deep: int = 3) -> list[Followed]:
