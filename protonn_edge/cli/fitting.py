@@ -231,7 +231,8 @@ def _window_of(dataset: Dataset) -> tuple[int, int]:
         raise InputError(
             "--features needs windows, but the columns of the data are named "
             f"{listed(dataset.feature_names)}, unlike the samples of a channel in order; omit "
-            f"--features{with_rate}, or give --window {dataset.n_features}x1 if each row is a window"
+            f"--features{with_rate}, or give --window {dataset.n_features}x1 if each row is a "
+            "window"
         )
     samples, channels, *_ = (*(dataset.point_shape or (dataset.n_features,)), 1)
     return samples, channels
