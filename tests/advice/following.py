@@ -51,7 +51,7 @@ _COMMAND = re.compile(
 )
 _MEANT = re.compile(r"[Dd]id you mean '?([^'?]+)'?\?")
 _REMOVED = re.compile(r"\b(omit|leave|without) '?(--[a-z-]+ and )?\Z")
-_LEFT_OPEN = re.compile(r"[A-Z]{2,}|\.\.\.")
+_LEFT_OPEN = re.compile(r"[A-Z]{2,}|HxW|\.\.\.")
 _PROSE = re.compile(
     r"(or|and|if|to|for|first|in|too|out|needs|such|with|is|has|again|that|which|as|of|no)\Z"
 )
