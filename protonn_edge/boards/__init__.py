@@ -162,7 +162,7 @@ def load_board(name: str) -> Board:
     if board.proof not in ("", FIRMWARE):
         raise InputError(
             f"there is no firmware for {board.name} ({board.mcu}) yet; use 'protonn-edge export "
-            f"--board {name}', whose library has a self-test for the board"
+            f"MODEL --c FOLDER --board {name}', whose library has a self-test for the board"
         )
     return board
 

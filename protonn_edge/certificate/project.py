@@ -64,6 +64,12 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
         Q = trial_points(device_model, settings.points)
         with trial_build(device_model, board, folder, BuildOptions(plan=plan)) as trial:
             program, linked = trial.program, project.linked(board)
+            if settings.entry != Settings.entry and not program.names.copies_of(settings.entry):
+                raise InvalidValue(
+                    folder,
+                    f"its firmware has no function {settings.entry[:40]}",
+                    "omit --entry, or name one of the firmware's functions with it",
+                )
             if linked is not None and read_program(linked, board).code != program.code:
                 raise CheckFailed(
                     f"{linked} differs from what its sources compile to; build the project again"

@@ -217,7 +217,8 @@ def _check_sensors(board: Board) -> None:
     if not family_of(board).sensors:
         raise InputError(
             f"there is no firmware for {board.name} that reads a sensor yet; use 'protonn-edge "
-            f"export --board {board.name}', whose sketches take the values of your sensor"
+            f"export MODEL --arduino FOLDER --board {board.name}', whose sketches take the "
+            "values of your sensor"
         )
 
 

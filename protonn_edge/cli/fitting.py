@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import signal
@@ -35,7 +36,7 @@ from protonn_edge.datasets.naming import channel_names, listed, quoted
 from protonn_edge.datasets.options import TableOptions, texts_of
 from protonn_edge.datasets.recordings import is_same_rate
 from protonn_edge.datasets.splits import hold_groups_out, named_groups
-from protonn_edge.errors import InputError, Interrupted
+from protonn_edge.errors import InputError, Interrupted, counted
 from protonn_edge.system.rooms import not_installed
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.features import FeatureRequest
@@ -158,6 +159,12 @@ def _image_shape_of(dataset: Dataset, settings: FeatureParameters) -> dict[str, 
             f"--image-shape is {here}, but the images have {there} pixels; omit --image-shape, "
             "or scale the images with --read size=HxW"
         )
+    if given is not None and math.prod(given) != dataset.n_features:
+        raise InputError(
+            f"--image-shape {'x'.join(map(str, given))} has {math.prod(given):,} pixels, but the "
+            f"data has {counted(dataset.n_features, 'feature')}; omit --image-shape, or give the "
+            "height and the width of a point"
+        )
     of_images = dataset.pixels or (settings.asked is not None and settings.asked.of_images)
     if not of_images or len(shape) != _AXES or was_given("image_shape"):
         return {}
@@ -220,10 +227,12 @@ def _window_of(dataset: Dataset) -> tuple[int, int]:
             f"{'x'.join(map(str, dataset.point_shape))}; give --window SAMPLESxCHANNELS"
         )
     if not dataset.point_shape and not _are_in_series(dataset.feature_names):
+        with_rate = " and --set sample_rate" * was_given("sample_rate")
         raise InputError(
             "--features needs windows, but the columns of the data are named "
             f"{listed(dataset.feature_names)}, unlike the samples of a channel in order; omit "
-            f"--features, or give --window {dataset.n_features}x1 if each row is a window"
+            f"--features{with_rate}, or give --window {dataset.n_features}x1 if each row is a "
+            "window"
         )
     samples, channels, *_ = (*(dataset.point_shape or (dataset.n_features,)), 1)
     return samples, channels

@@ -219,9 +219,11 @@ def given_parameters(classifier: str, options: Mapping[str, Any]) -> dict[str, A
     """Return the parameters that options and --set give; refuse those of other kinds."""
     parameters = parameters_of(classifier)
     given = {name: value for name, value in options.items() if name != _SET and was_given(name)}
-    for name in [*given, *filter(was_given, _OF_PARAMETERS), *_set_names(options[_SET])]:
+    by_name = _set_names(options[_SET])
+    for name in [*given, *filter(was_given, _OF_PARAMETERS), *by_name]:
         if _OF_PARAMETERS.get(name, name) not in _kind_of(classifier).parameters:
-            flag = flags().get(name, f"--set {shortened(name)}")
+            set_name = f"--set {shortened(name)}"
+            flag = set_name if name in by_name else flags().get(name, set_name)
             raise InputError(
                 f"{flag} is given, but the classifier {classifier!r} has no such parameter; omit "
                 f"{flag}{_where_known(_OF_PARAMETERS.get(name, name), parameters)}"

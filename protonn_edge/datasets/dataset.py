@@ -257,7 +257,7 @@ def dataset_from(
     if len(labels) < least_classes:
         raise InputError(
             f"{train.source} has only one class, {next(iter(labels))!r}, but a classifier needs at "
-            "least 2; add points of another class, or train with --one-class"
+            "least 2; add points of another class, or train with --classifier protonn --one-class"
         )
     missing = [name for name in names if name not in labels]
     if missing:

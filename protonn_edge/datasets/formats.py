@@ -37,7 +37,9 @@ _FOLDERS = (
 
 def refuse_options(path: Path, options: TableOptions | None, kind: str = "") -> None:
     """Refuse options that do not apply to this kind of data."""
-    given = replace(options or TableOptions(), groups=None, labelled=None, normal=None)
+    given = replace(
+        options or TableOptions(), groups=None, sample_rate=None, labelled=None, normal=None
+    )
     for name, value in vars(given).items():
         kinds, other = _OF_KINDS.get(name, _OF_TABLES)
         if value and value != SHOWN and kind not in kinds:

@@ -23,6 +23,7 @@ from protonn_edge.datasets.options import USUAL_DELIMITERS, TableOptions
 from protonn_edge.datasets.tables import TableFile
 from protonn_edge.errors import InputError
 from protonn_edge.system.files import check_file
+from protonn_edge.system.shell import quoted_word
 
 _GROUPS_LIMIT_BYTES = 64 << 20
 _ARCHIVE_LIMIT_BYTES = 8 << 30
@@ -72,9 +73,12 @@ def _free_columns(dataset: Dataset, name: str, data: Path) -> list[str]:
     """Return the columns that could name groups; refuse the name of one that has another role."""
     roles = {column.name: column.role for column in dataset.columns}
     if name in roles and not Path(name).exists():
+        role = roles[name] or "left out"
+        remedy = "name a column with each point's person or day"
+        if role == "dropped":
+            remedy = f"omit --read drop={quoted_word(name)}, because groups are never features"
         raise InputError(
-            f"--groups is {quoted(name)}, but {data} has this column as "
-            f"{quoted(roles[name] or 'left out')}; name a column with each point's person or day"
+            f"--groups is {quoted(name)}, but {data} has this column as {quoted(role)}; {remedy}"
         )
     return [each for each, role in roles.items() if role != "label"]
 

@@ -16,7 +16,7 @@ from protonn_edge.chain.head import remedies_of
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Limits, Plan, plans, render_c, template_environment
 from protonn_edge.device.protocol import frame_bytes
-from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.errors import CheckFailed, InputError, InvalidValue
 from protonn_edge.extensions import check_memories, parts_of
 from protonn_edge.families import family_of, read_program
 from protonn_edge.projects.checks import OverBudget, Usage, check_budget
@@ -113,11 +113,10 @@ def windowing_for(
             "or single samples; omit --sensor, and use the example Stream with the library of "
             "your sensor"
         )
-    kinds = [sensor_kind(name) for name in sensors]
     return windowing_of(
         quantize(model),
         model.feature_names,
-        Sampling.of(kinds, _rate_for(model, rate), board, polled=bool(board.proof)),
+        _sampling_for(model, [sensor_kind(name) for name in sensors], rate, board),
         hop=hop,
         votes=votes,
         refractory_s=refractory_s,
@@ -126,9 +125,23 @@ def windowing_for(
     )
 
 
-def _rate_for(model: Model, rate: float | None) -> float:
+def _sampling_for(
+    model: Model, kinds: Sequence[SensorKind], rate: float | None, board: Board
+) -> Sampling:
+    """Return the sampling at the rate of the training data, if it is known; no other suits."""
     signal = signal_of(model.features)
     trained = None if signal is None else signal.rate
+    try:
+        rate = _rate_for(trained, rate)
+        return Sampling.of(kinds, rate, board, polled=bool(board.proof))
+    except InvalidValue as error:
+        if not trained:
+            raise
+        remedy = "choose another sensor with --sensor, or train on data of such a rate"
+        raise InvalidValue(error.place, error.reason, remedy) from None
+
+
+def _rate_for(trained: float | None, rate: float | None) -> float:
     if rate and trained and abs(rate - trained) > _RATE_TOLERANCE * trained:
         raise InputError(
             f"--rate is {rate:g}, but the model was trained on data sampled at "

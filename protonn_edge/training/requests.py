@@ -87,8 +87,8 @@ COPIES: tuple[rows.Refusal, ...] = (
             and (case.asked is None or not case.asked.of_samples)
         ),
         "{copies} is {settings.copies}, but copies are moved at random, which is possible only for "
-        "images, windows of samples and clips of sound; declare the points as one of these with "
-        "{image_shape} or {features}",
+        "images, windows of samples and clips of sound; omit {copies}, or declare the points as "
+        "one of these with {image_shape}, or with {window_shape} and {features}",
     ),
 )
 

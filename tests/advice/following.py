@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,8 +50,8 @@ _COMMAND = re.compile(
     rf"'((?:protonn-edge )?(?:{'|'.join(every_command())})\b[^']*)'|: (protonn-edge (?:{_WORD} ?)+)"
 )
 _MEANT = re.compile(r"[Dd]id you mean '?([^'?]+)'?\?")
-_REMOVED = re.compile(r"\b(omit|leave|without) '?\Z")
-_LEFT_OPEN = re.compile(r"[A-Z]{2,}|\.\.\.")
+_REMOVED = re.compile(r"\b(omit|leave|without) '?(--[a-z-]+ and )?\Z")
+_LEFT_OPEN = re.compile(r"[A-Z]{2,}|HxW|\.\.\.")
 _PROSE = re.compile(
     r"(or|and|if|to|for|first|in|too|out|needs|such|with|is|has|again|that|which|as|of|no)\Z"
 )
@@ -94,7 +95,7 @@ def advised(line: str, sentence: str) -> Iterator[Advice]:
     if not mark:
         return
     for part in re.split(
-        r"(?:, or |; | or (?=--|with --|train|omit|choose|give|use|leave))", clauses
+        r"(?:, or,? |; | or (?=--|with --|train|omit|choose|give|use|leave))", clauses
     ):
         for command in _COMMAND.finditer(part):
             yield _whole(command[1] or command[2])
@@ -228,7 +229,20 @@ def in_shell(line: str) -> Result:
         ["bash", "-c", script], check=False, capture_output=True, text=True, timeout=60
     )
     assert parted.returncode == 0, f"{line}: {parted.stderr}"
-    return run(*parted.stdout.split("\0")[:-1])
+    words = parted.stdout.split("\0")[:-1]
+    with _interrupted() if words[:1] == ["emulate"] else nullcontext():
+        return run(*words)
+
+
+@contextmanager
+def _interrupted() -> Iterator[None]:
+    """Press Ctrl-C, until which an emulated board runs, after some seconds."""
+    signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.alarm(15)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
 
 
 def follow(line: str, shell: Shell = in_shell, deep: int = 3) -> list[Followed]:

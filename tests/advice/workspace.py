@@ -35,7 +35,7 @@ def prices() -> None:
 def normal() -> None:
     """Write a table of one class."""
     rng = np.random.default_rng(3)
-    rows = (",".join(f"{value:.2f}" for value in rng.normal((2, 5, 1), 0.2)) for _ in range(60))
+    rows = (",".join(f"{value:.2f}" for value in rng.normal((2, 5, 1), 0.2)) for _ in range(160))
     Path("normal.csv").write_text("a,b,c,label\n" + "".join(f"{row},ok\n" for row in rows))
 
 

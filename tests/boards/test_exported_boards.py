@@ -45,7 +45,7 @@ def test_models_are_exported_for_them_after_a_self_test_here(tmp_path, model_fil
 def test_other_commands_name_export(model_file, name):
     line = refusal(run("build", model_file, "--board", name), 2)
     assert f"there is no firmware for {name} (" in line
-    assert f"use 'protonn-edge export --board {name}'" in line
+    assert f"use 'protonn-edge export MODEL --c FOLDER --board {name}'" in line
 
 
 def test_a_sensor_of_single_samples_is_refused(tmp_path, model_file):

@@ -113,7 +113,7 @@ def fit(**settings: Any) -> ProtoNNClassifier:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"augment": True}, "image_shape is not given"),
+        ({"augment": True}, "their size is not given; give image_shape"),
         (
             {"augment": True, "image_shape": (8, 8), "optimizer": "alternating"},
             "the alternating optimizer takes points as they are",

@@ -14,6 +14,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.cli.additions import AddedOptions
 from protonn_edge.cli.command import Output, option
 from protonn_edge.datasets import TableOptions
+from protonn_edge.datasets.naming import channel_names
 from protonn_edge.datasets.recorded import read_recording
 from protonn_edge.errors import unneeded
 from protonn_edge.evaluation.terminal import fact_table
@@ -44,8 +45,11 @@ class StreamOptions(AddedOptions):
         signal = signal_of(model.features)
         rate = None if signal is None else signal.rate
         recorded = read_recording(data, replace(table, sample_rate=rate))
+        if signal and channel_names(recorded.dataset.feature_names, signal.channels):
+            raise unneeded("--hop", f"needs a recording, but each row of {data} is a window")
         live = live_figures(model, recorded, self.hop, *votes_of(self.votes))
-        out.notice([*recorded.dataset.notices, *live.notices])
+        of_data = (each for each in recorded.dataset.notices if each.kind != "rate" or not rate)
+        out.notice([*of_data, *live.notices])
         out.say(fact_table(live.facts()))
         out.finish(live.to_json())
         return True

@@ -114,14 +114,13 @@ def windows_command(
             raise InputError(f"{recording}: {each.text}")
     if rate is not None:
         by_times = any(each.kind == "rate" for each in recorded.dataset.notices)
-        if not by_times and not recordings.is_same_rate(recorded.rate, rate):
+        if not recordings.is_same_rate(recorded.rate, rate):
             text = (
                 f"--rate is {rate:g}, but {recording} has {recorded.rate:g} samples a second; the "
                 "data set stores the rate given with --rate"
             )
-            out.notice([Notice("rate", text, warning=True)])
-        asked = [each for each in recorded.dataset.notices if each.kind == "rate" and each.warning]
-        notices = tuple(each for each in recorded.dataset.notices if each not in asked)
+            out.notice([Notice("rate", text, warning=not by_times)])
+        notices = tuple(each for each in recorded.dataset.notices if each.kind != "rate")
         dataset = replace(recorded.dataset, sample_rate=rate, notices=notices)
         recorded = replace(recorded, dataset=dataset)
     noisy = None if noise is None else read_noise(noise, recorded, options)
@@ -173,9 +172,9 @@ def _check_labels(path: Path, recorded: Recording, window: int) -> None:
     if len(labels) >= window * 2 and len(labels) < _LEAST_RUN * len(runs):
         column = "" if layout is None else f" ({layout.label})"
         raise InputError(
-            f"the labels{column} change {len(runs) - 1:,} times in {len(labels):,} samples; use "
-            "--read label to name a column with one label for all samples of a movement, or use a "
-            "folder with a file per class"
+            f"the labels{column} change {len(runs) - 1:,} times in {len(labels):,} samples; name "
+            "a column with one label for all samples of a movement with --read label=NAME, or use "
+            "a folder with a file per class"
         )
 
 
