@@ -149,9 +149,16 @@ def alternates(codes: NDArray[np.int64]) -> bool:
 def are_devices(codes: NDArray[np.int64], others: Iterable[NDArray[np.float64]]) -> bool:
     """Return whether numbers that take turns are those of devices, and no measurement.
 
-    They then return in a fixed order, but for lost rows, and what the `others` (n,) measure, or
-    their steps in time, resembles the row before of the same device more than just the row before.
+    One of the `others` (n,) has each value, such as a time, once for each device. Or devices return
+    in a fixed order, but for lost rows, and what the others measure, or their steps in time,
+    resembles the row before of the same device more than just the row before.
     """
+    others = list(others)
+    n, devices = len(codes), len(np.unique(codes))
+    for x in others:
+        pairs = np.unique(np.stack([x, codes]), axis=1)
+        if len(np.unique(x)) * devices == pairs.shape[1] == n:
+            return True
     periods = range(2, 2 * len(np.unique(codes)) + 1)
     again = {period: float(np.mean(codes[period:] == codes[:-period])) for period in periods}
     period = max(again, key=lambda each: again[each])

@@ -386,7 +386,10 @@ class _Judge:
         if alone and (_is_measured(free[-1]) or not _has_few(free[-1])):
             return None, "by default", []
         if self.expected is None and _is_measured(free[-1]):
-            raise label_refusal(self.path, free[-1], free[:-1], recorded=self.recorded)
+            last = self.named.kept[-1]
+            label = last if self.certain.get(last) == "time" and last.may_be_label else free[-1]
+            others = [each for each in free if each is not label]
+            raise label_refusal(self.path, label, others, recorded=self.recorded)
         return free[-1], "the last one", []
 
     def no_label(self) -> InputError:
@@ -461,7 +464,8 @@ class _Judge:
             in_runs = behaviour_of(codes.astype(np.float64), begins).kind == "runs"
             copies = labels is not None and is_copy(codes, labels)
             is_session = self.recorded and in_runs and not copies
-            if is_session and roles.label_found in ("by default", "the last one"):
+            is_doubtful = not self.recorded or roles.label_found in ("by default", "the last one")
+            if in_runs and not copies and is_doubtful:
                 column.evidence = _SELDOM_TEXT
             return "session" if is_session else "text", ""
         if codes is not None and labels is not None and is_copy(codes, labels):
@@ -560,6 +564,11 @@ def _left_out_notice(column: Column, reason: Reason) -> Notice:
         why = f"text; --read one-hot={column.flag_value} turns it into features"
         if column.texts is not None and (count := len(column.texts.texts)) > ONE_HOT_LIMIT:
             why = f"text, with {count:,} different values, too many for --read one-hot"
+        if warn := column.evidence == _SELDOM_TEXT:
+            why += (
+                f"; {column.evidence}, so if these are persons, units or recordings, use --read "
+                f"session={column.flag_value}, which holds out whole ones for testing"
+            )
     elif column.evidence:
         usual = reason != "time" or column.kind == "date" or is_called_as_time(column.name)
         why, warn = f"{why} ({column.evidence}); --read keep={column.flag_value} uses it", not usual
@@ -574,6 +583,8 @@ def label_refusal(
 ) -> InputError:
     """Return the error for a last column without classes, naming columns that may have some."""
     has = f"only the value {label.example}"
+    if label.evidence:
+        has = f"numbers such as {label.example} instead of classes"
     if not label.is_whole and label.values is not None:
         fractions = label.values[np.nan_to_num(label.values) % 1 != 0]
         has = f"numbers such as {fractions[0]:g} instead of classes"
