@@ -30,6 +30,7 @@ _MOSTLY = 0.7  # share of long runs; of rare values at random, about half the ru
 _SELDOM = 8  # rows per change, on average
 # Devices; the share of rows after which the same one follows; how much less it differs from itself.
 _MOST_IN_TURN, _IN_ORDER, _ALIKE = 10, 0.75, 2
+_ONCE = 0.75  # share of different times, if these recur
 SESSION_LIKE = "as a session does"
 """The end of the evidence for a session."""
 
@@ -149,9 +150,15 @@ def alternates(codes: NDArray[np.int64]) -> bool:
 def are_devices(codes: NDArray[np.int64], others: Iterable[NDArray[np.float64]]) -> bool:
     """Return whether numbers that take turns are those of devices, and no measurement.
 
-    They then return in a fixed order, but for lost rows, and what the `others` (n,) measure, or
-    their steps in time, resembles the row before of the same device more than just the row before.
+    Values of one of the `others` (n,), such as times, recur, but never with the same device. Or
+    devices return in a fixed order, but for lost rows, and what the others measure, or their steps
+    in time, resembles the row before of the same device more than just the row before.
     """
+    others = list(others)
+    for x in others:
+        is_repeated = len(np.unique(x)) <= _ONCE * len(x)
+        if is_repeated and np.unique(np.stack([x, codes]), axis=1).shape[1] == len(codes):
+            return True
     periods = range(2, 2 * len(np.unique(codes)) + 1)
     again = {period: float(np.mean(codes[period:] == codes[:-period])) for period in periods}
     period = max(again, key=lambda each: again[each])

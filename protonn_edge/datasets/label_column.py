@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -54,7 +54,7 @@ def _pairs(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64
 class LabelSearch:
     """The columns of a table, and what is known of those that have no labels.
 
-    - `certain`: the columns that have certainly none
+    - `certain`: the columns that have certainly none, with their roles
     - `asked`: takes the questions about a table that is only shown
     """
 
@@ -64,7 +64,7 @@ class LabelSearch:
     recorded: bool
     files: FilesOfRows | None
     named: NamedColumns
-    certain: Collection[Column]
+    certain: Mapping[Column, str]
     asked: list[Notice]
 
     def find(
@@ -164,7 +164,10 @@ class LabelSearch:
         if alone and (_is_measured(free[-1]) or not _has_few(free[-1])):
             return None, "by default", []
         if self.expected is None and _is_measured(free[-1]):
-            raise label_refusal(self.path, free[-1], free[:-1], recorded=self.recorded)
+            last = self.named.kept[-1]
+            label = last if self.certain.get(last) == "time" and last.may_be_label else free[-1]
+            others = [each for each in free if each is not label]
+            raise label_refusal(self.path, label, others, recorded=self.recorded)
         return free[-1], "the last one", []
 
     def no_label(self) -> InputError:
@@ -199,6 +202,8 @@ def label_refusal(
 ) -> InputError:
     """Return the error for a last column without classes, naming columns that may have some."""
     has = f"only the value {label.example}"
+    if label.evidence:
+        has = f"numbers such as {label.example} instead of classes"
     if not label.is_whole and label.values is not None:
         fractions = label.values[np.nan_to_num(label.values) % 1 != 0]
         has = f"numbers such as {fractions[0]:g} instead of classes"

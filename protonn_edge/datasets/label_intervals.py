@@ -81,6 +81,12 @@ class LabelIntervals:
         """
         axis = np.arange(n, dtype=np.float64) if times is None else times
         ends = self._likely_ends(axis, seconds, are_rows=times is None)
+        if ends is None and times is None and not seconds:
+            raise InputError(
+                f"{self.path} has intervals of time from {self.starts[0]:g} to "
+                f"{self.ends.max():g}, but its recording of {n:,} rows has no times; give the "
+                "samples a second with --rate HZ"
+            )
         if ends is None:
             raise InputError(
                 f"{self.path} has intervals from {self.starts[0]:g} to {self.ends.max():g}, but "
@@ -131,7 +137,8 @@ class LabelIntervals:
         if not self.seconds and not self.are_dates:
             rows = np.arange(len(axis) + 1, dtype=np.float64)
             places = np.append(axis, 2 * axis[-1] - axis[-2] if len(axis) > 1 else axis[0] + 1)
-            within = (self.starts >= 0) & (self.ends <= len(axis))
+            whole = (self.starts % 1 == 0) & (self.ends % 1 == 0)
+            within = whole & (self.starts >= 0) & (self.ends <= len(axis))
             if within.all() and (np.diff(axis) >= 0).all():
                 yield np.interp(self.starts, rows, places), np.interp(self.ends, rows, places)
 
@@ -216,16 +223,17 @@ def has_intervals(path: Path, *, durations: bool = True) -> bool:
 
 
 def labelled_by_intervals(
-    table: Table, files: Sequence[Path | None], names: Sequence[str], background: str | None
+    table: Table, files: Sequence[Path | None], names: Sequence[str], options: TableOptions
 ) -> Table:
     """Return the samples in intervals with their labels; others are of the background, or left out.
 
     - `files`: the file of intervals of each take of the table, None without one
     - `names`: of the takes
+    - `options`: the background, and the rate of samples without times
     """
     n = len(table.labels)
     file_of = np.zeros(n, np.int64) if table.file_of is None else table.file_of
-    labels, gap = np.full(n, "", object), background or ""
+    labels, gap = np.full(n, "", object), options.background or ""
     seams = np.zeros(n, np.bool_) if table.seams is None else table.seams.copy()
     without = []
     for take, path in enumerate(files):
@@ -234,7 +242,7 @@ def labelled_by_intervals(
         if intervals is None:
             without.append(names[take])
         elif len(rows):
-            times, seconds = _axis_of(table, rows)
+            times, seconds = _axis_of(table, rows, options.sample_rate)
             codes = intervals.codes_at(times, len(rows), seconds)
             texts = np.array([*intervals.labels, gap], object)
             labels[rows] = texts[codes]
@@ -255,10 +263,13 @@ def labelled_by_intervals(
     return replace(of_rows(labelled, kept), notices=tuple(notices))
 
 
-def _axis_of(table: Table, rows: NDArray[np.intp]) -> tuple[Floats | None, float | None]:
+def _axis_of(
+    table: Table, rows: NDArray[np.intp], rate: float | None
+) -> tuple[Floats | None, float | None]:
     """Return the times of rows, and the seconds in their unit; or None and those of a sample."""
     if table.times is None:
-        return None, 1 / table.sample_rate if table.sample_rate else None
+        rate = table.sample_rate or rate
+        return None, 1 / rate if rate else None
     name, times, are_dates = table.times
     if are_dates:
         return times[rows], 1.0

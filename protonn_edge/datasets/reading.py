@@ -40,6 +40,7 @@ from protonn_edge.datasets.division import digest_of
 from protonn_edge.datasets.expected import Expected
 from protonn_edge.datasets.formats import is_text_table, read_tables, refuse_options
 from protonn_edge.datasets.groups import groups_of_division
+from protonn_edge.datasets.joined import of_rows
 from protonn_edge.datasets.label_sets import (
     LabelSetTable,
     as_label_sets,
@@ -281,12 +282,18 @@ def _held_out(
         )
         notice = Notice("training_rows", text, warning=True)
         return replace(table, notices=(*table.notices, notice)), None
-    y: Any = np.zeros((len(table.labels), 1))
-    if isinstance(table, LabelSetTable):
-        y = named_sets(table, classes)[0].labels
+    divided, labelled = table, np.ones(len(table.labels), np.bool_)
+    if not isinstance(table, LabelSetTable) and _UNLABELLED in table.labels:
+        labelled = np.array([label != _UNLABELLED for label in table.labels])
+        kept = np.ones(len(labelled), np.bool_) if table.kept is None else table.kept.copy()
+        kept[kept] = labelled
+        divided = replace(of_rows(table, labelled), kept=kept)
+    y: Any = np.zeros((len(divided.labels), 1))
+    if isinstance(divided, LabelSetTable):
+        y = named_sets(divided, classes)[0].labels
     elif expected.predicts == "class":
-        y = _numbered_labels(table, classes, expected)
-    groups = groups_of_division(division, table, path, options)
+        y = _numbered_labels(divided, classes, expected)
+    groups = groups_of_division(division, divided, path, options)
     chosen = division.chosen_again(y, groups)
     if chosen is None:
         raise InputError(
@@ -297,8 +304,16 @@ def _held_out(
         f"the model's training held out {chosen.sum():,} of these {len(chosen):,} points, and only "
         "the held-out points are used"
     )
-    held = None if groups is None else groups[chosen]
-    return table.of_rows(chosen, Notice("held_out", text)), held
+    used = ~labelled
+    used[labelled] = chosen
+    if not labelled.all():
+        text += f", with {(~labelled).sum():,} points without a label"
+    held = None
+    if groups is not None:
+        held = np.full(len(labelled), -1)
+        held[labelled] = groups
+        held = held[used]
+    return table.of_rows(used, Notice("held_out", text)), held
 
 
 def _numbered_labels(table: Table, classes: tuple[str, ...], expected: Expected) -> Indices:

@@ -124,7 +124,7 @@ def read_recording(
     given = options if beside is None else replace(options, labelled=_UNNAMED, background=None)
     table, classes = _of_file(path, given)
     if beside is not None:
-        table = labelled_by_intervals(table, [beside], [path.name], options.background)
+        table = labelled_by_intervals(table, [beside], [path.name], options)
     untested = np.zeros(len(table.labels), np.bool_)
     return _recording(table, None, untested, table.sessions, classes, target)
 
@@ -212,7 +212,7 @@ def _of_takes(
     labelled = not options.labelled and not are_named_after_files(table, takes)
     if any(take.labels_file for take in takes) and not options.labelled:
         files = [take.labels_file for take in takes]
-        table = labelled_by_intervals(table, files, names, options.background)
+        table = labelled_by_intervals(table, files, names, options)
         labelled = True
     if not labelled:
         takes_in(folder, options.name, files=options.files)  # refuses names without a class

@@ -280,7 +280,8 @@ class _Judge:
             in_runs = behaviour_of(codes.astype(np.float64), begins).kind == "runs"
             copies = labels is not None and is_copy(codes, labels)
             is_session = self.recorded and in_runs and not copies
-            if is_session and roles.label_found in ("by default", "the last one"):
+            is_doubtful = not self.recorded or roles.label_found in ("by default", "the last one")
+            if in_runs and not copies and is_doubtful:
                 column.evidence = _SELDOM_TEXT
             return "session" if is_session else "text", ""
         if codes is not None and labels is not None and is_copy(codes, labels):
@@ -368,6 +369,11 @@ def _left_out_notice(column: Column, reason: Reason) -> Notice:
         why = f"text; --read one-hot={column.flag_value} turns it into features"
         if column.texts is not None and (count := len(column.texts.texts)) > ONE_HOT_LIMIT:
             why = f"text, with {count:,} different values, too many for --read one-hot"
+        if warn := column.evidence == _SELDOM_TEXT:
+            why += (
+                f"; {column.evidence}, so if these are persons, units or recordings, use --read "
+                f"session={column.flag_value}, which holds out whole ones for testing"
+            )
     elif column.evidence:
         usual = reason != "time" or column.kind == "date" or is_called_as_time(column.name)
         why, warn = f"{why} ({column.evidence}); --read keep={column.flag_value} uses it", not usual

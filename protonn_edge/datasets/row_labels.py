@@ -89,7 +89,8 @@ class RowLabels:
     def _hint(self, label: Column) -> str:
         """Return which other column may have the labels, as a clause, or nothing."""
         first = self.roles.features[0]
-        if label.kind == "number" and first.index == 0 and first.may_be_label:
+        varies = first.texts is not None and len(first.texts.texts) > 1
+        if label.kind == "number" and first.index == 0 and first.may_be_label and varies:
             return "; if the first column is the label, use --read label=first"
         others = [each for each in self.roles.of("text") if each.may_be_label]
         if not others:

@@ -260,8 +260,10 @@ class _Part:
             inside, _ = _entries(each, self.suffixes)
             files = self.chosen(inside) or ([] if self.wanted else inside)
             if len(files) > 1 and not self.wanted:
-                raise ambiguous(files)
-            if files:
+                if self.pattern is None or "/" not in self.pattern.text:
+                    raise ambiguous(files)
+                yield from (self.take([path], path.with_suffix(""), label) for path in files)
+            elif files:
                 yield self.take(files, each, label)
 
     def chosen(self, files: Sequence[Path]) -> list[Path]:
@@ -340,7 +342,8 @@ def ambiguous(files: Sequence[Path]) -> InputError:
     return InputError(
         f"{files[0].parent} has the files {listed(path.name for path in files)}; if each is from a "
         f"sensor of the same take, choose with --read files='{chosen}', and if each is a take of "
-        "its own, give --read name='{class}/{take}'"
+        "its own, give --read name='{class}/{person}/{take}' or, if the upper folders are persons, "
+        "--read name='{person}/{class}/{take}'"
     )
 
 

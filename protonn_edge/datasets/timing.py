@@ -26,8 +26,7 @@ from protonn_edge.errors import InputError, counted
 
 _SAME_RATE = 0.05  # maximum relative difference between the rates of two files
 _MOST_ROWS = 1 << 26  # of interpolated samples
-_OUT_OF_ORDER = 0.25  # share of falling times, which no clock has that only begins again
-_SAME_STEP = 0.75  # of the usual step before sorting, which sorting must leave
+_AS_USUAL = 0.25  # of the usual step, by which others differ
 _IN_TURN = 8  # rows of a session until another one follows, on average
 _UNITS = {1.0: "s", 1e-3: "ms", 1e-6: "µs", 1e-9: "ns"}
 
@@ -145,13 +144,16 @@ def _sorted_by_time(table: Table) -> Table:
 def _is_better(times: NDArray[np.float64], ordered: NDArray[np.float64]) -> bool:
     """Whether sorted times are those of one clock, and those of rows as they are were not."""
     before, after = Clock.of(times).apart, Clock.of(ordered).apart
-    falling, equal = np.mean(np.diff(times) < 0), np.mean(np.diff(ordered) == 0)
-    is_same = usual_step(ordered) >= _SAME_STEP * usual_step(times)
-    return bool(
-        after.sum() < before.sum()
-        and (falling > _OUT_OF_ORDER or is_same)
-        and equal <= np.mean(np.diff(times) == 0) + _SAME_RATE
-    )
+    is_one = _share_of_usual(ordered) >= _share_of_usual(times)
+    return bool(after.sum() < before.sum() and is_one)
+
+
+def _share_of_usual(times: NDArray[np.float64]) -> float:
+    """Return the share of nearly equal steps, which two clocks in one do not have."""
+    steps = np.diff(times)
+    rising = steps[steps > 0]
+    usual = np.median(rising) if len(rising) else 0.0
+    return float(np.mean(np.abs(steps - usual) <= _AS_USUAL * usual))
 
 
 def _interpolated(table: Table, step: float, rate: float) -> Table:

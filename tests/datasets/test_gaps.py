@@ -95,6 +95,24 @@ def test_a_model_without_values_does_not_invent_them(gappy: Path) -> None:
     assert "the model has no values for gaps; fill them, or" in sentence
 
 
+@pytest.mark.parametrize(("label", "n"), [("colour", 2), ("x", 3)], ids=["classes", "numbers"])
+def test_rows_without_a_label_of_the_training_file_are_answered(
+    gappy: Path, label: str, n: int
+) -> None:
+    lines = gappy.read_text().replace("label", "kind").splitlines()
+    column = lines[0].split(",").index(label)
+    for row in (11, 25):
+        cells = lines[row].split(",")
+        lines[row] = ",".join([*cells[:column], "", *cells[column + 1 :]])
+    gappy.write_text("\n".join(lines) + "\n")
+    model, target = gappy.with_name("m.npz"), "class" if label == "colour" else "value"
+    made = ("--read", "missing=drop", "--read", f"label={label}", "--target", target)
+    succeed("train", gappy, "-o", model, *made, *EPOCHS)
+    found = run_json("predict", model, gappy)
+    (text,) = (each["text"] for each in found["notices"] if each["kind"] == "held_out")
+    assert found["n"] == int(text.split("held out ")[1].split()[0]) + n
+
+
 def test_a_model_without_values_is_not_told_to_fill_gaps(gappy: Path) -> None:
     model, whole = gappy.with_name("m.npz"), gappy.with_name("whole.csv")
     lines = gappy.read_text().splitlines(keepends=True)
