@@ -150,14 +150,15 @@ def alternates(codes: NDArray[np.int64]) -> bool:
 def are_devices(codes: NDArray[np.int64], others: Iterable[NDArray[np.float64]]) -> bool:
     """Return whether numbers that take turns are those of devices, and no measurement.
 
-    Values of one of the `others` (n,), such as times, recur, but never with the same device. Or
-    devices return in a fixed order, but for lost rows, and what the others measure, or their steps
-    in time, resembles the row before of the same device more than just the row before.
+    Times among the `others` (n,), which rise, recur, but never with the same device. Or devices
+    return in a fixed order, but for lost rows, and what the others measure, or their steps in time,
+    resembles the row before of the same device more than just the row before.
     """
     others = list(others)
     for x in others:
         is_repeated = len(np.unique(x)) <= _ONCE * len(x)
-        if is_repeated and np.unique(np.stack([x, codes]), axis=1).shape[1] == len(codes):
+        rises = (np.diff(x) < 0).mean() <= _MOST_RESTARTS
+        if is_repeated and rises and np.unique(np.stack([x, codes]), axis=1).shape[1] == len(codes):
             return True
     periods = range(2, 2 * len(np.unique(codes)) + 1)
     again = {period: float(np.mean(codes[period:] == codes[:-period])) for period in periods}

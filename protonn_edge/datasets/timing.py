@@ -184,7 +184,7 @@ def _interpolated(table: Table, step: float, rate: float) -> Table:
         X=np.concatenate(X).astype(np.float32),
         times=table.times._replace(values=np.concatenate(grids)),
         sample_rate=rate,
-        notices=(*table.notices, Notice("rate", text)),
+        notices=(*table.notices, Notice("interpolated", text)),
     )
 
 
