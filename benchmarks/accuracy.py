@@ -33,10 +33,10 @@ from svm import rbf_svm_accuracy
 from protonn_edge.boards import load_board
 from protonn_edge.chain.head import matrices_of, paper_bytes
 from protonn_edge.datasets import Dataset
-from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.projects.project import build
 from protonn_edge.quantization import quantize
+from protonn_edge.system.errors import ProtoNNEdgeError
 
 _HEADING = (
     "| preset | paper's accounting kB | int8 B (limit) | float % | integers % | others | s |\n"

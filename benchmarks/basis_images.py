@@ -44,7 +44,7 @@ from printing import Columns, Record, print_table
 from rows import Row, chosen
 
 from protonn_edge.datasets import Dataset
-from protonn_edge.errors import ProtoNNEdgeError
+from protonn_edge.system.errors import ProtoNNEdgeError
 
 UNO = "mnist10"
 MNIST, SPOKEN = Row(UNO, "mnist10.npz"), Row("spoken", "fsdd_mfcc.npz")

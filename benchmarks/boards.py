@@ -22,10 +22,10 @@ from rows import Row
 from protonn_edge.boards import Board, board_names, load_board
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets import Dataset
-from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.projects.folder import Project
 from protonn_edge.projects.project import build
+from protonn_edge.system.errors import ProtoNNEdgeError
 
 DIGITS = Row("digits", None, {"n_projections": 10, "n_prototypes": 40, "batch_size": 64})
 

@@ -34,11 +34,11 @@ from trained_networks import CASES as NETWORKS
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets import Dataset
-from protonn_edge.errors import CheckFailed, ProtoNNEdgeError
 from protonn_edge.kinds.cascade.head import margins
 from protonn_edge.kinds.cascade.integers import IntegerCascade
 from protonn_edge.kinds.cascade.train import joined
 from protonn_edge.quantization import quantize
+from protonn_edge.system.errors import CheckFailed, ProtoNNEdgeError
 from protonn_edge.training.base import CLASSIFIERS
 
 _HELD_OUT = 0.2  # of the training points or, of har, people; of MNIST, its last points

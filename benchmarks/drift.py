@@ -48,7 +48,6 @@ from protonn_edge.chain.integer_chain import own_inputs
 from protonn_edge.chain.integer_stage import run_through
 from protonn_edge.codegen import make_plan
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.features.audio.clips import fitted_to
 from protonn_edge.kinds.dense.train import DenseClassifier
@@ -65,6 +64,7 @@ from protonn_edge.observation.answers import (
 )
 from protonn_edge.projects.folder import project_files, write_scratch
 from protonn_edge.quantization import DeviceModel, IntegerChain, quantize
+from protonn_edge.system.errors import ProtoNNEdgeError
 from protonn_edge.system.folders import scratch_folder
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.verification.agreement import verify_device

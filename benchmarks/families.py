@@ -27,9 +27,9 @@ from printing import Columns, print_table
 from rows import Row, chosen
 
 from protonn_edge.datasets import Dataset
-from protonn_edge.errors import InputError, ProtoNNEdgeError
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.quantization import quantize
+from protonn_edge.system.errors import InputError, ProtoNNEdgeError
 from protonn_edge.training.base import CLASSIFIERS, DeviceClassifier
 from protonn_edge.training.folds import fold_numbers
 

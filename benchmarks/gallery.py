@@ -29,7 +29,6 @@ from rows import Row, chosen
 from protonn_edge.boards import load_board
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets import Dataset
-from protonn_edge.errors import InputError, ProtoNNEdgeError
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.policy.rejection.calibration import statistics_of, with_rejection
 from protonn_edge.projects.folder import Project
@@ -37,6 +36,7 @@ from protonn_edge.projects.project import build
 from protonn_edge.report.content import page_script
 from protonn_edge.report.gathering import gather
 from protonn_edge.report.page import render_page
+from protonn_edge.system.errors import InputError, ProtoNNEdgeError
 from protonn_edge.system.files import write_atomically
 
 DOCS = Path(__file__).parents[1] / "docs"

@@ -47,13 +47,13 @@ from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Plan, render_c
 from protonn_edge.datasets import Dataset
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.errors import CheckFailed, ProtoNNEdgeError
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.kernels.matvec.kernels import KernelName
 from protonn_edge.kinds.projection.integers import IntegerProjection
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.projects.project import BuildOptions, Trial
 from protonn_edge.quantization import DeviceModel, IntegerChain, quantize
+from protonn_edge.system.errors import CheckFailed, ProtoNNEdgeError
 from protonn_edge.verification.agreement import verify_device
 
 # The least that a multiplication takes, with what it needs: a coefficient from flash (3 cycles),

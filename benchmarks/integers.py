@@ -26,9 +26,9 @@ from rows import Row, chosen
 from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.datasets import Dataset
-from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.evaluation.fidelity import fidelity_of
 from protonn_edge.quantization import quantize
+from protonn_edge.system.errors import ProtoNNEdgeError
 
 _POINTS, _EPOCHS = 1_200, 40
 _PROJECTIONS = ("lda", "gaussian", "pca", "nca", "identity", "sleec")

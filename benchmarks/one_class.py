@@ -30,12 +30,12 @@ from scipy.stats import betabinom
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets import Dataset
 from protonn_edge.datasets.naming import NO_CLASS
-from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.kinds.protonn.one_class.train.target import hold_out_normal, of_normal_points
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.policy.rejection.calibration import check_rate
 from protonn_edge.policy.rejection.held_out import calibrate_rejection
 from protonn_edge.quantization import quantize
+from protonn_edge.system.errors import ProtoNNEdgeError
 
 SEED = 0
 RATES = (0.01, 0.05)

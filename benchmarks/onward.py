@@ -31,8 +31,8 @@ from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.registry import ESTIMATORS, HEADS
 from protonn_edge.conversion.onward import to_onnx
 from protonn_edge.datasets import load_digits_dataset
-from protonn_edge.errors import InputError
 from protonn_edge.quantization import quantize
+from protonn_edge.system.errors import InputError
 
 COLUMNS: Columns = [
     ("stage or classifier", lambda r: r["row"]),

@@ -28,7 +28,7 @@ from reproduction import figure1, figure2, figure3, figure4, figure5, tables
 from reproduction.part import Part
 from rows import chosen
 
-from protonn_edge.errors import ProtoNNEdgeError
+from protonn_edge.system.errors import ProtoNNEdgeError
 
 PARTS: dict[str, Part] = {
     "table1": tables.BINARY,

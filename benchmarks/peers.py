@@ -68,7 +68,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from protonn_edge.datasets import Dataset
-from protonn_edge.errors import ProtoNNEdgeError
+from protonn_edge.system.errors import ProtoNNEdgeError
 from protonn_edge.training.base import CLASSIFIERS
 
 SEED = 0

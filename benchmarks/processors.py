@@ -26,7 +26,7 @@ from presets import PRESETS
 from printing import Columns, Record, accuracy_cell, print_table
 from rows import Row, chosen, over_seeds, seeds_option
 
-from protonn_edge.errors import ProtoNNEdgeError
+from protonn_edge.system.errors import ProtoNNEdgeError
 
 # The loops of OpenBLAS, and the features of the processor that NumPy does without.
 LOOPS = {"Prescott": "X86_V3 X86_V4", "Haswell": "X86_V4", "SkylakeX": ""}

@@ -30,9 +30,9 @@ from conformance.instances import KINDS, programs_of
 from equality.programs import linked
 from printing import Record, figure_cell, print_table
 
-from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.proof.equality import PredictionProof
 from protonn_edge.proof.forms import Unproven
+from protonn_edge.system.errors import ProtoNNEdgeError
 
 _MOST_BYTES = 4 << 30
 _MEASURED = "seconds", "megabytes"

@@ -26,12 +26,12 @@ from printing import Columns, Record, print_table
 from rows import DATA
 
 from protonn_edge.chain.integer_stage import run_through
-from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.features.audio.clips import fitted_to
 from protonn_edge.features.audio.train.request import AudioRequest
 from protonn_edge.kinds.dense.train import DenseClassifier
 from protonn_edge.quantization import quantize
+from protonn_edge.system.errors import ProtoNNEdgeError
 
 COPIES = 8
 _SETTINGS: dict[str, Any] = {"hidden": "40", "input_noise": 0.3}

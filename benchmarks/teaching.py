@@ -47,10 +47,10 @@ from protonn_edge.chain.integer_chain import coordinates
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets import load_dataset, load_digits_dataset, with_groups
 from protonn_edge.emulator import EmulatedBoard
-from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.projects.project import trial_build
 from protonn_edge.quantization import DeviceModel, IntegerChain, quantize
+from protonn_edge.system.errors import ProtoNNEdgeError
 from protonn_edge.system.folders import scratch_folder
 from protonn_edge.teaching.board import stored, teachable_stage, with_taught
 from protonn_edge.teaching.examples import Taught

@@ -33,12 +33,12 @@ from teaching import DRAWS, Board, drawn, of_words
 
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets.onset import onset_of
-from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.kinds.dense.train import DenseClassifier
 from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.speech.synthesizers import installed
 from protonn_edge.speech.takes import Studio, Vocabulary
+from protonn_edge.system.errors import ProtoNNEdgeError
 
 DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _SETTINGS: dict[str, Any] = {

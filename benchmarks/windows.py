@@ -36,12 +36,12 @@ from protonn_edge.codegen import Plan, render_c
 from protonn_edge.datasets import Dataset
 from protonn_edge.device import Result
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.features.window_features.integers import IntegerWindowFeatures
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.projects.project import BuildOptions, trial_build
 from protonn_edge.quantization import IntegerChain, measure_activity, quantize
+from protonn_edge.system.errors import ProtoNNEdgeError
 from protonn_edge.verification.agreement import verify_device, verify_host
 
 _IN_FLASH = 12_000  # bytes of windows for the sketch

@@ -12,9 +12,6 @@ from protonn_edge.conversion.onward import to_onnx as to_onnx
 from protonn_edge.conversion.scaling import from_pipeline as from_pipeline
 from protonn_edge.datasets.dataset import Dataset as Dataset
 from protonn_edge.datasets.reading import load_dataset as load_dataset
-from protonn_edge.errors import CheckFailed as CheckFailed
-from protonn_edge.errors import InputError as InputError
-from protonn_edge.errors import ProtoNNEdgeError as ProtoNNEdgeError
 from protonn_edge.features.convolution.convert.stored_networks import from_network as from_network
 from protonn_edge.features.window_features.transformer import WindowFeatures as WindowFeatures
 from protonn_edge.kinds.basis_images.train.classifier import (
@@ -27,6 +24,9 @@ from protonn_edge.kinds.forest.train import ForestClassifier as ForestClassifier
 from protonn_edge.kinds.linear.train import LinearClassifier as LinearClassifier
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier as ProtoNNClassifier
 from protonn_edge.quantization.integers import quantize as quantize
+from protonn_edge.system.errors import CheckFailed as CheckFailed
+from protonn_edge.system.errors import InputError as InputError
+from protonn_edge.system.errors import ProtoNNEdgeError as ProtoNNEdgeError
 
 __version__: str
 

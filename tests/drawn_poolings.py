@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from protonn_edge.chain.features import Features
 from protonn_edge.chain.shapes import Shape
-from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.integers import Areas, IntegerAveragePooling
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.deskew.integers import PixelScale
+from protonn_edge.system.errors import InputError
 
 
 @st.composite

@@ -28,7 +28,6 @@ from protonn_edge.codegen import Plan
 from protonn_edge.codegen.plan import plan_with
 from protonn_edge.codegen.planner import Limits, feedings
 from protonn_edge.cores import UNO_CORE
-from protonn_edge.errors import InputError
 from protonn_edge.features.convolution.integers import IntegerConvolution
 from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.images.image_rows import ImageStage
@@ -37,6 +36,7 @@ from protonn_edge.kernels.kernel import kernels_of
 from protonn_edge.policy.rejection.rule import IntegerRejection
 from protonn_edge.policy.value.rule import IntegerValue, Value
 from protonn_edge.quantization import IntegerChain
+from protonn_edge.system.errors import InputError
 
 _DRAWS = 2_000
 _PARAMETERS = 20_000  # what an Uno's flash holds, with the code

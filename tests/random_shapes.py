@@ -21,7 +21,6 @@ from protonn_edge.chain.policy import with_rules
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.planner import Limits
 from protonn_edge.cores import UNO_CORE
-from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.gradients.making import gradient_features
 from protonn_edge.features.window_features.making import window_features
@@ -37,6 +36,7 @@ from protonn_edge.kinds.projection.integers import (
 from protonn_edge.kinds.protonn.prototypes.integers import exponential_table
 from protonn_edge.policy.rejection.rule import STATISTICS, IntegerRejection
 from protonn_edge.quantization import IntegerChain
+from protonn_edge.system.errors import InputError
 
 _FEATURES = (1, 2, 7, 8, 9, 15, 16, 17, 127, 128, 129, 254, 255, 256, 257, 300, 400)
 _PROJECTIONS = (1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 17, 18, 19, 20, 21, 33)

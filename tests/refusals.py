@@ -11,7 +11,7 @@ from click.testing import Result
 from command_line import refusal
 
 import protonn_edge
-from protonn_edge.errors import InputError, InvalidValue, ProtoNNEdgeError
+from protonn_edge.system.errors import InputError, InvalidValue, ProtoNNEdgeError
 
 PACKAGE = Path(protonn_edge.__file__).parent
 CHECKS = ("errors", "system.checks")  # these raise for other modules

@@ -11,7 +11,7 @@ import subprocess
 from collections.abc import Callable
 from typing import TypeVar
 
-from protonn_edge.errors import CheckFailed
+from protonn_edge.system.errors import CheckFailed
 
 UPLOAD_DEADLINE_S = 60.0
 """The longest that an attempt may take; on a machine that has time, it takes two seconds."""

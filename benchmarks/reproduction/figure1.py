@@ -23,8 +23,8 @@ from printing import Columns, Record
 from rows import SplitRow
 
 from protonn_edge.datasets import Dataset
-from protonn_edge.errors import InputError
 from protonn_edge.evaluation.accuracy import share_right
+from protonn_edge.system.errors import InputError
 from protonn_edge.training.base import CLASSIFIERS
 from reproduction.drawing import OTHERS, PROTONN, PROTONN_PAPER, panels
 from reproduction.figure4 import DENSE, FOREST

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from protonn_edge.errors import CheckFailed
+from protonn_edge.system.errors import CheckFailed
 
 AGAIN = "build the program again"
 BY_POINTER = "calls or jumps through a pointer"

@@ -31,7 +31,7 @@ from dataclasses import dataclass, field, replace
 from protonn_edge.avr.bounded import AGAIN
 from protonn_edge.avr.names import MARK
 from protonn_edge.avr.program import LinkedProgram
-from protonn_edge.errors import InvalidValue
+from protonn_edge.system.errors import InvalidValue
 
 _LIMITING = ("passed", "whole", "each")
 

@@ -14,7 +14,7 @@ from protonn_edge.avr.bounded import BY_POINTER, NoBound
 from protonn_edge.avr.instructions import Decoded
 from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.avr.state import AT_CALLS, OFF, RETI, Registers, State, Z
-from protonn_edge.errors import CheckFailed
+from protonn_edge.system.errors import CheckFailed
 
 
 class Depth(NamedTuple):

@@ -19,7 +19,7 @@ from protonn_edge.avr.instruction_set import JUMPS, PRODUCTS
 from protonn_edge.avr.instructions import Decoded
 from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.avr.state import READERS
-from protonn_edge.errors import CheckFailed, InvalidValue
+from protonn_edge.system.errors import CheckFailed, InvalidValue
 
 _ZERO = 1  # the register that is 0
 _STRAIGHT_BYTES = 64  # in front of a span

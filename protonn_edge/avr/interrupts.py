@@ -17,7 +17,7 @@ from protonn_edge.avr.graph import CodeStep, CodeSteps
 from protonn_edge.avr.instruction_set import RETURNS
 from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.avr.state import ENTRY, OFF, ON
-from protonn_edge.errors import CheckFailed
+from protonn_edge.system.errors import CheckFailed
 
 _RESPONSE_CYCLES = 4  # from the request to the vector (7.7.1); 5 with 3-byte return addresses
 _LONGEST_INSTRUCTION = 4  # the one after SEI runs before any interrupt

@@ -25,8 +25,8 @@ from protonn_edge.avr.facts import Fact, Facts, facts_of, predictions_of, span_l
 from protonn_edge.avr.flow import functions_from
 from protonn_edge.avr.graph import CodeSteps, Graph, first_write, graph_of
 from protonn_edge.avr.program import LinkedProgram
-from protonn_edge.errors import CheckFailed, InputError, InvalidValue
 from protonn_edge.system.checks import check
+from protonn_edge.system.errors import CheckFailed, InputError, InvalidValue
 from protonn_edge.system.lazy import later
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from protonn_edge.avr import instruction_set
 from protonn_edge.avr.instructions import Decoded, decode
 from protonn_edge.avr.names import MARK, Names, Symbol, Variable, declared_in
 from protonn_edge.cores import CORES, Core
-from protonn_edge.errors import CheckFailed, InputError, InvalidValue
+from protonn_edge.system.errors import CheckFailed, InputError, InvalidValue
 from protonn_edge.system.files import read_file
 
 # avr-gcc puts all memories into one address space: flash from 0, SRAM from here, EEPROM further up.

@@ -28,7 +28,7 @@ from protonn_edge.avr.bounded import NoBound
 from protonn_edge.avr.flow import Depth, Function, function_at, functions_from, interrupt_handlers
 from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.avr.state import ON, RETI
-from protonn_edge.errors import InvalidValue
+from protonn_edge.system.errors import InvalidValue
 from protonn_edge.system.files import read_file
 
 _MOST_NESTED = 200

@@ -26,12 +26,12 @@ from protonn_edge.device import Host, Session
 from protonn_edge.device.connection import Link
 from protonn_edge.device.instruments import BenchInstrument
 from protonn_edge.emulator import EmulatedBoard
-from protonn_edge.errors import CheckFailed, DeviceError, InputError
 from protonn_edge.evaluation.measurement import Measurement, measure
 from protonn_edge.export.folder import LIVE, check_project, written_in
 from protonn_edge.families import family_of
 from protonn_edge.projects.folder import Project, nothing_built
 from protonn_edge.quantization import IntegerChain
+from protonn_edge.system.errors import CheckFailed, DeviceError, InputError
 from protonn_edge.system.folders import InUse, try_lock
 from protonn_edge.system.lazy import room
 from protonn_edge.toolchain.platformio import build_firmware

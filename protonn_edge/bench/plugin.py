@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from protonn_edge.errors import (
+from protonn_edge.system.errors import (
     CheckFailed,
     DeviceError,
     InputError,

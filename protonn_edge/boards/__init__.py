@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from protonn_edge.cores import EVERY_CORE, EXPORTED_CORES, WORD_CORES, Core
-from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.system.described import FILE_LIMIT_BYTES, TITLE, Key, Shelf, matches, whole_number
+from protonn_edge.system.errors import InputError, InvalidValue
 from protonn_edge.system.schema import list_of, number, whole
 
 POWER_WATTS = (1e-6, 1_000.0)  # the range of what a board may draw, in watts

@@ -15,7 +15,7 @@ from typing import Any
 
 from protonn_edge import __version__
 from protonn_edge.codegen.renderer import html_environment
-from protonn_edge.errors import InvalidValue, counted
+from protonn_edge.system.errors import InvalidValue, counted
 from protonn_edge.system.files import read_file
 from protonn_edge.system.schema import list_of, one_of, optional, record_of, text, whole
 

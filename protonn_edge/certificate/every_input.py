@@ -17,7 +17,7 @@ from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.codegen import PREFIX, SOURCES, Limits, Plan, device_plans, render_c
 from protonn_edge.datasets.naming import listed
 from protonn_edge.device import Result
-from protonn_edge.errors import CheckFailed
+from protonn_edge.system.errors import CheckFailed
 from protonn_edge.system.lazy import optional
 
 _AGAIN = "every-input-again"

@@ -23,11 +23,11 @@ from protonn_edge.codegen import Plan, render_c
 from protonn_edge.codegen.host import host_program
 from protonn_edge.datasets.naming import listed
 from protonn_edge.device import ReferenceAnswers, Result
-from protonn_edge.errors import CheckFailed, InvalidValue
 from protonn_edge.families import family_of, read_program
 from protonn_edge.projects.folder import Project, exclusive, nothing_built
 from protonn_edge.projects.project import BuildOptions, Trial, trial_build
 from protonn_edge.quantization import DeviceModel, IntegerChain
+from protonn_edge.system.errors import CheckFailed, InvalidValue
 from protonn_edge.verification import agreement
 from protonn_edge.verification.tryout import trial_points
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.errors import InvalidValue
 from protonn_edge.system.checks import check, check_range, check_shape
+from protonn_edge.system.errors import InvalidValue
 
 Arrays = dict[str, NDArray[Any]]  # arrays of a model file by their names
 JSON_LIMIT_BYTES = 2**20

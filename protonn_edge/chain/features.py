@@ -15,7 +15,7 @@ from protonn_edge.chain.integer_stage import IntegerStage, run_through
 from protonn_edge.chain.point_format import PointFormat
 from protonn_edge.chain.signals import Signal
 from protonn_edge.chain.statistics import InputStatistics
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 
 _VALUES_AT_ONCE = 2**20  # raw values whose features are computed at once
 

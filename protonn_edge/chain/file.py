@@ -22,7 +22,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge import extensions
 from protonn_edge.chain import checks, stored
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.checks import Arrays, check_type, single_value
@@ -38,8 +37,9 @@ from protonn_edge.chain.watch import statistics_in, watchable_inputs
 from protonn_edge.datasets import instruments
 from protonn_edge.datasets.archive import ArrayArchive, packed
 from protonn_edge.datasets.naming import NAME_LIMIT
-from protonn_edge.errors import InputError, InvalidValue, beyond
+from protonn_edge.system import extensions
 from protonn_edge.system.checks import check_most
+from protonn_edge.system.errors import InputError, InvalidValue, beyond
 from protonn_edge.system.files import MODEL_LIMIT_BYTES, write_atomically
 from protonn_edge.system.rooms import missing_of_file
 from protonn_edge.system.shell import command_line

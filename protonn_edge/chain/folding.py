@@ -20,7 +20,7 @@ from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.chain.matvec import range_of_products
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics
-from protonn_edge.errors import InvalidValue
+from protonn_edge.system.errors import InvalidValue
 
 FloatArray = NDArray[np.float64]
 

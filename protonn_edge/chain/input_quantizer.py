@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from protonn_edge.errors import InvalidValue
 from protonn_edge.system.checks import check, check_shape
+from protonn_edge.system.errors import InvalidValue
 
 Numbers = NDArray[Any] | np.float32 | float
 

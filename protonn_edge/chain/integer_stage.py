@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.point_format import PointFormat
 from protonn_edge.chain.statistics import InputStatistics
-from protonn_edge.errors import InvalidValue
 from protonn_edge.system.checks import check
+from protonn_edge.system.errors import InvalidValue
 
 IntArray = NDArray[np.int64]
 

@@ -30,8 +30,8 @@ from protonn_edge.datasets.expected import Expected
 from protonn_edge.datasets.instruments import Instrument
 from protonn_edge.datasets.naming import check_names
 from protonn_edge.datasets.preparation import Preparation
-from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.system.checks import check
+from protonn_edge.system.errors import InputError, InvalidValue
 from protonn_edge.system.facts_repr import FactsRepr
 
 Float64 = NDArray[np.float64]

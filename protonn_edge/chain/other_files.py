@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 from protonn_edge.system.shell import command_line
 
 _HEAD_BYTES = 1 << 16

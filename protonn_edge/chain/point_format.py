@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.shapes import Shape
 from protonn_edge.chain.signals import Signal, check_sample_rate
-from protonn_edge.errors import InputError
 from protonn_edge.system.checks import check
+from protonn_edge.system.errors import InputError
 
 Form = Literal["image", "window", "clip"]
 

@@ -43,7 +43,7 @@ from types import ModuleType
 from typing import Any
 
 from protonn_edge.chain.entries import Kind
-from protonn_edge.errors import InputError, InvalidValue
+from protonn_edge.system.errors import InputError, InvalidValue
 from protonn_edge.system.lazy import folders_of, optional
 
 _ROOMS = ("features", "kinds")

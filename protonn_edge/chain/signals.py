@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from protonn_edge.datasets.naming import channel_names
-from protonn_edge.errors import InvalidValue, counted
+from protonn_edge.system.errors import InvalidValue, counted
 
 SAMPLE_RATES = (1e-3, 1e6)  # the range of samples per second of a channel
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.features import Features
-from protonn_edge.extensions import brought
+from protonn_edge.system.extensions import brought
 
 
 class AnswerStatistics(ABC):

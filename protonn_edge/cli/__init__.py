@@ -17,7 +17,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from protonn_edge import __version__
-from protonn_edge.errors import Interrupted
+from protonn_edge.system.errors import Interrupted
 from protonn_edge.system.rooms import missing
 from protonn_edge.system.rounding import fix_rounding
 

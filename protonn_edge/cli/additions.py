@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from protonn_edge.chain.policy import rule_modules
-from protonn_edge.extensions import brought
+from protonn_edge.system.extensions import brought
 
 
 class AddedOptions:

@@ -19,7 +19,6 @@ from protonn_edge.cli.trying import refused_wrong_answers, say_tried
 from protonn_edge.cli.upload import upload, upload_line
 from protonn_edge.codegen.plan import PLANS
 from protonn_edge.datasets import TableOptions
-from protonn_edge.errors import CheckFailed, InputError, counted
 from protonn_edge.evaluation.comparison import Comparison
 from protonn_edge.evaluation.terminal import (
     bound_facts,
@@ -34,6 +33,7 @@ from protonn_edge.projects.checks import OverBudget
 from protonn_edge.projects.folder import check_folder
 from protonn_edge.projects.project import Build, BuildOptions, build
 from protonn_edge.quantization import load_device_model
+from protonn_edge.system.errors import CheckFailed, InputError, counted
 from protonn_edge.system.shell import command_line
 from protonn_edge.verification.tryout import NOT_TRIED, Tried
 

@@ -18,11 +18,11 @@ from protonn_edge.cli.train import TrainOptions
 from protonn_edge.cli.train_options import was_given
 from protonn_edge.datasets.division import Division, digest_of
 from protonn_edge.datasets.naming import NO_CLASS, NO_CLASS_NAME, Notice
-from protonn_edge.errors import InputError, unneeded
 from protonn_edge.evaluation.accuracy import share_of
 from protonn_edge.evaluation.terminal import fact_table
-from protonn_edge.extensions import brought
 from protonn_edge.quantization import quantize
+from protonn_edge.system.errors import InputError, unneeded
+from protonn_edge.system.extensions import brought
 
 _USED = {"data", "output", "calibrate", "read", "as_json"}
 """The parameters of `train` that have an effect, beside those of rules and extensions."""

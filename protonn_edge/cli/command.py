@@ -30,8 +30,14 @@ from protonn_edge.cli.option_groups import GROUP_OF, GROUPS, group_of, row
 from protonn_edge.cli.paths import check_paths, shown_name
 from protonn_edge.cli.progress import ProgressBar, progress_bar, progress_status
 from protonn_edge.datasets.options import READ_NAMES
-from protonn_edge.errors import InputError, Interrupted, ProtoNNEdgeError, printable, shortened
-from protonn_edge.extensions import brought
+from protonn_edge.system.errors import (
+    InputError,
+    Interrupted,
+    ProtoNNEdgeError,
+    printable,
+    shortened,
+)
+from protonn_edge.system.extensions import brought
 from protonn_edge.system.lazy import sentence_of
 from protonn_edge.system.rooms import missing
 

@@ -18,7 +18,7 @@ from protonn_edge.cli.paths import MODEL, NETWORK, OutputFile, check_there
 from protonn_edge.cli.tables import TABLE, names_option
 from protonn_edge.conversion import EPOCHS, LAYOUTS, Features
 from protonn_edge.datasets.options import TableOptions
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 from protonn_edge.system.lazy import later
 
 _WORK = "protonn_edge.cli.converting"

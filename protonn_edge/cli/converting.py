@@ -36,9 +36,9 @@ from protonn_edge.datasets.dataset import several_labels
 from protonn_edge.datasets.naming import NO_CLASS, Notice, listed, quoted
 from protonn_edge.datasets.options import SHOWN
 from protonn_edge.datasets.values import ValueDataset
-from protonn_edge.errors import InputError, counted, unneeded
 from protonn_edge.evaluation.terminal import saturation_fact
 from protonn_edge.quantization import quantize
+from protonn_edge.system.errors import InputError, counted, unneeded
 from protonn_edge.system.files import write_atomically
 from protonn_edge.training.calibration import with_accuracy_floor
 

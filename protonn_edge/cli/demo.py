@@ -18,12 +18,12 @@ from protonn_edge.cli.options import BOARD, FOLDER
 from protonn_edge.cli.paths import RESULTS
 from protonn_edge.cli.upload import upload_line
 from protonn_edge.datasets import Dataset, load_digits_dataset
-from protonn_edge.errors import InputError, Interrupted
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.families import family_of
 from protonn_edge.projects.folder import Project, check_folder
 from protonn_edge.projects.project import build
 from protonn_edge.quantization import quantize
+from protonn_edge.system.errors import InputError, Interrupted
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.lazy import later, missing, room
 from protonn_edge.verification.agreement import disagreement, verify_host

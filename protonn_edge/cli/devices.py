@@ -12,10 +12,10 @@ from protonn_edge.chain.file import load_model
 from protonn_edge.cli.command import Output, option
 from protonn_edge.cli.paths import MODEL, GivenPath
 from protonn_edge.datasets.naming import Notice, listed
-from protonn_edge.errors import InputError
 from protonn_edge.export.folder import written_in
 from protonn_edge.families import families, family_of
 from protonn_edge.projects.folder import Project
+from protonn_edge.system.errors import InputError
 
 EMULATOR = option(
     "The emulator of the board; avr8js, under Node.js, emulates only the Uno's chip.  [default: "

@@ -24,9 +24,9 @@ from protonn_edge.cli.paths import GivenPath, there
 from protonn_edge.datasets.naming import Notice
 from protonn_edge.emulator.board import RunningBoard
 from protonn_edge.emulator.replayed import Replayed
-from protonn_edge.errors import InputError
 from protonn_edge.families import family_of
 from protonn_edge.projects.folder import Project
+from protonn_edge.system.errors import InputError
 from protonn_edge.system.folders import scratch_folder
 
 _LOOK_EVERY_S = 0.2

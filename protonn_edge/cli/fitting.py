@@ -36,7 +36,7 @@ from protonn_edge.datasets.naming import channel_names, listed, quoted
 from protonn_edge.datasets.options import TableOptions, texts_of
 from protonn_edge.datasets.recordings import is_same_rate
 from protonn_edge.datasets.splits import hold_groups_out, named_groups
-from protonn_edge.errors import InputError, Interrupted, counted
+from protonn_edge.system.errors import InputError, Interrupted, counted
 from protonn_edge.system.rooms import not_installed
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.features import FeatureRequest

@@ -7,7 +7,7 @@ import select
 import sys
 from typing import Any, Self
 
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 
 try:
     import termios

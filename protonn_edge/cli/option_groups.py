@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from protonn_edge.extensions import brought
+from protonn_edge.system.extensions import brought
 
 GROUPS = {
     "Data and model": "output classifier groups holdout read seed",

@@ -22,7 +22,7 @@ import click
 from protonn_edge.chain.other_files import other_file
 from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.datasets.options import RECORDING_MARK
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 from protonn_edge.system.files import check_file
 
 _HEAD_BYTES = 4096

@@ -23,11 +23,11 @@ from protonn_edge.datasets.images import has_images, image_names
 from protonn_edge.datasets.model_points import ModelPoints
 from protonn_edge.datasets.naming import NO_LABEL, answer_name
 from protonn_edge.datasets.tables import opened_table
-from protonn_edge.errors import counted
 from protonn_edge.evaluation.accuracy import share_right, wilson_interval
 from protonn_edge.evaluation.terminal import accuracy_facts, fact_table, saturation_fact
 from protonn_edge.quantization import quantize, why_floats_alone
 from protonn_edge.quantization.sensor_counts import with_unit
+from protonn_edge.system.errors import counted
 from protonn_edge.system.files import write_atomically
 
 

@@ -29,15 +29,15 @@ from protonn_edge.cli.options import (
 from protonn_edge.cli.paths import REPORT, RESULTS, InputFile, OutputFile
 from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.datasets import TableOptions
-from protonn_edge.errors import InputError
 from protonn_edge.evaluation.terminal import class_parts, fact_table, quality_facts
 from protonn_edge.export.folder import check_project
-from protonn_edge.extensions import brought
 from protonn_edge.families import board_of
 from protonn_edge.projects.folder import Project
 from protonn_edge.report import content
 from protonn_edge.report.evidence import Evidence, evidence_facts
 from protonn_edge.report.gathering import gather
+from protonn_edge.system.errors import InputError
+from protonn_edge.system.extensions import brought
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.lazy import optional
 from protonn_edge.training.parameters import IMAGE_SHAPE

@@ -18,7 +18,7 @@ from protonn_edge.chain.model import (
 from protonn_edge.cli.command import Command, Declared, Output, option, together
 from protonn_edge.datasets.images import has_images
 from protonn_edge.datasets.options import TableOptions, names_in, options_of_texts, texts_of
-from protonn_edge.errors import unneeded
+from protonn_edge.system.errors import unneeded
 from protonn_edge.system.lazy import later
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from protonn_edge.chain.registry import ESTIMATORS, PARAMETERS, REGRESSORS
 from protonn_edge.cli.command import Command, option, together
 from protonn_edge.cli.option_groups import row
 from protonn_edge.cli.options import BYTES, FiniteRange, shape, some_of
-from protonn_edge.errors import InputError, lacking, shortened
+from protonn_edge.system.errors import InputError, lacking, shortened
 from protonn_edge.system.lazy import later
 from protonn_edge.system.rooms import not_installed
 from protonn_edge.training.parameters import (

@@ -27,9 +27,9 @@ from protonn_edge.cli.trained import describe
 from protonn_edge.cli.tune import TuneOptions
 from protonn_edge.codegen import Plan
 from protonn_edge.datasets import Dataset
-from protonn_edge.errors import CheckFailed, InputError, Interrupted, counted
 from protonn_edge.evaluation.fidelity import Promise
-from protonn_edge.extensions import brought
+from protonn_edge.system.errors import CheckFailed, InputError, Interrupted, counted
+from protonn_edge.system.extensions import brought
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.lazy import require
 from protonn_edge.system.shell import command_line

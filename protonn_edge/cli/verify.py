@@ -29,7 +29,6 @@ from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.cli.train_options import was_given
 from protonn_edge.codegen import DevicePlan
 from protonn_edge.datasets import TableOptions
-from protonn_edge.errors import InputError, unneeded
 from protonn_edge.evaluation.accuracy import is_labelled, share_right
 from protonn_edge.evaluation.terminal import row_table, saturation_fact
 from protonn_edge.export.folder import check_project
@@ -38,6 +37,7 @@ from protonn_edge.projects.folder import Project
 from protonn_edge.projects.project import trial_build
 from protonn_edge.quantization import DeviceModel, IntegerChain, load_device_model
 from protonn_edge.system import shell
+from protonn_edge.system.errors import InputError, unneeded
 from protonn_edge.system.lazy import optional
 from protonn_edge.system.rooms import not_installed
 from protonn_edge.verification import agreement as compared

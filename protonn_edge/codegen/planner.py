@@ -22,11 +22,11 @@ from protonn_edge.codegen.plan import (
     plan_with,
 )
 from protonn_edge.cores import EXPORTED_CORES, UNO_CORE, Core
-from protonn_edge.errors import InputError, unneeded
-from protonn_edge.extensions import parts_of
 from protonn_edge.kernels.kernel import Kernel, kernels_of
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.checks import check_choice
+from protonn_edge.system.errors import InputError, unneeded
+from protonn_edge.system.extensions import parts_of
 
 READABLE_BYTES = 0x10000
 """Flash from which the generated code can read constants: LPM has a 16-bit pointer."""

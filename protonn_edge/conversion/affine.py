@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.datasets.preparation import IMPUTER, Preparation
-from protonn_edge.errors import InvalidValue
 from protonn_edge.system.checks import check, check_shape
+from protonn_edge.system.errors import InvalidValue
 from protonn_edge.training.points import Float32, check_finite
 
 Float64 = NDArray[np.float64]

@@ -11,9 +11,9 @@ from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import FloatPolicy
 from protonn_edge.datasets.naming import label_text
-from protonn_edge.errors import InvalidValue
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.system.checks import check_shape
+from protonn_edge.system.errors import InvalidValue
 from protonn_edge.training.points import Float32
 
 Answers = NDArray[Any]

@@ -12,8 +12,8 @@ from protonn_edge.chain.model import Model
 from protonn_edge.chain.onnx_graph import IntegerGraph, Values
 from protonn_edge.chain.policy import rule_modules
 from protonn_edge.chain.registry import module_of_stage
-from protonn_edge.errors import InputError
 from protonn_edge.quantization import quantize
+from protonn_edge.system.errors import InputError
 
 
 def to_onnx(model: Model | IntegerChain) -> bytes:

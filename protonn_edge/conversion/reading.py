@@ -26,8 +26,8 @@ from sklearn.tree._tree import NODE_DTYPE
 from sklearn.utils.validation import check_is_fitted
 
 from protonn_edge.datasets.archive import ArrayArchive
-from protonn_edge.errors import InputError, InvalidValue, shortened
 from protonn_edge.system.checks import check, check_range
+from protonn_edge.system.errors import InputError, InvalidValue, shortened
 from protonn_edge.system.lazy import require
 
 LIMIT_BYTES = 2**30

@@ -26,8 +26,8 @@ from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.conversion.affine import AffineMap, Float64, raw_names_of, selected, text_of
 from protonn_edge.conversion.reading import attribute, check_fitted, flag_of, numbers_of
 from protonn_edge.datasets.naming import listed
-from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.system.checks import check
+from protonn_edge.system.errors import InputError, InvalidValue
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.deployment import Deployable
 from protonn_edge.training.points import Float32, Indices

@@ -23,10 +23,10 @@ from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.codegen import Limits, Plan, make_plan
 from protonn_edge.conversion.affine import AffineMap, Float64, filling
 from protonn_edge.conversion.answered import CLASSES, Answered, Answers
-from protonn_edge.errors import CheckFailed
 from protonn_edge.projects.checks import check_estimate
 from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.system.checks import check, check_enough
+from protonn_edge.system.errors import CheckFailed
 from protonn_edge.training.points import Float32, Indices, check_varying
 
 _COMPARED_POINTS = 10_000

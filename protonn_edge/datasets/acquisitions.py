@@ -17,7 +17,7 @@ from protonn_edge.datasets.cells import FLOAT32_MAX
 from protonn_edge.datasets.dataset import Table
 from protonn_edge.datasets.instruments import Instrument
 from protonn_edge.datasets.units import unit_of
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 from protonn_edge.system.files import read_file
 from protonn_edge.system.lazy import require
 

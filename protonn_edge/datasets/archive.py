@@ -25,8 +25,8 @@ from typing import IO, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.errors import InputError, InvalidValue, cannot_read, shortened
 from protonn_edge.system.checks import check, check_range
+from protonn_edge.system.errors import InputError, InvalidValue, cannot_read, shortened
 from protonn_edge.system.files import check_file
 
 _MEMBER_LIMIT = 1_000

@@ -36,7 +36,7 @@ from protonn_edge.datasets.instruments import ARRAYS as INSTRUMENT_ARRAYS
 from protonn_edge.datasets.instruments import Instrument, from_arrays
 from protonn_edge.datasets.label_sets import LabelSetTable
 from protonn_edge.datasets.naming import TEST_PART_ONLY, label_text, sample_names
-from protonn_edge.errors import InputError, lacking
+from protonn_edge.system.errors import InputError, lacking
 
 FILE_LIMIT_BYTES = 2**30
 

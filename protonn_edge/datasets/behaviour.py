@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.errors import counted
+from protonn_edge.system.errors import counted
 
 _FEWEST_STEPS = 8  # fewer steps in one direction prove little
 _FEWEST_ROWS = 20

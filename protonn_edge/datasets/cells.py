@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets.moments import Moments, moments_in
 from protonn_edge.datasets.naming import check_names, label_text, quoted
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 
 FLOAT32_MAX = float(np.finfo(np.float32).max)
 TOO_LARGE = "numbers beyond 3.4e38 do not fit into 32-bit floats"

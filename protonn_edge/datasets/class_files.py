@@ -22,7 +22,7 @@ from protonn_edge.datasets.takes import (
     refuse_recurring,
     takes_in,
 )
-from protonn_edge.errors import InputError, lacking
+from protonn_edge.system.errors import InputError, lacking
 
 _GROUPS = "files"  # the name of groups that files or their folders are
 

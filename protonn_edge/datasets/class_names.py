@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets.dataset import Dataset
 from protonn_edge.datasets.naming import Notice, did_you_mean, listed, quoted
-from protonn_edge.errors import counted
+from protonn_edge.system.errors import counted
 
 _JUDGED_POINTS = 20  # with fewer points, most may have different classes
 _MANY_NUMBERS = 20  # classes that are whole numbers

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets.dataset import Float32
 from protonn_edge.datasets.naming import Notice, quoted
-from protonn_edge.errors import counted
+from protonn_edge.system.errors import counted
 
 _FEWEST_LEVELS = 16  # of a channel that is not only on or off
 _FEWEST_SAMPLES = 10  # at an end of the range,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets.instruments import Instrument
 from protonn_edge.datasets.naming import NO_CLASS, Notice, check_names, in_order, match_columns
-from protonn_edge.errors import InputError, beyond, counted, lacking
+from protonn_edge.system.errors import InputError, beyond, counted, lacking
 
 if TYPE_CHECKING:
     from protonn_edge.datasets.columns import Column

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets.naming import NO_CLASS
-from protonn_edge.errors import InvalidValue, cannot_read
+from protonn_edge.system.errors import InvalidValue, cannot_read
 from protonn_edge.system.files import check_file
 
 RECORDED = "file"

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets.dataset import Dataset, Float32
 from protonn_edge.datasets.naming import Notice, title, warning_about
-from protonn_edge.errors import counted
+from protonn_edge.system.errors import counted
 
 _JUDGED_POINTS = 20
 _JUDGED_VALUES = 1_000

@@ -19,7 +19,7 @@ from protonn_edge.datasets.options import SHOWN, USUAL_DELIMITERS, TableOptions
 from protonn_edge.datasets.points import read_table
 from protonn_edge.datasets.takes import WAVES
 from protonn_edge.datasets.text import TEXT_LIMIT_BYTES, check_is_text
-from protonn_edge.errors import InputError, unneeded
+from protonn_edge.system.errors import InputError, unneeded
 from protonn_edge.system.files import check_file
 
 _OPEN_SUFFIXES = (".txt", ".t", ".tr", ".scale", "")

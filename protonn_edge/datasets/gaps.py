@@ -9,8 +9,8 @@ from protonn_edge.datasets.columns import Column
 from protonn_edge.datasets.expected import Expected
 from protonn_edge.datasets.options import SHOWN
 from protonn_edge.datasets.preparation import FILLINGS, MISSING
-from protonn_edge.errors import InputError, counted
 from protonn_edge.system.checks import check_choice
+from protonn_edge.system.errors import InputError, counted
 
 _NAMED = 6  # maximum columns in a sentence
 REMEDY = (

@@ -21,7 +21,7 @@ from protonn_edge.datasets.named import find_column
 from protonn_edge.datasets.naming import Notice, did_you_mean, quoted
 from protonn_edge.datasets.options import USUAL_DELIMITERS, TableOptions
 from protonn_edge.datasets.tables import TableFile
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 from protonn_edge.system.files import check_file
 from protonn_edge.system.shell import quoted_word
 

@@ -21,7 +21,7 @@ from protonn_edge.datasets.options import TableOptions
 from protonn_edge.datasets.take_names import unsaid_names
 from protonn_edge.datasets.take_notices import unread
 from protonn_edge.datasets.takes import takes_in
-from protonn_edge.errors import InputError, beyond, shortened
+from protonn_edge.system.errors import InputError, beyond, shortened
 from protonn_edge.system.files import read_file
 from protonn_edge.system.lazy import require
 

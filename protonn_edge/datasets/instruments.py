@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets.naming import Notice
 from protonn_edge.datasets.units import Unit, unit_of, units_of
-from protonn_edge.errors import InputError, InvalidValue, shortened
-from protonn_edge.extensions import brought
 from protonn_edge.system.checks import check, check_kind
+from protonn_edge.system.errors import InputError, InvalidValue, shortened
+from protonn_edge.system.extensions import brought
 
 ARRAYS = ("sensor", "units")  # the arrays of a file of windows or of a model that has an instrument
 _NAME_LIMIT = 60

@@ -19,7 +19,7 @@ from protonn_edge.datasets.naming import Notice, listed
 from protonn_edge.datasets.options import TableOptions
 from protonn_edge.datasets.tables import opened_table
 from protonn_edge.datasets.units import split_unit
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 
 
 def options_of(options: TableOptions, paths: Sequence[Path]) -> list[TableOptions]:

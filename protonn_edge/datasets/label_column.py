@@ -16,7 +16,7 @@ from protonn_edge.datasets.named import NamedColumns
 from protonn_edge.datasets.naming import Notice
 from protonn_edge.datasets.options import SHOWN, TableOptions
 from protonn_edge.datasets.usual_names import LABEL_NAMES
-from protonn_edge.errors import InputError, counted
+from protonn_edge.system.errors import InputError, counted
 
 _NAMED = 5  # maximum columns in a sentence
 _FEW = 20  # different classes

@@ -24,7 +24,7 @@ from protonn_edge.datasets.naming import Notice, listed
 from protonn_edge.datasets.options import TableOptions
 from protonn_edge.datasets.tables import RawTable, opened_table
 from protonn_edge.datasets.usual_names import LABEL_NAMES
-from protonn_edge.errors import InputError, counted
+from protonn_edge.system.errors import InputError, counted
 
 _SUFFIXES = (".csv", ".tsv", ".txt")
 _LIMIT_BYTES = 4 << 20

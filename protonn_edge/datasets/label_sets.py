@@ -19,7 +19,7 @@ from protonn_edge.datasets.dataset import (
     check_table_size,
 )
 from protonn_edge.datasets.naming import check_names, in_order, listed
-from protonn_edge.errors import InputError, lacking
+from protonn_edge.system.errors import InputError, lacking
 
 
 @dataclass(frozen=True, eq=False)

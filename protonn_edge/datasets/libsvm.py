@@ -15,7 +15,7 @@ from protonn_edge.datasets.dataset import INDEX_LIMIT, Table, check_table_size
 from protonn_edge.datasets.label_sets import LabelSetTable
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.datasets.text import text_of
-from protonn_edge.errors import InputError, InvalidValue, beyond, lacking
+from protonn_edge.system.errors import InputError, InvalidValue, beyond, lacking
 
 LIBSVM_SUFFIXES = (".libsvm", ".svm", ".svmlight")
 _PAIRS_LIMIT = 50_000_000  # of 12 bytes each

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Self
 
 from protonn_edge.datasets.naming import label_text
-from protonn_edge.errors import InputError, shortened
+from protonn_edge.system.errors import InputError, shortened
 
 _FIELD = re.compile(r"\{(\w+)\}")
 BETWEEN = re.compile(r"[_\-. ]")  # between the parts of a name

@@ -12,7 +12,7 @@ from protonn_edge.datasets.columns import Column
 from protonn_edge.datasets.naming import listed, quoted
 from protonn_edge.datasets.options import TableOptions
 from protonn_edge.datasets.units import split_unit
-from protonn_edge.errors import InputError, counted
+from protonn_edge.system.errors import InputError, counted
 
 if TYPE_CHECKING:
     from protonn_edge.datasets.preparation import Preparation

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from protonn_edge.datasets.units import split_unit
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 
 NAME_LIMIT = 100
 NAME_SHOWN = 40

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 
 LEVEL_SHIFT = 5
 QUIET = 256  # samples without sound between two clips of a device

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from protonn_edge.errors import InputError, lacking, shortened
+from protonn_edge.system.errors import InputError, lacking, shortened
 
 RECORDING_MARK = "# protonn-edge recording"
 """The beginning of a recording's first line, which is a comment."""

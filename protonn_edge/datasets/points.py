@@ -34,7 +34,7 @@ from protonn_edge.datasets.row_times import refuse_slower, times_of, usual_row
 from protonn_edge.datasets.tables import RawTable, TableFile
 from protonn_edge.datasets.text import recording_head
 from protonn_edge.datasets.text_columns import about_new_texts
-from protonn_edge.errors import InputError, counted
+from protonn_edge.system.errors import InputError, counted
 
 _SHOWN = 6  # maximum columns in a sentence
 

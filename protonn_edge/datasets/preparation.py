@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets.naming import in_order, label_text, quoted
-from protonn_edge.errors import InputError, InvalidValue
+from protonn_edge.system.errors import InputError, InvalidValue
 
 Float32 = NDArray[np.float32]
 

@@ -79,7 +79,7 @@ from protonn_edge.datasets.values import (
     numbers_of,
     value_dataset,
 )
-from protonn_edge.errors import InputError, unneeded
+from protonn_edge.system.errors import InputError, unneeded
 from protonn_edge.system.files import as_path
 
 Labels = Literal["needed", "optional", "ignorable"]

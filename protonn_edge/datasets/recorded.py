@@ -56,7 +56,7 @@ from protonn_edge.datasets.units import split_unit, unit_of
 from protonn_edge.datasets.unlike_parts import NamedTakes, about_unlike_parts
 from protonn_edge.datasets.values import Values, has_values, value_dataset
 from protonn_edge.datasets.waves import CHANNELS, MICROPHONE, read_wave
-from protonn_edge.errors import InputError, counted, lacking
+from protonn_edge.system.errors import InputError, counted, lacking
 from protonn_edge.system.files import check_file
 
 _SYNCHRONOUS = 0.02  # maximum relative difference of the ends of files of one take

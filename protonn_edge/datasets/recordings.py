@@ -20,7 +20,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from protonn_edge.errors import InputError, counted
+from protonn_edge.system.errors import InputError, counted
 
 _LIMIT_BYTES = 2**31  # limit of windows in memory
 _SPANS_A_WINDOW = 8

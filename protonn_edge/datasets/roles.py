@@ -52,7 +52,7 @@ from protonn_edge.datasets.usual_names import (
     SESSION,
     is_called_as_time,
 )
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 
 _NAMED = 5  # maximum columns in a sentence
 _FEW = 20  # different sessions or devices

@@ -15,7 +15,7 @@ from protonn_edge.datasets.naming import Notice, listed
 from protonn_edge.datasets.options import TableOptions
 from protonn_edge.datasets.roles import Roles
 from protonn_edge.datasets.tables import RawTable
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 
 
 @dataclass(frozen=True)

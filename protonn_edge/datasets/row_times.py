@@ -15,7 +15,7 @@ from protonn_edge.datasets.options import TableOptions
 from protonn_edge.datasets.roles import Roles
 from protonn_edge.datasets.tables import RawTable
 from protonn_edge.datasets.usual_names import is_called_as_time
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 
 _HALF_A_DAY_S, _DAY_S = 43_200, 86_400
 _RISES = 3  # times as often as it falls

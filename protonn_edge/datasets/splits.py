@@ -13,7 +13,7 @@ from protonn_edge.datasets.dataset import Dataset
 from protonn_edge.datasets.division import held_out_rows
 from protonn_edge.datasets.naming import Notice, did_you_mean, listed, quoted
 from protonn_edge.datasets.neighbours import about_neighbours
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 
 _DIGITS_TEST_FRACTION = 0.25
 

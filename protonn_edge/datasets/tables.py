@@ -41,8 +41,8 @@ from protonn_edge.datasets.text import (
     text_of,
     uncommented,
 )
-from protonn_edge.errors import InputError, counted, lacking
 from protonn_edge.system.checks import check_choice
+from protonn_edge.system.errors import InputError, counted, lacking
 from protonn_edge.system.files import check_file
 
 _OTHER = {".": ",", ",": "."}

@@ -9,7 +9,7 @@ from protonn_edge.datasets.name_pattern import BETWEEN, NamePattern
 from protonn_edge.datasets.naming import Notice, label_text, listed
 from protonn_edge.datasets.part_names import are_parts
 from protonn_edge.datasets.takes import Take, called_after_folders
-from protonn_edge.errors import counted
+from protonn_edge.system.errors import counted
 
 _FEW_TAKES = 4
 _DATE = re.compile(r"\d{4}-?\d\d-?\d\d[T_ -]?(?:\d\d[-.:]?\d\d(?:[-.:]?\d\d)?[_ -]?)?(?=\D)")

@@ -30,7 +30,7 @@ from protonn_edge.datasets.part_names import (
     names_of_parts,
 )
 from protonn_edge.datasets.recordings import Repeated, runs_in
-from protonn_edge.errors import InputError, beyond, cannot_read, lacking
+from protonn_edge.system.errors import InputError, beyond, cannot_read, lacking
 from protonn_edge.system.lazy import later
 
 # Imported later, because images are found like takes, and have no tables beside them.

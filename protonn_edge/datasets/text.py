@@ -13,7 +13,7 @@ from typing import NamedTuple, Self, TextIO
 
 from protonn_edge.datasets.dataset import INDEX_LIMIT
 from protonn_edge.datasets.options import RECORDING_MARK, RECORDING_VERSION
-from protonn_edge.errors import InputError, beyond, cannot_read
+from protonn_edge.system.errors import InputError, beyond, cannot_read
 
 TEXT_LIMIT_BYTES = 512 * 2**20
 

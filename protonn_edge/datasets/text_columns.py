@@ -13,7 +13,7 @@ from protonn_edge.datasets.columns import Column
 from protonn_edge.datasets.dataset import Dataset
 from protonn_edge.datasets.naming import Notice, label_text, listed, title
 from protonn_edge.datasets.preparation import Preparation
-from protonn_edge.errors import counted
+from protonn_edge.system.errors import counted
 
 _PART = re.compile(r"(train|test|val|valid)(ing|idation|_?set)?|dev|eval(uation)?")
 _FEWEST_ROUNDS = 5  # in which a table has a row for each of several sensors

@@ -22,7 +22,7 @@ from protonn_edge.datasets.dataset import RowTimes, Table
 from protonn_edge.datasets.instruments import Instrument
 from protonn_edge.datasets.joined import at_rows, seams_of
 from protonn_edge.datasets.naming import Notice, listed, quoted
-from protonn_edge.errors import InputError, counted
+from protonn_edge.system.errors import InputError, counted
 
 _SAME_RATE = 0.05  # maximum relative difference between the rates of two files
 _MOST_ROWS = 1 << 26  # of interpolated samples

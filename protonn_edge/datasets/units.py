@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
-from protonn_edge.errors import InvalidValue, shortened
+from protonn_edge.system.errors import InvalidValue, shortened
 
 _LIMIT = 60
 _NUMBER = r"\d{1,12}(?:\.\d{1,12})?"

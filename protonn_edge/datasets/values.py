@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from protonn_edge.datasets.cells import Notation, number_in
 from protonn_edge.datasets.dataset import Dataset, Table, check_feature_count
 from protonn_edge.datasets.naming import Notice, check_names, label_text, quoted
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 
 Values = NDArray[np.float64]
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets.instruments import Instrument
 from protonn_edge.datasets.units import unit_of
-from protonn_edge.errors import InvalidValue, cannot_read, counted
 from protonn_edge.system.checks import check, check_most
+from protonn_edge.system.errors import InvalidValue, cannot_read, counted
 
 COUNTS = 1024
 COUNT = f"1/{COUNTS - 1} of the supply voltage"

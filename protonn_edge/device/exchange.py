@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 from protonn_edge.device import connection, protocol
 from protonn_edge.device.connection import REFLASH_HINT, Deadline, LinkError, NoReplyError
 from protonn_edge.device.protocol import ErrorReply, Message, ProtocolError
-from protonn_edge.errors import counted
+from protonn_edge.system.errors import counted
 
 # A request refused or lost this often is wrong. Fewer failures may be caused by the line: two
 # frames merged by the loss of the delimiter between them have a valid CRC.

@@ -12,7 +12,7 @@ from protonn_edge.device.protocol import (
     decode_frame,
     decode_message,
 )
-from protonn_edge.errors import DeviceError
+from protonn_edge.system.errors import DeviceError
 
 
 class MessageReader:

@@ -15,9 +15,9 @@ from typing import Annotated, Any, ClassVar, Self, cast, dataclass_transform, ge
 
 from cobs import cobs
 
-from protonn_edge.errors import DeviceError
-from protonn_edge.extensions import brought
 from protonn_edge.system.checks import check_range
+from protonn_edge.system.errors import DeviceError
+from protonn_edge.system.extensions import brought
 
 DELIMITER = b"\x00"
 

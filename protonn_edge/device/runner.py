@@ -19,9 +19,9 @@ from numpy.typing import ArrayLike, NDArray
 from protonn_edge.device.protocol import StatsReply
 from protonn_edge.device.results import Result
 from protonn_edge.device.session import Prediction, Session
-from protonn_edge.errors import ProtoNNEdgeError, counted
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.checks import check_kind, check_shape
+from protonn_edge.system.errors import ProtoNNEdgeError, counted
 
 _WAKE_S = 0.2  # so that Ctrl-C is noticed
 _FAULTS = {4: "a brown-out", 8: "the watchdog"}  # that cause resets

@@ -15,8 +15,8 @@ from protonn_edge.device import connection, protocol
 from protonn_edge.device.connection import REFLASH_HINT, Host, NoReplyError
 from protonn_edge.device.exchange import Exchange, RetryPolicy
 from protonn_edge.device.protocol import HelloReply, Message, ProtocolError, StatsReply
-from protonn_edge.errors import CheckFailed
 from protonn_edge.system.checks import check, check_range, check_shape
+from protonn_edge.system.errors import CheckFailed
 
 _BETWEEN_REPETITIONS = 200  # cycles, generously
 _STATS_DEADLINE_S, _STATS_PROGRESS_S = 1.0, 5.0  # they need no computation

@@ -27,7 +27,7 @@ from protonn_edge.editing.takes import (
     read_takes,
     with_sizes,
 )
-from protonn_edge.errors import CheckFailed, InputError, InvalidValue, counted, printable
+from protonn_edge.system.errors import CheckFailed, InputError, InvalidValue, counted, printable
 from protonn_edge.system.files import (
     AppendedFile,
     check_no_links,

@@ -18,7 +18,7 @@ from protonn_edge.datasets.options import RECORDING_MARK
 from protonn_edge.datasets.recorded import read_recording
 from protonn_edge.datasets.recordings import runs_of
 from protonn_edge.datasets.takes import takes_in
-from protonn_edge.errors import InputError, InvalidValue, counted
+from protonn_edge.system.errors import InputError, InvalidValue, counted
 from protonn_edge.system.files import read_file
 
 RECORDING_LIMIT_BYTES = 1 << 30

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 from protonn_edge.boards import Board
 from protonn_edge.emulator.image import FlashImage
-from protonn_edge.errors import InvalidValue, ProtoNNEdgeError
+from protonn_edge.system.errors import InvalidValue, ProtoNNEdgeError
 from protonn_edge.system.loopback import check_loopback
 
 _USAGE = 2  # the program's exit code for a link that cannot be opened

@@ -21,9 +21,9 @@ from protonn_edge.avr.program import read_program
 from protonn_edge.boards import Board
 from protonn_edge.emulator.board import Program
 from protonn_edge.emulator.image import FlashImage
-from protonn_edge.errors import InputError, InvalidValue, ProtoNNEdgeError
 from protonn_edge.system import shell
 from protonn_edge.system.checks import check, check_range
+from protonn_edge.system.errors import InputError, InvalidValue, ProtoNNEdgeError
 from protonn_edge.system.files import read_file
 from protonn_edge.system.folders import built_once
 from protonn_edge.toolchain.javascript import EMULATOR, script_file

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Sequence
 from typing import Protocol
 
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 
 _MAGIC = b"PNNSENS2"  # of sensors.c
 _HEAD = struct.Struct("<8sI")

@@ -13,7 +13,7 @@ from protonn_edge.emulator import programs
 from protonn_edge.emulator.board import EmulatorError, EmulatorStats, RunningBoard
 from protonn_edge.emulator.programs import BOOTLOADER_START, empty_image
 from protonn_edge.emulator.replayed import Replayed, packed_sensors
-from protonn_edge.errors import InputError, InvalidValue, ProtoNNEdgeError, shortened
+from protonn_edge.system.errors import InputError, InvalidValue, ProtoNNEdgeError, shortened
 
 __all__ = ["EmulatedBoard", "EmulatedUno", "EmulatorError", "EmulatorStats", "Watch"]
 

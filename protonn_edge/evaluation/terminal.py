@@ -14,13 +14,13 @@ from rich.text import Text
 
 from protonn_edge.cores import BOUND_FLAGS
 from protonn_edge.datasets.naming import answer_names
-from protonn_edge.errors import counted
 from protonn_edge.evaluation.accuracy import (
     ClassFigures,
     Quality,
     frequent_confusions,
     wilson_interval,
 )
+from protonn_edge.system.errors import counted
 
 if TYPE_CHECKING:  # a command imports those that it uses
     from protonn_edge.boards import Board

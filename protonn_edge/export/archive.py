@@ -12,8 +12,8 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from protonn_edge.errors import InvalidValue
 from protonn_edge.export.folder import MANIFEST, listed
+from protonn_edge.system.errors import InvalidValue
 from protonn_edge.system.files import MODEL_LIMIT_BYTES, check_file, write_atomically
 
 _REGULAR_FILE = 0o100644 << 16  # as Unix reads the attributes of a member

@@ -13,10 +13,10 @@ from protonn_edge.certificate.claims import Certificate, Claim, Settings
 from protonn_edge.certificate.eva import memory_safety
 from protonn_edge.certificate.program import image_sha256, program_claims, subject_of
 from protonn_edge.codegen import template_environment
-from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.export.folder import EXPORT, check_folder, written_in
 from protonn_edge.export.self_test import link_as_sketch, try_on_board
 from protonn_edge.families import family_of, read_program
+from protonn_edge.system.errors import InputError, InvalidValue
 from protonn_edge.system.folders import scratch_folder
 from protonn_edge.verification.tryout import NOT_TRIED, Tried
 

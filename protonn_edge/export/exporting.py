@@ -16,15 +16,15 @@ from protonn_edge.chain.model import Model
 from protonn_edge.codegen import PREFIX, Limits, Plan, check_prefix, device_plans
 from protonn_edge.codegen.words import WordPlan
 from protonn_edge.datasets.preparation import Preparation
-from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.export import rendering, self_test
 from protonn_edge.export.archive import check_archive, is_archive, write_archive
 from protonn_edge.export.folder import check_folder, write_folder
 from protonn_edge.export.rendering import Imprint, Kind, Library
 from protonn_edge.export.self_test import KnownAnswers
-from protonn_edge.extensions import check_memories
 from protonn_edge.quantization import DeviceModel, IntegerChain, with_integers
 from protonn_edge.system.checks import check_enough
+from protonn_edge.system.errors import CheckFailed, InputError
+from protonn_edge.system.extensions import check_memories
 from protonn_edge.system.files import resolved
 from protonn_edge.system.lazy import optional
 from protonn_edge.verification.tryout import NOT_TRIED, Tried
@@ -99,7 +99,7 @@ def export(
     tries : bool, default=True
         Whether the self-test runs first, on the emulated board or, for plain C, on this computer.
     extensions : sequence of str, default=()
-        The extensions that the code has, such as "observation"; see `protonn_edge.extensions`.
+        The extensions that the code has, such as "observation"; see `protonn_edge.system.extensions`.
 
     Raises
     ------

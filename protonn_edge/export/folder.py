@@ -16,8 +16,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from protonn_edge.errors import InvalidValue
 from protonn_edge.projects.folder import exclusive
+from protonn_edge.system.errors import InvalidValue
 from protonn_edge.system.files import (
     MODEL_LIMIT_BYTES,
     as_bytes,

@@ -9,8 +9,8 @@ from protonn_edge.chain.features import Features, signal_of
 from protonn_edge.codegen import template_environment
 from protonn_edge.codegen.context import class_names, safe_sendings
 from protonn_edge.export.rendering import ANALOG_PINS, answer_template, class_lines, name_size
-from protonn_edge.extensions import brought
 from protonn_edge.quantization import IntegerChain
+from protonn_edge.system.extensions import brought
 from protonn_edge.system.shell import command_line
 
 NAME = "my_model"

@@ -30,11 +30,11 @@ from protonn_edge.codegen.context import (
 from protonn_edge.codegen.words import WordPlan
 from protonn_edge.datasets.naming import channel_names
 from protonn_edge.datasets.preparation import Preparation
-from protonn_edge.errors import InvalidValue, shortened
 from protonn_edge.export.self_test import KnownAnswers
-from protonn_edge.extensions import FirmwarePart, parts_of
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.checks import check
+from protonn_edge.system.errors import InvalidValue, shortened
+from protonn_edge.system.extensions import FirmwarePart, parts_of
 
 if TYPE_CHECKING:
     from protonn_edge.sensors.windowing import Windowing

@@ -15,4 +15,4 @@ BRINGS = {
     "parts": "part:part_of",
     "proof": "part:PROOF",
 }
-"""What the rest of the package asks for; see `protonn_edge.extensions`."""
+"""What the rest of the package asks for; see `protonn_edge.system.extensions`."""

@@ -42,7 +42,7 @@ from protonn_edge.chain.watch import (
     WatchCost,
     watchable_inputs,
 )
-from protonn_edge.errors import InputError, InvalidValue
+from protonn_edge.system.errors import InputError, InvalidValue
 
 if TYPE_CHECKING:
     from protonn_edge.chain.integer_stage import IntArray

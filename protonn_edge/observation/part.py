@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from protonn_edge.extensions import FirmwarePart
 from protonn_edge.observation.answers import IntegerExpected
 from protonn_edge.quantization import IntegerChain
+from protonn_edge.system.extensions import FirmwarePart
 
 
 @dataclass(frozen=True)

@@ -24,12 +24,12 @@ from protonn_edge.codegen import DevicePlan, render_c, words
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.codegen.renderer import render_parts
 from protonn_edge.cores import CORES, EVERY_CORE, WORD_CORES
-from protonn_edge.errors import InputError, InvalidValue
-from protonn_edge.extensions import brought, forms_of
 from protonn_edge.families import ProjectFiles, board_of, family_in, family_of
 from protonn_edge.families.sources import files_below
 from protonn_edge.quantization import DeviceModel, IntegerChain
 from protonn_edge.system import files
+from protonn_edge.system.errors import InputError, InvalidValue
+from protonn_edge.system.extensions import brought, forms_of
 from protonn_edge.system.files import resolved
 from protonn_edge.system.folders import InUse, locked_folder
 from protonn_edge.system.schema import Check, list_of, number, one_of, record_of, text

@@ -15,7 +15,6 @@ from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.integer_stage import IntegerStage
 from protonn_edge.chain.registry import module_of_stage
-from protonn_edge.errors import CheckFailed
 from protonn_edge.proof.adapted import function_of
 from protonn_edge.proof.answers import NOTHING, ProvenAnswers
 from protonn_edge.proof.data_space import OFFSETS
@@ -33,6 +32,7 @@ from protonn_edge.proof.instructions import ACTIONS
 from protonn_edge.proof.machine import Machine
 from protonn_edge.proof.reference import Reference
 from protonn_edge.proof.state import INTERRUPTS, ChipState, spanned
+from protonn_edge.system.errors import CheckFailed
 
 PREFIX = "pnn"
 _MOST_STEPS = 20_000_000

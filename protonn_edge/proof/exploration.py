@@ -19,7 +19,6 @@ from protonn_edge.avr.facts import facts_of
 from protonn_edge.avr.liveness import AT_RETURN, Live, Liveness
 from protonn_edge.avr.order import CallFrame, Flow, Position, flow_from
 from protonn_edge.avr.program import LinkedProgram
-from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.proof.choices import Parted
 from protonn_edge.proof.facts import OrderFacts, before_parting, decided
 from protonn_edge.proof.forms import Bit, Byte, Impossible, Root, Unproven
@@ -34,6 +33,7 @@ from protonn_edge.proof.state import (
     spanned,
     words_over_way,
 )
+from protonn_edge.system.errors import ProtoNNEdgeError
 
 MOST_STATES = 4_000
 _BYTES = 256

@@ -10,7 +10,6 @@ import numpy as np
 from protonn_edge.avr.instructions import Decoded
 from protonn_edge.avr.liveness import registers_of
 from protonn_edge.avr.program import LinkedProgram
-from protonn_edge.errors import CheckFailed
 from protonn_edge.proof.algebra import Algebra
 from protonn_edge.proof.arithmetic import Arithmetic
 from protonn_edge.proof.data_space import DataSpace, any_bit, anything
@@ -25,6 +24,7 @@ from protonn_edge.proof.forms import (
     variable,
 )
 from protonn_edge.proof.state import INTERRUPTS, ChipState
+from protonn_edge.system.errors import CheckFailed
 
 RETURN = 1 << 25
 """Where the outermost function returns to: no address of three bytes."""

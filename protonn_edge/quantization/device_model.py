@@ -14,8 +14,8 @@ from protonn_edge.chain.file import load_model
 from protonn_edge.chain.head import Remedies, remedies_of
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.model import Model
-from protonn_edge.extensions import extended
 from protonn_edge.quantization.integers import quantize
+from protonn_edge.system.extensions import extended
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ from protonn_edge.chain.integer_chain import IntegerChain, scores_in_two_steps
 from protonn_edge.chain.integer_stage import MOST_CLASSES
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.registry import quantizer_of
-from protonn_edge.errors import InputError, InvalidValue
+from protonn_edge.system.errors import InputError, InvalidValue
 
 
 def quantize(model: Model) -> IntegerChain:

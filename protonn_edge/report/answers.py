@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets.naming import NO_CLASS, answer_name, answer_names
 from protonn_edge.device import Result
-from protonn_edge.errors import counted
 from protonn_edge.evaluation.accuracy import (
     Quality,
     class_figures,
@@ -21,6 +20,7 @@ from protonn_edge.report import figures
 from protonn_edge.report.content import Cell, Matrix, PageTable, Panel, Picture
 from protonn_edge.report.evidence import Evidence
 from protonn_edge.report.points import columns_of, picture_of, row_words, trace_of
+from protonn_edge.system.errors import counted
 
 _MISTAKES_SHOWN = 18
 _MATRIX_CLASSES = 30  # maximum for a readable confusion matrix

@@ -13,7 +13,6 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 from numpy.typing import NDArray
 
 from protonn_edge.datasets.naming import answer_names
-from protonn_edge.errors import counted
 from protonn_edge.report.svg import (
     ACCENT,
     INK,
@@ -27,6 +26,7 @@ from protonn_edge.report.svg import (
     WIDTH,
     drawing,
 )
+from protonn_edge.system.errors import counted
 
 _PART_COLOURS = (ACCENT, SECOND, THIRD, LIMIT, INK)
 _CHANNEL_COLOURS = (ACCENT, SECOND, THIRD, LIMIT, MUTED, INK)

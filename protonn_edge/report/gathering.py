@@ -19,10 +19,8 @@ from protonn_edge.chain.shapes import Shape
 from protonn_edge.codegen import DevicePlan, Plan
 from protonn_edge.codegen.plan import plan_with
 from protonn_edge.device import Origin, Result, check_finished, read_results
-from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.evaluation.accuracy import is_labelled
 from protonn_edge.evaluation.right_answers import RightAnswers, check_rows
-from protonn_edge.extensions import forms_of
 from protonn_edge.families import LinkedFirmware, family_of, read_program
 from protonn_edge.projects.checks import Usage, measure_usage
 from protonn_edge.projects.folder import Project
@@ -43,6 +41,8 @@ from protonn_edge.report.evidence import (
     Labels,
     Values,
 )
+from protonn_edge.system.errors import InputError, InvalidValue
+from protonn_edge.system.extensions import forms_of
 from protonn_edge.system.shell import command_line
 from protonn_edge.toolchain.process import has_compiler
 from protonn_edge.verification.agreement import PossibleCycles, verify_host

@@ -13,6 +13,6 @@ BRINGS = {
     "command predict": "commands.stream:StreamOptions",
     "sensor firmware": "commands.live:LiveOptions",
 }
-"""What the rest of the package asks for; see `protonn_edge.extensions`."""
+"""What the rest of the package asks for; see `protonn_edge.system.extensions`."""
 
 __all__, __getattr__, __dir__ = lazy_names(__name__)

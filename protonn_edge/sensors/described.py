@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from protonn_edge.errors import InputError, InvalidValue, shortened
 from protonn_edge.sensors.kinds import (
     ANALOG_PINS,
     ANALOG_RATE,
@@ -22,6 +21,7 @@ from protonn_edge.sensors.kinds import (
     Word,
 )
 from protonn_edge.system.described import TITLE, Key, Shelf, matches, whole_number
+from protonn_edge.system.errors import InputError, InvalidValue, shortened
 from protonn_edge.system.schema import Check, list_of, number, whole
 
 _MOST_DATA_BYTES = 32

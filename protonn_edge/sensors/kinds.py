@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets.units import Unit, units_of
 from protonn_edge.datasets.waves import COUNT, COUNTS
-from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.system.errors import CheckFailed, InputError
 
 ANALOG_PINS = 6  # analog inputs of an Uno
 MOST_CHANNELS = 12

@@ -10,10 +10,10 @@ from typing import ClassVar
 from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.device.connection import Deadline, Link
 from protonn_edge.device.protocol import Message, ProtocolError
-from protonn_edge.errors import DeviceError
-from protonn_edge.extensions import brought
 from protonn_edge.sensors import sensor_board
 from protonn_edge.sensors.sensor_board import LiveDescription, WindowAnswer
+from protonn_edge.system.errors import DeviceError
+from protonn_edge.system.extensions import brought
 
 _SILENT_WINDOWS = 3
 _ROUNDING_S = 1e-6

@@ -28,10 +28,10 @@ from protonn_edge.datasets.naming import (
 )
 from protonn_edge.datasets.recorded import Recording
 from protonn_edge.datasets.recordings import is_same_rate, runs_of
-from protonn_edge.errors import InputError, InvalidValue, counted, unneeded
 from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.quantization.sensor_counts import CountConversion
 from protonn_edge.sensors.sensor_board import UNDECIDED
+from protonn_edge.system.errors import InputError, InvalidValue, counted, unneeded
 
 _WINDOWS_AT_ONCE = 4_096
 _MOST_SHOWN = 8  # events of a kind

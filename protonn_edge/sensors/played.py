@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 from protonn_edge.datasets.units import KNOWN_QUANTITIES, split_unit, unit_of
 from protonn_edge.datasets.usual_names import LABEL_NAMES, SESSION, TIME
 from protonn_edge.datasets.waves import read_wave
-from protonn_edge.errors import InputError, InvalidValue, counted, shortened
 from protonn_edge.sensors.described import sensor_kind
 from protonn_edge.sensors.kinds import ANALOG_PINS, MICROPHONE, SensorKind, is_chip
 from protonn_edge.sensors.packing import packed
 from protonn_edge.system.checks import check, check_most, check_range
+from protonn_edge.system.errors import InputError, InvalidValue, counted, shortened
 from protonn_edge.system.files import check_file
 
 MOST_RATE = 100_000.0  # samples a second, at most

@@ -25,9 +25,9 @@ from protonn_edge.datasets.naming import check_names
 from protonn_edge.datasets.options import RECORDING_MARK, RECORDING_VERSION
 from protonn_edge.device.connection import Deadline, Link
 from protonn_edge.device.protocol import Message, ProtocolError
-from protonn_edge.errors import CheckFailed, InputError, InvalidValue
 from protonn_edge.sensors import sensor_board
 from protonn_edge.sensors.sensor_board import LoggerDescription, SamplesMessage
+from protonn_edge.system.errors import CheckFailed, InputError, InvalidValue
 from protonn_edge.system.files import AppendedFile, write_atomically
 
 _TAIL_BYTES = 1 << 16  # more than a line

@@ -11,10 +11,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from protonn_edge.errors import CheckFailed
 from protonn_edge.families import MachineCode
 from protonn_edge.projects.load import Load
 from protonn_edge.sensors.windowing import Windowing
+from protonn_edge.system.errors import CheckFailed
 
 _ENTRY_CYCLES = 4 + 3  # the chip's response to an interrupt, and the vector's jump
 _WAKING_CYCLES = 4  # from sleep, more than that

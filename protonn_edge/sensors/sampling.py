@@ -16,7 +16,6 @@ from protonn_edge.boards import Board, boards
 from protonn_edge.codegen import template_environment
 from protonn_edge.datasets.naming import Notice, listed
 from protonn_edge.device.protocol import BITS_PER_BYTE
-from protonn_edge.errors import InputError, InvalidValue, counted, shortened
 from protonn_edge.sensors import SensorKind
 from protonn_edge.sensors.kinds import (
     LARGEST_PRESCALER,
@@ -28,6 +27,7 @@ from protonn_edge.sensors.kinds import (
 )
 from protonn_edge.sensors.sensor_board import DESCRIBED, SENSOR_NUMBERS
 from protonn_edge.system.checks import check, check_range
+from protonn_edge.system.errors import InputError, InvalidValue, counted, shortened
 from protonn_edge.toolchain.platformio import description_file, upload_lines
 
 

@@ -25,9 +25,9 @@ from protonn_edge.device.protocol import (
     Message,
     ProtocolError,
 )
-from protonn_edge.errors import DeviceError
 from protonn_edge.sensors import SensorKind, sensor_kind
 from protonn_edge.sensors.kinds import check_reported_rate
+from protonn_edge.system.errors import DeviceError
 
 SENSOR_NUMBERS = {"analog": 1, "microphone": 2, "mpu6050": 3, "adxl345": 4}
 """The number that a board sends for its sensor; `DESCRIBED` for others, with a text about them."""

@@ -16,8 +16,6 @@ from protonn_edge.chain.head import remedies_of
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Limits, Plan, plans, render_c, template_environment
 from protonn_edge.device.protocol import frame_bytes
-from protonn_edge.errors import CheckFailed, InputError, InvalidValue
-from protonn_edge.extensions import check_memories, parts_of
 from protonn_edge.families import family_of, read_program
 from protonn_edge.projects.checks import OverBudget, Usage, check_budget
 from protonn_edge.projects.folder import PLAN_FILE, plan_text
@@ -27,6 +25,8 @@ from protonn_edge.sensors.response import Response, response_of
 from protonn_edge.sensors.sampling import Sampling, check_baud, least_baud
 from protonn_edge.sensors.sensor_board import SamplesMessage
 from protonn_edge.sensors.windowing import Windowing, windowing_of
+from protonn_edge.system.errors import CheckFailed, InputError, InvalidValue
+from protonn_edge.system.extensions import check_memories, parts_of
 from protonn_edge.system.files import resource, write_plainly
 from protonn_edge.system.folders import scratch_folder
 from protonn_edge.toolchain.platformio import build_firmware

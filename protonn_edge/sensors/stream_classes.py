@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets.naming import answer_name
-from protonn_edge.errors import InputError
 from protonn_edge.sensors.live import Reporter
 from protonn_edge.sensors.recorder import Samples
 from protonn_edge.sensors.sensor_board import UNDECIDED
 from protonn_edge.sensors.windowing import Windowing
+from protonn_edge.system.errors import InputError
 
 
 @dataclass(frozen=True)

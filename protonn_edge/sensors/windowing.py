@@ -28,8 +28,6 @@ from protonn_edge.datasets.naming import channel_names
 from protonn_edge.datasets.onset import QUIET
 from protonn_edge.datasets.units import Unit, units_text
 from protonn_edge.device.protocol import frame_bytes
-from protonn_edge.errors import CheckFailed, InputError, InvalidValue, counted, shortened, unneeded
-from protonn_edge.extensions import parts_of
 from protonn_edge.projects.load import Load, estimated_load
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.sensors import SensorKind
@@ -38,6 +36,15 @@ from protonn_edge.sensors.sampling import Sampling, byte_cycles, bytes_carried, 
 from protonn_edge.sensors.sensor_board import NAME_LIMIT, sent_name
 from protonn_edge.system import checks
 from protonn_edge.system.checks import check_most
+from protonn_edge.system.errors import (
+    CheckFailed,
+    InputError,
+    InvalidValue,
+    counted,
+    shortened,
+    unneeded,
+)
+from protonn_edge.system.extensions import parts_of
 
 _BEYOND = 0.5  # of the sensor's range: training may widen the range of its data
 _SHORT = 0.01  # of the full scale of sound, by which a range may differ

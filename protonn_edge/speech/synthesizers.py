@@ -18,7 +18,7 @@ from xml.sax.saxutils import escape
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.system.errors import CheckFailed, InputError
 from protonn_edge.system.folders import scratch_folder
 from protonn_edge.toolchain.process import run_within
 

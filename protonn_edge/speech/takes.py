@@ -18,9 +18,9 @@ from typing import Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.errors import InputError
 from protonn_edge.speech.acoustics import Acoustics
 from protonn_edge.speech.synthesizers import Manner, Sound, Synthesizer
+from protonn_edge.system.errors import InputError
 
 Voices: TypeAlias = Sequence[tuple[Synthesizer, Sequence[str]]]
 """The voices of each synthesizer."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from protonn_edge.errors import InputError, InvalidValue, shortened
+from protonn_edge.system.errors import InputError, InvalidValue, shortened
 from protonn_edge.system.shell import command_line
 
 RECORDING = "recording.csv"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from protonn_edge.errors import CheckFailed
 from protonn_edge.sensors.listener import Listener
 from protonn_edge.sensors.sensor_board import WindowAnswer
 from protonn_edge.studio.stream_takes import BoardLine
+from protonn_edge.system.errors import CheckFailed
 
 
 class BoardAnswers:

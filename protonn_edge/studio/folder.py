@@ -19,10 +19,10 @@ from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.datasets.arrays import FILE_LIMIT_BYTES
 from protonn_edge.datasets.images import has_images
 from protonn_edge.editing.takes import EditableRecording, is_recording
-from protonn_edge.errors import InputError, ProtoNNEdgeError
 from protonn_edge.export.folder import LIVE, LOGGER, written_in
 from protonn_edge.quantization import quantize, why_floats_alone
 from protonn_edge.studio.actions import names_in
+from protonn_edge.system.errors import InputError, ProtoNNEdgeError
 
 _FEW_CLASSES, _FEW_TAKES = 2, 3
 _SOUNDS = (".wav", ".csv", ".tsv", ".json", ".cbor")

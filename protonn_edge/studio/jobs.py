@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from protonn_edge.cli.progress import PROGRESS_VARIABLE
-from protonn_edge.errors import InputError, counted
 from protonn_edge.studio.actions import line_of
+from protonn_edge.system.errors import InputError, counted
 from protonn_edge.system.shell import WINDOWS
 
 _STOP_S = 5.0

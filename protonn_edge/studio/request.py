@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from protonn_edge.errors import InputError, InvalidValue, shortened
 from protonn_edge.studio.actions import FIELDS, values_of, words_of
 from protonn_edge.studio.folder import version_of
+from protonn_edge.system.errors import InputError, InvalidValue, shortened
 
 _MOST_STEPS = 8
 

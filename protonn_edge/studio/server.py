@@ -17,11 +17,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import unquote
 
-from protonn_edge.errors import ProtoNNEdgeError, shortened
 from protonn_edge.studio.jobs import Busy
 from protonn_edge.studio.request import Changed
 from protonn_edge.studio.tabs import as_json
 from protonn_edge.studio.workspace import DROP_LIMIT_BYTES, ORDERS, QUESTIONS, Workspace
+from protonn_edge.system.errors import ProtoNNEdgeError, shortened
 from protonn_edge.system.files import resource
 from protonn_edge.system.shell import WINDOWS
 

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
 from protonn_edge.chain.file import load_model
-from protonn_edge.errors import InputError
 from protonn_edge.sensors.recorder import Recorder, RecordingFile, Samples
 from protonn_edge.sensors.sensor_projects import windowing_for
 from protonn_edge.sensors.stream_classes import StreamClassifier
+from protonn_edge.system.errors import InputError
 
 _LISTEN_S = 0.05
 _DRAWN_HZ = 400.0  # samples a second and channel that the page gets; of more, the extremes

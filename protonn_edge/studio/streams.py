@@ -16,14 +16,14 @@ from typing import Any
 from protonn_edge.boards import Board
 from protonn_edge.datasets import Notice
 from protonn_edge.device.connection import Link
-from protonn_edge.errors import InputError, ProtoNNEdgeError
 from protonn_edge.export.folder import LIVE, LOGGER
-from protonn_edge.extensions import brought
 from protonn_edge.sensors.commands.source import SensorSource
 from protonn_edge.sensors.listener import Listener
 from protonn_edge.sensors.recorder import Recorder
 from protonn_edge.studio.board_answers import BoardAnswers
 from protonn_edge.studio.stream_takes import StreamTakes
+from protonn_edge.system.errors import InputError, ProtoNNEdgeError
+from protonn_edge.system.extensions import brought
 
 _Order = Callable[[Any], None]
 

@@ -11,7 +11,7 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 
 _WAITING = 400  # messages of a slow tab
 _TABS = 32

@@ -20,10 +20,10 @@ from protonn_edge.datasets.options import options_of_texts
 from protonn_edge.datasets.units import units_of
 from protonn_edge.editing.edits import TakeEditor
 from protonn_edge.editing.takes import EditableRecording, read_takes
-from protonn_edge.errors import InputError
 from protonn_edge.evaluation.accuracy import Quality, confusion_matrix, wilson_interval
 from protonn_edge.quantization import quantize, why_floats_alone
 from protonn_edge.studio.folder import next_step
+from protonn_edge.system.errors import InputError
 
 _VALUES, _LEAST, _MOST = 80_000, 40, 300  # of all curves; pairs of the least and most of a curve
 _SHOWN = 12  # points of a cell of the matrix

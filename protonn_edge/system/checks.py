@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from protonn_edge.errors import CheckFailed, InvalidValue, shortened
+from protonn_edge.system.errors import CheckFailed, InvalidValue, shortened
 
 
 def check(holds: bool, place: object, found: object, expected: object, remedy: str = "") -> None:

@@ -10,7 +10,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from protonn_edge.errors import InputError, InvalidValue, shortened
+from protonn_edge.system.errors import InputError, InvalidValue, shortened
 from protonn_edge.system.files import read_file
 from protonn_edge.system.schema import Check, whole
 

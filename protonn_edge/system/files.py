@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Self
 
-from protonn_edge.errors import InputError, InvalidValue, cannot_read, cannot_write
 from protonn_edge.system.checks import check, check_most
+from protonn_edge.system.errors import InputError, InvalidValue, cannot_read, cannot_write
 from protonn_edge.system.folders import InUse, scratch_folder, try_lock
 
 Content = bytes | str | Callable[[], bytes]

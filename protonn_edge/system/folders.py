@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from protonn_edge.errors import cannot_write
+from protonn_edge.system.errors import cannot_write
 
 try:
     import fcntl

@@ -22,7 +22,7 @@ from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any
 
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 from protonn_edge.system.rooms import exists, not_installed
 
 # The extra in pyproject.toml that installs each library.

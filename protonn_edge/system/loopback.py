@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import socket
 
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 
 ADDRESS = "127.0.0.1"
 _ANSWER_S = 5.0

@@ -12,4 +12,4 @@ BRINGS = {
     "proof": "part:PROOF",
     "report file": "panel:FILE",
 }
-"""What the rest of the package asks for; see `protonn_edge.extensions`."""
+"""What the rest of the package asks for; see `protonn_edge.system.extensions`."""

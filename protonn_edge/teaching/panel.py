@@ -7,7 +7,6 @@ from pathlib import Path
 
 from matplotlib.ticker import MaxNLocator
 
-from protonn_edge.errors import counted
 from protonn_edge.report.content import (
     PageTable,
     Panel,
@@ -19,6 +18,7 @@ from protonn_edge.report.content import (
 )
 from protonn_edge.report.figures import dots, percent_axis
 from protonn_edge.report.svg import ACCENT, MUTED, drawing
+from protonn_edge.system.errors import counted
 from protonn_edge.system.schema import list_of, number, text, whole
 from protonn_edge.teaching.people import TaughtPerson
 

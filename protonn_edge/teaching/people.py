@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.integer_chain import IntegerChain
-from protonn_edge.errors import InputError, counted
+from protonn_edge.system.errors import InputError, counted
 from protonn_edge.teaching.board import after_teaching, teachable_stage
 
 Indices = NDArray[np.int64]

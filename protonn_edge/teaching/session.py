@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from protonn_edge.device.session import Session
-from protonn_edge.errors import CheckFailed
+from protonn_edge.system.errors import CheckFailed
 from protonn_edge.teaching import messages
 
 ALL_CLASSES = 0xFF

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from protonn_edge.errors import ProtoNNEdgeError
+from protonn_edge.system.errors import ProtoNNEdgeError
 from protonn_edge.system.shell import setting_line
 from protonn_edge.toolchain.platformio import pio_variables
 

@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from protonn_edge.errors import CheckFailed, InvalidValue, ProtoNNEdgeError
+from protonn_edge.system.errors import CheckFailed, InvalidValue, ProtoNNEdgeError
 from protonn_edge.system.files import resource
 from protonn_edge.system.folders import built_once
 from protonn_edge.toolchain.process import run_within

@@ -26,8 +26,8 @@ from platformio.dependencies import get_core_dependencies
 from platformio.project.options import get_default_core_dir
 
 from protonn_edge.boards import Board, board_names, load_board
-from protonn_edge.errors import CheckFailed, InvalidValue
 from protonn_edge.system.checks import check
+from protonn_edge.system.errors import CheckFailed, InvalidValue
 from protonn_edge.system.folders import built_once
 from protonn_edge.toolchain.process import BUSY, relevant_lines, run_within
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from protonn_edge.boards import Board, board_names, load_board
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 
 if TYPE_CHECKING:
     from serial.tools.list_ports_common import ListPortInfo

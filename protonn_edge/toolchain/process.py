@@ -18,7 +18,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from protonn_edge.errors import CheckFailed, InputError, InvalidValue
+from protonn_edge.system.errors import CheckFailed, InputError, InvalidValue
 from protonn_edge.system.folders import scratch_folder
 
 # The beginning of a line in which compilers and linkers give a reason.

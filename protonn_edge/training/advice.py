@@ -11,8 +11,8 @@ from scipy.special import betainc
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets import Dataset, Notice
 from protonn_edge.datasets.naming import NO_CLASS
-from protonn_edge.errors import InputError
 from protonn_edge.quantization import quantize, why_floats_alone
+from protonn_edge.system.errors import InputError
 from protonn_edge.training.base import CLASSIFIERS
 from protonn_edge.training.points import Float32, sample_with_all_classes
 

@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.shapes import Shape
-from protonn_edge.errors import InvalidValue
 from protonn_edge.system.checks import check
+from protonn_edge.system.errors import InvalidValue
 from protonn_edge.training.points import Float32, Indices, Points, Transform
 
 # On MNIST (600 prototypes, validation points) smaller movements without distortion are as good as

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from protonn_edge.chain.features import Features
 from protonn_edge.chain.shapes import Shape
-from protonn_edge.errors import InputError, shortened
 from protonn_edge.system.checks import check
+from protonn_edge.system.errors import InputError, shortened
 from protonn_edge.training.augmentation import SignalMovement
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from protonn_edge.datasets import Dataset, Notice
 from protonn_edge.datasets.groups import group_numbers, overlapping_runs
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 
 _FOLDS = 3
 _FOLDS_OF_GROUPS = 7  # groups differ more than points: hold out few at a time

@@ -18,7 +18,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from protonn_edge.datasets.naming import label_text
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 from protonn_edge.training.points import Float32, Indices, Points, check_finite
 
 _WEIGHT_RATIO = 1e30  # of float32 weights

@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 from protonn_edge.training.normalization import neighbour_noise
 from protonn_edge.training.objective import Matrix
 from protonn_edge.training.parameters import MiniBatchParameters

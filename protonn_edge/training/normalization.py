@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
-from protonn_edge.errors import InvalidValue
+from protonn_edge.system.errors import InvalidValue
 
 Float32 = NDArray[np.float32]
 Float64 = NDArray[np.float64]

@@ -19,7 +19,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.chain.shapes import Shape
 from protonn_edge.chain.signals import SAMPLE_RATES
 from protonn_edge.chain.statistics import NORMALIZER_KINDS
-from protonn_edge.errors import InputError, InvalidValue
+from protonn_edge.system.errors import InputError, InvalidValue
 from protonn_edge.system.lazy import later
 
 if TYPE_CHECKING:

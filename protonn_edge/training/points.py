@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from protonn_edge.chain.features import Features
 from protonn_edge.chain.integer_stage import MOST_CLASSES
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 from protonn_edge.system.lazy import later
 
 Float32 = NDArray[np.float32]

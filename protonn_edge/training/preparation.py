@@ -10,9 +10,9 @@ import numpy as np
 
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.model import Model, with_units_of
-from protonn_edge.errors import InputError
 from protonn_edge.quantization import measure_activity, quantize
 from protonn_edge.system.checks import check
+from protonn_edge.system.errors import InputError
 from protonn_edge.training.answers import with_new_names
 from protonn_edge.training.augmentation import ImageAugmentation
 from protonn_edge.training.given_points import digest_of

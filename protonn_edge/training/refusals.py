@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from protonn_edge.chain.model import Model
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 from protonn_edge.system.lazy import later
 
 _feature_refusals = later("protonn_edge.training.requests", "refusals")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.datasets.dataset import Dataset
 from protonn_edge.datasets.splits import holdout
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 from protonn_edge.training.labels import ClassLabels
 from protonn_edge.training.objective import Parameters
 from protonn_edge.training.points import Float32, Targets

@@ -9,7 +9,7 @@ import numpy as np
 
 from protonn_edge.chain.features import Features
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 from protonn_edge.training import normalization
 from protonn_edge.training.augmentation import check_image_shape, make_exposure_points, move
 from protonn_edge.training.features import FeatureData

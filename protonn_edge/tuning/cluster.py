@@ -10,7 +10,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, Self
 
-from protonn_edge.errors import CheckFailed, InvalidValue
+from protonn_edge.system.errors import CheckFailed, InvalidValue
 from protonn_edge.system.lazy import require
 from protonn_edge.tuning.objective import Job, Objective
 from protonn_edge.tuning.store import Record

@@ -21,11 +21,11 @@ from protonn_edge.codegen import DevicePlan, Limits, Plan, device_plans
 from protonn_edge.codegen.words import WordPlan
 from protonn_edge.datasets import Dataset
 from protonn_edge.datasets.naming import did_you_mean, label_text, listed
-from protonn_edge.errors import CheckFailed, InputError, shortened
 from protonn_edge.evaluation.accuracy import Quality, confusion_matrix
 from protonn_edge.evaluation.fidelity import Fidelity, fidelity_of
 from protonn_edge.projects.checks import check_estimate
 from protonn_edge.quantization import IntegerChain, measure_activity
+from protonn_edge.system.errors import CheckFailed, InputError, shortened
 from protonn_edge.training.base import CLASSIFIERS
 from protonn_edge.training.calibration import least_log_loss, with_accuracy_floor
 

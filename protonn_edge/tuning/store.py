@@ -16,7 +16,7 @@ from optuna.storages.journal import JournalFileBackend
 from optuna.trial import FrozenTrial, TrialState
 
 from protonn_edge.boards import Board
-from protonn_edge.errors import InvalidValue
+from protonn_edge.system.errors import InvalidValue
 from protonn_edge.system.files import AppendedFile, check_file
 from protonn_edge.tuning.limits import Figures
 

@@ -27,9 +27,9 @@ from protonn_edge.chain.nearness import NearestStage
 from protonn_edge.codegen import DevicePlan
 from protonn_edge.device.protocol import BITS_PER_BYTE
 from protonn_edge.emulator.board import RunningBoard
-from protonn_edge.errors import CheckFailed, InputError, counted
 from protonn_edge.families import family_of
 from protonn_edge.quantization import DeviceModel, IntegerChain, with_integers
+from protonn_edge.system.errors import CheckFailed, InputError, counted
 from protonn_edge.verification.agreement import Agreement, open_session, verify_device
 from protonn_edge.verification.drawn_points import drawn_points
 

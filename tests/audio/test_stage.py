@@ -16,9 +16,9 @@ from stored_features import from_arrays, to_arrays
 
 from protonn_edge.chain.features import feeding
 from protonn_edge.chain.file import load_model, model_bytes, save_model
-from protonn_edge.errors import InputError
 from protonn_edge.features.audio.clips import fitted_to
 from protonn_edge.quantization import quantize
+from protonn_edge.system.errors import InputError
 
 
 def test_a_model_of_sound_is_read_as_it_was(tmp_path: Path) -> None:

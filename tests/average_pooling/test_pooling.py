@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refused_by
 
-from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.integers import (
     Areas,
     Axis,
@@ -20,6 +19,7 @@ from protonn_edge.features.average_pooling.integers import (
 )
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.deskew.integers import PixelScale
+from protonn_edge.system.errors import InputError
 from protonn_edge.training.features import FeatureData
 from protonn_edge.training.parameters import SharedParameters
 

@@ -7,7 +7,7 @@ from refusals import refused_by
 
 from protonn_edge.avr.interrupts import masked_spans
 from protonn_edge.avr.program import read_program
-from protonn_edge.errors import CheckFailed
+from protonn_edge.system.errors import CheckFailed
 
 PRELUDE = """
 #include <avr/interrupt.h>

@@ -15,7 +15,7 @@ from refusals import refused_by
 from protonn_edge.avr.facts import span_labels
 from protonn_edge.avr.paths import Times, longest_part, paths_through
 from protonn_edge.avr.program import read_program
-from protonn_edge.errors import CheckFailed
+from protonn_edge.system.errors import CheckFailed
 
 pytestmark = needs_avr_gcc
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from refusals import refused_by
 
 from protonn_edge.avr.program import Sections, float_routines, read_program
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 
 FIRMWARE = """
 #include <avr/eeprom.h>

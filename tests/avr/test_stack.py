@@ -13,7 +13,7 @@ from refusals import refused_by
 from protonn_edge.avr.flow import function_at
 from protonn_edge.avr.program import read_program
 from protonn_edge.avr.stack import worst_case_stack
-from protonn_edge.errors import CheckFailed
+from protonn_edge.system.errors import CheckFailed
 
 PRELUDE = """
 #include <avr/interrupt.h>

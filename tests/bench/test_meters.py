@@ -12,7 +12,7 @@ from simulated_board import simulate
 from protonn_edge.device import Prediction, Session, meters
 from protonn_edge.device.instruments import BenchInstrument
 from protonn_edge.device.meters.energy import MeteredPower
-from protonn_edge.errors import InstrumentError
+from protonn_edge.system.errors import InstrumentError
 
 
 def run(user: pytest.Pytester, *options: object) -> pytest.RunResult:

@@ -154,7 +154,7 @@ def test_a_model_at_fault_is_measured_once_and_fails(user, fault):
 def test_a_test_body_that_loses_its_board_is_an_error(user):
     user.makepyfile(
         test_board="""
-        from protonn_edge.errors import DeviceError
+        from protonn_edge.system.errors import DeviceError
         def test_body(pnn_line_log):
             raise DeviceError("the board was unplugged; plug it in")
         """

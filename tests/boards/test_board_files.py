@@ -9,7 +9,7 @@ from refusals import refused_by
 
 from protonn_edge.boards import board_names, load_board
 from protonn_edge.cores import CORES
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 
 GOOD = {
     "title": "'Mine'",

@@ -7,7 +7,7 @@ from bonsai_factory import random_kernel_model
 from chains import replace
 
 from protonn_edge.chain.head import matrices_of
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 
 
 def test_a_kernel_has_no_projection() -> None:

@@ -24,9 +24,9 @@ from protonn_edge.chain.head import remedies_of
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.registry import HEADS
 from protonn_edge.codegen import make_plan
-from protonn_edge.errors import CheckFailed
 from protonn_edge.projects.checks import Usage, check_estimate
 from protonn_edge.quantization import quantize
+from protonn_edge.system.errors import CheckFailed
 from protonn_edge.training.base import CLASSIFIERS
 
 LARGE = {

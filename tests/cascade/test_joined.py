@@ -15,13 +15,13 @@ from protonn_edge.chain.model import Model
 from protonn_edge.codegen import render_c
 from protonn_edge.codegen.host import host_program
 from protonn_edge.datasets import load_digits_dataset
-from protonn_edge.errors import InputError
 from protonn_edge.export import export
 from protonn_edge.kinds.cascade.head import CascadeHead, margins
 from protonn_edge.kinds.cascade.integers import IntegerCascade
 from protonn_edge.kinds.cascade.train import joined
 from protonn_edge.projects.project import build
 from protonn_edge.quantization import quantize, stage_losses
+from protonn_edge.system.errors import InputError
 
 DIGITS = load_digits_dataset()
 X, Y = DIGITS.X_train.astype(np.float32), DIGITS.y_train

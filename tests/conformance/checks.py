@@ -46,9 +46,9 @@ from protonn_edge.chain.integer_stage import IntegerStage
 from protonn_edge.chain.stored import digest, same
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.host import host_program
-from protonn_edge.errors import CheckFailed
 from protonn_edge.families.avr.paths import prediction_paths, stated_facts
 from protonn_edge.quantization import IntegerChain
+from protonn_edge.system.errors import CheckFailed
 from protonn_edge.system.folders import scratch_folder
 
 MEAN_WITHIN = 0.04

@@ -24,13 +24,13 @@ from protonn_edge.conversion.affine import AffineMap
 from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.estimators import read_estimator
 from protonn_edge.datasets import load_digits_dataset
-from protonn_edge.errors import InputError
 from protonn_edge.kinds.forest.convert import ubjson
 from protonn_edge.kinds.forest.convert.boosters import StoredTree, boosted_rule
 from protonn_edge.kinds.forest.convert.libraries import load_booster
 from protonn_edge.kinds.forest.convert.trees import forest_model
 from protonn_edge.kinds.forest.table import sum_of_leaves
 from protonn_edge.quantization import quantize
+from protonn_edge.system.errors import InputError
 
 FOLDER = Path(__file__).parents[1] / "data" / "boosters"
 ANSWERS = json.loads((FOLDER / "answers.json").read_text("utf-8"))

@@ -26,9 +26,9 @@ from protonn_edge.codegen import Limits, make_plan
 from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.search import SizeLimit
 from protonn_edge.datasets import load_dataset, load_digits_dataset
-from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.kinds.protonn.convert.reduction import sizes_to_try
 from protonn_edge.quantization import quantize
+from protonn_edge.system.errors import CheckFailed, InputError
 
 DIGITS = load_digits_dataset()
 TEST = (DIGITS.X_test, DIGITS.y_test)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from checkout import CHECKOUT
 
-from protonn_edge.errors import InputError
 from protonn_edge.quantization import quantize
+from protonn_edge.system.errors import InputError
 
 BENCHMARK = runpy.run_path(str(CHECKOUT / "benchmarks" / "four_bit_network.py"))
 convolutional_network = BENCHMARK["convolutional_network"]

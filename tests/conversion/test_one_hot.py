@@ -19,8 +19,8 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from protonn_edge import from_pipeline, from_sklearn, load_model
-from protonn_edge.errors import InputError
 from protonn_edge.kinds.linear.train import LinearClassifier
+from protonn_edge.system.errors import InputError
 
 RNG = np.random.default_rng(0)
 NAMES = ("warmth", "crop", "bed", "damp")

@@ -15,8 +15,8 @@ from model_factory import random_model
 from protonn_edge import to_onnx
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.integer_chain import IntegerChain
-from protonn_edge.errors import InputError
 from protonn_edge.quantization import quantize
+from protonn_edge.system.errors import InputError
 
 onnx = pytest.importorskip("onnx", reason="pip install 'protonn-edge[onnx]'")
 onnxruntime = pytest.importorskip("onnxruntime", reason="pip install onnxruntime")

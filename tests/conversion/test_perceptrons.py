@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, OneClassSVM
 
 from protonn_edge import from_sklearn
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 
 IRIS, CANCER = load_iris(return_X_y=True), load_breast_cancer(return_X_y=True)
 

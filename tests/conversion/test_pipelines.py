@@ -29,8 +29,8 @@ from protonn_edge import from_pipeline, from_sklearn, load_model, quantize, save
 from protonn_edge.chain.model import Model, expected_by
 from protonn_edge.datasets import load_points
 from protonn_edge.datasets.preparation import Preparation
-from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.system.errors import InputError
 
 pytestmark = pytest.mark.filterwarnings("ignore:Skipping features without any observed values")
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from random_networks import random_chain
 
-from protonn_edge.errors import InputError
 from protonn_edge.features.convolution.convert.networks import _equalized, _of_bytes, _rectified
 from protonn_edge.features.convolution.convert.stored_networks import load_network
 from protonn_edge.features.convolution.train.layers import Convolution
 from protonn_edge.features.deskew.integers import PixelScale
+from protonn_edge.system.errors import InputError
 
 NETWORKS = 120
 TOLERANCE = 2e-3  # of sums in float32, in another order

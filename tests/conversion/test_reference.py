@@ -24,7 +24,6 @@ from sklearn.datasets import make_multilabel_classification
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import Normalizer
 from protonn_edge.datasets import load_digits_dataset
-from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.kinds.protonn.convert.reference import (
     ReferenceModel,
@@ -35,6 +34,7 @@ from protonn_edge.kinds.protonn.convert.reference import (
     write_reference_model,
 )
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.system.errors import InputError
 
 DIGITS = load_digits_dataset()
 

@@ -26,7 +26,7 @@ from sklearn.svm import SVC
 from protonn_edge.chain.file import model_bytes
 from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.reading import load_estimator
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 
 X, Y = load_iris(return_X_y=True)
 MACHINE = make_pipeline(StandardScaler(), SVC(C=10)).fit(X, Y)

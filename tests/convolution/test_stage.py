@@ -15,9 +15,9 @@ from protonn_edge.chain.features import feeding
 from protonn_edge.chain.integer_chain import own_inputs
 from protonn_edge.chain.model import Model
 from protonn_edge.cli.inspect import _features, _sizes
-from protonn_edge.errors import InputError
 from protonn_edge.features.convolution.making import layered
 from protonn_edge.quantization import measure_activity, quantize
+from protonn_edge.system.errors import InputError
 
 
 @pytest.fixture(scope="module")

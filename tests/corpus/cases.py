@@ -50,7 +50,7 @@ from refusals import places_of
 from protonn_edge.datasets import load_dataset
 from protonn_edge.datasets.options import options_of_texts
 from protonn_edge.datasets.recorded import read_recording
-from protonn_edge.errors import InputError, ProtoNNEdgeError
+from protonn_edge.system.errors import InputError, ProtoNNEdgeError
 
 FOLDER = Path(__file__).parent
 NOISE = np.random.default_rng(0).normal(0, 9, (400, 2)).round(2)

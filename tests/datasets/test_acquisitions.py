@@ -17,7 +17,7 @@ from refusals import refused_by
 
 from protonn_edge.datasets.acquisitions import read_acquisition
 from protonn_edge.datasets.recorded import read_recording
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 
 VALUES = np.random.default_rng(0).normal(0, 9, (20, 2)).round(3).tolist()
 SENSORS = [{"name": "accX", "units": "m/s2"}, {"name": "accY", "units": "m/s2"}]

@@ -20,7 +20,7 @@ from protonn_edge.datasets import (
     load_points,
 )
 from protonn_edge.datasets.naming import label_text
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 
 
 def dataset_of(counts: list[int]) -> Dataset:

@@ -22,7 +22,7 @@ from protonn_edge.datasets import (
 )
 from protonn_edge.datasets.cells import Notation, is_gap, meaning_of
 from protonn_edge.datasets.preparation import Preparation
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 
 GAPS = ("", " ", "NA", "nan", "NULL", "?", "-", "n/a", "None", "k.A.")
 EPOCHS = ("--epochs", 1)

@@ -17,7 +17,7 @@ from PIL import Image
 from refusals import refused_by, refuses
 
 from protonn_edge import load_dataset, load_model
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 
 SHADES = {"dark": 40, "light": 220}
 

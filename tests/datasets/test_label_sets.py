@@ -17,7 +17,7 @@ from protonn_edge.datasets import (
     load_dataset,
     load_points,
 )
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 
 X = np.arange(12.0).reshape(4, 3)
 LABELS = np.array([[0, 1, 1], [1, 0, 0], [0, 0, 0], [0, 0, 1]])

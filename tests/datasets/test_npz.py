@@ -10,7 +10,7 @@ import pytest
 from refusals import refused_by
 
 from protonn_edge.datasets import arrays, load_dataset
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 
 X = np.arange(12.0).reshape(4, 3)
 

@@ -11,7 +11,7 @@ from refusals import refused_by
 
 from protonn_edge.datasets.options import TableOptions
 from protonn_edge.datasets.recorded import read_recording
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 
 
 def write_wave(path: Path, values: np.ndarray, *, width: int = 2, rate: int = 8000) -> None:

@@ -19,7 +19,7 @@ import pytest
 from protonn_edge.datasets import TableOptions, load_dataset
 from protonn_edge.datasets.dataset import Dataset
 from protonn_edge.datasets.recorded import read_recording
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 
 CASES = int(os.environ.get("PROTONN_EDGE_ROLE_CASES", "40"))
 """Random tables of each sort; 500 take a few minutes."""

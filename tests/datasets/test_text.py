@@ -13,7 +13,7 @@ from refusals import refused_by
 from protonn_edge.datasets import TableOptions, formats, libsvm, load_dataset
 from protonn_edge.datasets import dataset as dataset_module
 from protonn_edge.datasets.points import read_table
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 
 
 def write(path: Path, text: str | bytes) -> Path:

@@ -16,10 +16,10 @@ from protonn_edge.chain.model import Model
 from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.planner import plans
 from protonn_edge.datasets import load_digits_dataset
-from protonn_edge.errors import InputError
 from protonn_edge.export import export
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import quantize
+from protonn_edge.system.errors import InputError
 from protonn_edge.training import requests
 
 DIGITS = load_digits_dataset()

@@ -17,9 +17,9 @@ from protonn_edge.codegen import Plan, render_c
 from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.plan import plan_with
 from protonn_edge.cores import UNO_CORE
-from protonn_edge.errors import InputError
 from protonn_edge.kernels.kernel import kernels_of
 from protonn_edge.quantization import IntegerChain, quantize
+from protonn_edge.system.errors import InputError
 
 FEATURES = 70  # more than two parts
 

@@ -23,8 +23,8 @@ from protonn_edge.chain.registry import KINDS
 from protonn_edge.cli import COMMANDS
 from protonn_edge.cli.tables import READ_HELP
 from protonn_edge.cli.train_options import PARAMETERS, parameters_of
-from protonn_edge.errors import InputError
 from protonn_edge.sensors import sensor_kind
+from protonn_edge.system.errors import InputError
 
 _READER = MarkdownIt("commonmark").enable("table")
 _OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")

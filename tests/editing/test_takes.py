@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from protonn_edge.editing.edits import TakeEditor
 from protonn_edge.editing.takes import read_takes
-from protonn_edge.errors import InputError, ProtoNNEdgeError
 from protonn_edge.sensors.recorder import RecordingFile
 from protonn_edge.sensors.sensor_board import LoggerDescription
+from protonn_edge.system.errors import InputError, ProtoNNEdgeError
 
 DESCRIPTION = LoggerDescription(1, 3, 6, 1, 160_000, 16_000_000, bytes(6))
 TAKES = [("rest", 30), ("wave", 20), ('wa"ve, twice', 25), ("rest", 10)]

@@ -12,7 +12,7 @@ from refusals import refused_by
 from uploads import UPLOAD_DEADLINE_S, upload_patiently
 
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.errors import CheckFailed
+from protonn_edge.system.errors import CheckFailed
 
 pytestmark = needs_uploads
 

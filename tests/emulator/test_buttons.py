@@ -14,7 +14,7 @@ import serial
 from programs import interruptible, started
 
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 
 # Sends pins 2 and 3 of port D, which has pull-ups, whenever they change, and how long they were so.
 WATCHES = """

@@ -13,7 +13,7 @@ from emulator.conftest import hex_file
 
 from protonn_edge.boards import load_board
 from protonn_edge.emulator import EmulatedUno, EmulatorError
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 
 # Sends the EEPROM's last byte, and replaces it with what is received.
 REMEMBERS = """

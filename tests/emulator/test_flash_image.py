@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from refusals import refused_by
 
 from protonn_edge.emulator.programs import FLASH_BYTES, empty_image, load_image
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 
 FIRMWARE = """
 uint8_t initialized = 42, zeroed[10], kept __attribute__((section(".noinit")));

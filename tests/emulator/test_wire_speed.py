@@ -8,7 +8,7 @@ import time
 import pytest
 
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 
 ECHO = """
 int main(void) {

@@ -16,9 +16,9 @@ from checkout import CHECKOUT
 from model_factory import random_model, random_window_model, window_features_of
 
 from protonn_edge.chain.policy import with_rules
-from protonn_edge.errors import InputError
 from protonn_edge.policy.confidence.rule import Sharpness
 from protonn_edge.policy.value.rule import Value
+from protonn_edge.system.errors import InputError
 
 CATEGORIES = {
     "Display", "Communication", "Signal Input/Output", "Sensors", "Device Control", "Timing",

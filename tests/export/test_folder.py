@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refused_by
 
-from protonn_edge.errors import InputError
 from protonn_edge.export.folder import (
     EXPORT,
     LIVE,
@@ -20,6 +19,7 @@ from protonn_edge.export.folder import (
     write_folder,
     written_in,
 )
+from protonn_edge.system.errors import InputError
 
 FILES = {"a.txt": "one\n", "src/b.c": "int b;\n"}
 

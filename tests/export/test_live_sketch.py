@@ -22,13 +22,13 @@ from protonn_edge.chain.integer_chain import coordinates
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets.onset import onsets_of
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.errors import CheckFailed
 from protonn_edge.quantization import quantize
 from protonn_edge.sensors import MICROPHONE, PlayedSensor, sensor_kind
 from protonn_edge.sensors.live import Reporter
 from protonn_edge.sensors.sampling import Sampling
 from protonn_edge.sensors.sensor_board import UNDECIDED
 from protonn_edge.sensors.windowing import Windowing, windowing_of
+from protonn_edge.system.errors import CheckFailed
 from protonn_edge.teaching.board import with_taught
 from protonn_edge.teaching.examples import Taught
 

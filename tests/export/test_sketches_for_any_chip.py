@@ -16,13 +16,13 @@ from model_factory import random_window_model, window_features_of
 from protonn_edge.boards import load_export_board
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import with_rules
-from protonn_edge.errors import InputError
 from protonn_edge.export import export
 from protonn_edge.policy.value.rule import Value
 from protonn_edge.quantization import quantize
 from protonn_edge.sensors import sensor_kind
 from protonn_edge.sensors.sampling import Sampling
 from protonn_edge.sensors.windowing import Windowing, windowing_of
+from protonn_edge.system.errors import InputError
 
 STUB = CHECKOUT / "tests" / "arduino_stub"
 COMPILERS = ("g++", "avr-g++", "arm-none-eabi-g++")

@@ -6,8 +6,8 @@ import subprocess
 
 import pytest
 
-from protonn_edge.errors import InputError
 from protonn_edge.quantization import MOST_FEATURES, check_counts
+from protonn_edge.system.errors import InputError
 from protonn_edge.system.files import resource
 
 FIRMWARE = resource("firmware")

@@ -25,7 +25,7 @@ from protonn_edge.device.protocol import (
     encode_message,
 )
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 
 HASH = bytes.fromhex("face000102030405")
 WINDOW = 56

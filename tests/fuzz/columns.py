@@ -26,7 +26,7 @@ from protonn_edge.datasets.leaks import leaks
 from protonn_edge.datasets.options import options_of_texts
 from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.datasets.reading import Labels, read_points
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 
 BRIEF_CASES = 40
 

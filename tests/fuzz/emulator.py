@@ -21,7 +21,7 @@ from avr_tools import EMULATED_AVR, skip_without
 
 from protonn_edge.boards import Board, boards
 from protonn_edge.emulator import EmulatedBoard, programs
-from protonn_edge.errors import ProtoNNEdgeError
+from protonn_edge.system.errors import ProtoNNEdgeError
 
 _SANITIZERS = ("-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 _RUNS_S = 0.15  # of each firmware; an opcode takes some 20 ns

@@ -27,9 +27,9 @@ from protonn_edge.codegen import Plan, render_c
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.codegen.renderer import with_prefix
 from protonn_edge.cores import UNO_CORE
-from protonn_edge.errors import InputError
 from protonn_edge.kernels.kernel import kernels_of
 from protonn_edge.quantization import IntegerChain
+from protonn_edge.system.errors import InputError
 
 BRIEF_CASES = 1
 

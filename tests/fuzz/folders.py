@@ -25,7 +25,7 @@ from protonn_edge.datasets import Dataset, load_dataset
 from protonn_edge.datasets.groups import with_own_groups
 from protonn_edge.datasets.options import TableOptions, options_of_texts
 from protonn_edge.datasets.recorded import Recording, read_recording
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 
 BRIEF_CASES = 36
 

@@ -22,9 +22,9 @@ from protonn_edge.codegen import every_plan
 from protonn_edge.codegen.host import host_program
 from protonn_edge.cores import CORES
 from protonn_edge.device import ReferenceAnswers
-from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.precision.model import float_build
 from protonn_edge.quantization import IntegerChain, quantize
+from protonn_edge.system.errors import InputError
 from protonn_edge.verification.agreement import compare
 
 BRIEF_CASES = 3

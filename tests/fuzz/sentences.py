@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from command_line import run
 
-from protonn_edge.errors import CheckFailed, InputError, ProtoNNEdgeError
+from protonn_edge.system.errors import CheckFailed, InputError, ProtoNNEdgeError
 
 REFUSALS = (InputError, CheckFailed)
 

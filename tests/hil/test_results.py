@@ -23,8 +23,8 @@ from protonn_edge.device.results import (
     read_results,
     summarize,
 )
-from protonn_edge.errors import InputError
 from protonn_edge.quantization import quantize
+from protonn_edge.system.errors import InputError
 
 RESULTS = [
     Result(0, 1, 1, 16_000, mismatch=False, scores=(-3, 5), device="COM3"),

@@ -13,7 +13,7 @@ from refusals import refused_by
 
 from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.device import LinkError, NoReplyError, Prediction, Session, protocol
-from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.system.errors import CheckFailed, InputError
 
 X = np.array([7, 0, 0, 255], dtype=np.uint8)
 REFLASH_HINT = "build the firmware with `protonn-edge build`, then run `protonn-edge upload`"

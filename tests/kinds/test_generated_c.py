@@ -12,7 +12,7 @@ from model_factory import random_inputs
 
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.codegen.host import host_program
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 
 
 @pytest.mark.parametrize(("kind", "number"), pairs_of("extremes", kinds_with_models()))

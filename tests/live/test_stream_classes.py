@@ -16,7 +16,6 @@ from protonn_edge.boards import load_board
 from protonn_edge.chain.policy import with_rules
 from protonn_edge.codegen import make_plan
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.errors import InputError
 from protonn_edge.policy.confidence.rule import Sharpness
 from protonn_edge.sensors import PlayedSensor, sensor_kind
 from protonn_edge.sensors.listener import Listener
@@ -25,6 +24,7 @@ from protonn_edge.sensors.sensor_board import WindowAnswer
 from protonn_edge.sensors.sensor_projects import live_files, windowing_for
 from protonn_edge.sensors.stream_classes import StreamAnswer, StreamClassifier
 from protonn_edge.sensors.windowing import Windowing
+from protonn_edge.system.errors import InputError
 from protonn_edge.system.files import write_atomically
 from protonn_edge.toolchain.platformio import build_firmware
 

@@ -27,7 +27,6 @@ from protonn_edge.datasets.naming import sample_names
 from protonn_edge.datasets.onset import onsets_of
 from protonn_edge.datasets.units import unit_of
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.families.avr.code import AVRCode
 from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.window_features.scale import ChannelScale
@@ -44,6 +43,7 @@ from protonn_edge.sensors.sampling import Sampling
 from protonn_edge.sensors.sensor_board import UNDECIDED, WindowAnswer
 from protonn_edge.sensors.sensor_projects import build_live, live_files
 from protonn_edge.sensors.windowing import Windowing, windowing_of
+from protonn_edge.system.errors import CheckFailed, InputError
 from protonn_edge.system.files import write_atomically
 from protonn_edge.toolchain.platformio import build_firmware
 

@@ -40,15 +40,15 @@ from protonn_edge.device.meters import meter_of
 from protonn_edge.device.meters.energy import MeteredPower, Work, metered, power_of
 from protonn_edge.device.meters.meter import Meter, MeterSamples
 from protonn_edge.device.meters.ppk2 import _FACTORS, _SETTLING, Ppk2
-from protonn_edge.errors import (
+from protonn_edge.report import content
+from protonn_edge.report.page import render_page
+from protonn_edge.system.errors import (
     CheckFailed,
     DeviceError,
     InputError,
     InstrumentError,
     ProtoNNEdgeError,
 )
-from protonn_edge.report import content
-from protonn_edge.report.page import render_page
 
 
 @contextmanager

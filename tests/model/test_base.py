@@ -19,10 +19,10 @@ from protonn_edge.chain.policy import with_rules
 from protonn_edge.chain.registry import HEADS
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.datasets.naming import NO_CLASS
-from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import protonn_head
 from protonn_edge.policy.label_sets.rule import LabelSets
 from protonn_edge.policy.rejection.rule import Rejection
+from protonn_edge.system.errors import InputError
 
 X = np.random.default_rng(0).normal(size=(30, 5)).round(1)
 

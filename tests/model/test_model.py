@@ -36,7 +36,6 @@ from protonn_edge.chain.file import (
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import with_rules
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
-from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.kinds.protonn.head import ProtoNNHead, rbf
@@ -44,6 +43,7 @@ from protonn_edge.policy.confidence.rule import Sharpness
 from protonn_edge.policy.label_sets.rule import LabelSets
 from protonn_edge.policy.rejection.rule import Rejection
 from protonn_edge.quantization import quantize
+from protonn_edge.system.errors import InputError
 from protonn_edge.system.files import MODEL_LIMIT_BYTES
 
 

@@ -37,7 +37,6 @@ from protonn_edge.codegen import make_plan
 from protonn_edge.datasets.instruments import Instrument
 from protonn_edge.device.protocol import DELIMITER, encode_message
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.observation.answers import (
     BINS,
@@ -59,6 +58,7 @@ from protonn_edge.sensors.listener import AnswerStream
 from protonn_edge.sensors.sampling import Sampling
 from protonn_edge.sensors.sensor_projects import live_files
 from protonn_edge.sensors.windowing import windowing_of
+from protonn_edge.system.errors import InputError
 from protonn_edge.system.files import write_atomically
 from protonn_edge.toolchain.platformio import build_firmware
 

@@ -7,10 +7,10 @@ import pytest
 
 from protonn_edge.chain.model import raw_ends
 from protonn_edge.datasets.naming import NO_CLASS
-from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.policy.rejection.held_out import calibrate_rejection
 from protonn_edge.quantization import quantize
+from protonn_edge.system.errors import InputError
 
 RNG = np.random.default_rng(0)
 FEATURES = 6

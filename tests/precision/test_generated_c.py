@@ -15,12 +15,12 @@ from protonn_edge.codegen import SOURCES, render_c
 from protonn_edge.codegen.host import host_program
 from protonn_edge.device import ReferenceAnswers
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.errors import CheckFailed
 from protonn_edge.families import family_of
 from protonn_edge.kinds.protonn.precision.model import float_build
 from protonn_edge.kinds.protonn.precision.program import plan_for
 from protonn_edge.projects.project import trial_build
 from protonn_edge.quantization import DeviceModel, IntegerChain, quantize
+from protonn_edge.system.errors import CheckFailed
 from protonn_edge.verification.agreement import compare, verify_device
 
 

@@ -18,7 +18,7 @@ from proof.limited import proven
 from proof.programs import Program, programs
 
 from protonn_edge.certificate.eva import INSTALL
-from protonn_edge.errors import CheckFailed
+from protonn_edge.system.errors import CheckFailed
 
 
 def main() -> int:

@@ -15,7 +15,7 @@ from proof.programs import Program, programs
 
 from protonn_edge.certificate import eva
 from protonn_edge.certificate.eva import INSTALL
-from protonn_edge.errors import CheckFailed
+from protonn_edge.system.errors import CheckFailed
 
 SECONDS = 60  # of a core
 PROVEN = (

@@ -12,10 +12,10 @@ from refusals import refused_by
 
 from protonn_edge.boards import load_board
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.sensors import PlayedSensor, sensor_kind
 from protonn_edge.sensors.recorder import Recorder
 from protonn_edge.sensors.sensor_projects import logger_of
+from protonn_edge.system.errors import CheckFailed, InputError
 
 
 @needs_emulated_avr

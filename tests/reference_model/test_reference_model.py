@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from refusals import refused_by
 
-from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.convert.reference import (
     ReferenceModel,
     read_reference_model,
     write_reference_model,
 )
 from protonn_edge.kinds.protonn.head import rbf
+from protonn_edge.system.errors import InputError
 
 RNG = np.random.default_rng(0)
 W = RNG.normal(size=(3, 7)).astype(np.float32)

@@ -13,9 +13,9 @@ from protonn_edge.boards import load_board
 from protonn_edge.chain.integer_chain import coordinates
 from protonn_edge.device.session import Session
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.errors import CheckFailed
 from protonn_edge.projects.project import trial_build
 from protonn_edge.quantization import quantize
+from protonn_edge.system.errors import CheckFailed
 from protonn_edge.teaching import board as teaching
 from protonn_edge.teaching import session as device
 from protonn_edge.teaching.examples import Taught

@@ -22,7 +22,6 @@ from protonn_edge.device.connection import AnsweringLink
 from protonn_edge.device.protocol import Message
 from protonn_edge.device.session import Session
 from protonn_edge.emulator import EmulatedBoard, EmulatedUno
-from protonn_edge.errors import CheckFailed
 from protonn_edge.quantization import quantize
 from protonn_edge.sensors import MICROPHONE, PlayedSensor, sensor_kind
 from protonn_edge.sensors.listener import Listener
@@ -30,6 +29,7 @@ from protonn_edge.sensors.sampling import Sampling
 from protonn_edge.sensors.sensor_board import WindowAnswer
 from protonn_edge.sensors.sensor_projects import build_live
 from protonn_edge.sensors.windowing import Windowing, windowing_of
+from protonn_edge.system.errors import CheckFailed
 from protonn_edge.system.files import write_atomically
 from protonn_edge.teaching import board as teaching
 from protonn_edge.teaching import messages

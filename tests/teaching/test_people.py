@@ -14,8 +14,8 @@ from model_factory import random_model
 from protonn_edge.chain.file import save_model
 from protonn_edge.chain.integer_chain import coordinates
 from protonn_edge.datasets.division import Division, digest_of
-from protonn_edge.errors import InputError
 from protonn_edge.quantization import IntegerChain, quantize
+from protonn_edge.system.errors import InputError
 from protonn_edge.teaching import board as teaching
 from protonn_edge.teaching.examples import Taught
 from protonn_edge.teaching.people import teach_people

@@ -15,13 +15,13 @@ from sklearn.exceptions import NotFittedError
 from protonn_edge.chain.file import load_model, model_bytes, save_model
 from protonn_edge.chain.integer_chain import IntegerChain, coordinates
 from protonn_edge.datasets.naming import NO_CLASS
-from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.precision.model import float_build
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.kinds.protonn.teaching.model import Teachable
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.policy.rejection.held_out import calibrate_rejection
 from protonn_edge.quantization import quantize
+from protonn_edge.system.errors import InputError
 from protonn_edge.teaching import board as teaching
 from protonn_edge.teaching.examples import Taught
 

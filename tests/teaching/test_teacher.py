@@ -13,12 +13,12 @@ from protonn_edge.device.protocol import (
     decode_frame,
     encode_message,
 )
-from protonn_edge.errors import CheckFailed
 from protonn_edge.sensors.sensor_board import (
     LiveDescription,
     NameMessage,
     WindowAnswer,
 )
+from protonn_edge.system.errors import CheckFailed
 from protonn_edge.teaching.listener import TeachingListener
 from protonn_edge.teaching.messages import ForgetReply, LearnReply, TaughtMessage
 from protonn_edge.teaching.monitor import Labels

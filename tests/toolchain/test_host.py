@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from refusals import refused_by
 
-from protonn_edge.errors import CheckFailed
+from protonn_edge.system.errors import CheckFailed
 from protonn_edge.toolchain.process import build_host_executable
 
 HEADER = "int answer(int index);\nint entry(int index);\nint beyond(int index);\n"

@@ -17,7 +17,7 @@ from refusals import refused_by
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.avr.stack import worst_case_stack
-from protonn_edge.errors import CheckFailed
+from protonn_edge.system.errors import CheckFailed
 from protonn_edge.system.files import resource
 from protonn_edge.toolchain import platformio
 from protonn_edge.toolchain.platformio import (

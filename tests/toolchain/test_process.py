@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from protonn_edge.errors import CheckFailed
+from protonn_edge.system.errors import CheckFailed
 from protonn_edge.toolchain.process import relevant_lines, run_within
 
 

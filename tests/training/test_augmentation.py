@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from protonn_edge.datasets import load_digits_dataset
-from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.system.errors import InputError
 from protonn_edge.training.augmentation import (
     ImageAugmentation,
     random_resamplings,

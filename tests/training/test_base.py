@@ -22,12 +22,12 @@ from protonn_edge.cli.train_options import (
     every_classifier,
 )
 from protonn_edge.datasets import load_digits_dataset
-from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.policy.confidence.rule import Sharpness
 from protonn_edge.policy.rejection.held_out import calibrate_rejection
 from protonn_edge.quantization import quantize
+from protonn_edge.system.errors import InputError
 from protonn_edge.training.base import CLASSIFIERS, DeviceClassifier
 from protonn_edge.training.learner import Learner
 from protonn_edge.training.parameters import Number, parameter

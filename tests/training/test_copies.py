@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from protonn_edge.chain.file import model_bytes
-from protonn_edge.errors import InputError
 from protonn_edge.kinds.forest.train import ForestClassifier
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.system.errors import InputError
 from protonn_edge.training.augmentation import SignalMovement, SoundMovement
 
 STILL = SignalMovement(0.0, speed=1.0, gain=1.0, noise=0.0)

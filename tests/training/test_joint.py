@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from chains import replace
 
-from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.paper.train.losses import LOSSES
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.kinds.protonn.train.joint import QuantizationAware, minimize
+from protonn_edge.system.errors import InputError
 from protonn_edge.training.initialization import initial_parameters
 from protonn_edge.training.objective import Parameters, objective
 from protonn_edge.training.points import Points

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from protonn_edge.datasets import load_digits_dataset
-from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.system.errors import InputError
 from protonn_edge.training.augmentation import make_exposure_points
 from protonn_edge.training.objective import EXPOSURE_LOGIT, cross_entropy, cross_entropy_or_none
 

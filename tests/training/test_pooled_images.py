@@ -10,7 +10,6 @@ from drawn_poolings import areas_of
 
 from protonn_edge.chain.integer_chain import own_inputs
 from protonn_edge.datasets import load_digits_dataset
-from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.integers import Areas
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.deskew.integers import PixelScale
@@ -19,6 +18,7 @@ from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.kinds.protonn.train.fitting import parameters_of
 from protonn_edge.kinds.protonn.train.joint import QuantizationAware
 from protonn_edge.quantization import quantize
+from protonn_edge.system.errors import InputError
 from protonn_edge.training.objective import squared_distances
 
 DIGITS = load_digits_dataset()

@@ -9,9 +9,9 @@ import pytest
 
 from protonn_edge import WindowFeatures
 from protonn_edge.chain.integer_stage import run_through
-from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import quantize
+from protonn_edge.system.errors import InputError
 
 
 def recorded(n: int = 240, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

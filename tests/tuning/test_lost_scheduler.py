@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from protonn_edge.errors import CheckFailed
+from protonn_edge.system.errors import CheckFailed
 from protonn_edge.tuning.cluster import DaskWorkers
 
 distributed = pytest.importorskip(

@@ -11,7 +11,7 @@ import numpy as np
 import optuna
 import pytest
 
-from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.system.errors import CheckFailed, InputError
 from protonn_edge.training.folds import search_folds
 from protonn_edge.training.searched import SearchSpec
 from protonn_edge.tuning import objective as objectives

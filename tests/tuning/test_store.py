@@ -8,7 +8,7 @@ from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 from refusals import refused_by
 
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 from protonn_edge.tuning.limits import Figures
 from protonn_edge.tuning.store import Record, SearchFile
 

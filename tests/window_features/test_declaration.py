@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from refusals import refused_by
 
-from protonn_edge.errors import InputError
 from protonn_edge.features.window_features.windows import KINDS, FeatureSet
+from protonn_edge.system.errors import InputError
 
 
 def test_features_come_in_one_order_whatever_the_text_says() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from refusals import refused_by
 
 from protonn_edge.datasets.recordings import cut_windows
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 
 
 def recording(*runs: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:

@@ -16,8 +16,8 @@ from protonn_edge.codegen import render_c
 from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.words import WordPlan, plan_for
 from protonn_edge.cores import WORD_CORES
-from protonn_edge.errors import InputError
-from protonn_edge.extensions import parts_of
+from protonn_edge.system.errors import InputError
+from protonn_edge.system.extensions import parts_of
 from words.chips import CHIPS, HOW, STRICT, Chip, emulated
 
 COMPILERS = ["cc", "arm-none-eabi-gcc", "riscv64-unknown-elf-gcc", "xtensa-lx106-elf-gcc"]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.integer_stage import IntegerStage, Range
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 
 FACTOR_BITS = 8
 

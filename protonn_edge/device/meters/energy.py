@@ -19,8 +19,8 @@ from protonn_edge.device.connection import Host
 from protonn_edge.device.meters.meter import LONGEST_S, Meter, MeterSamples
 from protonn_edge.device.protocol import MOST_REPETITIONS
 from protonn_edge.device.session import Prediction, Session
-from protonn_edge.errors import InstrumentError
 from protonn_edge.system.checks import check
+from protonn_edge.system.errors import InstrumentError
 
 _BATCHES, _BATCH_S = 10, 0.25
 _LONGEST_BATCH_S = LONGEST_S / (2.5 * _BATCHES)

@@ -10,7 +10,7 @@ import re
 import numpy as np
 
 from protonn_edge.device.meters.meter import MeterSamples, SerialMeter, steps_of
-from protonn_edge.errors import InstrumentError
+from protonn_edge.system.errors import InstrumentError
 
 RATE_HZ, BAUD, TRIGGER_PIN = 1_000, 500_000, 2  # as in the sketch
 _SHUNT_OHMS = 0.1

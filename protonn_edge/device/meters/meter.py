@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.device.connection import Deadline, Host, Link, LinkError
-from protonn_edge.errors import (
+from protonn_edge.system.errors import (
     DeviceError,
     InstrumentError,
     InvalidValue,

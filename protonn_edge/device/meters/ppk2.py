@@ -11,7 +11,7 @@ import re
 import numpy as np
 
 from protonn_edge.device.meters.meter import MeterSamples, SerialMeter, steps_of
-from protonn_edge.errors import InvalidValue
+from protonn_edge.system.errors import InvalidValue
 
 _GET_METADATA, _AMPERE_METER, _POWER_ON = b"\x19", b"\x11\x01", b"\x0c\x01"
 _RATE_HZ, _COUNTS = 100_000, 64

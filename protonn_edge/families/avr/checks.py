@@ -12,9 +12,9 @@ from protonn_edge.boards import Board
 from protonn_edge.chain.head import Remedies
 from protonn_edge.codegen import DevicePlan, Plan
 from protonn_edge.codegen.planner import READABLE_BYTES
-from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.families.avr.paths import longest_pushes
 from protonn_edge.system.checks import check_enough
+from protonn_edge.system.errors import CheckFailed, InputError
 
 # Receiving and decoding a byte take the rest of the 1,389 cycles between two bytes; measured on the
 # emulator with a model that takes a given time per feature.

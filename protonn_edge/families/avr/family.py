@@ -13,13 +13,13 @@ from protonn_edge.codegen import DevicePlan
 from protonn_edge.cores import CORES
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.emulator.programs import EMULATORS, find_program
-from protonn_edge.errors import InvalidValue
 from protonn_edge.families import Family, ProjectFiles
 from protonn_edge.families.avr.paths import stated_facts
 from protonn_edge.families.avr.programs import ReadsAVRPrograms
 from protonn_edge.families.avr.upload import PlatformIOUpload, environments
 from protonn_edge.families.sources import files_below
 from protonn_edge.system import files
+from protonn_edge.system.errors import InvalidValue
 from protonn_edge.system.files import resource
 from protonn_edge.toolchain.platformio import build_firmware, description_file, environment_section
 

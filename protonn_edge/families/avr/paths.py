@@ -16,7 +16,7 @@ from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.boards import Board
 from protonn_edge.codegen import DevicePlan, Plan
 from protonn_edge.emulator.uno import EmulatorStats, Watch
-from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.system.errors import CheckFailed, InputError
 
 if TYPE_CHECKING:
     from protonn_edge.avr.paths import Path, Paths

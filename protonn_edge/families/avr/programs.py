@@ -10,7 +10,6 @@ from protonn_edge.avr.stack import worst_case_stack
 from protonn_edge.boards import Board
 from protonn_edge.chain.head import Remedies
 from protonn_edge.codegen import DevicePlan, Plan
-from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.families import ReadsPrograms, Stack
 from protonn_edge.families.avr.checks import (
     check_feature_cycles,
@@ -19,6 +18,7 @@ from protonn_edge.families.avr.checks import (
 )
 from protonn_edge.families.avr.code import AVRCode
 from protonn_edge.families.avr.paths import prediction_paths
+from protonn_edge.system.errors import CheckFailed, InputError
 
 if TYPE_CHECKING:
     from protonn_edge.avr.paths import Paths

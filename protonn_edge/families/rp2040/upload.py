@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.system.errors import CheckFailed, InputError
 
 _FACTS = "INFO_UF2.TXT"  # on the drive
 _BOARD = "RPI-RP2"

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from protonn_edge.chain.features import Features
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.point_format import PointFormat
-from protonn_edge.errors import InvalidValue
 from protonn_edge.features.audio.frames import Frames, mel_bands
 from protonn_edge.features.audio.integers import IntegerAudio
 from protonn_edge.system.checks import check
+from protonn_edge.system.errors import InvalidValue
 
 RATES = (1_000.0, 20_000.0)  # the range of samples per second
 DEFAULT_RATE = 8_000.0

@@ -24,10 +24,10 @@ from protonn_edge.chain.integer_stage import IntegerStage, Range, check_holds
 from protonn_edge.chain.point_format import Form, PointFormat
 from protonn_edge.chain.shapes import Shape, shape_text
 from protonn_edge.chain.statistics import InputStatistics
-from protonn_edge.errors import InputError
 from protonn_edge.features.images import cropped_image as crop
 from protonn_edge.features.images.pixel_stage import RowReader
 from protonn_edge.system.checks import check, check_range
+from protonn_edge.system.errors import InputError
 
 _AREA_LIMIT = 0xFFFF // BYTE_MAXIMUM  # 257, so that sums of bytes fit 16 bits
 _PIXEL_LIMIT = 65_535

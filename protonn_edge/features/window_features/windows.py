@@ -46,8 +46,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.integer_stage import IntArray
-from protonn_edge.errors import InputError
 from protonn_edge.system.checks import check, check_choice, check_range
+from protonn_edge.system.errors import InputError
 
 KINDS = ("mean", "deviation", "min", "max", "change", "crossings", "bands")
 """The kinds of features, in the order in which a channel has them."""

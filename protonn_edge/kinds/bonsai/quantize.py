@@ -22,10 +22,10 @@ from protonn_edge.chain.checks import no_scale, only_zeros
 from protonn_edge.chain.integer_chain import IntegerChain, Scored, chain_for, own_inputs
 from protonn_edge.chain.integer_stage import IntegerStage, Range
 from protonn_edge.chain.model import Model
-from protonn_edge.errors import InputError
 from protonn_edge.kinds.bonsai import integers as trees
 from protonn_edge.kinds.bonsai.head import BonsaiHead, TreeHead
 from protonn_edge.kinds.projection import integers as projections
+from protonn_edge.system.errors import InputError
 
 _STEP = 1 / 127  # step of a coordinate
 _SPREAD = 40.0**2  # its approximate variance in these steps

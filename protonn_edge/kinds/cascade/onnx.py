@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from protonn_edge.chain.onnx_graph import Values
 from protonn_edge.chain.registry import module_of_stage
-from protonn_edge.errors import InputError
 from protonn_edge.kinds.cascade.integers import IntegerCascade, PartStages
+from protonn_edge.system.errors import InputError
 
 
 def formula(x: Values, stage: IntegerCascade) -> Values:

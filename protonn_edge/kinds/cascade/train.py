@@ -20,12 +20,12 @@ from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import FloatPolicy, rule_modules, with_rules
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
-from protonn_edge.errors import InputError, InvalidValue
-from protonn_edge.extensions import parts_of
 from protonn_edge.kinds.cascade.head import CascadeHead, CascadePart, margins
 from protonn_edge.kinds.cascade.quantize import quantized_parts
 from protonn_edge.quantization import measure_activity, quantize
 from protonn_edge.system.checks import check
+from protonn_edge.system.errors import InputError, InvalidValue
+from protonn_edge.system.extensions import parts_of
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.calibration import fitted_sharpness, with_accuracy_floor
 

@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
-from protonn_edge.errors import InputError
 from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.kinds.linear.parameters import NETWORK, LinearParameters
+from protonn_edge.system.errors import InputError
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.learner import Learner
 from protonn_edge.training.points import Points

@@ -12,9 +12,9 @@ from protonn_edge.chain.checks import Float32, Float64, set_checked
 from protonn_edge.chain.head import SETTING, Remedies, Size, addition, member
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.nearness import NearestHead
-from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.voters import FloatVoters
 from protonn_edge.system.checks import check, check_choice, check_range
+from protonn_edge.system.errors import InputError
 
 # Within these limits, no sum or square in inference overflows float64 for any float32 features.
 GAMMAS = (1e-15, 1e15)  # the range of a model's gamma

@@ -1,6 +1,6 @@
 """What may vote beside the prototypes of a ProtoNN model, in floats.
 
-`protonn_edge.extensions` finds the voters that there are, at the point "protonn.voters".
+`protonn_edge.system.extensions` finds the voters that there are, at the point "protonn.voters".
 """
 
 from __future__ import annotations

@@ -21,10 +21,10 @@ from protonn_edge.chain.integer_chain import scores_and_nearest
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.nearness import NearestHead, nearness_of
 from protonn_edge.chain.policy import with_rules, without_rules
-from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.policy.rejection.rule import STATISTICS, Rejection, Statistic, margins
 from protonn_edge.quantization.integers import quantize
 from protonn_edge.system.checks import check, check_choice
+from protonn_edge.system.errors import InputError, InvalidValue
 
 
 @dataclass(frozen=True, eq=False)

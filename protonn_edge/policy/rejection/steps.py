@@ -14,7 +14,6 @@ from protonn_edge.cli.command import Output
 from protonn_edge.cli.train_options import was_given
 from protonn_edge.datasets import Dataset
 from protonn_edge.datasets.naming import NO_CLASS_NAME
-from protonn_edge.errors import InputError
 from protonn_edge.evaluation.terminal import fact_table
 from protonn_edge.policy.rejection.calibration import (
     check_margin,
@@ -24,6 +23,7 @@ from protonn_edge.policy.rejection.calibration import (
 )
 from protonn_edge.policy.rejection.held_out import FOLDS, calibrate_rejection
 from protonn_edge.policy.rejection.rule import Statistic
+from protonn_edge.system.errors import InputError
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.folds import check_classes_of_groups
 

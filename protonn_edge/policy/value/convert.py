@@ -13,11 +13,11 @@ from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import FloatPolicy, with_rules
 from protonn_edge.conversion.answered import Answered
 from protonn_edge.conversion.search import ModelSearch, Rule
-from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.policy.value.figures import Interval, explained_share
 from protonn_edge.policy.value.rule import Value
 from protonn_edge.policy.value.train import value_of_scale
 from protonn_edge.system.checks import check_shape
+from protonn_edge.system.errors import InputError, InvalidValue
 from protonn_edge.training.points import Float32
 
 Numbers = NDArray[np.float64]

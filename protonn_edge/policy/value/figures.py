@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.errors import counted
+from protonn_edge.system.errors import counted
 
 Values = NDArray[Any]
 Groups = NDArray[np.int64] | None

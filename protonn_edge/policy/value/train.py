@@ -21,9 +21,9 @@ from sklearn.utils import RegressorTags, check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protonn_edge.chain.policy import FloatPolicy
-from protonn_edge.errors import InputError, unneeded
 from protonn_edge.policy.value.figures import explained_share
 from protonn_edge.policy.value.rule import MOST_DECIMALS, Value
+from protonn_edge.system.errors import InputError, unneeded
 from protonn_edge.training.given_points import checked_points, point_weights
 from protonn_edge.training.labels import ClassLabels
 from protonn_edge.training.objective import Loss, Matrix, Parameters, mean_loss, weighted

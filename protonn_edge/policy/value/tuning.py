@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.registry import REGRESSORS
 from protonn_edge.datasets import Dataset, Notice
-from protonn_edge.errors import unneeded
 from protonn_edge.evaluation.fidelity import Fidelity
 from protonn_edge.policy.value.figures import explained_share
 from protonn_edge.policy.value.interval import predicted_by, with_interval
 from protonn_edge.policy.value.train import slices_of
 from protonn_edge.quantization import IntegerChain
+from protonn_edge.system.errors import unneeded
 from protonn_edge.tuning.limits import ACCURACY, Judged, Metric
 
 _POINTS = 5_000

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.chain.integer_chain import IntegerChain
-from protonn_edge.errors import CheckFailed
 from protonn_edge.proof.checker.chip import (
     INTERRUPTS,
     CheckedChip,
@@ -25,6 +24,7 @@ from protonn_edge.proof.checker.chip import (
 )
 from protonn_edge.proof.checker.sums import SumNode, Terms
 from protonn_edge.proof.checker.ways import Ways, closed
+from protonn_edge.system.errors import CheckFailed
 
 _KEPT = (*range(2, 18), 28, 29)
 

@@ -15,7 +15,6 @@ from protonn_edge.cli.command import Output, option
 from protonn_edge.cli.options import FiniteRange
 from protonn_edge.cli.paths import LIVE_FOLDER, there
 from protonn_edge.cli.trying import refused_wrong_answers, say_tried
-from protonn_edge.errors import InputError
 from protonn_edge.evaluation.terminal import budget_facts, fact_table
 from protonn_edge.export.folder import LIVE, check_folder, write_folder
 from protonn_edge.projects.project import try_plan
@@ -26,6 +25,7 @@ from protonn_edge.sensors.commands.votes import VOTES, Votes, votes_of
 from protonn_edge.sensors.kinds import ANALOG_PINS
 from protonn_edge.sensors.sensor_projects import LiveBuild, build_live, windowing_for
 from protonn_edge.sensors.windowing import Windowing
+from protonn_edge.system.errors import InputError
 from protonn_edge.system.shell import command_line
 from protonn_edge.verification.agreement import PROVEN
 from protonn_edge.verification.tryout import NOT_TRIED

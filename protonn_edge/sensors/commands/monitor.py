@@ -23,7 +23,6 @@ from protonn_edge.cli.devices import EEPROM
 from protonn_edge.cli.options import BOARD, FOLDER, FiniteRange
 from protonn_edge.cli.paths import LIVE_FOLDER
 from protonn_edge.datasets import Notice
-from protonn_edge.errors import InputError, counted
 from protonn_edge.export.folder import LIVE
 from protonn_edge.projects.folder import PLAN_FILE, read_plan
 from protonn_edge.sensors.commands.monitor_additions import MonitorAddition
@@ -31,6 +30,7 @@ from protonn_edge.sensors.commands.sensor_source import source_options
 from protonn_edge.sensors.commands.source import Pace, SensorSource
 from protonn_edge.sensors.listener import Listener, NamedAnswer
 from protonn_edge.sensors.sensor_board import LiveDescription, WindowAnswer
+from protonn_edge.system.errors import InputError, counted
 
 _BAR_CELLS = 40
 _CERTAIN = 99  # in per cent; more is rounded to 100

@@ -20,12 +20,12 @@ from protonn_edge.cli.keys import Keys
 from protonn_edge.cli.options import BOARD, FOLDER, FiniteRange, baud_rate
 from protonn_edge.cli.paths import OutputFile, check_ending
 from protonn_edge.datasets.cells import check_labels
-from protonn_edge.errors import CheckFailed, Interrupted, ProtoNNEdgeError, counted
 from protonn_edge.export.folder import LOGGER
 from protonn_edge.sensors.commands.logger import LOGGER_FOLDER
 from protonn_edge.sensors.commands.sensor_source import source_options
 from protonn_edge.sensors.commands.source import Pace, SensorSource
 from protonn_edge.sensors.recorder import Recorder, RecordingFile
+from protonn_edge.system.errors import CheckFailed, Interrupted, ProtoNNEdgeError, counted
 
 _LISTEN_S = 0.05
 _DRAWS_A_SECOND = 10.0

@@ -16,11 +16,11 @@ from protonn_edge.cli.command import Output, option
 from protonn_edge.datasets import TableOptions
 from protonn_edge.datasets.naming import channel_names
 from protonn_edge.datasets.recorded import read_recording
-from protonn_edge.errors import unneeded
 from protonn_edge.evaluation.terminal import fact_table
 from protonn_edge.sensors.commands.votes import VOTES, Votes, votes_of
 from protonn_edge.sensors.live import live_figures
 from protonn_edge.sensors.windowing import SAMPLES_LIMIT
+from protonn_edge.system.errors import unneeded
 
 
 @dataclass(frozen=True)

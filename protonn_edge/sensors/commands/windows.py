@@ -24,9 +24,9 @@ from protonn_edge.datasets.naming import check_names, label_text, listed, quoted
 from protonn_edge.datasets.onset import THRESHOLDS
 from protonn_edge.datasets.recorded import Recording, followed_by, read_noise, read_recording
 from protonn_edge.datasets.values import takes_among_all
-from protonn_edge.errors import InputError, unneeded
 from protonn_edge.evaluation.terminal import fact_table
 from protonn_edge.sensors.commands.windows_file import WindowsFile
+from protonn_edge.system.errors import InputError, unneeded
 from protonn_edge.system.files import write_atomically
 
 _BEFORE_SHARE = 5  # of a window

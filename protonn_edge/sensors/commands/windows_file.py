@@ -14,9 +14,9 @@ from protonn_edge.datasets.instruments import to_arrays
 from protonn_edge.datasets.naming import listed
 from protonn_edge.datasets.recorded import Recording
 from protonn_edge.datasets.values import means_of_windows, spread_of
-from protonn_edge.errors import counted
 from protonn_edge.sensors import MICROPHONE
 from protonn_edge.sensors.kinds import ANALOG_RATE
+from protonn_edge.system.errors import counted
 
 _FEWEST_EVENTS = 5
 _NEAR = 0.1  # of the share for testing that is asked for

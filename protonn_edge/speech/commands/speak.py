@@ -11,11 +11,11 @@ import click
 from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
 from protonn_edge.cli.options import FOLDER, FiniteRange
 from protonn_edge.datasets.naming import check_names
-from protonn_edge.errors import InputError, shortened
 from protonn_edge.evaluation.terminal import fact_table
 from protonn_edge.speech.synthesizers import installed
 from protonn_edge.speech.takes import OTHERS_A_VOICE, Studio, Vocabulary
 from protonn_edge.system.checks import check_most
+from protonn_edge.system.errors import InputError, shortened
 from protonn_edge.system.files import write_together
 
 _LIMIT_BYTES = 1 << 30  # of all takes

@@ -14,9 +14,9 @@ import click
 from protonn_edge.cli.command import Output, argument, command, option
 from protonn_edge.cli.options import FOLDER
 from protonn_edge.codegen.renderer import html_environment
-from protonn_edge.errors import InputError, cannot_write
 from protonn_edge.studio.server import StudioServer
 from protonn_edge.studio.workspace import Workspace, read_ahead
+from protonn_edge.system.errors import InputError, cannot_write
 from protonn_edge.system.folders import scratch_folder
 from protonn_edge.system.loopback import check_loopback
 

@@ -16,7 +16,6 @@ from refusals import refused_by
 from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.chain.policy import with_rules
 from protonn_edge.datasets.naming import NO_CLASS
-from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.precision.model import float_build
 from protonn_edge.policy.rejection.calibration import (
     Statistics,
@@ -27,6 +26,7 @@ from protonn_edge.policy.rejection.calibration import (
 )
 from protonn_edge.policy.rejection.rule import IntegerRejection, Rejection
 from protonn_edge.quantization import quantize
+from protonn_edge.system.errors import InputError
 
 
 def statistics(values: np.ndarray) -> Statistics:

@@ -7,12 +7,12 @@ import pytest
 from forest_factory import caught_ensembles
 from policy.value.numbers import points
 
-from protonn_edge.errors import InputError
 from protonn_edge.kinds.forest.parameters import OF_NUMBERS
 from protonn_edge.kinds.forest.value import train as training
 from protonn_edge.kinds.forest.value.train import ForestRegressor
 from protonn_edge.policy.value.rule import Value
 from protonn_edge.quantization import quantize
+from protonn_edge.system.errors import InputError
 
 every_ensemble = pytest.mark.parametrize("ensemble", OF_NUMBERS)
 

@@ -10,7 +10,7 @@ from refusals import refused_by
 
 from protonn_edge.bench import boards
 from protonn_edge.bench.boards import held_port
-from protonn_edge.errors import DeviceError
+from protonn_edge.system.errors import DeviceError
 
 pytestmark = pytest.mark.skipif(
     os.name != "posix", reason="needs POSIX; to run: use Linux or macOS"

@@ -21,9 +21,9 @@ from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.point_format import PointFormat
 from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.reading import StoredClassifier
-from protonn_edge.errors import InputError
 from protonn_edge.features.convolution.convert.stored_networks import load_network
 from protonn_edge.quantization import quantize
+from protonn_edge.system.errors import InputError
 
 AVERAGE, CONV, DEPTHWISE, DENSE, MEAN, QUANTIZE = 1, 3, 4, 9, 40, 114
 MAX, RELU, RESHAPE = 17, 19, 22

@@ -14,7 +14,7 @@ from refusals import refused_by
 
 from protonn_edge.chain.file import save_model
 from protonn_edge.cli.paths import NameOrPath, OutputFile, check_paths
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 
 ROWS = "label,a,b\n" + "".join(f"{'xy'[i % 2]},{i},{i % 3}\n" for i in range(12))
 

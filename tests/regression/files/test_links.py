@@ -10,10 +10,10 @@ from model_factory import random_model
 
 from protonn_edge.boards import load_board
 from protonn_edge.chain.file import save_model
-from protonn_edge.errors import InputError
 from protonn_edge.export.folder import write_folder
 from protonn_edge.projects.folder import Project, check_folder
 from protonn_edge.projects.project import build
+from protonn_edge.system.errors import InputError
 from protonn_edge.system.files import write_together
 
 FILES = {"a.txt": "one\n", "src/b.c": "int b;\n"}

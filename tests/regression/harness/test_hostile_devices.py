@@ -33,7 +33,7 @@ from protonn_edge.device.protocol import (
     StatsReply,
     StatsRequest,
 )
-from protonn_edge.errors import CheckFailed, ProtoNNEdgeError
+from protonn_edge.system.errors import CheckFailed, ProtoNNEdgeError
 
 MOST_S = 31  # the deadlines of the handshake and of progress, and what bytes take on the wire
 

@@ -17,7 +17,7 @@ from simulated_run import N, honest_model, measure_on, subject
 
 from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.device import Origin, Result, ResultsFile, read_results
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 
 DONE = 8
 

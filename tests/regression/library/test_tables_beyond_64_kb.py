@@ -17,9 +17,9 @@ from model_factory import random_inputs, random_model
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import make_plan
 from protonn_edge.codegen.host import host_program
-from protonn_edge.errors import CheckFailed
 from protonn_edge.export.exporting import export
 from protonn_edge.quantization import quantize
+from protonn_edge.system.errors import CheckFailed
 
 
 def test_a_self_test_has_room_beside_large_tables(tmp_path: Path) -> None:

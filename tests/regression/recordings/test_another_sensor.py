@@ -17,12 +17,12 @@ from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import make_plan, render_c
 from protonn_edge.datasets.instruments import Instrument
-from protonn_edge.errors import InputError
 from protonn_edge.quantization import quantize
 from protonn_edge.quantization.sensor_counts import CountConversion
 from protonn_edge.sensors import read_sensor, sensor_kind
 from protonn_edge.sensors.sampling import Sampling
 from protonn_edge.sensors.windowing import Windowing, windowing_of
+from protonn_edge.system.errors import InputError
 
 HEAD = "# protonn-edge recording 1; sensor: {}; rate: 100 Hz; units: {}\n"
 ADXL345 = HEAD.format("adxl345", "1/256 g")

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from refusals import refused_by
 
-from protonn_edge.errors import InputError
 from protonn_edge.sensors import SensorKind, sensor_kind
+from protonn_edge.system.errors import InputError
 
 CHIP = (
     'title = "S"\nbus = "spi"\ndata_register = 0x28\ndata_bytes = 2\nbyte_order = "big"\n'

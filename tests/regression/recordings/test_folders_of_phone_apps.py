@@ -12,7 +12,7 @@ from refusals import refused_by
 
 from protonn_edge.datasets.options import TableOptions
 from protonn_edge.datasets.recorded import Recording, read_recording
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 
 ROWS = 60
 BEGIN_NS = 1_767_225_600_000_000_000

@@ -9,8 +9,8 @@ import pytest
 from command_line import refusal, run
 
 from protonn_edge.datasets.waves import read_wave
-from protonn_edge.errors import InputError
 from protonn_edge.sensors import read_sensor
+from protonn_edge.system.errors import InputError
 
 
 @pytest.fixture(params=[(1, 1), (2, 1), (2, 2)], ids=["8 bits", "16 bits", "stereo"])

@@ -14,10 +14,10 @@ from refusals import refused_by
 
 from protonn_edge.chain.file import save_model
 from protonn_edge.device.protocol import encode_frame
-from protonn_edge.errors import CheckFailed
 from protonn_edge.sensors import PlayedSensor, check_read, sensor_kind
 from protonn_edge.sensors.commands.source import rates_unlike
 from protonn_edge.sensors.recorder import SampleStream
+from protonn_edge.system.errors import CheckFailed
 
 
 def played(rate: float) -> PlayedSensor:

@@ -16,12 +16,12 @@ from sklearn.tree import DecisionTreeClassifier
 
 from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.reading import refusing
-from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.convert.reference import (
     ReferenceModel,
     from_reference,
     read_reference_model,
 )
+from protonn_edge.system.errors import InputError
 
 RNG = np.random.default_rng(0)
 Y = np.arange(45) % 3

@@ -15,7 +15,7 @@ from refusals import refused_by, refuses
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.datasets import Expected, load_points
 from protonn_edge.datasets.naming import match_columns, sample_names
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 
 
 @pytest.fixture(scope="module")

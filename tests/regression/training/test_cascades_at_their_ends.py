@@ -10,9 +10,9 @@ from forest_factory import random_chain
 from linear_factory import random_linear_model
 from model_factory import random_points
 
-from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.kinds.cascade.integers import IntegerCascade, PartStages
 from protonn_edge.kinds.cascade.train import joined
+from protonn_edge.system.errors import InputError, InvalidValue
 
 
 def _forest(seed: int, bias: int) -> PartStages:

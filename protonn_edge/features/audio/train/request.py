@@ -10,10 +10,10 @@ from protonn_edge.chain.features import Features
 from protonn_edge.chain.shapes import Shape
 from protonn_edge.datasets import Dataset, Notice
 from protonn_edge.datasets.onset import THRESHOLDS
-from protonn_edge.errors import InputError
 from protonn_edge.features.audio.clips import DEFAULT_RATE, fitted_to
 from protonn_edge.features.audio.integers import IntegerAudio
 from protonn_edge.features.audio.train.augmentation import SoundAugmentation
+from protonn_edge.system.errors import InputError
 from protonn_edge.training import features
 from protonn_edge.training import refusals as rows
 from protonn_edge.training.augmentation import SignalMovement, SoundMovement

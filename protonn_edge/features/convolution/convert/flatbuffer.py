@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.system.checks import check, check_range
+from protonn_edge.system.errors import InputError, InvalidValue
 
 _MOST_TABLES = 1_000  # in a vector
 

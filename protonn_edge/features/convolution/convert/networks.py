@@ -24,7 +24,6 @@ from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.conversion.affine import AffineMap, rows_in_order
 from protonn_edge.conversion.answered import Answers
 from protonn_edge.conversion.search import Candidate, ModelSearch, Rule
-from protonn_edge.errors import CheckFailed
 from protonn_edge.features.convolution.convert.tuning import Tuning
 from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.convolution.train.layers import Convolution, Layer, Pooling, Rectifier
@@ -37,6 +36,7 @@ from protonn_edge.kinds.dense.head import DenseHead
 from protonn_edge.kinds.dense.train import DenseNetwork
 from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.quantization import quantize
+from protonn_edge.system.errors import CheckFailed
 from protonn_edge.training.normalization import normalizer_from
 from protonn_edge.training.points import Float32, Indices
 

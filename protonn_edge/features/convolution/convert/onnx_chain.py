@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.shapes import ImageShape, image_text
 from protonn_edge.conversion.reading import LARGEST
-from protonn_edge.errors import InputError, shortened
 from protonn_edge.features.convolution.convert.onnx_decision import BEGINNINGS, Decision
 from protonn_edge.features.convolution.convert.onnx_file import (
     FLOATS,
@@ -25,6 +24,7 @@ from protonn_edge.features.convolution.convert.onnx_file import (
     OnnxGraph,
 )
 from protonn_edge.features.images.image_rows import MOST_IN_A_ROW, Margins
+from protonn_edge.system.errors import InputError, shortened
 
 Float64 = NDArray[np.float64]
 Reader = Callable[[Any, Node], None]

@@ -13,8 +13,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from protonn_edge.errors import InputError
 from protonn_edge.features.convolution.convert.onnx_file import FLOATS, Node
+from protonn_edge.system.errors import InputError
 
 BEGINNINGS = ("ArgMax", "LogSoftmax", "Sigmoid", "Softmax", "ai.onnx.ml.ZipMap")
 """Operators that take scores."""

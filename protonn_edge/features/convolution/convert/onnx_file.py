@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.conversion.reading import LARGEST
-from protonn_edge.errors import InputError, shortened
 from protonn_edge.system.checks import check
+from protonn_edge.system.errors import InputError, shortened
 from protonn_edge.system.lazy import require
 
 MOST_VALUES = 2**24  # of all constants

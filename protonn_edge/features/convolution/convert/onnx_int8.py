@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.chain.shapes import ImageShape
-from protonn_edge.errors import InputError, lacking
 from protonn_edge.features.convolution.convert.int8_network import INT8_ZERO, Int8Network, Pair
 from protonn_edge.features.convolution.convert.onnx_chain import (
     Float64,
@@ -36,6 +35,7 @@ from protonn_edge.features.convolution.convert.onnx_file import FLOATS, Node, On
 from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.features.int8_layer.integers import MOST_RIGHT, IntegerInt8Layer
 from protonn_edge.features.pooling.integers import IntegerPooling
+from protonn_edge.system.errors import InputError, lacking
 
 _TYPES = {"uint8": 2, "int8": 3}  # ONNX's numbers of types
 _RANGE = 1e-30, 1e30  # of scales

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from protonn_edge.conversion import reading
-from protonn_edge.errors import InvalidValue
 from protonn_edge.features.convolution.convert.networks import MOST_HIDDEN, FloatNetwork
 from protonn_edge.kinds.dense.integers import MOST_UNITS
+from protonn_edge.system.errors import InvalidValue
 
 
 def perceptron(classifier: Any, k: int, n_classes: int) -> FloatNetwork:

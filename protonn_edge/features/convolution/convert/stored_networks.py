@@ -17,7 +17,6 @@ from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.kept import Conversion
 from protonn_edge.conversion.reading import StoredClassifier, refusing
 from protonn_edge.conversion.search import NUMBER
-from protonn_edge.errors import InputError
 from protonn_edge.features.convolution.convert.int8_network import Int8Network
 from protonn_edge.features.convolution.convert.networks import FloatNetwork
 from protonn_edge.features.convolution.convert.onnx_file import OnnxGraph, load_graph, with_pairs
@@ -32,6 +31,7 @@ from protonn_edge.features.convolution.convert.tflite_file import IDENTIFIER, tf
 from protonn_edge.features.convolution.integers import WEIGHT_BITS
 from protonn_edge.features.convolution.train.layers import Convolution
 from protonn_edge.quantization import check_counts
+from protonn_edge.system.errors import InputError
 from protonn_edge.system.files import MODEL_LIMIT_BYTES, read_file
 
 

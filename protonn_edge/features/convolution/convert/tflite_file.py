@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.conversion.reading import LARGEST
-from protonn_edge.errors import InputError, counted
 from protonn_edge.features.convolution.convert.flatbuffer import FlatTable
 from protonn_edge.features.convolution.convert.int8_network import INT8_ZERO
 from protonn_edge.features.convolution.convert.onnx_file import (
@@ -25,6 +24,7 @@ from protonn_edge.features.convolution.convert.onnx_file import (
     OnnxGraph,
 )
 from protonn_edge.system.checks import check
+from protonn_edge.system.errors import InputError, counted
 
 IDENTIFIER = b"TFL3"
 _INPUT = "input"

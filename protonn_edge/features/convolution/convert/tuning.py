@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets.division import held_out_rows
-from protonn_edge.errors import InputError
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.features.convolution.train.learning import Images, Schedule, Training
 from protonn_edge.features.convolution.train.network import Network, innermost
 from protonn_edge.quantization import IntegerChain
+from protonn_edge.system.errors import InputError
 from protonn_edge.training.points import Float32, Indices
 
 _MOST_TUNED = 20_000  # number of labelled points to train on, or to choose the best pass by

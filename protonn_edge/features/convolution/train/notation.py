@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from protonn_edge.chain.shapes import ImageShape
-from protonn_edge.errors import InputError
 from protonn_edge.system.checks import check_most
+from protonn_edge.system.errors import InputError
 
 MOST_LAYERS = 12
 MOST_CHANNELS = 128

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from protonn_edge.cli.command import option
 from protonn_edge.cli.options import MODEL_PATH, SHARE
 from protonn_edge.cli.train_additions import TrainAddition
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 from protonn_edge.system.lazy import later
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from protonn_edge.conversion import reading
 from protonn_edge.conversion.affine import Float64
-from protonn_edge.errors import InputError
 from protonn_edge.kinds.forest.convert.trees import BY_GAPS, TreeRule, check_gaps, unsupported
 from protonn_edge.kinds.forest.grown import GrownTrees
 from protonn_edge.kinds.forest.table import LEAF
+from protonn_edge.system.errors import InputError
 
 Indices = NDArray[np.int64]
 

@@ -20,7 +20,6 @@ from protonn_edge.chain.registry import converters
 from protonn_edge.conversion.affine import Float64
 from protonn_edge.conversion.reading import StoredClassifier, refusing
 from protonn_edge.conversion.search import NUMBER
-from protonn_edge.errors import InvalidValue
 from protonn_edge.kinds.forest.convert import ubjson
 from protonn_edge.kinds.forest.convert.boosters import (
     Indices,
@@ -31,6 +30,7 @@ from protonn_edge.kinds.forest.convert.boosters import (
 )
 from protonn_edge.kinds.forest.convert.trees import TreeRule, check_gaps, unsupported
 from protonn_edge.quantization import check_counts
+from protonn_edge.system.errors import InvalidValue
 from protonn_edge.system.files import MODEL_LIMIT_BYTES, read_file
 
 LIBRARIES = {

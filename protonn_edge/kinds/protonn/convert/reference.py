@@ -30,9 +30,9 @@ from protonn_edge.chain.model import Model, raw_ends, with_units_of
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.conversion import Features, Layout
 from protonn_edge.datasets.archive import read_array
-from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.kinds.protonn.head import ProtoNNHead, protonn_head
 from protonn_edge.system.checks import check, check_kind
+from protonn_edge.system.errors import InputError, InvalidValue
 from protonn_edge.system.files import MODEL_LIMIT_BYTES, as_bytes, check_file, write_together
 from protonn_edge.training.labels import ClassLabels
 from protonn_edge.training.normalization import normalizer_from

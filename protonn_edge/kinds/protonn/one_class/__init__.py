@@ -9,4 +9,4 @@ BRINGS = {
     "protonn.parameters": "parameters:OneClassParameters",
     "protonn.refusals": "train.refusals:REFUSALS",
 }
-"""What the rest of the package asks for; see `protonn_edge.extensions`."""
+"""What the rest of the package asks for; see `protonn_edge.system.extensions`."""

@@ -10,4 +10,4 @@ BRINGS = {
     "command verify": "commands:PrecisionOptions",
     "device model": "model:IN_FLOATS",
 }
-"""What the rest of the package asks for; see `protonn_edge.extensions`."""
+"""What the rest of the package asks for; see `protonn_edge.system.extensions`."""

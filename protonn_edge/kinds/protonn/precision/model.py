@@ -29,10 +29,10 @@ from protonn_edge.chain.integer_stage import IntArray, Range
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.own_program import ProgramStage
 from protonn_edge.chain.policy import IntegerPolicy
-from protonn_edge.errors import InputError, InvalidValue
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.precision import NAME
 from protonn_edge.quantization import quantize
+from protonn_edge.system.errors import InputError, InvalidValue
 
 _SCORE_BITS = 24
 

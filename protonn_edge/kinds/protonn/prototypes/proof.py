@@ -16,7 +16,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from protonn_edge.avr.liveness import registers_of
-from protonn_edge.extensions import brought
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.proof.answers import equal_bytes
 from protonn_edge.proof.equality import Executed, PredictionProof
@@ -37,6 +36,7 @@ from protonn_edge.proof.forms import (
     variable,
 )
 from protonn_edge.proof.state import INTERRUPTS, ChipState
+from protonn_edge.system.extensions import brought
 
 _LIST, _NEXT, _ROW, _POINTER = 26, 24, 22, 30  # pairs of registers
 _LARGEST = 29  # the register of the largest RBF, if that is an answer, too

@@ -1,6 +1,6 @@
 """What may vote beside the prototypes, on a device: its integers and its kernel.
 
-`protonn_edge.extensions` finds the voters that there are. A stage without any has none of this.
+`protonn_edge.system.extensions` finds the voters that there are. A stage without any has none of this.
 """
 
 from __future__ import annotations

@@ -13,4 +13,4 @@ BRINGS = {
     "protonn.training": "train.episodes:TeachableTraining",
     "protonn.voters": "model:Teachable",
 }
-"""What the rest of the package asks for; see `protonn_edge.extensions`."""
+"""What the rest of the package asks for; see `protonn_edge.system.extensions`."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from protonn_edge.errors import InvalidValue
+from protonn_edge.system.errors import InvalidValue
 
 _PAPER_BYTES_PER_VALUE = np.dtype(np.float32).itemsize
 _TWO_CLASSES = (

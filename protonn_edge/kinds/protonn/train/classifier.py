@@ -14,8 +14,6 @@ from protonn_edge.chain.integer_stage import MOST_CLASSES
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets.dataset import Dataset
 from protonn_edge.datasets.naming import Notice
-from protonn_edge.errors import InputError
-from protonn_edge.extensions import brought
 from protonn_edge.kinds.protonn.head import protonn_head
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.kinds.protonn.train.budget_rules import sizes_within
@@ -23,6 +21,8 @@ from protonn_edge.kinds.protonn.train.fitting import ProtoNNLearner, default_pro
 from protonn_edge.kinds.protonn.train.refusals import REFUSALS
 from protonn_edge.kinds.protonn.train.voters import voters_training
 from protonn_edge.quantization import check_counts
+from protonn_edge.system.errors import InputError
+from protonn_edge.system.extensions import brought
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.group_shift import GroupShift
 from protonn_edge.training.points import Points, Transform

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from protonn_edge.extensions import brought
 from protonn_edge.kinds.protonn.voters import FloatVoters
+from protonn_edge.system.extensions import brought
 from protonn_edge.training.objective import BatchVoters, Parameters
 from protonn_edge.training.points import Float32, Indices, Points
 

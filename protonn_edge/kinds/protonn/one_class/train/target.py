@@ -20,7 +20,7 @@ from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.datasets.dataset import Dataset, several_labels
 from protonn_edge.datasets.naming import NO_CLASS, listed
 from protonn_edge.datasets.splits import holdout, kept_rows, relearned
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 from protonn_edge.training.clusters import cluster_centres
 from protonn_edge.training.objective import Parameters
 from protonn_edge.training.points import Float32, Indices, Targets

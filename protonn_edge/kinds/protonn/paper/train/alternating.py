@@ -16,8 +16,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
+from protonn_edge.system.errors import InputError
 from protonn_edge.training import progress
 from protonn_edge.training.loop import hard_threshold
 from protonn_edge.training.objective import (

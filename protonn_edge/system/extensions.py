@@ -22,7 +22,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
 
-from protonn_edge.errors import InputError
+from protonn_edge.system.errors import InputError
 from protonn_edge.system.lazy import folders_of
 
 _BRINGS = re.compile("^BRINGS = {", re.MULTILINE)
