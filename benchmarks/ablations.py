@@ -22,7 +22,7 @@ import numpy as np
 from printing import accuracy_cell
 from rows import SEEDS, Row, chosen, integer_accuracy, over_seeds
 
-from protonn_edge.datasets import Dataset, holdout
+from protonn_edge.data import Dataset, holdout
 from protonn_edge.system.errors import ProtoNNEdgeError
 from protonn_edge.training import objective
 from protonn_edge.training.objective import Loss

@@ -32,7 +32,7 @@ from svm import rbf_svm_accuracy
 
 from protonn_edge.boards import load_board
 from protonn_edge.chain.head import matrices_of, paper_bytes
-from protonn_edge.datasets import Dataset
+from protonn_edge.data import Dataset
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.projects.project import build
 from protonn_edge.quantization import quantize

@@ -41,7 +41,7 @@ from rows import DATA
 from protonn_edge.boards import Board, load_board
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Plan, render_c
-from protonn_edge.datasets.onset import clip_of, onset_of
+from protonn_edge.data.onset import clip_of, onset_of
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.kinds.protonn.head import ProtoNNHead

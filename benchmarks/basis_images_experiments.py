@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from printing import Record
 
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
-from protonn_edge.datasets import Dataset
+from protonn_edge.data import Dataset
 from protonn_edge.features.convolution.integers import IntegerConvolution
 from protonn_edge.features.convolution.train.learning import NetworkSpec, OnEpoch
 from protonn_edge.features.convolution.train.network import Network, innermost

@@ -26,7 +26,7 @@ from printing import Columns, print_table
 
 from protonn_edge.bench.boards import measure_under_test
 from protonn_edge.boards import load_board
-from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.data import load_digits_dataset
 from protonn_edge.evaluation import measurement
 from protonn_edge.families.avr.family import AVR
 from protonn_edge.families.avr.paths import stated_facts

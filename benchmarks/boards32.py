@@ -51,7 +51,7 @@ from protonn_edge import (
     ProtoNNClassifier,
 )
 from protonn_edge.conversion.converting import from_sklearn
-from protonn_edge.datasets import Dataset
+from protonn_edge.data import Dataset
 from protonn_edge.quantization import IntegerChain, quantize
 
 ASKED = {

@@ -33,7 +33,7 @@ from protonn_edge.chain.head import matrices_of, paper_bytes
 from protonn_edge.chain.integer_chain import IntegerChain, stage_of
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Plan
-from protonn_edge.datasets import Dataset
+from protonn_edge.data import Dataset
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.kinds.bonsai.integers import IntegerBonsaiTree
 from protonn_edge.kinds.bonsai.train import BonsaiClassifier, LocalDeepKernelClassifier

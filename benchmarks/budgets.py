@@ -16,7 +16,7 @@ import rounding  # noqa: F401 - before NumPy
 from printing import accuracy_cell
 from rows import Row, integer_accuracy, over_seeds, table_command
 
-from protonn_edge.datasets import Dataset, holdout
+from protonn_edge.data import Dataset, holdout
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 
 VALIDATION_SHARE = 0.2

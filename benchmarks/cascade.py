@@ -33,7 +33,7 @@ from trained_networks import CASES as NETWORKS
 
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.model import Model
-from protonn_edge.datasets import Dataset
+from protonn_edge.data import Dataset
 from protonn_edge.kinds.cascade.head import margins
 from protonn_edge.kinds.cascade.integers import IntegerCascade
 from protonn_edge.kinds.cascade.train import joined

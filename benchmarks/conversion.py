@@ -36,7 +36,7 @@ from protonn_edge.boards import load_board
 from protonn_edge.conversion import LAYOUTS
 from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.kept import Conversion
-from protonn_edge.datasets import Dataset, load_dataset
+from protonn_edge.data import Dataset, load_dataset
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.kinds.protonn.convert.reference import (
     ReferenceModel,

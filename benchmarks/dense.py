@@ -29,7 +29,7 @@ from threadpoolctl import threadpool_limits
 
 from protonn_edge.chain.head import matrices_of
 from protonn_edge.chain.model import Model
-from protonn_edge.datasets import Dataset
+from protonn_edge.data import Dataset
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.kinds.dense.train import DenseClassifier
 

@@ -26,7 +26,7 @@ from on_uno import ACCURACY_COLUMN, CHECKED, CYCLES_COLUMN, FLASH_COLUMN, run_on
 from printing import Columns, print_table
 from rows import Row, chosen
 
-from protonn_edge.datasets import Dataset
+from protonn_edge.data import Dataset
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.quantization import quantize
 from protonn_edge.system.errors import InputError, ProtoNNEdgeError

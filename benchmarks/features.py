@@ -27,7 +27,7 @@ from rows import Row, integer_accuracy, over_seeds, table_command
 from protonn_edge.boards import load_board
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Plan
-from protonn_edge.datasets import Dataset
+from protonn_edge.data import Dataset
 from protonn_edge.projects.project import BuildOptions, trial_build
 from protonn_edge.quantization import measure_activity, quantize
 

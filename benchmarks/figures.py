@@ -23,7 +23,7 @@ import click
 from on_uno import run_on_uno
 from printing import Columns, print_table
 
-from protonn_edge.datasets import Dataset, load_digits_dataset
+from protonn_edge.data import Dataset, load_digits_dataset
 from protonn_edge.system.errors import ProtoNNEdgeError
 from protonn_edge.training.base import CLASSIFIERS
 

@@ -25,7 +25,7 @@ from sklearn.ensemble import AdaBoostClassifier
 from sklearn.tree import ExtraTreeClassifier
 
 from protonn_edge.chain.model import Model
-from protonn_edge.datasets import Dataset
+from protonn_edge.data import Dataset
 from protonn_edge.kinds.forest.train import ForestClassifier, new_ensemble
 from protonn_edge.quantization import IntegerChain
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from sklearn.datasets import make_classification
 
-from protonn_edge.datasets import Dataset
-from protonn_edge.datasets.naming import sample_names
+from protonn_edge.data import Dataset
+from protonn_edge.data.naming import sample_names
 
 MACHINE = (
     *("idle", "normal load", "full load", "unbalanced fan", "loose mount", "worn belt"),

@@ -34,7 +34,7 @@ from sklearn.model_selection import train_test_split
 
 from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.kept import Conversion
-from protonn_edge.datasets import Dataset, load_dataset
+from protonn_edge.data import Dataset, load_dataset
 from protonn_edge.features.convolution.convert.int8_network import Int8Network
 from protonn_edge.features.convolution.convert.stored_networks import from_network
 

@@ -45,7 +45,7 @@ from protonn_edge.avr.program import read_program
 from protonn_edge.avr.stack import worst_case_stack
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Plan, render_c
-from protonn_edge.datasets import Dataset
+from protonn_edge.data import Dataset
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.kernels.matvec.kernels import KernelName

@@ -54,8 +54,8 @@ from sklearn.model_selection import train_test_split
 
 from protonn_edge import LinearClassifier
 from protonn_edge.chain.model import Model
-from protonn_edge.datasets import Dataset
-from protonn_edge.datasets.division import Division
+from protonn_edge.data import Dataset
+from protonn_edge.data.division import Division
 from protonn_edge.kinds.dense.train import DenseClassifier
 from protonn_edge.kinds.forest.train import ForestClassifier
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier

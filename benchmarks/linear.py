@@ -43,7 +43,7 @@ from sklearn.linear_model import LogisticRegression
 from protonn_edge.chain.integer_chain import IntegerChain, own_inputs, stage_of
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Plan
-from protonn_edge.datasets import Dataset
+from protonn_edge.data import Dataset
 from protonn_edge.kinds.linear.integers import IntegerLinear
 from protonn_edge.kinds.linear.train import LinearClassifier
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rows import Row
 
 from protonn_edge.chain.model import Model
-from protonn_edge.datasets import Dataset
+from protonn_edge.data import Dataset
 
 Int64 = NDArray[np.int64]
 

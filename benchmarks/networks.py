@@ -38,7 +38,7 @@ from trained_networks import CASES as TRAINED
 
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Plan
-from protonn_edge.datasets import Dataset
+from protonn_edge.data import Dataset
 from protonn_edge.projects.project import BuildOptions, Trial
 from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.system.errors import ProtoNNEdgeError

@@ -28,8 +28,8 @@ from rows import Row, chosen
 from scipy.stats import betabinom
 
 from protonn_edge.chain.model import Model
-from protonn_edge.datasets import Dataset
-from protonn_edge.datasets.naming import NO_CLASS
+from protonn_edge.data import Dataset
+from protonn_edge.data.naming import NO_CLASS
 from protonn_edge.kinds.protonn.one_class.train.target import hold_out_normal, of_normal_points
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.policy.rejection.calibration import check_rate

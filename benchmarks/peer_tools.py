@@ -26,7 +26,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.codegen import render_c
 from protonn_edge.codegen.planner import Limits, plans
 from protonn_edge.conversion.converting import from_sklearn
-from protonn_edge.datasets import Dataset
+from protonn_edge.data import Dataset
 from protonn_edge.quantization import measure_activity, quantize
 
 Points = NDArray[Any]

@@ -67,7 +67,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from protonn_edge.datasets import Dataset
+from protonn_edge.data import Dataset
 from protonn_edge.system.errors import ProtoNNEdgeError
 from protonn_edge.training.base import CLASSIFIERS
 

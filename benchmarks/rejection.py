@@ -27,8 +27,8 @@ from rows import Row, chosen
 from protonn_edge.boards import load_board
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import make_plan
-from protonn_edge.datasets import Dataset
-from protonn_edge.datasets.naming import NO_CLASS
+from protonn_edge.data import Dataset
+from protonn_edge.data.naming import NO_CLASS
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.policy.rejection.calibration import with_rejection

@@ -45,7 +45,7 @@ from rows import DATA, seeds_option
 from protonn_edge.boards import load_board
 from protonn_edge.chain.integer_chain import coordinates
 from protonn_edge.chain.model import Model
-from protonn_edge.datasets import load_dataset, load_digits_dataset, with_groups
+from protonn_edge.data import load_dataset, load_digits_dataset, with_groups
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.projects.project import trial_build

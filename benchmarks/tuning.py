@@ -32,7 +32,7 @@ from rows import DATA, Row
 from svm import rbf_svm_accuracy
 
 from protonn_edge.boards import load_board
-from protonn_edge.datasets import Dataset
+from protonn_edge.data import Dataset
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.projects.folder import Project
 from protonn_edge.projects.project import BuildOptions, build

@@ -32,7 +32,7 @@ from rows import DATA
 from teaching import DRAWS, Board, drawn, of_words
 
 from protonn_edge.chain.model import Model
-from protonn_edge.datasets.onset import onset_of
+from protonn_edge.data.onset import onset_of
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.kinds.dense.train import DenseClassifier
 from protonn_edge.quantization import IntegerChain, quantize

@@ -33,7 +33,7 @@ from rows import Row, chosen
 from protonn_edge.boards import Board, load_board
 from protonn_edge.chain.integer_chain import stage_of
 from protonn_edge.codegen import Plan, render_c
-from protonn_edge.datasets import Dataset
+from protonn_edge.data import Dataset
 from protonn_edge.device import Result
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.evaluation.accuracy import share_right

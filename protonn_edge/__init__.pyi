@@ -10,8 +10,8 @@ from protonn_edge.codegen.planner import make_plan as make_plan
 from protonn_edge.conversion.converting import from_sklearn as from_sklearn
 from protonn_edge.conversion.onward import to_onnx as to_onnx
 from protonn_edge.conversion.scaling import from_pipeline as from_pipeline
-from protonn_edge.datasets.dataset import Dataset as Dataset
-from protonn_edge.datasets.reading import load_dataset as load_dataset
+from protonn_edge.data.dataset import Dataset as Dataset
+from protonn_edge.data.reading import load_dataset as load_dataset
 from protonn_edge.features.convolution.convert.stored_networks import from_network as from_network
 from protonn_edge.features.window_features.transformer import WindowFeatures as WindowFeatures
 from protonn_edge.kinds.basis_images.train.classifier import (

@@ -19,7 +19,7 @@ from checkout import CHECKOUT
 from generated_programs import write_c
 
 from protonn_edge.codegen import Plan
-from protonn_edge.datasets.naming import NO_CLASS
+from protonn_edge.data.naming import NO_CLASS
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.policy.confidence.rule import Confidence
 from protonn_edge.policy.rejection.rule import IntegerRejection

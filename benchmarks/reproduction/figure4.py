@@ -24,7 +24,7 @@ from printing import Columns, Record
 from rows import SplitRow
 
 from protonn_edge.chain.model import Model
-from protonn_edge.datasets import Dataset
+from protonn_edge.data import Dataset
 from protonn_edge.kinds.protonn.precision.model import float_build
 from protonn_edge.quantization import DeviceModel, quantize
 from protonn_edge.training.base import CLASSIFIERS

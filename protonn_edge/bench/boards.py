@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.boards import Board
-from protonn_edge.datasets.naming import NO_CLASS
+from protonn_edge.data.naming import NO_CLASS
 from protonn_edge.device import Host, Session
 from protonn_edge.device.connection import Link
 from protonn_edge.device.instruments import BenchInstrument

@@ -21,7 +21,7 @@ from protonn_edge.certificate.program import image_sha256, program_claims, subje
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Plan, render_c
 from protonn_edge.codegen.host import host_program
-from protonn_edge.datasets.naming import listed
+from protonn_edge.data.naming import listed
 from protonn_edge.device import ReferenceAnswers, Result
 from protonn_edge.families import family_of, read_program
 from protonn_edge.projects.folder import Project, exclusive, nothing_built

@@ -34,9 +34,9 @@ from protonn_edge.chain.policy import policy_arrays, policy_of, rule_kinds
 from protonn_edge.chain.registry import HEADS, stage_class
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.chain.watch import statistics_in, watchable_inputs
-from protonn_edge.datasets import instruments
-from protonn_edge.datasets.archive import ArrayArchive, packed
-from protonn_edge.datasets.naming import NAME_LIMIT
+from protonn_edge.data import instruments
+from protonn_edge.data.archive import ArrayArchive, packed
+from protonn_edge.data.naming import NAME_LIMIT
 from protonn_edge.system import extensions
 from protonn_edge.system.checks import check_most
 from protonn_edge.system.errors import InputError, InvalidValue, beyond

@@ -24,12 +24,12 @@ from protonn_edge.chain.policy import FloatPolicy
 from protonn_edge.chain.shapes import Shape
 from protonn_edge.chain.statistics import CHUNK_BYTES, InputStatistics, Normalizer
 from protonn_edge.chain.watch import AnswerStatistics
-from protonn_edge.datasets.dataset import Matrix
-from protonn_edge.datasets.division import Division
-from protonn_edge.datasets.expected import Expected
-from protonn_edge.datasets.instruments import Instrument
-from protonn_edge.datasets.naming import check_names
-from protonn_edge.datasets.preparation import Preparation
+from protonn_edge.data.dataset import Matrix
+from protonn_edge.data.division import Division
+from protonn_edge.data.expected import Expected
+from protonn_edge.data.instruments import Instrument
+from protonn_edge.data.naming import check_names
+from protonn_edge.data.preparation import Preparation
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import InputError, InvalidValue
 from protonn_edge.system.facts_repr import FactsRepr

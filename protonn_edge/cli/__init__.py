@@ -90,7 +90,7 @@ class _Commands(click.Group):
         if args[0] not in COMMANDS and not ctx.resilient_parsing:
             if sentence := missing(args[:1]):
                 ctx.fail(sentence)
-            naming = import_module("protonn_edge.datasets.naming")  # slow, and seldom needed
+            naming = import_module("protonn_edge.data.naming")  # slow, and seldom needed
             ctx.fail(f"No such command {args[0]!r}{naming.did_you_mean(args[0], COMMANDS) or '.'}")
         return super().resolve_command(ctx, args)
 

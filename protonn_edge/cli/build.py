@@ -18,7 +18,7 @@ from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.cli.trying import refused_wrong_answers, say_tried
 from protonn_edge.cli.upload import upload, upload_line
 from protonn_edge.codegen.plan import PLANS
-from protonn_edge.datasets import TableOptions
+from protonn_edge.data import TableOptions
 from protonn_edge.evaluation.comparison import Comparison
 from protonn_edge.evaluation.terminal import (
     bound_facts,

@@ -16,8 +16,8 @@ from protonn_edge.cli.command import Output
 from protonn_edge.cli.tables import points_for
 from protonn_edge.cli.train import TrainOptions
 from protonn_edge.cli.train_options import was_given
-from protonn_edge.datasets.division import Division, digest_of
-from protonn_edge.datasets.naming import NO_CLASS, NO_CLASS_NAME, Notice
+from protonn_edge.data.division import Division, digest_of
+from protonn_edge.data.naming import NO_CLASS, NO_CLASS_NAME, Notice
 from protonn_edge.evaluation.accuracy import share_of
 from protonn_edge.evaluation.terminal import fact_table
 from protonn_edge.quantization import quantize

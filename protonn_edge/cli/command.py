@@ -29,7 +29,7 @@ from protonn_edge.cli.additions import added_to, with_added
 from protonn_edge.cli.option_groups import GROUP_OF, GROUPS, group_of, row
 from protonn_edge.cli.paths import check_paths, shown_name
 from protonn_edge.cli.progress import ProgressBar, progress_bar, progress_status
-from protonn_edge.datasets.options import READ_NAMES
+from protonn_edge.data.options import READ_NAMES
 from protonn_edge.system.errors import (
     InputError,
     Interrupted,
@@ -42,7 +42,7 @@ from protonn_edge.system.lazy import sentence_of
 from protonn_edge.system.rooms import missing
 
 if TYPE_CHECKING:
-    from protonn_edge.datasets import Notice
+    from protonn_edge.data import Notice
 
 _WORD_LIMIT = 300  # characters of a file name in an error
 _PRINTED = f"{__name__}.printed"  # in a context's meta: the JSON object was printed

@@ -17,7 +17,7 @@ from protonn_edge.cli.options import BOARD, BYTES, PATH
 from protonn_edge.cli.paths import MODEL, NETWORK, OutputFile, check_there
 from protonn_edge.cli.tables import TABLE, names_option
 from protonn_edge.conversion import EPOCHS, LAYOUTS, Features
-from protonn_edge.datasets.options import TableOptions
+from protonn_edge.data.options import TableOptions
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.lazy import later
 

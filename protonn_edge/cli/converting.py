@@ -31,11 +31,11 @@ from protonn_edge.conversion.kept import Conversion
 from protonn_edge.conversion.onward import to_onnx
 from protonn_edge.conversion.reading import StoredClassifier, load_estimator
 from protonn_edge.conversion.search import FittedEstimator
-from protonn_edge.datasets import Dataset, load_dataset
-from protonn_edge.datasets.dataset import several_labels
-from protonn_edge.datasets.naming import NO_CLASS, Notice, listed, quoted
-from protonn_edge.datasets.options import SHOWN
-from protonn_edge.datasets.values import ValueDataset
+from protonn_edge.data import Dataset, load_dataset
+from protonn_edge.data.dataset import several_labels
+from protonn_edge.data.naming import NO_CLASS, Notice, listed, quoted
+from protonn_edge.data.options import SHOWN
+from protonn_edge.data.values import ValueDataset
 from protonn_edge.evaluation.terminal import saturation_fact
 from protonn_edge.quantization import quantize
 from protonn_edge.system.errors import InputError, counted, unneeded

@@ -17,7 +17,7 @@ from protonn_edge.cli.hil import say_agreement, show
 from protonn_edge.cli.options import BOARD, FOLDER
 from protonn_edge.cli.paths import RESULTS
 from protonn_edge.cli.upload import upload_line
-from protonn_edge.datasets import Dataset, load_digits_dataset
+from protonn_edge.data import Dataset, load_digits_dataset
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.families import family_of
 from protonn_edge.projects.folder import Project, check_folder

@@ -21,7 +21,7 @@ from protonn_edge.cli.command import OUTPUT, Output, additions, argument, comman
 from protonn_edge.cli.devices import EEPROM, EMULATOR, about_edited_files, chosen_emulator
 from protonn_edge.cli.options import BOARD
 from protonn_edge.cli.paths import GivenPath, there
-from protonn_edge.datasets.naming import Notice
+from protonn_edge.data.naming import Notice
 from protonn_edge.emulator.board import RunningBoard
 from protonn_edge.emulator.replayed import Replayed
 from protonn_edge.families import family_of

@@ -26,7 +26,7 @@ from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.cli.trying import refused_wrong_answers, say_tried
 from protonn_edge.codegen import PREFIX, check_prefix
 from protonn_edge.codegen.plan import check_parts
-from protonn_edge.datasets import TableOptions
+from protonn_edge.data import TableOptions
 from protonn_edge.evaluation.terminal import fact_table
 from protonn_edge.export import Export, Imprint, Kind, check_place, export, is_archive
 from protonn_edge.quantization import DeviceModel, load_device_model

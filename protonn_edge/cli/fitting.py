@@ -24,18 +24,18 @@ from protonn_edge.chain.policy import rule_kinds
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.tables import with_group_column
 from protonn_edge.cli.train_options import flags, was_given
-from protonn_edge.datasets import (
+from protonn_edge.data import (
     Dataset,
     Notice,
     load_dataset,
     with_groups,
 )
-from protonn_edge.datasets.division import Division, digest_of
-from protonn_edge.datasets.groups import of_one_class_each, with_own_groups
-from protonn_edge.datasets.naming import channel_names, listed, quoted
-from protonn_edge.datasets.options import TableOptions, texts_of
-from protonn_edge.datasets.recordings import is_same_rate
-from protonn_edge.datasets.splits import hold_groups_out, named_groups
+from protonn_edge.data.division import Division, digest_of
+from protonn_edge.data.groups import of_one_class_each, with_own_groups
+from protonn_edge.data.naming import channel_names, listed, quoted
+from protonn_edge.data.options import TableOptions, texts_of
+from protonn_edge.data.recordings import is_same_rate
+from protonn_edge.data.splits import hold_groups_out, named_groups
 from protonn_edge.system.errors import InputError, Interrupted, counted
 from protonn_edge.system.rooms import not_installed
 from protonn_edge.training.base import DeviceClassifier

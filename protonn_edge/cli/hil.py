@@ -29,7 +29,7 @@ from protonn_edge.cli.options import (
 )
 from protonn_edge.cli.paths import OutputFile
 from protonn_edge.cli.tables import TABLE, points_for, words_of
-from protonn_edge.datasets import Notice, TableOptions
+from protonn_edge.data import Notice, TableOptions
 from protonn_edge.device import check_finished
 from protonn_edge.device.instruments import NONE, instrument_of
 from protonn_edge.device.protocol import MOST_REPETITIONS

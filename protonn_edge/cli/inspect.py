@@ -24,14 +24,14 @@ from protonn_edge.cli.command import OUTPUT, Output, additions, argument, comman
 from protonn_edge.cli.options import MODEL_PATH, POINTS_PATH
 from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.codegen import make_plan
-from protonn_edge.datasets import TableOptions
-from protonn_edge.datasets.naming import channel_names
+from protonn_edge.data import TableOptions
+from protonn_edge.data.naming import channel_names
 from protonn_edge.evaluation.terminal import fact_table, stage_parts
 from protonn_edge.quantization import quantize, why_floats_alone
 from protonn_edge.system.errors import shortened
 
 if TYPE_CHECKING:
-    from protonn_edge.datasets.model_points import ModelPoints
+    from protonn_edge.data.model_points import ModelPoints
 
 
 class InspectAddition(Protocol):

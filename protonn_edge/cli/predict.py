@@ -18,11 +18,11 @@ from protonn_edge.cli.command import OUTPUT, Output, additions, command, option
 from protonn_edge.cli.options import MODEL_FILE, POINTS
 from protonn_edge.cli.paths import ANSWERS, PREDICTED, OutputFile
 from protonn_edge.cli.tables import TABLE, points_for
-from protonn_edge.datasets import TableOptions
-from protonn_edge.datasets.images import has_images, image_names
-from protonn_edge.datasets.model_points import ModelPoints
-from protonn_edge.datasets.naming import NO_LABEL, answer_name
-from protonn_edge.datasets.tables import opened_table
+from protonn_edge.data import TableOptions
+from protonn_edge.data.images import has_images, image_names
+from protonn_edge.data.model_points import ModelPoints
+from protonn_edge.data.naming import NO_LABEL, answer_name
+from protonn_edge.data.tables import opened_table
 from protonn_edge.evaluation.accuracy import share_right, wilson_interval
 from protonn_edge.evaluation.terminal import accuracy_facts, fact_table, saturation_fact
 from protonn_edge.quantization import quantize, why_floats_alone

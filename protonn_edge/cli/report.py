@@ -28,7 +28,7 @@ from protonn_edge.cli.options import (
 )
 from protonn_edge.cli.paths import REPORT, RESULTS, InputFile, OutputFile
 from protonn_edge.cli.tables import TABLE, points_for
-from protonn_edge.datasets import TableOptions
+from protonn_edge.data import TableOptions
 from protonn_edge.evaluation.terminal import class_parts, fact_table, quality_facts
 from protonn_edge.export.folder import check_project
 from protonn_edge.families import board_of

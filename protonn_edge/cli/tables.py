@@ -16,16 +16,16 @@ from protonn_edge.chain.model import (
     limits_of_training,
 )
 from protonn_edge.cli.command import Command, Declared, Output, option, together
-from protonn_edge.datasets.images import has_images
-from protonn_edge.datasets.options import TableOptions, names_in, options_of_texts, texts_of
+from protonn_edge.data.images import has_images
+from protonn_edge.data.options import TableOptions, names_in, options_of_texts, texts_of
 from protonn_edge.system.errors import unneeded
 from protonn_edge.system.lazy import later
 
 if TYPE_CHECKING:
-    from protonn_edge.datasets.model_points import ModelPoints
-    from protonn_edge.datasets.reading import Labels
+    from protonn_edge.data.model_points import ModelPoints
+    from protonn_edge.data.reading import Labels
 
-_read_points = later("protonn_edge.datasets", "read_points")
+_read_points = later("protonn_edge.data", "read_points")
 _converter_for = later("protonn_edge.quantization.sensor_counts", "converter_for")
 _quantize = later("protonn_edge.quantization", "quantize")
 _about_swapped_labels = later("protonn_edge.evaluation.swapped_labels", "about_swapped_labels")

@@ -19,7 +19,7 @@ from protonn_edge.cli.train_options import (
     GivenClassifier,
     every_classifier,
 )
-from protonn_edge.datasets.options import TableOptions
+from protonn_edge.data.options import TableOptions
 from protonn_edge.system.lazy import later
 from protonn_edge.training.searched import BEST
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from protonn_edge.cli.additions import AddedOptions
 
 if TYPE_CHECKING:
-    from protonn_edge.datasets import Dataset
+    from protonn_edge.data import Dataset
     from protonn_edge.training.targets import Target
 
 

@@ -33,7 +33,7 @@ from protonn_edge.training.searched import ANY, BEST, FEATURES_SEARCHED
 if TYPE_CHECKING:
     from protonn_edge.training.base import DeviceClassifier
 
-_did_you_mean = later("protonn_edge.datasets.naming", "did_you_mean")
+_did_you_mean = later("protonn_edge.data.naming", "did_you_mean")
 _load_model = later("protonn_edge.chain.file", "load_model")
 
 _OF_PARAMETERS = {"start_from": "initial_model"}  # options with parameters of another name

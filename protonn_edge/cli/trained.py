@@ -14,10 +14,10 @@ from protonn_edge.chain.head import matrices_of, paper_bytes
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import described, modules_of
 from protonn_edge.cli.command import Output
-from protonn_edge.datasets import Dataset, Notice
-from protonn_edge.datasets.dataset import Float32
-from protonn_edge.datasets.naming import NO_CLASS, listed, quoted
-from protonn_edge.datasets.summary import repetitions
+from protonn_edge.data import Dataset, Notice
+from protonn_edge.data.dataset import Float32
+from protonn_edge.data.naming import NO_CLASS, listed, quoted
+from protonn_edge.data.summary import repetitions
 from protonn_edge.evaluation import accuracy
 from protonn_edge.evaluation.fidelity import fidelity_of
 from protonn_edge.evaluation.terminal import class_parts, detection_facts, fact_table, quality_facts

@@ -15,8 +15,8 @@ from protonn_edge.cli.data import DataReport
 from protonn_edge.cli.train import TrainOptions
 from protonn_edge.cli.train_options import was_given
 from protonn_edge.cli.trained import describe, detection_report, sentence_of
-from protonn_edge.datasets import Dataset, Notice
-from protonn_edge.datasets.division import Division
+from protonn_edge.data import Dataset, Notice
+from protonn_edge.data.division import Division
 from protonn_edge.quantization import quantize, why_floats_alone
 from protonn_edge.system.errors import InputError, Interrupted, unneeded
 from protonn_edge.training.advice import better_kind

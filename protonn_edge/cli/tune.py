@@ -17,7 +17,7 @@ from protonn_edge.cli.paths import DRAWINGS, OutputFile, check_output, check_the
 from protonn_edge.cli.tables import TABLE
 from protonn_edge.cli.train_additions import TrainAddition
 from protonn_edge.cli.train_options import ClassifierCommand, GivenClassifier, any_classifier
-from protonn_edge.datasets.options import TableOptions
+from protonn_edge.data.options import TableOptions
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.lazy import later, require
 from protonn_edge.tuning import IN_FLIGHT

@@ -26,7 +26,7 @@ from protonn_edge.cli.train_options import GivenClassifier
 from protonn_edge.cli.trained import describe
 from protonn_edge.cli.tune import TuneOptions
 from protonn_edge.codegen import Plan
-from protonn_edge.datasets import Dataset
+from protonn_edge.data import Dataset
 from protonn_edge.evaluation.fidelity import Promise
 from protonn_edge.system.errors import CheckFailed, InputError, Interrupted, counted
 from protonn_edge.system.extensions import brought

@@ -28,7 +28,7 @@ from protonn_edge.cli.options import (
 from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.cli.train_options import was_given
 from protonn_edge.codegen import DevicePlan
-from protonn_edge.datasets import TableOptions
+from protonn_edge.data import TableOptions
 from protonn_edge.evaluation.accuracy import is_labelled, share_right
 from protonn_edge.evaluation.terminal import row_table, saturation_fact
 from protonn_edge.export.folder import check_project

@@ -24,7 +24,7 @@ from protonn_edge.chain.raw_inputs import (
 )
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.cores import BOUND_FLAGS
-from protonn_edge.datasets.naming import channel_names
+from protonn_edge.data.naming import channel_names
 from protonn_edge.kernels.in_templates import StageInTemplate
 from protonn_edge.quantization import MODEL_HASH_BYTES, IntegerChain
 from protonn_edge.system.extensions import parts_of

@@ -9,8 +9,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from protonn_edge.datasets.naming import label_text
-from protonn_edge.datasets.preparation import IMPUTER, Preparation
+from protonn_edge.data.naming import label_text
+from protonn_edge.data.preparation import IMPUTER, Preparation
 from protonn_edge.system.checks import check, check_shape
 from protonn_edge.system.errors import InvalidValue
 from protonn_edge.training.points import Float32, check_finite

@@ -25,7 +25,7 @@ from protonn_edge.conversion.estimators import read_estimator
 from protonn_edge.conversion.kept import Conversion, measured_steps, warning_of_gaps
 from protonn_edge.conversion.reading import numbers_in_range
 from protonn_edge.conversion.search import Candidate, FittedEstimator, ModelSearch, SizeLimit
-from protonn_edge.datasets.naming import check_names, label_text
+from protonn_edge.data.naming import check_names, label_text
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.quantization import check_counts, measure_activity
 from protonn_edge.system.checks import check
@@ -105,7 +105,7 @@ def from_sklearn(
     --------
     >>> from sklearn.svm import SVC
     >>> from protonn_edge import from_sklearn
-    >>> from protonn_edge.datasets import load_digits_dataset
+    >>> from protonn_edge.data import load_digits_dataset
     >>> digits = load_digits_dataset()
     >>> machine = SVC(C=10).fit(digits.X_train, digits.y_train)
     >>> test = (digits.X_test, digits.y_test)

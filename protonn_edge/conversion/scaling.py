@@ -25,7 +25,7 @@ from protonn_edge.chain.model import Model, with_units_of
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.conversion.affine import AffineMap, Float64, raw_names_of, selected, text_of
 from protonn_edge.conversion.reading import attribute, check_fitted, flag_of, numbers_of
-from protonn_edge.datasets.naming import listed
+from protonn_edge.data.naming import listed
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import InputError, InvalidValue
 from protonn_edge.training.base import DeviceClassifier
@@ -244,7 +244,7 @@ def from_pipeline(pipeline: Pipeline, X: ArrayLike | None = None) -> PipelineMod
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
     >>> from protonn_edge import from_pipeline
-    >>> from protonn_edge.datasets import load_digits_dataset
+    >>> from protonn_edge.data import load_digits_dataset
     >>> from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
     >>> digits = load_digits_dataset()
     >>> pipeline = make_pipeline(StandardScaler(), ProtoNNClassifier(epochs=5, random_state=0))

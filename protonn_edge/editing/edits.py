@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from protonn_edge.datasets.cells import check_labels
+from protonn_edge.data.cells import check_labels
 from protonn_edge.editing.takes import (
     RECORDING_LIMIT_BYTES,
     EditableRecording,

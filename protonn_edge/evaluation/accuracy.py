@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.datasets.naming import NO_CLASS, NO_LABEL, answer_names
+from protonn_edge.data.naming import NO_CLASS, NO_LABEL, answer_names
 
 if TYPE_CHECKING:
     from protonn_edge.device import Result

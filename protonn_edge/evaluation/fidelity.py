@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.model import Model
-from protonn_edge.datasets import Notice
-from protonn_edge.datasets.dataset import Float32
+from protonn_edge.data import Notice
+from protonn_edge.data.dataset import Float32
 from protonn_edge.evaluation.accuracy import deviations_above, share_right
 from protonn_edge.quantization import quantize
 

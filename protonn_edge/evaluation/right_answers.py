@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.datasets.naming import NO_CLASS, listed, quoted
+from protonn_edge.data.naming import NO_CLASS, listed, quoted
 from protonn_edge.device import RecordedRun, Result
 from protonn_edge.device.results import names_of
 from protonn_edge.quantization import IntegerChain

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.model import Model
-from protonn_edge.datasets.model_points import ModelPoints
-from protonn_edge.datasets.naming import Notice, quoted
+from protonn_edge.data.model_points import ModelPoints
+from protonn_edge.data.naming import Notice, quoted
 from protonn_edge.evaluation.accuracy import confusion_matrix
 
 _JUDGED_POINTS = 500

@@ -13,7 +13,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from protonn_edge.cores import BOUND_FLAGS
-from protonn_edge.datasets.naming import answer_names
+from protonn_edge.data.naming import answer_names
 from protonn_edge.evaluation.accuracy import (
     ClassFigures,
     Quality,

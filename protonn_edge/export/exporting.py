@@ -15,7 +15,7 @@ from protonn_edge.chain.head import FEWER_FEATURES, channels_of
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import PREFIX, Limits, Plan, check_prefix, device_plans
 from protonn_edge.codegen.words import WordPlan
-from protonn_edge.datasets.preparation import Preparation
+from protonn_edge.data.preparation import Preparation
 from protonn_edge.export import rendering, self_test
 from protonn_edge.export.archive import check_archive, is_archive, write_archive
 from protonn_edge.export.folder import check_folder, write_folder

@@ -28,8 +28,8 @@ from protonn_edge.codegen.context import (
     safe_sendings,
 )
 from protonn_edge.codegen.words import WordPlan
-from protonn_edge.datasets.naming import channel_names
-from protonn_edge.datasets.preparation import Preparation
+from protonn_edge.data.naming import channel_names
+from protonn_edge.data.preparation import Preparation
 from protonn_edge.export.self_test import KnownAnswers
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.checks import check

@@ -13,7 +13,7 @@ from protonn_edge.chain.file import load_model
 from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import Output, option
 from protonn_edge.cli.options import MODEL_PATH
-from protonn_edge.datasets.naming import NO_CLASS_NAME
+from protonn_edge.data.naming import NO_CLASS_NAME
 from protonn_edge.device.connection import Link
 from protonn_edge.evaluation.terminal import fact_table
 from protonn_edge.observation.answers import BINS, observed

@@ -18,10 +18,10 @@ from protonn_edge.chain.head import channels_of
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.raw_inputs import RAW_MAXIMUM, RAW_MINIMUM
-from protonn_edge.datasets import Notice
-from protonn_edge.datasets.dataset import Float32
-from protonn_edge.datasets.instruments import Converter, Instrument, trained_units
-from protonn_edge.datasets.naming import channel_names
+from protonn_edge.data import Notice
+from protonn_edge.data.dataset import Float32
+from protonn_edge.data.instruments import Converter, Instrument, trained_units
+from protonn_edge.data.naming import channel_names
 
 
 @dataclass(frozen=True, eq=False)

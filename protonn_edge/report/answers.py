@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.datasets.naming import NO_CLASS, answer_name, answer_names
+from protonn_edge.data.naming import NO_CLASS, answer_name, answer_names
 from protonn_edge.device import Result
 from protonn_edge.evaluation.accuracy import (
     Quality,

@@ -12,7 +12,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 from numpy.typing import NDArray
 
-from protonn_edge.datasets.naming import answer_names
+from protonn_edge.data.naming import answer_names
 from protonn_edge.report.svg import (
     ACCENT,
     INK,

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.features import signal_of
 from protonn_edge.chain.model import expected_by
-from protonn_edge.datasets.naming import channel_names
+from protonn_edge.data.naming import channel_names
 from protonn_edge.device import Result
 from protonn_edge.quantization import MODEL_HASH_BYTES
 from protonn_edge.report import figures

@@ -17,17 +17,17 @@ from protonn_edge.chain.features import signal_of
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.signals import Signal
 from protonn_edge.codegen.context import as_it_is
-from protonn_edge.datasets.dataset import Dataset
-from protonn_edge.datasets.instruments import Instrument
-from protonn_edge.datasets.naming import (
+from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.instruments import Instrument
+from protonn_edge.data.naming import (
     NO_CLASS,
     NO_CLASS_NAME,
     Notice,
     channel_names,
     listed,
 )
-from protonn_edge.datasets.recorded import Recording
-from protonn_edge.datasets.recordings import is_same_rate, runs_of
+from protonn_edge.data.recorded import Recording
+from protonn_edge.data.recordings import is_same_rate, runs_of
 from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.quantization.sensor_counts import CountConversion
 from protonn_edge.sensors.sensor_board import UNDECIDED

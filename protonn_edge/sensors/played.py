@@ -18,9 +18,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.datasets.units import KNOWN_QUANTITIES, split_unit, unit_of
-from protonn_edge.datasets.usual_names import LABEL_NAMES, SESSION, TIME
-from protonn_edge.datasets.waves import read_wave
+from protonn_edge.data.units import KNOWN_QUANTITIES, split_unit, unit_of
+from protonn_edge.data.usual_names import LABEL_NAMES, SESSION, TIME
+from protonn_edge.data.waves import read_wave
 from protonn_edge.sensors.described import sensor_kind
 from protonn_edge.sensors.kinds import ANALOG_PINS, MICROPHONE, SensorKind, is_chip
 from protonn_edge.sensors.packing import packed

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.datasets.naming import check_names
-from protonn_edge.datasets.options import RECORDING_MARK, RECORDING_VERSION
+from protonn_edge.data.naming import check_names
+from protonn_edge.data.options import RECORDING_MARK, RECORDING_VERSION
 from protonn_edge.device.connection import Deadline, Link
 from protonn_edge.device.protocol import Message, ProtocolError
 from protonn_edge.sensors import sensor_board

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from protonn_edge import __version__
 from protonn_edge.boards import Board, boards
 from protonn_edge.codegen import template_environment
-from protonn_edge.datasets.naming import Notice, listed
+from protonn_edge.data.naming import Notice, listed
 from protonn_edge.device.protocol import BITS_PER_BYTE
 from protonn_edge.sensors import SensorKind
 from protonn_edge.sensors.kinds import (

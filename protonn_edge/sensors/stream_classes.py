@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.datasets.naming import answer_name
+from protonn_edge.data.naming import answer_name
 from protonn_edge.sensors.live import Reporter
 from protonn_edge.sensors.recorder import Samples
 from protonn_edge.sensors.sensor_board import UNDECIDED

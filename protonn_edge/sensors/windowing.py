@@ -22,11 +22,11 @@ from protonn_edge.chain.head import channels_of
 from protonn_edge.chain.raw_inputs import RAW_MAXIMUM, RAW_MINIMUM, in_raw_units
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.context import as_it_is
-from protonn_edge.datasets import Notice
-from protonn_edge.datasets.instruments import Instrument, trained_units
-from protonn_edge.datasets.naming import channel_names
-from protonn_edge.datasets.onset import QUIET
-from protonn_edge.datasets.units import Unit, units_text
+from protonn_edge.data import Notice
+from protonn_edge.data.instruments import Instrument, trained_units
+from protonn_edge.data.naming import channel_names
+from protonn_edge.data.onset import QUIET
+from protonn_edge.data.units import Unit, units_text
 from protonn_edge.device.protocol import frame_bytes
 from protonn_edge.projects.load import Load, estimated_load
 from protonn_edge.quantization import IntegerChain

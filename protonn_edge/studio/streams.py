@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from protonn_edge.boards import Board
-from protonn_edge.datasets import Notice
+from protonn_edge.data import Notice
 from protonn_edge.device.connection import Link
 from protonn_edge.export.folder import LIVE, LOGGER
 from protonn_edge.sensors.commands.source import SensorSource

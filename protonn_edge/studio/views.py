@@ -15,9 +15,9 @@ from protonn_edge.chain.file import load_model
 from protonn_edge.chain.model import Model, known_image_shape
 from protonn_edge.chain.policy import about_answers
 from protonn_edge.cli.tables import points_for
-from protonn_edge.datasets.naming import NO_CLASS, NO_LABEL
-from protonn_edge.datasets.options import options_of_texts
-from protonn_edge.datasets.units import units_of
+from protonn_edge.data.naming import NO_CLASS, NO_LABEL
+from protonn_edge.data.options import options_of_texts
+from protonn_edge.data.units import units_of
 from protonn_edge.editing.edits import TakeEditor
 from protonn_edge.editing.takes import EditableRecording, read_takes
 from protonn_edge.evaluation.accuracy import Quality, confusion_matrix, wilson_interval

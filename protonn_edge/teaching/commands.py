@@ -15,12 +15,12 @@ from protonn_edge.cli.additions import AddedOptions
 from protonn_edge.cli.command import Output, option
 from protonn_edge.cli.options import GROUPS
 from protonn_edge.cli.tables import with_group_column
-from protonn_edge.datasets import TableOptions
+from protonn_edge.data import TableOptions
 from protonn_edge.evaluation.terminal import fact_table
 from protonn_edge.quantization import quantize
 
 if TYPE_CHECKING:
-    from protonn_edge.datasets.model_points import ModelPoints
+    from protonn_edge.data.model_points import ModelPoints
 
 _TEACH_GROUPS = option(
     "With --groups: teach up to N examples of each class from each group, and report the "
@@ -66,7 +66,7 @@ def _taught(
     most: int,
 ) -> dict[str, Any]:
     """Print what examples of each group are worth; return it for the JSON object."""
-    from protonn_edge.datasets.groups import group_names, group_numbers  # noqa: PLC0415 - as below
+    from protonn_edge.data.groups import group_names, group_numbers  # noqa: PLC0415 - as below
     from protonn_edge.teaching.people import teach_people  # noqa: PLC0415 - few need it
 
     names, (X, y) = group_names(*groups), points.labelled

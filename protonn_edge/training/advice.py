@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy.special import betainc
 
 from protonn_edge.chain.model import Model
-from protonn_edge.datasets import Dataset, Notice
-from protonn_edge.datasets.naming import NO_CLASS
+from protonn_edge.data import Dataset, Notice
+from protonn_edge.data.naming import NO_CLASS
 from protonn_edge.quantization import quantize, why_floats_alone
 from protonn_edge.system.errors import InputError
 from protonn_edge.training.base import CLASSIFIERS

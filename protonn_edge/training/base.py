@@ -36,9 +36,9 @@ from protonn_edge.chain.file import model_bytes
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import rule_modules, with_rules
 from protonn_edge.chain.registry import ESTIMATORS
-from protonn_edge.datasets.dataset import Dataset
-from protonn_edge.datasets.groups import group_numbers
-from protonn_edge.datasets.naming import Notice, label_text
+from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.groups import group_numbers
+from protonn_edge.data.naming import Notice, label_text
 from protonn_edge.system.rounding import one_thread
 from protonn_edge.training import parameters as declared
 from protonn_edge.training.answers import Answers

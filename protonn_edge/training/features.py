@@ -14,7 +14,7 @@ from protonn_edge.system.errors import InputError, shortened
 from protonn_edge.training.augmentation import SignalMovement
 
 if TYPE_CHECKING:
-    from protonn_edge.datasets import Dataset, Notice
+    from protonn_edge.data import Dataset, Notice
     from protonn_edge.training.objective import Loss
     from protonn_edge.training.points import Float32, Transform
     from protonn_edge.training.refusals import Refusal

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
-from protonn_edge.datasets import Dataset, Notice
-from protonn_edge.datasets.groups import group_numbers, overlapping_runs
+from protonn_edge.data import Dataset, Notice
+from protonn_edge.data.groups import group_numbers, overlapping_runs
 from protonn_edge.system.errors import InputError
 
 _FOLDS = 3

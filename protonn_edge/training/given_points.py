@@ -17,7 +17,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from protonn_edge.datasets.naming import label_text
+from protonn_edge.data.naming import label_text
 from protonn_edge.system.errors import InputError
 from protonn_edge.training.points import Float32, Indices, Points, check_finite
 

@@ -19,8 +19,8 @@ from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import rule_modules
 from protonn_edge.codegen import DevicePlan, Limits, Plan, device_plans
 from protonn_edge.codegen.words import WordPlan
-from protonn_edge.datasets import Dataset
-from protonn_edge.datasets.naming import did_you_mean, label_text, listed
+from protonn_edge.data import Dataset
+from protonn_edge.data.naming import did_you_mean, label_text, listed
 from protonn_edge.evaluation.accuracy import Quality, confusion_matrix
 from protonn_edge.evaluation.fidelity import Fidelity, fidelity_of
 from protonn_edge.projects.checks import check_estimate

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
 from protonn_edge.chain.registry import KINDS
-from protonn_edge.datasets.dataset import several_labels
-from protonn_edge.datasets.preparation import Preparation
+from protonn_edge.data.dataset import several_labels
+from protonn_edge.data.preparation import Preparation
 from protonn_edge.system.errors import InputError
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.features import NO_FEATURES

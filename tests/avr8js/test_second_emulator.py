@@ -16,7 +16,7 @@ from model_factory import (
 
 from protonn_edge.boards import load_board
 from protonn_edge.chain.model import Model
-from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.data import load_digits_dataset
 from protonn_edge.device import protocol
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.features.average_pooling.making import average_pooling

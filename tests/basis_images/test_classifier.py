@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.stored import digest
-from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.data import load_digits_dataset
 from protonn_edge.kinds.basis_images.train.classifier import BasisImagesClassifier
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import quantize

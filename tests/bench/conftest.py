@@ -12,7 +12,7 @@ from command_line import succeed
 
 from protonn_edge.boards import load_board
 from protonn_edge.chain.file import save_model
-from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.data import load_digits_dataset
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.projects.project import build
 

@@ -11,7 +11,7 @@ from model_factory import random_model
 
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.model import Model
-from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.data import load_digits_dataset
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 
 POINTS = 100

@@ -9,7 +9,7 @@ import pytest
 from refusals import refused_by
 
 from protonn_edge.chain.head import matrices_of
-from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.data import load_digits_dataset
 from protonn_edge.kinds.bonsai.train import (
     BonsaiClassifier,
     LocalDeepKernelClassifier,

@@ -9,7 +9,7 @@ import pytest
 from command_line import refusal, run, run_json, succeed
 
 from protonn_edge.chain.file import load_model
-from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.data import load_digits_dataset
 from protonn_edge.quantization import quantize
 
 

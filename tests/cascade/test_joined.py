@@ -14,7 +14,7 @@ from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import render_c
 from protonn_edge.codegen.host import host_program
-from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.data import load_digits_dataset
 from protonn_edge.export import export
 from protonn_edge.kinds.cascade.head import CascadeHead, margins
 from protonn_edge.kinds.cascade.integers import IntegerCascade

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from protonn_edge.boards import load_board
-from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.data import load_digits_dataset
 from protonn_edge.kinds.cascade.joining.tuning import faster_cascade
 from protonn_edge.training.folds import fold_numbers
 from protonn_edge.training.searched import ANY, KIND

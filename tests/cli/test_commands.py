@@ -20,7 +20,7 @@ from sklearn.datasets import load_iris
 
 from protonn_edge.boards import load_board
 from protonn_edge.chain.file import save_model
-from protonn_edge.datasets import load_dataset, load_digits_dataset
+from protonn_edge.data import load_dataset, load_digits_dataset
 from protonn_edge.device import ResultsFile, read_results
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.projects.folder import Project

@@ -15,7 +15,7 @@ from command_line import run
 from programs import started
 
 from protonn_edge.chain.file import load_model
-from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.data import load_digits_dataset
 from protonn_edge.quantization import quantize
 
 DEADLINE_S = 90

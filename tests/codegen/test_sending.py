@@ -16,7 +16,7 @@ from model_factory import (
 )
 
 from protonn_edge.codegen.context import Sending, as_it_is, factor_text, sendings
-from protonn_edge.datasets.naming import sample_names
+from protonn_edge.data.naming import sample_names
 from protonn_edge.quantization import quantize
 
 OWN_UNIT = "the training data's unit"

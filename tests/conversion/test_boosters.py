@@ -23,7 +23,7 @@ from sklearn.preprocessing import StandardScaler
 from protonn_edge.conversion.affine import AffineMap
 from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.estimators import read_estimator
-from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.data import load_digits_dataset
 from protonn_edge.kinds.forest.convert import ubjson
 from protonn_edge.kinds.forest.convert.boosters import StoredTree, boosted_rule
 from protonn_edge.kinds.forest.convert.libraries import load_booster

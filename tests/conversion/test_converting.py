@@ -25,7 +25,7 @@ from protonn_edge.chain.file import load_model, model_bytes, save_model
 from protonn_edge.codegen import Limits, make_plan
 from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.search import SizeLimit
-from protonn_edge.datasets import load_dataset, load_digits_dataset
+from protonn_edge.data import load_dataset, load_digits_dataset
 from protonn_edge.kinds.protonn.convert.reduction import sizes_to_try
 from protonn_edge.quantization import quantize
 from protonn_edge.system.errors import CheckFailed, InputError

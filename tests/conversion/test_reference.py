@@ -23,7 +23,7 @@ from sklearn.datasets import make_multilabel_classification
 
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import Normalizer
-from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.data import load_digits_dataset
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.kinds.protonn.convert.reference import (
     ReferenceModel,

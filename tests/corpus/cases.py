@@ -47,9 +47,9 @@ from command_line import refusal, run, run_json
 from flower_tables import shuffled_flowers
 from refusals import places_of
 
-from protonn_edge.datasets import load_dataset
-from protonn_edge.datasets.options import options_of_texts
-from protonn_edge.datasets.recorded import read_recording
+from protonn_edge.data import load_dataset
+from protonn_edge.data.options import options_of_texts
+from protonn_edge.data.recorded import read_recording
 from protonn_edge.system.errors import InputError, ProtoNNEdgeError
 
 FOLDER = Path(__file__).parent

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from refusals import refused_by
 
-from protonn_edge.datasets.archive import ArrayArchive
+from protonn_edge.data.archive import ArrayArchive
 
 
 @pytest.mark.parametrize(

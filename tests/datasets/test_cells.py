@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protonn_edge.datasets.cells import (
+from protonn_edge.data.cells import (
     ColumnCells,
     Form,
     Meaning,

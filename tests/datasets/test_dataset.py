@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refused_by
 
-from protonn_edge.datasets import (
+from protonn_edge.data import (
     Dataset,
     Expected,
     holdout,
@@ -19,7 +19,7 @@ from protonn_edge.datasets import (
     load_digits_dataset,
     load_points,
 )
-from protonn_edge.datasets.naming import label_text
+from protonn_edge.data.naming import label_text
 from protonn_edge.system.errors import InputError
 
 

@@ -14,14 +14,14 @@ from refusals import refused_by, refuses
 
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.model import expected_by
-from protonn_edge.datasets import (
+from protonn_edge.data import (
     TableOptions,
     holdout,
     load_dataset,
     load_points,
 )
-from protonn_edge.datasets.cells import Notation, is_gap, meaning_of
-from protonn_edge.datasets.preparation import Preparation
+from protonn_edge.data.cells import Notation, is_gap, meaning_of
+from protonn_edge.data.preparation import Preparation
 from protonn_edge.system.errors import InputError
 
 GAPS = ("", " ", "NA", "nan", "NULL", "?", "-", "n/a", "None", "k.A.")

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refused_by
 
-from protonn_edge.datasets import Dataset, holdout, load_dataset, with_groups
+from protonn_edge.data import Dataset, holdout, load_dataset, with_groups
 from protonn_edge.system.errors import InputError
 
 N = 24

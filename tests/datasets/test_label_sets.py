@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from refusals import refused_by
 
-from protonn_edge.datasets import (
+from protonn_edge.data import (
     Expected,
     MultiLabelDataset,
     holdout,

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from refusals import refused_by
 
-from protonn_edge.datasets.options import TableOptions
-from protonn_edge.datasets.recorded import read_recording
+from protonn_edge.data.options import TableOptions
+from protonn_edge.data.recorded import read_recording
 from protonn_edge.system.errors import InputError
 
 

@@ -16,9 +16,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from protonn_edge.datasets import TableOptions, load_dataset
-from protonn_edge.datasets.dataset import Dataset
-from protonn_edge.datasets.recorded import read_recording
+from protonn_edge.data import TableOptions, load_dataset
+from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.recorded import read_recording
 from protonn_edge.system.errors import InputError
 
 CASES = int(os.environ.get("PROTONN_EDGE_ROLE_CASES", "40"))

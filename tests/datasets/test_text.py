@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refused_by
 
-from protonn_edge.datasets import TableOptions, formats, libsvm, load_dataset
-from protonn_edge.datasets import dataset as dataset_module
-from protonn_edge.datasets.points import read_table
+from protonn_edge.data import TableOptions, formats, libsvm, load_dataset
+from protonn_edge.data import dataset as dataset_module
+from protonn_edge.data.points import read_table
 from protonn_edge.system.errors import InputError
 
 

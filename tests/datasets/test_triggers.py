@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from protonn_edge.datasets.recordings import Trigger, cut_windows, last_takes, runs_of
+from protonn_edge.data.recordings import Trigger, cut_windows, last_takes, runs_of
 
 RNG = np.random.default_rng(0)
 WINDOW, BEFORE = 40, 8

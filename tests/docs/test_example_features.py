@@ -15,7 +15,7 @@ from protonn_edge.chain.file import load_model, model_bytes, save_model
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.planner import plans
-from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.data import load_digits_dataset
 from protonn_edge.export import export
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import quantize

@@ -7,7 +7,7 @@ import pytest
 from model_factory import tiny_integer_model
 
 from protonn_edge.chain.policy import with_rules
-from protonn_edge.datasets.naming import NO_CLASS
+from protonn_edge.data.naming import NO_CLASS
 from protonn_edge.device import Result
 from protonn_edge.evaluation.accuracy import (
     answer_matrix,

@@ -12,7 +12,7 @@ from decimal_data import DATA_SETS, in_sketch, trained
 
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.model import units_of
-from protonn_edge.datasets import Expected, load_points
+from protonn_edge.data import Expected, load_points
 from protonn_edge.quantization import quantize
 
 # What stands in for a sensor: row by row of a table in flash.

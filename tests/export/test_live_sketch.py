@@ -20,7 +20,7 @@ from protonn_edge.boards import load_board
 from protonn_edge.chain.file import save_model
 from protonn_edge.chain.integer_chain import coordinates
 from protonn_edge.chain.model import Model
-from protonn_edge.datasets.onset import onsets_of
+from protonn_edge.data.onset import onsets_of
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.quantization import quantize
 from protonn_edge.sensors import MICROPHONE, PlayedSensor, sensor_kind

@@ -14,7 +14,7 @@ from sklearn.ensemble import (
 )
 
 from protonn_edge.chain.integer_chain import named_stages, own_inputs
-from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.data import load_digits_dataset
 from protonn_edge.kinds.forest.adaboost import AdaBoost
 from protonn_edge.kinds.forest.grown import GrownTrees
 from protonn_edge.kinds.forest.parameters import ENSEMBLES

@@ -9,7 +9,7 @@ import pytest
 from forest_factory import caught_ensembles
 
 from protonn_edge.chain.integer_chain import IntegerChain
-from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.data import load_digits_dataset
 from protonn_edge.kinds.forest import train as training
 from protonn_edge.kinds.forest.train import ForestClassifier
 from protonn_edge.quantization import quantize

@@ -20,12 +20,12 @@ import numpy as np
 from fuzz.mutation import pick
 from fuzz.sentences import check_refusal
 
-from protonn_edge.datasets import Dataset, Expected, Notice, TableOptions, load_dataset
-from protonn_edge.datasets.groups import with_own_groups
-from protonn_edge.datasets.leaks import leaks
-from protonn_edge.datasets.options import options_of_texts
-from protonn_edge.datasets.preparation import Preparation
-from protonn_edge.datasets.reading import Labels, read_points
+from protonn_edge.data import Dataset, Expected, Notice, TableOptions, load_dataset
+from protonn_edge.data.groups import with_own_groups
+from protonn_edge.data.leaks import leaks
+from protonn_edge.data.options import options_of_texts
+from protonn_edge.data.preparation import Preparation
+from protonn_edge.data.reading import Labels, read_points
 from protonn_edge.system.errors import InputError
 
 BRIEF_CASES = 40

@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 from fuzz.mutation import pick
 
-from protonn_edge.datasets import Dataset, load_dataset
-from protonn_edge.datasets.groups import with_own_groups
-from protonn_edge.datasets.options import TableOptions, options_of_texts
-from protonn_edge.datasets.recorded import Recording, read_recording
+from protonn_edge.data import Dataset, load_dataset
+from protonn_edge.data.groups import with_own_groups
+from protonn_edge.data.options import TableOptions, options_of_texts
+from protonn_edge.data.recorded import Recording, read_recording
 from protonn_edge.system.errors import InputError
 
 BRIEF_CASES = 36

@@ -43,7 +43,7 @@ from protonn_edge.chain.policy import with_rules
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.codegen import make_plan, render_c
 from protonn_edge.codegen.host import host_program
-from protonn_edge.datasets.naming import NO_CLASS
+from protonn_edge.data.naming import NO_CLASS
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.gradients.making import gradient_features

@@ -18,8 +18,8 @@ from fuzz.mutation import (
 )
 from fuzz.sentences import REFUSALS, check_command, check_refusal
 
-from protonn_edge.datasets import Dataset, Expected, MultiLabelDataset, load_dataset, load_points
-from protonn_edge.datasets.values import ValueDataset
+from protonn_edge.data import Dataset, Expected, MultiLabelDataset, load_dataset, load_points
+from protonn_edge.data.values import ValueDataset
 
 BRIEF_CASES = 20
 

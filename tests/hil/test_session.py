@@ -11,7 +11,7 @@ import pytest
 from fake_device import HostileDevice, ImpatientHost, SimulatedHost, silent_at_first
 from refusals import refused_by
 
-from protonn_edge.datasets.naming import NO_CLASS
+from protonn_edge.data.naming import NO_CLASS
 from protonn_edge.device import LinkError, NoReplyError, Prediction, Session, protocol
 from protonn_edge.system.errors import CheckFailed, InputError
 

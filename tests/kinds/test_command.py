@@ -17,7 +17,7 @@ from protonn_edge.chain.file import load_model
 from protonn_edge.chain.head import kind_title, matrices_of
 from protonn_edge.codegen import make_plan
 from protonn_edge.codegen.plan import PLANS
-from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.data import load_digits_dataset
 from protonn_edge.policy.rejection.rule import Rejection
 from protonn_edge.quantization import quantize
 

@@ -11,7 +11,7 @@ from model_factory import random_points
 
 from protonn_edge.chain.file import load_model, model_bytes, save_model
 from protonn_edge.chain.policy import with_rules
-from protonn_edge.datasets.naming import NO_CLASS
+from protonn_edge.data.naming import NO_CLASS
 from protonn_edge.policy.rejection.rule import Rejection
 from protonn_edge.system.errors import InputError
 

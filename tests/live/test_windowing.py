@@ -22,10 +22,10 @@ from protonn_edge.chain.file import save_model
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import with_rules
 from protonn_edge.codegen import make_plan, template_environment
-from protonn_edge.datasets.instruments import Instrument
-from protonn_edge.datasets.naming import sample_names
-from protonn_edge.datasets.onset import onsets_of
-from protonn_edge.datasets.units import unit_of
+from protonn_edge.data.instruments import Instrument
+from protonn_edge.data.naming import sample_names
+from protonn_edge.data.onset import onsets_of
+from protonn_edge.data.units import unit_of
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.families.avr.code import AVRCode
 from protonn_edge.features.convolution.making import layered

@@ -18,7 +18,7 @@ from protonn_edge.chain.model import Model, units_of, with_units_of
 from protonn_edge.chain.policy import with_rules
 from protonn_edge.chain.registry import HEADS
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
-from protonn_edge.datasets.naming import NO_CLASS
+from protonn_edge.data.naming import NO_CLASS
 from protonn_edge.kinds.protonn.head import protonn_head
 from protonn_edge.policy.label_sets.rule import LabelSets
 from protonn_edge.policy.rejection.rule import Rejection

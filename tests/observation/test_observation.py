@@ -34,7 +34,7 @@ from protonn_edge.chain.integer_chain import own_inputs
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import with_rules
 from protonn_edge.codegen import make_plan
-from protonn_edge.datasets.instruments import Instrument
+from protonn_edge.data.instruments import Instrument
 from protonn_edge.device.protocol import DELIMITER, encode_message
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.features.average_pooling.making import average_pooling

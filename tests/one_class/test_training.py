@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from protonn_edge.chain.model import raw_ends
-from protonn_edge.datasets.naming import NO_CLASS
+from protonn_edge.data.naming import NO_CLASS
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.policy.rejection.held_out import calibrate_rejection
 from protonn_edge.quantization import quantize

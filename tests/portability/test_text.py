@@ -16,7 +16,7 @@ from model_factory import random_model
 
 from protonn_edge.boards import load_board
 from protonn_edge.chain.file import load_model
-from protonn_edge.datasets import load_dataset
+from protonn_edge.data import load_dataset
 from protonn_edge.device import Origin, Result, ResultsFile, read_results
 from protonn_edge.export import export
 from protonn_edge.kinds.protonn.convert.reference import read_reference_model

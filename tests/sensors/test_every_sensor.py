@@ -11,7 +11,7 @@ from logger_builds import assert_played, compile_logger, listening, noise, sampl
 
 from protonn_edge.boards import load_board
 from protonn_edge.codegen import make_plan
-from protonn_edge.datasets.instruments import Instrument
+from protonn_edge.data.instruments import Instrument
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.kinds.linear.train import LinearClassifier
 from protonn_edge.quantization import quantize

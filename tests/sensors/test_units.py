@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from refusals import refused_by
 
-from protonn_edge.datasets.instruments import Instrument, from_arrays, to_arrays
-from protonn_edge.datasets.units import unit_of, units_of, units_text
+from protonn_edge.data.instruments import Instrument, from_arrays, to_arrays
+from protonn_edge.data.units import unit_of, units_of, units_text
 from protonn_edge.sensors import sensor_kind
 from protonn_edge.sensors.kinds import is_chip
 

@@ -13,7 +13,7 @@ from model_factory import random_model
 
 from protonn_edge.chain.file import save_model
 from protonn_edge.chain.integer_chain import coordinates
-from protonn_edge.datasets.division import Division, digest_of
+from protonn_edge.data.division import Division, digest_of
 from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.system.errors import InputError
 from protonn_edge.teaching import board as teaching

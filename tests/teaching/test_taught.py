@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 from protonn_edge.chain.file import load_model, model_bytes, save_model
 from protonn_edge.chain.integer_chain import IntegerChain, coordinates
-from protonn_edge.datasets.naming import NO_CLASS
+from protonn_edge.data.naming import NO_CLASS
 from protonn_edge.kinds.protonn.precision.model import float_build
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.kinds.protonn.teaching.model import Teachable

@@ -7,7 +7,7 @@ import pytest
 
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics
-from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.data import load_digits_dataset
 from protonn_edge.kinds.protonn.prototypes.integers import tabulated_rbf
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.kinds.protonn.train.fitting import parameters_of

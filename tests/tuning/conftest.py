@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from protonn_edge.boards import load_board
-from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.data import load_digits_dataset
 from protonn_edge.training.folds import fold_numbers
 from protonn_edge.tuning.limits import TuningLimits
 from protonn_edge.tuning.objective import Objective

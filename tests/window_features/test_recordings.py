@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from refusals import refused_by
 
-from protonn_edge.datasets.recordings import cut_windows
+from protonn_edge.data.recordings import cut_windows
 from protonn_edge.system.errors import InputError
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from protonn_edge.chain.integer_stage import IntegerStage, Range
 from protonn_edge.chain.point_format import PointFormat, check_points
 from protonn_edge.chain.statistics import InputStatistics
-from protonn_edge.datasets.onset import LEVEL_SHIFT, check_onset
+from protonn_edge.data.onset import LEVEL_SHIFT, check_onset
 from protonn_edge.features.audio.frames import FEATURE_MAXIMUM, Frames
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, saturated_steps
-from protonn_edge.datasets.onset import onsets_of
-from protonn_edge.datasets.recordings import SegmentDetector
+from protonn_edge.data.onset import onsets_of
+from protonn_edge.data.recordings import SegmentDetector
 from protonn_edge.features.audio.clips import full_scale
 from protonn_edge.system.errors import InputError
 

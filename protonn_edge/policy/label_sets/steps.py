@@ -10,7 +10,7 @@ from protonn_edge.chain.head import matrices_of, paper_bytes
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import Policy, described
 from protonn_edge.cli.command import Output
-from protonn_edge.datasets import Dataset
+from protonn_edge.data import Dataset
 from protonn_edge.policy.label_sets.figures import LabelFigures
 from protonn_edge.quantization import quantize, why_floats_alone
 

@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protonn_edge.chain.head import settings_of
 from protonn_edge.chain.model import Model
-from protonn_edge.datasets.groups import group_numbers
+from protonn_edge.data.groups import group_numbers
 from protonn_edge.policy.rejection.calibration import (
     Statistics,
     check_statistics,

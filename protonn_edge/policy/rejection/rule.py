@@ -36,7 +36,7 @@ from protonn_edge.chain.policy import (
     RuleCost,
     Units,
 )
-from protonn_edge.datasets.naming import NO_CLASS, NO_CLASS_NAME
+from protonn_edge.data.naming import NO_CLASS, NO_CLASS_NAME
 from protonn_edge.system.checks import check, check_range, check_shape
 
 if TYPE_CHECKING:

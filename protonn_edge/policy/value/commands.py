@@ -16,7 +16,7 @@ from protonn_edge.system.lazy import later
 from protonn_edge.training.searched import BEST
 
 if TYPE_CHECKING:
-    from protonn_edge.datasets import Dataset
+    from protonn_edge.data import Dataset
     from protonn_edge.training.targets import Target
 
 _values = later("protonn_edge.policy.value.train", "ValueTarget")

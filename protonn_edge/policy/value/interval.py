@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import with_rules
-from protonn_edge.datasets import Dataset
+from protonn_edge.data import Dataset
 from protonn_edge.policy.value.figures import Interval
 from protonn_edge.policy.value.rule import Value
 from protonn_edge.quantization import quantize, why_floats_alone

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import with_rules
 from protonn_edge.cli.command import Output
-from protonn_edge.datasets import Dataset, Notice
+from protonn_edge.data import Dataset, Notice
 from protonn_edge.policy.value.figures import ValueFigures, explained_share
 from protonn_edge.policy.value.interval import predicted_by, with_interval
 from protonn_edge.policy.value.rule import Value

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.registry import REGRESSORS
-from protonn_edge.datasets import Dataset, Notice
+from protonn_edge.data import Dataset, Notice
 from protonn_edge.evaluation.fidelity import Fidelity
 from protonn_edge.policy.value.figures import explained_share
 from protonn_edge.policy.value.interval import predicted_by, with_interval

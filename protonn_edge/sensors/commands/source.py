@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
 
 from protonn_edge.boards import Board
-from protonn_edge.datasets import Notice
+from protonn_edge.data import Notice
 from protonn_edge.device.connection import AnsweringLink, Link
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.export.folder import LIVE, LOGGER, check_project

@@ -19,11 +19,11 @@ from protonn_edge.cli.command import OUTPUT, Output, additions, argument, comman
 from protonn_edge.cli.options import LEVEL, PATH, FiniteRange, Qualified
 from protonn_edge.cli.paths import WINDOWS, OutputFile, check_ending
 from protonn_edge.cli.tables import TABLE
-from protonn_edge.datasets import Dataset, Notice, TableOptions, recordings
-from protonn_edge.datasets.naming import check_names, label_text, listed, quoted
-from protonn_edge.datasets.onset import THRESHOLDS
-from protonn_edge.datasets.recorded import Recording, followed_by, read_noise, read_recording
-from protonn_edge.datasets.values import takes_among_all
+from protonn_edge.data import Dataset, Notice, TableOptions, recordings
+from protonn_edge.data.naming import check_names, label_text, listed, quoted
+from protonn_edge.data.onset import THRESHOLDS
+from protonn_edge.data.recorded import Recording, followed_by, read_noise, read_recording
+from protonn_edge.data.values import takes_among_all
 from protonn_edge.evaluation.terminal import fact_table
 from protonn_edge.sensors.commands.windows_file import WindowsFile
 from protonn_edge.system.errors import InputError, unneeded

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.datasets import Notice, recordings
-from protonn_edge.datasets.instruments import to_arrays
-from protonn_edge.datasets.naming import listed
-from protonn_edge.datasets.recorded import Recording
-from protonn_edge.datasets.values import means_of_windows, spread_of
+from protonn_edge.data import Notice, recordings
+from protonn_edge.data.instruments import to_arrays
+from protonn_edge.data.naming import listed
+from protonn_edge.data.recorded import Recording
+from protonn_edge.data.values import means_of_windows, spread_of
 from protonn_edge.sensors import MICROPHONE
 from protonn_edge.sensors.kinds import ANALOG_RATE
 from protonn_edge.system.errors import counted

@@ -12,7 +12,7 @@ from refusals import refuses
 from sklearn.datasets import make_multilabel_classification
 
 from protonn_edge.chain.file import load_model
-from protonn_edge.datasets import load_dataset
+from protonn_edge.data import load_dataset
 from protonn_edge.quantization import quantize
 
 

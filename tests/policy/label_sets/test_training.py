@@ -14,7 +14,7 @@ from sklearn.datasets import make_multilabel_classification
 from sklearn.metrics import f1_score
 
 from protonn_edge.chain.head import matrices_of, paper_bytes
-from protonn_edge.datasets import holdout, load_dataset
+from protonn_edge.data import holdout, load_dataset
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.policy.label_sets.figures import precision_at
 from protonn_edge.policy.label_sets.targets import are_label_sets, best_threshold, label_matrix

@@ -15,7 +15,7 @@ from refusals import refused_by
 
 from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.chain.policy import with_rules
-from protonn_edge.datasets.naming import NO_CLASS
+from protonn_edge.data.naming import NO_CLASS
 from protonn_edge.kinds.protonn.precision.model import float_build
 from protonn_edge.policy.rejection.calibration import (
     Statistics,

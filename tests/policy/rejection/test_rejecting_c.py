@@ -22,7 +22,7 @@ from protonn_edge.boards import load_board
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import with_rules, without_rules
 from protonn_edge.codegen import Plan, make_plan, render_c
-from protonn_edge.datasets.naming import NO_CLASS
+from protonn_edge.data.naming import NO_CLASS
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.policy.rejection.calibration import statistics_of, with_rejection
 from protonn_edge.policy.rejection.rule import STATISTICS, IntegerRejection

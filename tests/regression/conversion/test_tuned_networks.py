@@ -7,7 +7,7 @@ import pytest
 from onnx_factory import network, node, perceptron
 
 from protonn_edge import from_network
-from protonn_edge.datasets.division import held_out_rows
+from protonn_edge.data.division import held_out_rows
 from protonn_edge.quantization import quantize
 
 

@@ -17,7 +17,7 @@ from decimal_data import in_sketch, trained
 from model_factory import random_window_model, window_features_of
 
 from protonn_edge.chain.file import load_model, save_model
-from protonn_edge.datasets import Expected, load_points
+from protonn_edge.data import Expected, load_points
 from protonn_edge.quantization import quantize
 from protonn_edge.toolchain.process import build_host_executable
 

@@ -9,7 +9,7 @@ import numpy as np
 from command_line import succeed
 
 from protonn_edge.chain.file import load_model
-from protonn_edge.datasets.preparation import Preparation
+from protonn_edge.data.preparation import Preparation
 from protonn_edge.quantization import quantize
 
 

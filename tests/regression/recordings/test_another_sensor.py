@@ -16,7 +16,7 @@ from protonn_edge.chain.file import load_model
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import make_plan, render_c
-from protonn_edge.datasets.instruments import Instrument
+from protonn_edge.data.instruments import Instrument
 from protonn_edge.quantization import quantize
 from protonn_edge.quantization.sensor_counts import CountConversion
 from protonn_edge.sensors import read_sensor, sensor_kind

@@ -10,8 +10,8 @@ import pytest
 from command_line import refusal, run, succeed
 from refusals import refused_by
 
-from protonn_edge.datasets.options import TableOptions
-from protonn_edge.datasets.recorded import Recording, read_recording
+from protonn_edge.data.options import TableOptions
+from protonn_edge.data.recorded import Recording, read_recording
 from protonn_edge.system.errors import InputError
 
 ROWS = 60

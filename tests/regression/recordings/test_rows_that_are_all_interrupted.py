@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from protonn_edge.datasets.clock import Clock
+from protonn_edge.data.clock import Clock
 
 
 def test_rows_without_a_neighbour_have_no_rate() -> None:

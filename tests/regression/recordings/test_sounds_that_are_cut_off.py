@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from command_line import refusal, run
 
-from protonn_edge.datasets.waves import read_wave
+from protonn_edge.data.waves import read_wave
 from protonn_edge.sensors import read_sensor
 from protonn_edge.system.errors import InputError
 

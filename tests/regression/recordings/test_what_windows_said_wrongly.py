@@ -10,8 +10,8 @@ import pytest
 from command_line import run
 from refusals import refuses
 
-from protonn_edge.datasets.clock import seconds_of_a_unit
-from protonn_edge.datasets.recordings import last_takes
+from protonn_edge.data.clock import seconds_of_a_unit
+from protonn_edge.data.recordings import last_takes
 
 
 @pytest.mark.parametrize(("step", "unit"), [(20, 1e-3), (20_000, 1e-6), (20_000_000, 1e-9)])

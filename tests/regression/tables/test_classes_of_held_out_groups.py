@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from command_line import succeed
 
-from protonn_edge.datasets import holdout, load_dataset, with_groups
+from protonn_edge.data import holdout, load_dataset, with_groups
 from protonn_edge.evaluation.accuracy import class_figures
 
 

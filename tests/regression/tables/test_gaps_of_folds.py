@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from protonn_edge.boards import load_board
-from protonn_edge.datasets import load_dataset
+from protonn_edge.data import load_dataset
 from protonn_edge.tuning.limits import TuningLimits
 from protonn_edge.tuning.objective import Objective
 from protonn_edge.tuning.points import TrialPoints

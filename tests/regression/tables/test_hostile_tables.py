@@ -10,7 +10,7 @@ import pytest
 from command_line import run
 from refusals import refused_by, refuses
 
-from protonn_edge.datasets import Expected, TableOptions, load_dataset, load_points, text
+from protonn_edge.data import Expected, TableOptions, load_dataset, load_points, text
 
 
 def test_a_very_wide_table_is_read(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ from command_line import assert_one_sentence, refusal, run, run_json, succeed
 from policy.value.numbers import points, write_table
 
 from protonn_edge.chain.file import load_model
-from protonn_edge.datasets import load_dataset
-from protonn_edge.datasets.values import ValueDataset
+from protonn_edge.data import load_dataset
+from protonn_edge.data.values import ValueDataset
 
 NAMED = ("--read", "label=temperature")
 LINEAR = ("--classifier", "linear")

@@ -10,7 +10,7 @@ from command_line import succeed
 from protonn_edge.chain.file import load_model
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.report import _given
-from protonn_edge.datasets import TableOptions
+from protonn_edge.data import TableOptions
 
 
 def test_the_columns_of_the_features_are_named_as_in_the_page(tmp_path: Path):

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Self
 
 from protonn_edge.chain.features import Features
 from protonn_edge.chain.shapes import Shape
-from protonn_edge.datasets import Dataset, Notice
-from protonn_edge.datasets.onset import THRESHOLDS
+from protonn_edge.data import Dataset, Notice
+from protonn_edge.data.onset import THRESHOLDS
 from protonn_edge.features.audio.clips import DEFAULT_RATE, fitted_to
 from protonn_edge.features.audio.integers import IntegerAudio
 from protonn_edge.features.audio.train.augmentation import SoundAugmentation

@@ -248,7 +248,7 @@ class BasisImagesClassifier(BasisImagesParameters, DenseClassifier):
 
     Examples
     --------
-    >>> from protonn_edge.datasets import load_digits_dataset
+    >>> from protonn_edge.data import load_digits_dataset
     >>> from protonn_edge.kinds.basis_images.train.classifier import BasisImagesClassifier
     >>> digits = load_digits_dataset()
     >>> classifier = BasisImagesClassifier(

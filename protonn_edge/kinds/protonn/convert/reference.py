@@ -29,7 +29,7 @@ from protonn_edge.chain.integer_stage import run_through
 from protonn_edge.chain.model import Model, raw_ends, with_units_of
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.conversion import Features, Layout
-from protonn_edge.datasets.archive import read_array
+from protonn_edge.data.archive import read_array
 from protonn_edge.kinds.protonn.head import ProtoNNHead, protonn_head
 from protonn_edge.system.checks import check, check_kind
 from protonn_edge.system.errors import InputError, InvalidValue

@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protonn_edge.chain.integer_stage import MOST_CLASSES
 from protonn_edge.chain.model import Model
-from protonn_edge.datasets.dataset import Dataset
-from protonn_edge.datasets.naming import Notice
+from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.naming import Notice
 from protonn_edge.kinds.protonn.head import protonn_head
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.kinds.protonn.train.budget_rules import sizes_within
@@ -86,7 +86,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
 
     Examples
     --------
-    >>> from protonn_edge.datasets import load_digits_dataset
+    >>> from protonn_edge.data import load_digits_dataset
     >>> from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
     >>> digits = load_digits_dataset()
     >>> classifier = ProtoNNClassifier(n_projections=8, n_prototypes=30, random_state=0)

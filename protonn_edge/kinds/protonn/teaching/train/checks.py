@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from protonn_edge.boards import load_board
-from protonn_edge.datasets import Notice
+from protonn_edge.data import Notice
 from protonn_edge.kinds.protonn.teaching.model import Teachable
 from protonn_edge.system.errors import CheckFailed
 from protonn_edge.training.refusals import Refusal

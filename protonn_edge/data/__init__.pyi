@@ -1,0 +1,12 @@
+from protonn_edge.data.dataset import Dataset as Dataset
+from protonn_edge.data.expected import Expected as Expected
+from protonn_edge.data.groups import group_numbers as group_numbers
+from protonn_edge.data.groups import with_groups as with_groups
+from protonn_edge.data.label_sets import MultiLabelDataset as MultiLabelDataset
+from protonn_edge.data.naming import Notice as Notice
+from protonn_edge.data.options import TableOptions as TableOptions
+from protonn_edge.data.reading import load_dataset as load_dataset
+from protonn_edge.data.reading import load_points as load_points
+from protonn_edge.data.reading import read_points as read_points
+from protonn_edge.data.splits import holdout as holdout
+from protonn_edge.data.splits import load_digits_dataset as load_digits_dataset

@@ -1,0 +1,392 @@
+"""Read the cells of a text table, column by column: numbers, dates, texts, and gaps.
+
+A cell may have something attached to its number: a unit, a per cent sign, a key, brackets. Such
+cells are numbers if the same is attached to all numbers of their column.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from itertools import compress
+from typing import Any, NamedTuple, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.data.moments import Moments, moments_in
+from protonn_edge.data.naming import check_names, label_text, quoted
+from protonn_edge.system.errors import InputError
+
+FLOAT32_MAX = float(np.finfo(np.float32).max)
+TOO_LARGE = "numbers beyond 3.4e38 do not fit into 32-bit floats"
+Float32 = NDArray[np.float32]
+Float64 = NDArray[np.float64]
+
+_EXCEL = ("#n/a", "#nv", "#n/d")  # in English, German and Romance languages
+_MARKS = ("", "na", "n/a", "k.a.", "k. a.", "nan", "<na>", "null", "none", "?", "-", "--", *_EXCEL)
+_MAY_BE_CLASSES = ("null", "none", "-", "--")
+_TRUTHS = {"true": 1.0, "false": 0.0}
+_MOST_TEXTS = 1_000  # different cells of a column of numbers that are kept as they are written
+
+_KEPT_BITS = 15  # of the 24 that float32 has, fewer than 512 different values are left
+
+_MINUS = str.maketrans("\u2212\u2013\u2010\u2011\uff0d\uff0e", "-----.", "\u200b\u200e\u200f\ufeff")
+_OTHER_MARKS = str.maketrans(".,", ",.")
+_BLANK = "[ \u00a0\u2007\u2009\u202f'\u2019_]"  # between groups of three digits
+_NUMBER = (
+    rf"[+-]?(?:0[xX][0-9a-fA-F]+|(?:\d{{1,3}}(?:{_BLANK}\d{{3}})+(?:[.,]\d*)?|\d+[.,]?\d*|"
+    r"\d{1,3}(?:,\d{3})+(?:\.\d*)?|\d{1,3}(?:\.\d{3})+(?:,\d*)?|[.,]\d+)(?:[eEdD][+-]?\d+)?)"
+)
+_ATTACHED = re.compile(
+    r"\s*(?P<before>(?:[^\W\d][^:=\d]{0,30}\d{0,3}\s*[:=]|[$€£~≈<>\[({])?)\s*"
+    rf"(?P<number>{_NUMBER})"
+    r"(?P<after>\s*(?:[^\W\d_]|[%‰°€;)\]}>*])"
+    r"(?:[^\s\d,.:]|\s(?!\d)|[/^]\d|(?<=[^\W\d]|-)[1-3](?!\d)){0,15})?\s*"
+)
+_STAMPED = re.compile(
+    r"\s*[\[(]?(?P<time>(?:\d{1,4}[-./]\d\d?[-./]\d{2,4}[T ])?\d\d?:\d\d:\d\d(?:[.,]\d+)?"
+    r"|\d+(?:\.\d+)?(?=\]|\s*(?:->|→)))(?:[\])]\s*|\s*(?:->|→|>|:(?!\d)|- )\s*|\s+)"
+    r"(?P<rest>(?![+-]\d{4}\s*$|[AaPp]\.?[Mm])\S.*)"
+)
+_GROUPED = {
+    ",": re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?"),
+    ".": re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d*)?"),
+}
+"""Numbers in which a comma or a point may stand between thousands."""
+
+
+def loses_differences(low: Any, high: Any) -> Any:
+    """Return whether float32 rounds away most of the differences of numbers in low..high."""
+    exponent = np.frexp(np.maximum(np.abs(low), np.abs(high)))[1]
+    return (low < high) & (high - low < np.ldexp(1.0, exponent - _KEPT_BITS))
+
+
+def is_gap(cell: str) -> bool:
+    """Return whether a cell of a column of numbers is a gap, such as NA."""
+    return not cell or cell.strip().lower() in _MARKS
+
+
+def is_label(cell: str) -> bool:
+    """Return whether a cell of a column of labels is one, not a gap; ``none`` and ``-`` are."""
+    return not is_gap(cell) or cell.strip().lower() in _MAY_BE_CLASSES
+
+
+def check_labels(labels: Sequence[str], what: str, *, distinct: bool) -> None:
+    """Refuse names that cannot be written to a table as labels, or are equal."""
+    names = [label_text(label) for label in labels]
+    check_names(names, what, distinct=distinct)
+    for label in names:
+        if not is_label(label):
+            raise InputError(f"{what}: {label!r} stands for no label in a table; give another name")
+
+
+class Form(NamedTuple):
+    """What is attached to a number, and whether it is hexadecimal."""
+
+    before: str
+    after: str
+    is_hexadecimal: bool
+
+    def __str__(self) -> str:
+        texts = [f"preceded by {quoted(self.before)}"] if self.before else []
+        texts += [f"followed by {quoted(self.after)}"] if self.after else []
+        texts += ["hexadecimal"] if self.is_hexadecimal else []
+        return " and ".join(texts)
+
+
+_PLAIN = Form("", "", is_hexadecimal=False)
+
+
+def number_in(cell: str) -> tuple[Form, str] | None:
+    """Return what is attached to the number in a cell, and the number; None if it has none."""
+    match = _ATTACHED.fullmatch(cell.translate(_MINUS))
+    if match is None:
+        return None
+    number = match["number"]
+    after = (match["after"] or "").rstrip()
+    return Form(match["before"].strip(), after, "x" in number.lower()), number
+
+
+def is_too_large(cell: str) -> bool:
+    """Return whether a cell is a decimal number beyond those of float32."""
+    found = number_in(cell)
+    digits = "" if found is None else found[1].lower().replace(",", ".").replace("d", "e")
+    with suppress(ValueError):
+        return abs(float(digits)) > FLOAT32_MAX
+    return False
+
+
+def is_number(cell: str) -> bool:
+    """Return whether a cell is a number with nothing attached, with a decimal point or comma."""
+    found = number_in(cell)
+    return found is not None and found[0] == _PLAIN
+
+
+def stamped(cell: str) -> tuple[str, str] | None:
+    """Return the time and the number in a cell such as ``10:00:00.020 -> 0.1``; None without."""
+    match = _STAMPED.fullmatch(cell)
+    return None if match is None or number_in(match["rest"]) is None else (match[1], match["rest"])
+
+
+def form_of(cell: str) -> object:
+    """Return how a cell is written, for comparison with others: None for text and gaps."""
+    if stamped(cell) is not None:
+        return "stamped"
+    found = None if is_gap(cell) else number_in(cell)
+    return found[0] if found is not None else "date" if moments_in([cell]) is not None else None
+
+
+# --- the decimal mark -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Notation:
+    """The decimal mark and the separator of thousands of a file.
+
+    `doubtful` is a number whose mark may be either; `is_mixed` if both marks are decimal marks.
+    """
+
+    decimal: str = "."
+    thousands: str = ""
+    doubtful: str = ""
+    is_mixed: bool = False
+
+    @classmethod
+    def of(cls, cells: Iterable[str], delimiter: str, decimal: str | None) -> Notation:
+        """Determine the notation from cells, unless the decimal mark is given."""
+        decimals, separators = set[str](), set[str]()
+        doubtful: dict[str, str] = {}
+        for cell in cells:
+            number = ("," in cell or "." in cell) and number_in(cell)
+            marks = [each for each in number[1] if each in ",."] if number else []
+            if not number or not marks:
+                continue
+            if len(set(marks)) == 2 or (len(marks) == 1 and not _is_doubtful(number[1], delimiter)):
+                decimals.add(marks[-1])
+            if len(marks) > 1:
+                separators.add(marks[0])
+            elif marks[0] not in decimals:
+                doubtful.setdefault(marks[0], number[1])
+        if decimal is not None:
+            return cls(decimal, ".,"[decimal == "."])
+        if decimals:
+            mark = min(decimals, key="., ".index)
+            other = ".,"[mark == "."]
+            is_mixed = len(decimals) > 1
+            return cls(mark, other if other in {*separators, *doubtful} else "", "", is_mixed)
+        if separators:
+            mark = ",."[separators == {","}]
+            return cls(mark, ".,"[mark == "."])
+        if not doubtful:
+            return cls()
+        mark, cell = next(iter(doubtful.items()))
+        return cls(mark, "", cell)
+
+    def value(self, number: str) -> float:
+        """Return the value of a number from `number_in`; NaN if it is not in this notation."""
+        if number[:3].lower().lstrip("+-").startswith("0x"):
+            return float(int(number, 16))
+        text = re.sub(_BLANK, "", number)
+        other = ".,"[self.decimal == "."]
+        if other in text:
+            if not self.thousands or not _GROUPED[other].fullmatch(text):
+                return np.nan
+            text = text.replace(other, "")
+        if text.count(self.decimal) > 1:
+            if not _GROUPED[self.decimal].fullmatch(text):
+                return np.nan
+            text = text.replace(self.decimal, "")
+        text = text.replace(self.decimal, ".").lower().replace("d", "e")
+        value = float(text)
+        return value if abs(value) <= FLOAT32_MAX else np.nan
+
+
+def with_other_marks(cells: Iterable[str]) -> list[str]:
+    """Return cells with points for commas in their numbers, and commas for points."""
+    return [
+        cell.translate(_OTHER_MARKS)
+        if ("," in cell or "." in cell) and number_in(cell) is not None
+        else cell
+        for cell in cells
+    ]
+
+
+def _is_doubtful(number: str, delimiter: str) -> bool:
+    """Whether the only mark of a number may separate thousands; points in CSV never do."""
+    mark = "," if "," in number else "."
+    return not (delimiter == "," == ",."[mark == ","]) and bool(_GROUPED[mark].fullmatch(number))
+
+
+# --- a column -------------------------------------------------------------------------------------
+
+
+class Coded(Sequence[str]):
+    """A sequence of texts, stored as the index of each (n,) in a list of different texts."""
+
+    def __init__(self, codes: NDArray[np.int64], texts: Sequence[str]) -> None:
+        self.codes, self.texts = codes, texts
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __iter__(self) -> Iterator[str]:
+        return map(self.texts.__getitem__, self.codes.tolist())
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[str]: ...
+
+    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
+        if isinstance(index, slice):
+            return Coded(self.codes[index], self.texts)
+        return self.texts[int(self.codes[index])]
+
+    def of_rows(self, rows: NDArray[Any]) -> Coded:
+        """Return some of the texts."""
+        return Coded(self.codes[rows], self.texts)
+
+
+@dataclass
+class ColumnCells:
+    """The cells of a column while they are read.
+
+    The different cells are kept as texts until a column of numbers has too many of them. Then,
+    blocks contain numbers, and `odd` the rows of all other cells, by their texts.
+    """
+
+    _codes: dict[str, int] | None = field(default_factory=dict)
+    _blocks: list[NDArray[Any]] = field(default_factory=list)
+    odd: dict[str, list[int]] = field(default_factory=dict)
+    _rows: int = 0
+
+    def add(self, cells: Sequence[str], *, comma: bool = False) -> None:
+        """Add the cells of some rows; `comma`: whether the decimal mark is a comma."""
+        if self._codes is None:
+            self._blocks.append(self._numbers(cells, comma=comma))
+        else:
+            codes = self._codes
+            for cell in dict.fromkeys(cells):
+                codes.setdefault(cell, len(codes))
+            self._blocks.append(np.fromiter(map(codes.__getitem__, cells), np.int64, len(cells)))
+            if len(codes) > _MOST_TEXTS:
+                self._count(comma=comma)
+        self._rows += len(cells)
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether it turned out to be a column of numbers."""
+        return self._codes is None
+
+    def add_numbers(self, values: Float64) -> None:
+        """Add the numbers of some rows, all finite, to a column of numbers."""
+        large = np.abs(values) > FLOAT32_MAX
+        for place in np.flatnonzero(large).tolist():
+            self.odd.setdefault(f"{values[place]:g}", []).append(self._rows + place)
+        self._blocks.append(np.where(large, np.nan, values) if large.any() else values.copy())
+        self._rows += len(values)
+
+    def finish(self) -> tuple[Float64 | None, Coded | None]:
+        """Return the numbers (n,), or the texts if these were kept."""
+        if self._codes is None:
+            values = np.concatenate(self._blocks)
+            self._blocks.clear()
+            return values, None
+        blocks = self._blocks or [np.empty(0, np.int64)]
+        return None, Coded(np.concatenate(blocks), list(self._codes))
+
+    def odd_texts(self) -> Sequence[str]:
+        """Return the cells that are kept as texts."""
+        return list(self.odd if self._codes is None else self._codes)
+
+    def _count(self, *, comma: bool) -> None:
+        """Convert texts to numbers, if most of them are numbers."""
+        assert self._codes is not None
+        texts = list(self._codes)
+        half = ColumnCells(None)
+        table = half._numbers(texts, comma=comma)
+        if 2 * len(half.odd) > len(texts):
+            return
+        whole = np.concatenate(self._blocks)
+        for place in np.flatnonzero(np.isin(whole, [self._codes[text] for text in half.odd])):
+            self.odd.setdefault(texts[whole[place]], []).append(int(place))
+        self._codes, self._blocks = None, [table[whole]]
+
+    def _numbers(self, cells: Sequence[str], *, comma: bool) -> Float64:
+        """Return cells as numbers, NaN for odd ones."""
+        written = cells
+        if comma:  # a cell with a point is odd
+            written = ["" if "." in cell else cell.replace(",", ".") for cell in cells]
+        try:
+            values = np.fromiter(map(float, written), np.float64, len(cells))
+        except ValueError:
+            values = np.full(len(cells), np.nan)
+            for place, cell in enumerate(written):
+                try:
+                    values[place] = float(cell)
+                except ValueError:
+                    self.odd.setdefault(cells[place], []).append(self._rows + place)
+        for place in np.flatnonzero(np.abs(values) > FLOAT32_MAX).tolist():
+            self.odd.setdefault(cells[place], []).append(self._rows + place)
+            values[place] = np.nan
+        return values
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What the different texts of a column mean: their values, NaN for gaps and unreadable ones."""
+
+    kind: str  # number, date, text or empty
+    values: NDArray[np.float64]
+    unreadable: NDArray[np.bool_]
+    form: Form = _PLAIN  # what is attached to the numbers
+    problem: str = ""  # a clause on unreadable numbers
+    moments: Moments | None = None
+
+
+def meaning_of(
+    texts: Sequence[str], counts: Sequence[int], numbers: int, notation: Notation
+) -> Meaning:
+    """Return what the texts of a column mean, given how often each occurs.
+
+    The column has more `numbers`, with nothing attached.
+    """
+    gap = np.array([is_gap(text) for text in texts], np.bool_)
+    there = numbers + sum(n for n, is_empty in zip(counts, gap, strict=True) if not is_empty)
+    nothing = Meaning("empty", np.full(len(texts), np.nan), np.zeros(len(texts), np.bool_))
+    if not there:
+        return nothing
+    if not numbers and all(t.strip().lower() in _TRUTHS for t in compress(texts, ~gap)):
+        truths = [_TRUTHS.get(text.strip().lower(), np.nan) for text in texts]
+        return replace(nothing, kind="number", values=np.array(truths))
+    found = [None if none else number_in(text) for text, none in zip(texts, gap, strict=True)]
+    forms = Counter({_PLAIN: numbers})
+    for each, count in zip(found, counts, strict=True):
+        if each is not None:
+            forms[each[0]] += count
+    if 2 * forms.total() < there:
+        moments = moments_in(list(compress(texts, ~gap)))
+        if moments is None:
+            return replace(nothing, kind="text")
+        nothing.values[~gap] = moments.seconds
+        return replace(nothing, kind="date", moments=moments)
+    form = _PLAIN if numbers else forms.most_common(1)[0][0]
+    cores = [each[1] if each is not None and each[0] == form else "" for each in found]
+    values = np.array([notation.value(core) if core else np.nan for core in cores])
+    problem = f"most numbers of the column are {form}" if form != _PLAIN else ""
+    if form.is_hexadecimal and _may_be_negative(cores):
+        values[:] = np.nan
+        problem = "such hexadecimal numbers may be negative, so decimal ones are needed"
+    return Meaning("number", values, np.isnan(values) & ~gap, form, problem)
+
+
+def _may_be_negative(numbers: Sequence[str]) -> bool:
+    """Whether hexadecimal numbers of one width are near both ends of its range."""
+    digits = [each.lower().split("x")[1] for each in numbers if each]
+    shares = [int(each, 16) / 16 ** len(each) for each in digits]
+    return len(set(map(len, digits))) == 1 and max(shares) >= 0.75 and min(shares) < 0.25

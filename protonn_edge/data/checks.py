@@ -1,0 +1,77 @@
+"""The checks of training data: functions from a data set to warnings about probable mistakes.
+
+Each is for classes, numbers and sets of labels alike, and for tables with and without names. Others
+wait for a command that trains: `leaks`, and `about_neighbours` for rows that are held out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+
+import numpy as np
+
+from protonn_edge.data.class_names import about_counts, about_lists, about_spelling
+from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.far_values import about_far_values
+from protonn_edge.data.learned import about_outside
+from protonn_edge.data.naming import Notice, listed, names_at
+from protonn_edge.data.recurring import about_recurring
+from protonn_edge.data.text_columns import about_texts
+from protonn_edge.data.two_ranges import about_two_ranges
+
+_MOST_COLUMNS = 500  # that are judged one by one
+
+
+def remarks(dataset: Dataset) -> tuple[Notice, ...]:
+    """Return the warnings of all checks about a data set that was read."""
+    are_columns = dataset.n_features <= _MOST_COLUMNS and len(dataset.point_shape) <= 1
+    checks = (*CHECKS, *(CHECKS_OF_COLUMNS if are_columns else ()))
+    return tuple(notice for check in checks for notice in check(dataset))
+
+
+def about_shared_names(dataset: Dataset) -> Iterator[Notice]:
+    """Yield a warning about features that share a name."""
+    counts = Counter(dataset.feature_names)
+    if twice := tuple(name for name, count in counts.items() if count > 1):
+        text = (
+            f"several features share a name ({listed(twice)}), so the columns of other files "
+            "cannot be matched by name"
+        )
+        yield Notice("duplicate_names", text, warning=True, columns=twice)
+
+
+def about_constants(dataset: Dataset) -> Iterator[Notice]:
+    """Yield a warning about features that never vary."""
+    X = dataset.X_train
+    if len(X) < 2:
+        return
+    constant = np.flatnonzero(np.fmin.reduce(X, axis=0) == np.fmax.reduce(X, axis=0)).tolist()
+    if columns := names_at(constant, dataset.feature_names):
+        count = f"{len(constant):,} of {dataset.n_features:,} features"
+        text = f"{count} never vary in the training points: {listed(columns)}"
+        yield Notice("constant", text, warning=True, columns=columns)
+
+
+def about_test_part(dataset: Dataset) -> Iterator[Notice]:
+    """Yield a warning about features whose values differ in the test part."""
+    X = dataset.X_train
+    if len(X) > 1:
+        ends = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
+        yield from about_outside(dataset.X_test, *ends, dataset.feature_names)
+
+
+CHECKS: tuple[Callable[[Dataset], Iterable[Notice]], ...] = (
+    about_spelling,
+    about_lists,
+    about_counts,
+    about_texts,
+    about_shared_names,
+    about_constants,
+    about_test_part,
+    about_far_values,
+)
+CHECKS_OF_COLUMNS: tuple[Callable[[Dataset], Iterable[Notice]], ...] = (
+    about_two_ranges,
+    about_recurring,
+)

@@ -1,0 +1,217 @@
+"""Columns that give the label away: copies of it, in any unit or scale, and other outputs.
+
+A device does not know such a column, so a model that uses it is good only at a desk. One idea finds
+them for classes, numbers and sets of labels: in the order of a column that determines the label,
+neighbouring rows have nearly the same one (von Neumann, 1941; Chatterjee, 2021).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.naming import Notice, listed, title
+from protonn_edge.data.summary import decimals_of
+
+Float64 = NDArray[np.float64]
+Chosen = NDArray[Any]  # which columns
+
+_MOST_FEATURES = 500  # that are compared with the label
+_FEWEST_ROWS = {"class": 50, "labels": 50, "value": 20}  # with fewer, labels may agree by chance
+_MOST_ROWS = {"class": 20_000, "labels": 2_000, "value": 4_000}
+_MOST_LABELS, _FEWEST_POINTS = 100, 5  # of sets, the most frequent ones; of a class
+_LEAST = {"class": 0.02, "labels": 0.02, "value": 0.005}  # share of unlike neighbours
+_SHARED = 0.8  # of all rows have the value of the next one, so only these are compared
+_BETTER, _NOTHING = 5, 0.001  # times fewer than by any other column; nearly none
+_NEARLY = 0.1  # unlike neighbours by another output
+_FITTED_COLUMNS, _ROWS_PER_COLUMN = 100, 4
+_ROUNDED = 1.5  # times the deviation that follows from rounding
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+@dataclass(frozen=True, eq=False)
+class _Candidate:
+    """A feature or a column of text, with its values in some rows (n,)."""
+
+    name: str
+    number: int  # from 1
+    option: str  # its name or number as the value of ``--read drop``; empty if that is not possible
+    values: NDArray[Any]
+
+
+def leaks(dataset: Dataset) -> Iterator[Notice]:
+    """Yield warnings about columns that alone or together determine the label."""
+    kind, (n, width) = dataset.predicts, dataset.X_train.shape
+    if n < _FEWEST_ROWS[kind] or width > _MOST_FEATURES:
+        return
+    rows = np.random.default_rng(0).permutation(n)[: _MOST_ROWS[kind]]  # equal values in any order
+    columns = list(_columns(dataset, rows))
+    labels, names = _labels(dataset, rows)
+    unlike = unlike_neighbours([each.values for each in columns], labels, kind)
+    given: Any = unlike <= _LEAST[kind]
+    if kind == "value":
+        given &= _far_better(unlike)
+    alone: Chosen = given.any(axis=1)
+    name = f" {names[int(given.any(axis=0).argmax())]!r}" if len(names) > 1 else ""
+    yield from _notice(f"{{}} alone determines the label{name}{{}}", columns, alone)
+    if kind == "value":
+        used = _formula(columns, dataset.y_train[rows, 0], ~alone)
+        yield from _notice("{} gives the label, as a sum of multiples{}", columns, used)
+    if kind == "class":
+        follows = np.array([_follows(each.values, labels[:, 0]) for each in columns])
+        text = "{} has the same value in all rows of a class, but not in all classes{}"
+        yield from _notice(text, columns, ~alone & follows)
+    alike = _called_alike(columns, unlike.min(axis=1, initial=1), dataset) & ~alone
+    yield from _notice("{} is called like the label, as another output is{}", columns, alike)
+
+
+def _columns(dataset: Dataset, rows: NDArray[np.intp]) -> Iterator[_Candidate]:
+    """Yield each feature, and each column of few texts, which may become some."""
+    names = dataset.feature_names or [""] * dataset.n_features
+    in_table = {each.feature: (each.index + 1, each.flag_value) for each in dataset.columns}
+    for index, values in enumerate(dataset.X_train.T):
+        yield _Candidate(names[index], *in_table.get(index, (index + 1, "")), values[rows])
+    for each in dataset.columns:
+        texts = each.texts if each.role == "text" else None
+        if texts is None or len(texts) != len(dataset.X_train):
+            continue
+        if _FEWEST_POINTS * len(texts.texts) <= len(texts):
+            yield _Candidate(each.name, each.index + 1, each.flag_value, texts.codes[rows])
+
+
+def _labels(dataset: Dataset, rows: NDArray[np.intp]) -> tuple[NDArray[Any], Sequence[str]]:
+    """Return labels of some rows (n, L): classes, ranks of numbers, or the sets' frequent ones."""
+    y = dataset.y_train[rows]
+    if dataset.predicts == "class":
+        return y[:, None], ()
+    if dataset.predicts == "value":
+        _, codes, counts = np.unique(y[:, 0], return_inverse=True, return_counts=True)
+        return (counts.cumsum() - (counts - 1) / 2)[codes][:, None], ()
+    rarer = np.minimum(y.sum(axis=0), len(y) - y.sum(axis=0))
+    some = np.argsort(-rarer, kind="stable")[:_MOST_LABELS]
+    some = some[rarer[some] >= _FEWEST_POINTS]
+    return y[:, some], [dataset.classes[label] for label in some.tolist()]
+
+
+def _notice(text: str, columns: Sequence[_Candidate], chosen: Chosen) -> Iterator[Notice]:
+    """Yield a warning about the chosen columns, if there are some, with the option for all."""
+    found = [columns[place] for place in np.flatnonzero(chosen).tolist()]
+    if not found:
+        return
+    keys = tuple(each.name or str(each.number) for each in found)
+    others = f" (likewise {listed(keys[1:])})" if keys[1:] else ""
+    remedy = "if the device does not measure it, leave it out"
+    if len(found) == len(columns):
+        remedy = "if the device does not measure it, add other features"
+    elif all(each.option for each in found):
+        remedy += f" with --read drop={','.join(each.option for each in found)}"
+    which = text.format(title(found[0].name, found[0].number), others)
+    yield Notice("leak", f"{which}; {remedy}", warning=True, columns=keys)
+
+
+# --- one column -----------------------------------------------------------------------------------
+
+
+def unlike_neighbours(columns: Sequence[NDArray[Any]], labels: NDArray[Any], kind: str) -> Float64:
+    """Return how unlike labels (n, L) are in neighbouring rows, compared with any two, (D, L).
+
+    Rows are in the order of each of D columns. If most values are shared, only rows that share one
+    are neighbours. Otherwise, what differs if the labels themselves are in order does not count;
+    of several classes, any measurement may have a range for each, so these are not compared.
+    """
+    shares: list[Any] = []
+    if kind == "value":
+        usual = 2 * labels.var(axis=0)
+    else:
+        shares = [(labels == each).mean(axis=0) for each in np.unique(labels)]
+        usual = 1 - np.square(shares).sum(axis=0)
+    needed = _steps(np.sort(labels, axis=0), kind).sum(axis=0)
+    unlike = np.ones((len(columns), labels.shape[1]))
+    for place, values in enumerate(columns):
+        order = np.argsort(values, kind="stable")
+        shared = np.diff(values[order]) == 0
+        are_shared = shared.mean() >= _SHARED
+        if shared.all() or (len(shares) > 2 and not are_shared):
+            continue
+        steps = _steps(labels[order], kind)
+        found = np.maximum(steps.sum(axis=0) - needed, 0) / len(steps)
+        if are_shared:
+            found = steps[shared].mean(axis=0)
+        unlike[place] = np.divide(found, usual, out=np.ones(len(usual)), where=usual > 0)
+    return unlike
+
+
+def _steps(labels: NDArray[Any], kind: str) -> Float64:
+    """Return how much labels (n, L) differ from the ones in the row before, (n - 1, L)."""
+    steps = np.diff(labels, axis=0)
+    return np.square(steps) if kind == "value" else (steps != 0).astype(np.float64)
+
+
+def _far_better(unlike: Float64) -> Chosen:
+    """Return which columns (D, 1) are far better than all others; none if all are alike."""
+    best: Chosen = unlike <= max(_NOTHING, _BETTER * unlike.min())
+    others = unlike[~best].min(initial=np.inf)
+    is_clear = not best.all() and _BETTER * unlike[best].max() < others
+    return best if is_clear else np.zeros_like(best)
+
+
+def _follows(values: NDArray[Any], y: NDArray[np.int64]) -> bool:
+    """Whether values differ between some classes, but not in a class, of which none is rare."""
+    order = np.argsort(y, kind="stable")
+    changes = np.diff(values[order]) != 0
+    few = min(np.bincount(y)[np.unique(y)]) < _FEWEST_POINTS
+    return bool(not few and changes.any() and not changes[np.diff(y[order]) == 0].any())
+
+
+def _called_alike(columns: Sequence[_Candidate], unlike: Float64, dataset: Dataset) -> Chosen:
+    """Return which columns are called like the label, as y2 is like y1, but most others are not.
+
+    A name that only shares a word with the label's must nearly determine a number.
+    """
+    label = next((each.name for each in dataset.columns if each.role == "label"), "")
+    words = [{*_WORD.findall(name.lower())} for name in (label, *(each.name for each in columns))]
+    same: Chosen = np.array([bool(each) and each == words[0] for each in words[1:]])
+    if not same.any() and dataset.predicts == "value":
+        same = np.array([bool(each & words[0]) for each in words[1:]]) & (unlike < _NEARLY)
+    return same if 2 * same.sum() <= len(columns) else np.zeros(len(columns), np.bool_)
+
+
+# --- several columns ------------------------------------------------------------------------------
+
+
+def _formula(columns: Sequence[_Candidate], y: Float64, free: Chosen) -> Chosen:
+    """Return the columns of which numbers y (n,) are a linear function but for rounding."""
+    X = np.stack([each.values for each in columns], axis=1).astype(np.float64)
+    used: Chosen = free & (np.ptp(X, axis=0) > 0)
+    most = min(_FITTED_COLUMNS, len(y) // _ROWS_PER_COLUMN)
+    if not 0 < used.sum() <= most or not _is_exact(X[:, used], y):
+        return np.zeros(len(used), np.bool_)
+    for place in np.flatnonzero(used):
+        fewer = used & (np.arange(len(used)) != place)
+        used = fewer if fewer.any() and _is_exact(X[:, fewer], y) else used
+    return used
+
+
+def _is_exact(X: Float64, y: Float64) -> bool:
+    """Whether y (n,) is a linear function of X (n, D) but for the rounding of all of them."""
+    spread = X.std(axis=0)
+    A = np.column_stack([np.ones(len(X)), (X - X.mean(axis=0)) / spread])
+    factors = np.linalg.lstsq(A, y, rcond=None)[0]
+    left = np.sqrt(np.square(y - A @ factors).mean())
+    steps = [_step(y), *(np.array([_step(x) for x in X.T]) * factors[1:] / spread)]
+    rounded = np.sqrt(np.square(steps).sum() / 12)  # of numbers spread evenly over a step
+    return bool(left <= min(_ROUNDED * rounded, np.sqrt(_LEAST["value"]) * y.std()))
+
+
+def _step(values: Float64) -> float:
+    """Return the step to which numbers (n,) were rounded, at least that of float32."""
+    floats = values.astype(np.float32)
+    decimals = decimals_of(floats)
+    least = float(np.spacing(np.abs(floats).max()))
+    return least if decimals is None else max(10.0**-decimals, least)

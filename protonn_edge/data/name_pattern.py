@@ -1,0 +1,78 @@
+"""Patterns of the names of takes, such as ``{class}_{person}_{take}``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from protonn_edge.data.naming import label_text
+from protonn_edge.system.errors import InputError, shortened
+
+_FIELD = re.compile(r"\{(\w+)\}")
+BETWEEN = re.compile(r"[_\-. ]")  # between the parts of a name
+
+
+@dataclass(frozen=True)
+class NamePattern:
+    """A pattern of names of takes: text with fields in braces, such as ``class``.
+
+    A field ends at the first occurrence of the text after it. Takes form a group if their fields
+    ``person`` are equal or, without this field, all fields other than ``class`` and ``take``. A
+    slash separates folders.
+    """
+
+    text: str
+
+    def __post_init__(self) -> None:
+        pieces = _FIELD.split(self.text)
+        names = pieces[1::2]
+        if not names or len(set(names)) < len(names) or not all(pieces[2:-1:2]):
+            raise self.refusal("")
+
+    def refusal(self, reason: str) -> InputError:
+        """Return the error for a pattern that cannot be used."""
+        return InputError(
+            f"the pattern of names is {shortened(repr(self.text))}{reason}; give a pattern of "
+            "{class} and other fields, each once and with text between the fields, such as "
+            "{class}_{person}_{take}"
+        )
+
+    def read(self, path: Path) -> tuple[str, str]:
+        """Return the class of a take by its path without a suffix, if given, and its group.
+
+        Either may be empty. Raises `InputError` if the name does not match the pattern.
+        """
+        before, *pieces = _FIELD.split(self.text)
+        fields: dict[str, str] = {}
+        stem = "/".join(path.parts[-1 - self.text.count("/") :])
+        matches, rest = stem.startswith(before), stem[len(before) :]
+        for name, behind in zip(pieces[::2], pieces[1::2], strict=True):
+            value, there, rest = rest.partition(behind) if behind else (rest, "", "")
+            matches = matches and value != "" and there == behind
+            fields[name] = value
+        if not matches or rest:
+            raise InputError(
+                f"{path} does not match the pattern {shortened(repr(self.text))}; rename it, or "
+                "move it out of the folder"
+            )
+        label = fields.pop("class", "")
+        fields.pop("take", None)
+        return label_text(label), fields.get("person") or "_".join(fields.values())
+
+    @classmethod
+    def guessed(cls, names: Sequence[str]) -> Self | None:
+        """Guess the pattern of takes' names that contain the class; None if there is none."""
+        parts = [BETWEEN.split(name, maxsplit=2) for name in names]
+        if {len(each) for each in parts} not in ({2}, {3}):
+            return None
+        if 2 * len({each[0] for each in parts}) > len(names):
+            return None
+        between = {tuple(BETWEEN.findall(name)[:2]) for name in names}
+        if len(between) > 1 or not all(map(all, parts)):
+            return None
+        fields = ("{person}", "{take}") if len(parts[0]) > 2 else ("{take}",)
+        texts = zip(between.pop(), fields, strict=True)
+        return cls("".join(["{class}", *(piece for pair in texts for piece in pair)]))

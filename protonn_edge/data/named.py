@@ -1,0 +1,132 @@
+"""The columns that options name: left out, kept, renamed, encoded, or given a role."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Self
+
+from protonn_edge.data import naming
+from protonn_edge.data.columns import Column
+from protonn_edge.data.naming import listed, quoted
+from protonn_edge.data.options import TableOptions
+from protonn_edge.data.units import split_unit
+from protonn_edge.system.errors import InputError, counted
+
+if TYPE_CHECKING:
+    from protonn_edge.data.preparation import Preparation
+
+
+@dataclass(frozen=True)
+class NamedColumns:
+    """The columns that options name."""
+
+    kept: list[Column]  # all but those that ``--read drop`` names
+    channels: Mapping[Column, str]  # their new names, or none
+    one_hot: Mapping[Column, None]  # columns of text that become features
+    used: Mapping[Column, object]  # features in spite of what they look like
+    label: Column | None
+    by_option: Mapping[Column, Literal["session", "time"]]
+
+    @classmethod
+    def of(
+        cls,
+        columns: Sequence[Column],
+        path: object,
+        options: TableOptions,
+        preparation: Preparation | None,
+        *,
+        for_model: bool,
+        header: bool,
+    ) -> Self:
+        """Find the columns; those of text of a table for a model are the ones it knows.
+
+        Raises `InputError` if an option names no column, or two name the same.
+        """
+
+        def found(texts: Iterable[str], flag: str) -> dict[Column, None]:
+            return dict.fromkeys(find_column(columns, text, flag, path) for text in texts)
+
+        dropped = found(options.drop, "--read drop")
+        kept = [column for column in columns if column not in dropped]
+        if not kept:
+            raise InputError(
+                f"--read drop names all columns of {path}; keep the label and the features"
+            )
+        pairs = [renamed(each) for each in options.channels]
+        channels = {find_column(columns, old, "--read channels", path): new for old, new in pairs}
+        if for_model:
+            known = preparation.one_hot if preparation else {}
+            one_hot = {column: None for column in columns if column.name in known}
+        else:
+            one_hot = found(options.one_hot, "--read one-hot")
+            _check_encoded(one_hot, columns, path, header=header)
+        used = {**channels, **one_hot, **found(options.keep, "--read keep")}
+        label = None
+        if options.label is not None:
+            label = find_column(columns, options.label, "--read label", path)
+        flags = (
+            ("--read drop", dropped),
+            ("--read channels", channels),
+            ("--read one-hot", one_hot),
+        )
+        for flag, others in flags:
+            if label is not None and label in others:
+                raise InputError(
+                    f"--read label and {flag} both name {label.title}; change one of these options"
+                )
+        by_option = dict[Column, Literal["session", "time"]]()
+        if options.session is not None:
+            by_option[find_column(columns, options.session, "--read session", path)] = "session"
+        elif options.groups:
+            of_groups = [each for each in kept if each.key == options.groups]
+            by_option |= dict.fromkeys(of_groups[:1], "session")
+        if options.time is not None:
+            by_option[find_column(columns, options.time, "--read time", path)] = "time"
+        return cls(kept, channels, one_hot, used, label, by_option)
+
+
+def _check_encoded(
+    encoded: Iterable[Column], columns: Sequence[Column], path: object, *, header: bool
+) -> None:
+    if encoded and not header:
+        raise InputError(
+            f"--read one-hot needs column names, but {path} has none; add a first row of names"
+        )
+    names = [column.name for column in columns]
+    for column in encoded:
+        if names.count(column.name) > 1 or not column.name:
+            raise InputError(
+                f"--read one-hot needs a column with a unique name, but {path} has "
+                f"{counted(names.count(column.name), 'column')} named {quoted(column.name)}; "
+                "rename the columns"
+            )
+
+
+def find_column(columns: Sequence[Column], text: str, flag: str, path: object) -> Column:
+    """Return the column that an option names, by its name or by its number from 1."""
+    wanted = text.strip()
+    named = [column for column in columns if wanted and column.name == wanted]
+    named = named or [each for each in columns if split_unit(each.name)[0] == wanted != ""]
+    if len(named) > 1:
+        what = f"{flag} is {text[:40]!r}, but {path} has {len(named)} columns of this name"
+        raise InputError(f"{what}; give the column's number")
+    if named:
+        return named[0]
+    place = {"first": "1", "last": str(len(columns))}.get(text.lower(), text)
+    if re.fullmatch(r"\d{1,7}", place) and 1 <= int(place) <= len(columns):
+        return columns[int(place) - 1]
+    names = [column.name for column in columns if column.name]
+    hint = f"; give a number from 1 to {len(columns):,}"
+    hint += f" or one of {listed(names)}" if names else ""
+    raise InputError(
+        f"{flag} is {text[:40]!r}, which is not a column of {path}"
+        f"{naming.did_you_mean(text, names) or hint}"
+    )
+
+
+def renamed(text: str) -> tuple[str, str]:
+    """Return the column of a channel and its new name, from ``NEW=OLD``; or no new name."""
+    new, equals, old = text.partition("=")
+    return (old, new.strip()) if equals and new.strip() and old.strip() else (text, "")

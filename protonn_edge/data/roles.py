@@ -1,0 +1,397 @@
+"""Judge the role of each column of a table by what is in it.
+
+1. A column is text, dates or numbers by its cells, also numbers with a unit or a key attached. A
+   column without any value is empty.
+2. Options give roles first. The label is the column called ``label``, ``class`` or ``target``;
+   else the last one that may have classes, or columns of which exactly one is 1 in each row.
+3. Left out are dates, text, and what `protonn_edge.data.behaviour` finds to be a time, a
+   counter or an identifier. What may also be a measurement, and numbers that copy the label, must
+   be named by an option: the table is refused with the ways on. The usual names of such columns
+   decide where their numbers do not.
+4. All other columns are features.
+
+A model's own columns are found by name and not judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.data import naming
+from protonn_edge.data.behaviour import (
+    SESSION_LIKE,
+    Behaviour,
+    alternates,
+    are_devices,
+    behaviour_of,
+    is_copy,
+)
+from protonn_edge.data.clock import is_clock
+from protonn_edge.data.columns import Column
+from protonn_edge.data.expected import Expected
+from protonn_edge.data.indicators import codes_of, exclusive
+from protonn_edge.data.inside_texts import numbers_inside
+from protonn_edge.data.label_column import FilesOfRows, LabelSearch
+from protonn_edge.data.named import NamedColumns
+from protonn_edge.data.naming import Notice, listed, quoted
+from protonn_edge.data.options import SHOWN, TableOptions
+from protonn_edge.data.preparation import ONE_HOT_LIMIT
+from protonn_edge.data.units import split_unit
+from protonn_edge.data.usual_names import (
+    ANSWER,
+    DEVICE,
+    DEVICES,
+    INDEX,
+    PART,
+    PERSON,
+    SESSION,
+    is_called_as_time,
+)
+from protonn_edge.system.errors import InputError
+
+_NAMED = 5  # maximum columns in a sentence
+_FEW = 20  # different sessions or devices
+_SELDOM = 8  # rows per change of a label that marks takes
+_SELDOM_TEXT = "its texts change seldom"
+
+Reason = Literal["time", "index", "session", "part", "answer", "empty", "text"]
+_WHY: dict[Reason, str] = {
+    "time": "a time",
+    "index": "an index",
+    "session": "a session, person or device",
+    "part": "parts for training and testing, which are not used",
+    "answer": "an answer that 'predict' wrote",
+    "empty": "empty",
+    "text": "text",
+}
+
+
+@dataclass
+class Roles:
+    """The label (None if all rows have the same) and how it was found, the features, the others."""
+
+    label: Column | None
+    label_found: str
+    features: list[Column] = field(default_factory=list)
+    notices: list[Notice] = field(default_factory=list)
+    left_out: dict[Column, Reason] = field(default_factory=dict)
+    one_hot: Collection[Column] = ()  # columns of text that become features
+    indicators: Sequence[Column] = ()  # of the classes, if these are the label
+
+    def of(self, reason: Reason) -> list[Column]:
+        """Return the columns that are left out for a reason."""
+        return [column for column, each in self.left_out.items() if each == reason]
+
+
+def roles_of(
+    columns: Sequence[Column],
+    path: object,
+    options: TableOptions,
+    expected: Expected | None = None,
+    *,
+    header: bool,
+    begins: NDArray[np.bool_],
+    label_first: bool = False,
+    recorded: bool = False,
+    files: FilesOfRows | None = None,
+) -> Roles:
+    """Return the roles of columns of n rows; takes begin at some rows (n,).
+
+    Without a header, columns have no names, and the label may be in the first column. If points are
+    for a model, it expects certain features. Rows of a table that is `recorded` are consecutive
+    samples. Files that are named after classes have no column of labels, unless one contradicts
+    their names.
+
+    Raises `InputError` if options name no column, or if the role of a column is in doubt.
+    """
+    judge = _Judge(columns, path, options, expected, header, begins, recorded, files)
+    return judge.roles(label_first=label_first and not header)
+
+
+@dataclass
+class _Judge:
+    columns: Sequence[Column]
+    path: object
+    options: TableOptions
+    expected: Expected | None
+    header: bool
+    begins: NDArray[np.bool_]
+    recorded: bool
+    files: FilesOfRows | None
+
+    def roles(self, *, label_first: bool) -> Roles:
+        expected = self.expected
+        self.named = NamedColumns.of(
+            self.columns,
+            self.path,
+            self.options,
+            None if expected is None else expected.preparation,
+            for_model=expected is not None,
+            header=self.header,
+        )
+        kept, one_hot = self.named.kept, self.named.one_hot
+        wanted = expected.feature_names if expected is not None and self.header else ()
+        if expected is not None and not expected.labelled:
+            rest = [column for column in kept if column is not self.named.label]
+            if wanted or len(rest) == expected.n_features:
+                return Roles(None, "not needed", *self.in_order(rest, wanted), {}, one_hot)
+        self.behaviours: dict[Column, Behaviour] = {}
+        self.asked: list[Notice] = []
+        certain = {each: reason for each in kept if (reason := self.certainly(each))}
+        certain |= self.named.by_option
+        self.certain = {each: certain[each] for each in certain if each not in self.named.used}
+        search = LabelSearch(
+            self.path,
+            self.options,
+            expected,
+            self.recorded,
+            self.files,
+            self.named,
+            self.certain,
+            self.asked,
+        )
+        label, how, indicators = search.find(frozenset(wanted), first=label_first)
+        rest = [each for each in kept if each is not label and each not in indicators]
+        if wanted or (expected is not None and len(rest) == expected.n_features):
+            features, notices = self.in_order(rest, wanted)
+            return Roles(label, how, features, notices, {}, one_hot, indicators)
+        roles = Roles(label, how, notices=self.asked, one_hot=one_hot, indicators=indicators)
+        self.judge(rest, roles)
+        for column, new in self.named.channels.items():
+            column.rename(new or "")
+        return roles
+
+    def in_order(
+        self, columns: list[Column], wanted: Sequence[str]
+    ) -> tuple[list[Column], list[Notice]]:
+        """Return the columns of a model's features in its order, or all without names."""
+        names = [column.feature_name for column in columns] if wanted else []
+        order, notices = naming.match_columns(names, wanted, str(self.path))
+        found = columns if order is None else [columns[index] for index in order]
+        return found, list(notices)
+
+    # --- one column -------------------------------------------------------------------------------
+
+    def certainly(self, column: Column) -> Reason | None:
+        """Return why a column is no feature and no label, if it is beyond doubt."""
+        name = split_unit(column.name.lower())[0]
+        if ANSWER.fullmatch(column.name) and column.kind != "empty":
+            return "answer"
+        if column.kind == "number":
+            return self.certainly_no_measurement(column, name)
+        if column.kind == "date":
+            column.evidence = "it has dates or times of day"
+        is_session = SESSION.fullmatch(name) or DEVICE.fullmatch(name)
+        of_text: Reason | None = "session" if is_session else None
+        return {"empty": "empty", "date": "time"}.get(column.kind, of_text)  # type: ignore[return-value]
+
+    def certainly_no_measurement(self, column: Column, name: str) -> Reason | None:
+        """Return why numbers are no measurements; names decide only where numbers do not."""
+        assert column.values is not None
+        called = self.called(column, name)
+        behaviour = self.behaviours[column] = behaviour_of(column.values, self.begins)
+        column.evidence = behaviour.evidence
+        if behaviour.kind == "counter" or (behaviour.kind == "ticks" and not column.may_be_label):
+            return "index" if called == "index" else "time"
+        if behaviour.kind and called:
+            return called
+        if called == "time" and self.recorded:
+            column.evidence = "it is called so, although its numbers do not rise as times do"
+            return called
+        is_part = PART.fullmatch(name) is not None
+        if not column.is_whole or (column is self.columns[-1] and (name in DEVICES or is_part)):
+            return None
+        distinct = len(np.unique(column.values))
+        if is_part and distinct <= _FEW:
+            column.evidence = "it has few whole numbers, and such a name"
+            return "part"
+        groups = called == "session" and distinct <= max(_FEW, len(column.values) / _SELDOM)
+        plain = name in ("", "id", "idx", "index") or name.startswith("unnamed")
+        numbers = called == "index" and plain and 2 * distinct > len(column.values)
+        return called if groups or numbers else None
+
+    def called(self, column: Column, name: str) -> Reason | None:
+        """Return the role that is usual for a column's name."""
+        if is_called_as_time(column.name):
+            return "time"
+        if SESSION.fullmatch(name) or DEVICE.fullmatch(name):
+            return "session"
+        return "index" if self.header and INDEX.fullmatch(name) else None
+
+    # --- all others -------------------------------------------------------------------------------
+
+    def judge(self, rest: Sequence[Column], roles: Roles) -> None:
+        """Give the other columns their roles; refuse those in doubt."""
+        labels = self.codes(roles)
+        begins = self.begins | _changes(labels)
+        copies = {
+            column: "has a 1 for only one class, so it may copy the label"
+            for indicators in exclusive(rest)
+            for column in indicators
+            if labels is not None and is_copy(codes_of(indicators), labels)
+        }
+        reasons, doubts = dict[Column, Reason](), dict[str, list[Column]]()
+        for column in rest:
+            reason, doubt = self.certain.get(column), copies.get(column, "")
+            if column in self.named.used:
+                continue
+            if reason is None and self.recorded:
+                self.refuse_turns(column)
+            if reason is None and not doubt:
+                reason, doubt = self.role(column, labels, begins, roles)
+            if doubt and column.values is None and self.options.missing == SHOWN:
+                reason = "text"
+            if reason is not None:
+                reasons[column] = reason
+            if doubt:
+                doubts.setdefault(doubt, []).append(column)
+        if not self.named.channels:
+            self.refuse(doubts, roles)
+        first = sorted(
+            reasons, key=lambda each: (each not in self.named.by_option, not _is_person(each))
+        )
+        roles.left_out = {column: reasons[column] for column in first}
+        roles.features = [*self.named.channels] or [each for each in rest if each not in reasons]
+        roles.notices += [_left_out_notice(*each) for each in reasons.items()]
+        texts, label = roles.of("text"), roles.label
+        guessed = roles.label_found == "the last one" and label is not None and label.kind != "text"
+        if texts and (guessed or not roles.features) and not self.named.channels:
+            raise text_refusal(self.path, texts, guessed=guessed)
+
+    def role(
+        self,
+        column: Column,
+        labels: NDArray[np.int64] | None,
+        begins: NDArray[np.bool_],
+        roles: Roles,
+    ) -> tuple[Reason | None, str]:
+        """Return why a column is left out, or a clause on why it is in doubt."""
+        codes = None if column.texts is None else column.texts.codes
+        if column.values is None:
+            assert column.texts is not None
+            assert codes is not None
+            if doubt := numbers_inside(column, begins):
+                return None, doubt
+            in_runs = behaviour_of(codes.astype(np.float64), begins).kind == "runs"
+            copies = labels is not None and is_copy(codes, labels)
+            is_session = self.recorded and in_runs and not copies
+            is_doubtful = not self.recorded or roles.label_found in ("by default", "the last one")
+            if in_runs and not copies and is_doubtful:
+                column.evidence = _SELDOM_TEXT
+            return "session" if is_session else "text", ""
+        if codes is not None and labels is not None and is_copy(codes, labels):
+            return None, "has one value for each class, so it may be a copy of the label"
+        behaviour = self.behaviours[column]
+        if behaviour.kind == "rises":  # a time may begin again with each label
+            behaviour = behaviour_of(column.values, begins)
+            column.evidence = behaviour.evidence
+        is_time = behaviour.kind in ("counter", "ticks")
+        if is_time or (behaviour.kind == "rises" and self.recorded and is_clock(column.values)):
+            return "time", ""
+        return None, behaviour.evidence.removeprefix("it ")
+
+    def refuse_turns(self, column: Column) -> None:
+        """Refuse rows of several devices in turn, which are no consecutive samples."""
+        texts = column.texts
+        if texts is None or not alternates(texts.codes):
+            return
+        if column.values is not None:
+            others = (each.values for each in self.columns if each is not column)
+            if not are_devices(texts.codes, (each for each in others if each is not None)):
+                return
+        names = " and ".join(map(quoted, texts.texts[:2]))
+        raise InputError(
+            f"{self.path}: {column.title} alternates between {names}, as rows of several devices "
+            "do; read the rows of each as a recording of its own with --read "
+            f"session={column.flag_value} or, if it is a channel, use it with --read "
+            f"keep={column.flag_value}"
+        )
+
+    def codes(self, roles: Roles) -> NDArray[np.int64] | None:
+        """Return the classes of rows as numbers, if known and few."""
+        if roles.indicators:
+            return codes_of(roles.indicators)
+        texts = None if roles.label is None else roles.label.texts
+        return None if texts is None else texts.codes
+
+    def refuse(self, doubts: Mapping[str, list[Column]], roles: Roles) -> None:
+        """Refuse columns whose roles are in doubt, or warn of them if the table is only shown."""
+        for doubt, columns in doubts.items():
+            names = ",".join(column.flag_value for column in columns)
+            others = listed(each.key for each in columns[1:])
+            also = f" (the same holds for {others})" if others else ""
+            first = columns[0].flag_value
+            ways = f"leave it out with --read drop={names}, or use it with --read keep={names}"
+            if doubt.endswith(SESSION_LIKE) and "session" not in self.named.by_option.values():
+                ways = (
+                    f"if its values are persons, units or recordings, use --read session={first}, "
+                    f"which holds out whole ones for testing; otherwise, {ways}"
+                )
+            elif self.recorded:
+                ways += f", or name it with --read time={first} or --read session={first}"
+            if self.files is not None and roles.label is None and columns[0].may_be_label:
+                ways += f"; if it has the classes, give --read label={first}"
+            text = f"{columns[0].title} {doubt}{also}; {ways}"
+            if self.options.missing != SHOWN:
+                raise InputError(f"{self.path}: {text}")
+            for column in columns:
+                column.role, column.evidence = "in doubt", f"it {doubt}"
+            roles.notices.append(Notice("doubt", text, True, tuple(each.key for each in columns)))
+
+
+def _changes(labels: NDArray[np.int64] | None) -> NDArray[np.bool_] | np.bool_:
+    """Return where labels (n,) change, if they change seldom, as those of takes do."""
+    if labels is None:
+        return np.False_
+    changed = np.diff(labels, prepend=labels[:1]) != 0
+    return changed if _SELDOM * changed.sum() < len(labels) else np.False_
+
+
+def _is_person(column: Column) -> bool:
+    return PERSON.fullmatch(column.name.lower()) is not None
+
+
+def _left_out_notice(column: Column, reason: Reason) -> Notice:
+    why, warn = _WHY[reason], False
+    if reason == "session" and column.evidence == _SELDOM_TEXT:
+        flag = column.flag_value
+        text = (
+            f"{column.title} is taken as the session of each row, because {column.evidence}; if it "
+            f"has the classes, give --read label={flag}, and if it has neither, drop={flag}"
+        )
+        return Notice("left_out", text, warning=True, columns=(column.key,))
+    if reason == "text":
+        why = f"text; --read one-hot={column.flag_value} turns it into features"
+        if column.texts is not None and (count := len(column.texts.texts)) > ONE_HOT_LIMIT:
+            why = f"text, with {count:,} different values, too many for --read one-hot"
+        if warn := column.evidence == _SELDOM_TEXT:
+            why += (
+                f"; {column.evidence}, so if these are persons, units or recordings, use --read "
+                f"session={column.flag_value}, which holds out whole ones for testing"
+            )
+    elif column.evidence:
+        usual = reason != "time" or column.kind == "date" or is_called_as_time(column.name)
+        why, warn = f"{why} ({column.evidence}); --read keep={column.flag_value} uses it", not usual
+        if reason == "time" and column.kind != "date" and not usual:
+            why = f"{column.evidence}; --read keep={column.flag_value} uses it"
+    text = f"left out: {column.title}, {why}"
+    return Notice("left_out", text, warning=warn, columns=(column.key,))
+
+
+def text_refusal(path: object, columns: Sequence[Column], *, guessed: bool) -> InputError:
+    """Return the error for columns of text, given whether the label was `guessed`."""
+    columns = columns[: _NAMED + 1]
+    titles = " and ".join(f"{each.title} (such as {quoted(each.example)})" for each in columns)
+    names = ",".join(each.flag_value for each in columns)
+    labels = [each.flag_value for each in columns if each.may_be_label] or [columns[0].flag_value]
+    wanted = " or ".join(f"--read label={name}" for name in labels)
+    unnamed = "no column called label, class or target, but has " if guessed else ""
+    return InputError(
+        f"{path} has {unnamed}text in {titles}; name the column of classes with {wanted}, or leave "
+        f"columns of text out with --read drop={names}"
+    )

@@ -1,0 +1,121 @@
+"""The labels of a table's rows: of a column, of indicators, or of the files."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from protonn_edge.data.cells import is_label
+from protonn_edge.data.columns import Column
+from protonn_edge.data.indicators import codes_of
+from protonn_edge.data.naming import Notice, listed
+from protonn_edge.data.options import TableOptions
+from protonn_edge.data.roles import Roles
+from protonn_edge.data.tables import RawTable
+from protonn_edge.system.errors import InputError
+
+
+@dataclass(frozen=True)
+class RowLabels:
+    """Where the labels of rows are."""
+
+    raw: RawTable
+    roles: Roles
+    options: TableOptions
+    of_files: Sequence[str] | None  # the label of each file, unless it has a column of labels
+
+    def texts(self) -> list[str]:
+        """Return the labels of rows; those of gaps are the background's, or empty."""
+        roles, gap = self.roles, self.options.background or ""
+        if roles.indicators:
+            codes = codes_of(roles.indicators).tolist()
+            return [roles.indicators[code].feature_name for code in codes]
+        if roles.label is None:
+            alone = str(self.options.labelled or self.options.normal)
+            if self.of_files is None:
+                return [alone] * self.raw.n
+            ends = [*self.raw.begins[1:], self.raw.n]
+            runs = zip(self.of_files, self.raw.begins, ends, strict=True)
+            return [label for label, begin, end in runs for _ in range(end - begin)]
+        names = roles.label.names()
+        texts = [text if is_label(text) else None for text in names.texts]
+        given = [texts[code] for code in names.codes.tolist()]
+        return [
+            label if label is not None else self._of_file(row, roles.label) or gap
+            for row, label in enumerate(given)
+        ]
+
+    def _of_file(self, row: int, label: Column) -> str | None:
+        """Return the label of a row's file if the file lacks the column of labels."""
+        place = bisect_right(self.raw.begins, row) - 1
+        if self.of_files is None or label.name in self.raw.files[place].names:
+            return None
+        return self.of_files[place]
+
+    def notices(self) -> Iterator[Notice]:
+        """Yield the notice about an unnamed label; refuse numbers that are not classes."""
+        roles, label = self.roles, self.roles.label
+        if roles.indicators:
+            names = listed(column.feature_name for column in roles.indicators)
+            text = f"exactly one of {names} is 1 in each row, so these columns are the classes; "
+            text += "--read label=NAME names another column"
+            if self._are_files_named:
+                names = ",".join(column.flag_value for column in roles.indicators)
+                text += f"; if the files are named after classes, give --read keep={names}"
+            keys = tuple(column.key for column in roles.indicators)
+            yield Notice("label", text, warning=True, columns=keys)
+        if label is None and self.of_files is None and self.options.normal is not None:
+            text = f"no column may have classes, so all rows are {self.options.normal!r}"
+            yield Notice("label", text)
+        if label is None or not roles.label_found.startswith("the last") or not self.raw.n:
+            return
+        hint = self._hint(label)
+        if self._are_files_named:
+            hint += (
+                ", and not those that files are named after; if these are, leave the column out "
+                f"with --read drop={label.flag_value}"
+            )
+        text = f"the labels are in {label.title}, {roles.label_found}{hint}"
+        yield Notice("label", text, bool(hint), (label.key,))
+
+    @property
+    def _are_files_named(self) -> bool:
+        """Whether files have several names that could be those of classes."""
+        return self.of_files is not None and len(set(self.of_files)) > 1
+
+    def _hint(self, label: Column) -> str:
+        """Return which other column may have the labels, as a clause, or nothing."""
+        first = self.roles.features[0]
+        varies = first.texts is not None and len(first.texts.texts) > 1
+        if label.kind == "number" and first.index == 0 and first.may_be_label and varies:
+            return "; if the first column is the label, use --read label=first"
+        others = [each for each in self.roles.of("text") if each.may_be_label]
+        if not others:
+            return ""
+        return f"; if {others[0].title} is the label, use --read label={others[0].flag_value}"
+
+    def missing(self) -> Iterator[int]:
+        """Yield the rows without a label."""
+        label = self.roles.label
+        if label is None:
+            return
+        names = label.names()
+        empty = [code for code, text in enumerate(names.texts) if not is_label(text)]
+        rows = np.flatnonzero(np.isin(names.codes, empty)) if empty else np.empty(0, np.int64)
+        yield from (row for row in rows.tolist() if self._of_file(row, label) is None)
+
+    def refuse_missing(self) -> None:
+        """Raise `InputError` for the first row without a label."""
+        label = self.roles.label
+        for row in self.missing():
+            assert label is not None
+            cell = label.names()[row]
+            text = f"has {cell!r}, which is not a label," if cell else "has no label"
+            raise InputError(
+                f"{self.raw.place(row)} {text} in column {label.index + 1}; correct or drop the "
+                "row, use --read missing=drop or, with 'windows', use --background to name a class "
+                "for rows without a label"
+            )

@@ -1,0 +1,412 @@
+"""Read text tables: the delimiter, the header, and all columns, block by block.
+
+Several tables with the same columns, such as the takes of a recording, are read as one.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.data.blocks import add_block
+from protonn_edge.data.cells import (
+    ColumnCells,
+    Form,
+    Notation,
+    is_number,
+    stamped,
+    with_other_marks,
+)
+from protonn_edge.data.columns import Column
+from protonn_edge.data.delimiters import DELIMITERS, delimiter_called, delimiter_in
+from protonn_edge.data.headers import header_found, rows_above
+from protonn_edge.data.naming import Notice, column_name, listed, quoted
+from protonn_edge.data.options import USUAL_DELIMITERS, TableOptions
+from protonn_edge.data.text import (
+    TEXT_LIMIT_BYTES,
+    Lines,
+    Row,
+    check_is_text,
+    lines_of,
+    rows_in,
+    text_of,
+    uncommented,
+)
+from protonn_edge.system.checks import check_choice
+from protonn_edge.system.errors import InputError, counted, lacking
+from protonn_edge.system.files import check_file
+
+_OTHER = {".": ",", ",": "."}
+_DECIMALS = {None: None, "comma": ",", "point": "."}
+_LINE_LIMIT = 1 << 20
+_FIRST_ROWS = 200
+_FIRST_CELLS = 200_000
+_MOST_SKIPPED = 50  # lines above a table
+_BLOCK_CELLS = 250_000
+
+_Line = tuple[int, Row]
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """A text table with its first rows examined, and the reasons for its delimiter and header."""
+
+    path: Path
+    delimiter: str
+    delimiter_found: str
+    header: str  # why the first row has names; empty if it does not
+    names: tuple[str, ...]  # of all columns; empty texts without a header
+    first: tuple[Row, ...]  # the first rows of points, complete ones only
+    skipped: tuple[str, ...]  # lines above the table
+    names_line: int  # the line of the first row
+    trailing: bool  # whether each row ends in a delimiter
+    stamps: int | None  # the column of cells such as ``10:00:00.020 -> 0.1``
+    is_unusual: bool
+
+    @classmethod
+    def opened(cls, path: Path, usual: str, options: TableOptions) -> Self:
+        """Open a table in UTF-8; `usual` is the usual delimiter of such files."""
+        if options.delimiter is None:
+            delimiter, why = _delimiter_of(path, usual), "found in the first lines"
+        else:
+            delimiter = usual = delimiter_called(options.delimiter)
+            why = "given by --read"
+        lines = list(islice(_rows_of(path, delimiter), _MOST_SKIPPED + 1))
+        lines = [each for each in lines if each[1]]
+        if not lines:
+            raise lacking(path, "rows", "add at least one row of each class")
+        above = rows_above([row for _, row in lines])
+        skipped = [" ".join(filter(None, row)) for _, row in lines[:above]]
+        line, first = lines[above]
+        if len(first) < 2 and options.labelled is None and options.normal is None:
+            raise InputError(
+                f"{path}:{line} has one column, but a table needs a label and features; separate "
+                f"these by {DELIMITERS[delimiter]}, or name another delimiter with --read "
+                "delimiter=NAME"
+            )
+        count = max(2, min(_FIRST_ROWS, _FIRST_CELLS // len(first)))
+        rows = (each for each in _rows_of(path, delimiter) if each[1] and each[0] >= line)
+        sample = [row for _, row in islice(rows, count)]
+        below = sample[1] if len(sample) > 1 else []
+        header = header_found(first, sample[1:])
+        width = Counter(map(len, sample[1:])).most_common(1)[0][0] if below else len(first)
+        names = [column_name(name) for name in first] if header else [""] * len(first)
+        behind = [row[-1].strip() for row in sample[1:] if len(row) == width]
+        trailing = header != "" and width == len(first) + 1 and not any(behind)
+        if header and width == len(first) + 1 and all(behind) and any(map(is_number, below)):
+            names = ["", *names]  # of rows, as R writes them
+        elif header and width == len(first) - 1 and (above or not names[-1]):
+            names = names[:-1]  # of a delimiter, or LabVIEW's comments, after the last name
+        found = cls(
+            path, delimiter, why, header, tuple(names), (), tuple(skipped), line, trailing, None,
+            delimiter != usual,
+        )  # fmt: skip
+        return found._sampled(sample)
+
+    def _sampled(self, sample: list[Row]) -> Self:
+        """Return this table with its first rows, and with a time split from a number."""
+        rows = [row[: len(self.names)] for row in (sample[1:] if self.header else sample)]
+        rows = [row for row in rows if len(row) == len(self.names)]
+        first = None if not rows else rows[0]
+        stamps = next((i for i, cell in enumerate(first or ()) if stamped(cell)), None)
+        names = list(self.names)
+        if stamps is not None and all(stamped(row[stamps]) for row in rows):
+            names.insert(stamps, "time" if self.header else "")
+            rows = [_split(row, stamps) for row in rows]
+        else:
+            stamps = None
+        return type(self)(
+            **{**vars(self), "names": tuple(names), "first": tuple(rows), "stamps": stamps}
+        )
+
+    @property
+    def divided_by(self) -> str:
+        """Its delimiter, and how that was found."""
+        return f"{DELIMITERS[self.delimiter]}, {self.delimiter_found}"
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether each cell stands between two delimiters, and each of these between two cells."""
+        return self.stamps is None and not self.trailing and self.delimiter != " "
+
+    @property
+    def columns(self) -> list[Column]:
+        """Its columns, without cells."""
+        return [Column(index, name) for index, name in enumerate(self.names)]
+
+    def rows(self, lines: Lines | None = None) -> Iterator[tuple[int, Row | None]]:
+        """Yield line number and cells of each point, and None for a break between two takes.
+
+        A break is a blank line, a row without any cell, or the header once more.
+        """
+        if lines is None:
+            with lines_of(self.path) as opened:
+                yield from self.rows(opened)
+            return
+        width = len(self.names) - (self.stamps is not None) + self.trailing
+        names = {*self.names} if self.header else set[str]()
+        for line, row in rows_in(lines, self.path, self.delimiter):
+            if line < self.names_line or (self.header and line == self.names_line):
+                continue
+            if not row or (column_name(row[0]) in names and self._is_header(line, row)):
+                yield line, None
+                continue
+            if len(row) != width:
+                raise self._unlike(line, row, width)
+            if self.trailing and row.pop().strip():
+                raise self._unlike(line, [*row, ""], width - 1)
+            yield line, row if self.stamps is None else _split(row, self.stamps)
+
+    def _is_header(self, line: int, row: Row) -> bool:
+        """Whether a row has the names again; refuse them in another order."""
+        names = [name for i, name in enumerate(self.names) if i != self.stamps]
+        cells = [column_name(cell) for cell in row][: len(names)]
+        if cells != names and sorted(cells) == sorted(names):
+            raise InputError(
+                f"{self.path}:{line} has the names of line {self.names_line} in another order; "
+                "give the rows below a file of their own"
+            )
+        return cells == names
+
+    def _unlike(self, line: int, row: Row, width: int) -> InputError:
+        hint = ""
+        if self.header and line <= self.names_line + 1 and len(row) > width:
+            hint = "; if the first line is a title, remove it"
+        return InputError(
+            f"{self.path}:{line} has {counted(len(row), 'column')}, but line {self.names_line} has "
+            f"{width:,}; correct the row{hint}"
+        )
+
+
+def opened_table(path: Path, options: TableOptions | None) -> TableFile:
+    """Open a text table, of which only the first rows are examined."""
+    check_file(path, limit_bytes=TEXT_LIMIT_BYTES)
+    check_is_text(path)
+    usual = USUAL_DELIMITERS.get(path.suffix.lower(), "\t")
+    return TableFile.opened(path, usual, options or TableOptions())
+
+
+def _split(row: Row, index: int) -> Row:
+    parts = stamped(row[index]) or ("", row[index])
+    return [*row[:index], *parts, *row[index + 1 :]]
+
+
+@dataclass(eq=False)
+class RawTable:
+    """The columns of one or more files, as they are read; rows are numbered from 0."""
+
+    files: tuple[TableFile, ...]
+    columns: list[Column]
+    n: int
+    lines: Sequence[int]  # of each row in its file
+    begins: list[int]  # the row at which each file begins
+    breaks: NDArray[np.bool_]  # (n,): rows after a blank line
+    notation: Notation  # of the first file; numbers of others are read as if they had it, too
+    marks: frozenset[str] = frozenset()  # the decimal marks of several files
+
+    @classmethod
+    def read(cls, files: Sequence[TableFile], options: TableOptions) -> Self:
+        """Read files with the columns of the first one; a file may lack some of them.
+
+        If the files together have decimal points and commas, as telephones in two languages write
+        them, each file has its own decimal mark.
+
+        Raises `InputError` if a row has another number of cells, or if the decimal mark is unclear.
+        """
+        first = files[0]
+        _check_headers(files)
+        names = dict.fromkeys(name for file in files for name in file.names)
+        wanted = (
+            first.names
+            if len(names) <= len(set(first.names))
+            else (*first.names, *(name for name in names if name not in first.names))
+        )
+        sample = [cell for row in first.first for cell in row]
+        notation = _notation(first, sample, options)
+        table, cells = cls._with_notation(files, wanted, notation)
+        evidence = [text for each in cells for text in each.odd_texts()]
+        known = _notation(first, [*sample, *evidence], options)
+        marks: list[str] = []
+        if known.is_mixed and len(files) > 1:
+            alone = [cls.read([file], options).notation for file in files]
+            marks = [each.decimal for each in alone]
+            known = replace(
+                alone[0],
+                thousands=_OTHER[alone[0].decimal] if any(each.thousands for each in alone) else "",
+                is_mixed=any(each.is_mixed for each in alone),
+            )
+        if marks or known.decimal != notation.decimal:
+            table, cells = cls._with_notation(files, wanted, known, marks)
+        table.notation, table.marks = known, frozenset(marks)
+        table.columns = [
+            Column.of(index, name, each, known)
+            for index, (name, each) in enumerate(zip(wanted, cells, strict=True))
+        ]
+        shared = {name for name, count in Counter(wanted).items() if count > 1}
+        for column in table.columns:
+            column.shares_name = column.name in shared
+            if not first.header:
+                _name_by_key(column)
+        return table
+
+    @classmethod
+    def _with_notation(
+        cls,
+        files: Sequence[TableFile],
+        wanted: tuple[str, ...],
+        notation: Notation,
+        marks: Sequence[str] = (),
+    ) -> tuple[Self, list[ColumnCells]]:
+        comma = notation.decimal == ","
+        cells = [ColumnCells() for _ in wanted]
+        lines, begins, breaks = array("l"), list[int](), list[int]()
+        for number, file in enumerate(files):
+            swapped = bool(marks) and marks[number] != notation.decimal
+            begins.append(len(lines))
+            order = _order(file, files[0], wanted)
+            at_once = max(1, _BLOCK_CELLS // len(file.names))
+            with lines_of(file.path) as source:
+                rows = file.rows(source)
+                while pairs := list(islice(rows, at_once)):
+                    block = [row for _, row in pairs if row is not None]
+                    if swapped:
+                        block = [with_other_marks(row) for row in block]
+                    for line, row in pairs:
+                        if row is None:
+                            breaks.append(len(lines))
+                        else:
+                            lines.append(line)
+                    _add(cells, block, order, comma=comma)
+                    if order is None and not comma and not swapped and file.is_plain:
+                        while count := add_block(cells, source, at_once, file.delimiter):
+                            lines.extend(range(source.number - count + 1, source.number + 1))
+        divided = np.zeros(len(lines) + 1, np.bool_)
+        divided[[row for row in breaks if row not in {0, *begins}]] = True
+        table = cls(tuple(files), [], len(lines), lines, begins, divided[:-1], notation)
+        return table, cells
+
+    def place(self, row: int) -> str:
+        """Return the file and the line of a row, for messages."""
+        file = self.files[bisect_right(self.begins, row) - 1]
+        return f"{file.path}:{self.lines[row]}"
+
+    def notices(self) -> Iterator[Notice]:
+        """Yield notices about how the files are written."""
+        first, notation = self.files[0], self.notation
+        if first.is_unusual:
+            yield Notice("delimiter", f"columns are separated by {DELIMITERS[first.delimiter]}")
+        if first.header and all(map(str.isdigit, first.names)):
+            text = f"the first line has the names of columns, because {first.header}"
+            yield Notice("header", text)
+        if first.skipped:
+            yield Notice("skipped", f"lines above the table were skipped: {listed(first.skipped)}")
+        if len(self.marks) > 1:
+            yield Notice("decimal_comma", "numbers in some files have decimal commas")
+        elif notation.decimal == ",":
+            yield Notice("decimal_comma", "numbers have decimal commas")
+        if notation.thousands:
+            mark = "commas" if notation.thousands == "," else "points"
+            yield Notice("thousands", f"{mark} in numbers separate thousands")
+        if notation.doubtful:
+            mark = "comma" if notation.decimal == "," else "point"
+            other = "point" if mark == "comma" else "comma"
+            text = (
+                f"the {mark} in numbers such as {notation.doubtful} is read as a decimal {mark}; "
+                f"if it separates thousands, give --read decimal={other}"
+            )
+            yield Notice("ambiguous_mark", text, warning=True)
+        for column in self.columns:
+            if column.form is not None and column.kind == "number":
+                text = f"numbers in {column.title} are {column.form}"
+                yield Notice("attached", text, columns=(column.key,))
+
+
+def _notation(file: TableFile, cells: Iterable[str], options: TableOptions) -> Notation:
+    """Return the decimal mark and the separator of thousands; refuse those that are unclear."""
+    if options.decimal is not None:
+        check_choice("--read decimal", options.decimal, ("comma", "point"))
+    notation = Notation.of(cells, file.delimiter, _DECIMALS[options.decimal])
+    if notation.doubtful and file.delimiter == ",":
+        raise InputError(
+            f"{file.path} has numbers such as {quoted(notation.doubtful)}, whose comma may be a "
+            "decimal mark or may separate thousands; give --read decimal=comma or decimal=point"
+        )
+    return notation
+
+
+def _check_headers(files: Sequence[TableFile]) -> None:
+    """Refuse files of which only some have a first line of names."""
+    named = [file for file in files if file.header]
+    if 0 < len(named) < len(files):
+        unnamed = next(file for file in files if not file.header)
+        has = _columns(named[0])
+        raise InputError(
+            f"{unnamed.path} has no names of columns, but {named[0].path} has {has}; give all "
+            "files a first line of names, or none of them"
+        )
+
+
+def _order(file: TableFile, first: TableFile, wanted: tuple[str, ...]) -> list[int | None] | None:
+    """Return where a file has the columns of all files; None if it has just these."""
+    if file.names == wanted:
+        return None
+    if not file.header:
+        raise InputError(
+            f"{file.path} has {_columns(file)}, but {first.path} has {_columns(first)}; give all "
+            "files the same columns"
+        )
+    return [file.names.index(name) if name in file.names else None for name in wanted]
+
+
+def _columns(file: TableFile) -> str:
+    if file.header:
+        return f"the columns {listed(file.names)}"
+    return f"{counted(len(file.names), 'column')} without names"
+
+
+def _add(
+    cells: Sequence[ColumnCells],
+    block: Sequence[Row],
+    order: list[int | None] | None,
+    *,
+    comma: bool,
+) -> None:
+    if not block:
+        return
+    columns: list[Sequence[str]] = list(zip(*block, strict=True))
+    if order is not None:
+        absent = [""] * len(block)
+        columns = [absent if place is None else columns[place] for place in order]
+    for each, column in zip(cells, columns, strict=True):
+        each.add(column, comma=comma)
+
+
+def _name_by_key(column: Column) -> None:
+    """Name a column without a header after the key that precedes its numbers, as in ``x:0.1``."""
+    form = column.form or Form("", "", is_hexadecimal=False)
+    if form.before.endswith((":", "=")):
+        column.name = form.before[:-1].strip()
+
+
+# --- the delimiter --------------------------------------------------------------------------------
+
+
+def _delimiter_of(path: Path, usual: str) -> str:
+    with text_of(path, newline="") as stream:
+        lines = [line[:_LINE_LIMIT] for line in islice(uncommented(stream), _MOST_SKIPPED + 1)]
+    return delimiter_in(lines, usual)
+
+
+def _rows_of(path: Path, delimiter: str) -> Iterator[_Line]:
+    """Yield line number and cells of each row; no cells if all are blank."""
+    with lines_of(path) as lines:
+        yield from rows_in(lines, path, delimiter)

@@ -1,0 +1,65 @@
+"""Columns of text, left out of the features, that say how the rows of a table belong together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.data.columns import Column
+from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.naming import Notice, label_text, listed, title
+from protonn_edge.data.preparation import Preparation
+from protonn_edge.system.errors import counted
+
+_PART = re.compile(r"(train|test|val|valid)(ing|idation|_?set)?|dev|eval(uation)?")
+_FEWEST_ROUNDS = 5  # in which a table has a row for each of several sensors
+
+
+def about_texts(dataset: Dataset) -> Iterator[Notice]:
+    """Yield a warning for each column that divides rows into parts, or names a row's sensor."""
+    for column in dataset.columns:
+        if column.role != "text" or not column.texts:
+            continue
+        texts, codes = column.texts.texts, column.texts.codes
+        which, text = title(column.name, column.index + 1), ""
+        if len(texts) in (2, 3) and all(_PART.fullmatch(each.strip().lower()) for each in texts):
+            text = (
+                f"{which} divides the rows into {listed(texts)}, but is not used; to test on the "
+                "same rows, write the parts to the files train.txt and test.txt of a folder"
+            )
+        elif len(codes) == len(dataset.y_train) and _take_turns(codes, dataset.y_train):
+            text = (
+                f"{which} has {listed(texts)} in turns, as a table with a row for each sensor "
+                "has; give each sensor a column of its own, because values of all are mixed now"
+            )
+        if text:
+            yield Notice(
+                "rows", text, warning=True, columns=(column.name or str(column.index + 1),)
+            )
+
+
+def _take_turns(codes: NDArray[np.int64], y: NDArray[Any]) -> bool:
+    """Whether texts (n,) recur in the same order, and rows of a round have one label in y."""
+    count, places = int(codes.max()) + 1, np.arange(len(codes))
+    if count < 2 or len(codes) < _FEWEST_ROUNDS * count or (y == y[0]).all():
+        return False
+    first = places - places % count
+    return np.array_equal(codes, places % count) and np.array_equal(y, y[first])
+
+
+def about_new_texts(columns: Iterable[Column], preparation: Preparation) -> Iterator[Notice]:
+    """Yield a warning for each column of text with values that were not in training rows."""
+    for column in columns:
+        trained = {"", *preparation.one_hot[column.name]}
+        new = [text for text in map(label_text, column.names()) if text not in trained]
+        if new:
+            text = (
+                f"{column.title} has {counted(len(new), 'cell')} with values that were not in the "
+                f"training data ({listed(dict.fromkeys(new))}); in these rows, all features of the "
+                "column are 0"
+            )
+            yield Notice("new_texts", text, warning=True, columns=(column.name,))
