@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from printing import Record
 
-from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.data import Dataset
 from protonn_edge.features.convolution.integers import IntegerConvolution
 from protonn_edge.features.convolution.train.learning import NetworkSpec, OnEpoch
@@ -24,7 +23,8 @@ from protonn_edge.kinds.basis_images.train.classifier import (
 )
 from protonn_edge.kinds.basis_images.train.images import Teacher
 from protonn_edge.kinds.dense.head import DenseHead
-from protonn_edge.quantization import quantize
+from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
+from protonn_edge.model.quantization import quantize
 from protonn_edge.system.rounding import one_thread
 from protonn_edge.training.features import FeatureData
 

@@ -52,7 +52,7 @@ from protonn_edge import (
 )
 from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.data import Dataset
-from protonn_edge.quantization import IntegerChain, quantize
+from protonn_edge.model.quantization import IntegerChain, quantize
 
 ASKED = {
     "protonn": (7_000, 4_500),

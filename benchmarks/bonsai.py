@@ -29,14 +29,14 @@ from on_uno import ACCURACY_COLUMN, CHECKED, CYCLES, FLASH_COLUMN, SECONDS_COLUM
 from printing import Columns
 from rows import SplitRow, integer_accuracy, over_seeds, table_command
 
-from protonn_edge.chain.head import matrices_of, paper_bytes
-from protonn_edge.chain.integer_chain import IntegerChain, stage_of
-from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Plan
 from protonn_edge.data import Dataset
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.kinds.bonsai.integers import IntegerBonsaiTree
 from protonn_edge.kinds.bonsai.train import BonsaiClassifier, LocalDeepKernelClassifier
+from protonn_edge.model.head import matrices_of, paper_bytes
+from protonn_edge.model.integer_chain import IntegerChain, stage_of
+from protonn_edge.model.model import Model
 
 _CYCLES_A_MS = 16_000
 

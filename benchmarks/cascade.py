@@ -31,13 +31,13 @@ from printing import Columns, Record, print_table
 from rows import Row, chosen, integer_accuracy, over_seeds, seeds_option
 from trained_networks import CASES as NETWORKS
 
-from protonn_edge.chain.file import load_model, save_model
-from protonn_edge.chain.model import Model
 from protonn_edge.data import Dataset
 from protonn_edge.kinds.cascade.head import margins
 from protonn_edge.kinds.cascade.integers import IntegerCascade
 from protonn_edge.kinds.cascade.train import joined
-from protonn_edge.quantization import quantize
+from protonn_edge.model.file import load_model, save_model
+from protonn_edge.model.model import Model
+from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import CheckFailed, ProtoNNEdgeError
 from protonn_edge.training.base import CLASSIFIERS
 

@@ -27,11 +27,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
 from threadpoolctl import threadpool_limits
 
-from protonn_edge.chain.head import matrices_of
-from protonn_edge.chain.model import Model
 from protonn_edge.data import Dataset
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.kinds.dense.train import DenseClassifier
+from protonn_edge.model.head import matrices_of
+from protonn_edge.model.model import Model
 
 # Chosen on points held out of the training parts alone: mnist2 a fourth of its points, har in 2 of
 # 3 folds of its people, the others in 2 of 3 folds. Of learning rates of 0.01 and 0.03 (har: 0.003

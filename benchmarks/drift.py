@@ -44,8 +44,6 @@ from rows import DATA
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import load_board
-from protonn_edge.chain.integer_chain import own_inputs
-from protonn_edge.chain.integer_stage import run_through
 from protonn_edge.codegen import make_plan
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.evaluation.accuracy import share_right
@@ -54,6 +52,9 @@ from protonn_edge.kinds.dense.train import DenseClassifier
 from protonn_edge.kinds.forest.train import ForestClassifier
 from protonn_edge.kinds.linear.train import LinearClassifier
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.model.integer_chain import own_inputs
+from protonn_edge.model.integer_stage import run_through
+from protonn_edge.model.quantization import DeviceModel, IntegerChain, quantize
 from protonn_edge.observation.answers import (
     DRIFT,
     STEP,
@@ -63,7 +64,6 @@ from protonn_edge.observation.answers import (
     observed,
 )
 from protonn_edge.projects.folder import project_files, write_scratch
-from protonn_edge.quantization import DeviceModel, IntegerChain, quantize
 from protonn_edge.system.errors import ProtoNNEdgeError
 from protonn_edge.system.folders import scratch_folder
 from protonn_edge.training.base import DeviceClassifier

@@ -25,9 +25,9 @@ from protonn_edge.boards import load_board
 from protonn_edge.data import Dataset
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.evaluation.measurement import measure
+from protonn_edge.model.quantization import quantize
 from protonn_edge.projects.folder import Project
 from protonn_edge.projects.project import build
-from protonn_edge.quantization import quantize
 from protonn_edge.system.errors import ProtoNNEdgeError
 from protonn_edge.verification.agreement import verify_host
 

@@ -54,9 +54,9 @@ from protonn_edge.device import ReferenceAnswers, Run, protocol, read_results, r
 from protonn_edge.device.connection import Link
 from protonn_edge.device.protocol import HelloReply, HelloRequest, StatsReply, StatsRequest
 from protonn_edge.emulator import EmulatedUno
+from protonn_edge.model.quantization import IntegerChain
 from protonn_edge.projects.folder import Project
 from protonn_edge.projects.project import build
-from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.errors import ProtoNNEdgeError
 from protonn_edge.verification.agreement import open_session
 

@@ -26,8 +26,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from protonn_edge.chain.integer_chain import own_inputs, stage_of
 from protonn_edge.kinds.protonn.precision.model import float_build
+from protonn_edge.model.integer_chain import own_inputs, stage_of
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
 
@@ -43,7 +43,6 @@ from worst_inputs import worst_inputs
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.avr.stack import worst_case_stack
-from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Plan, render_c
 from protonn_edge.data import Dataset
 from protonn_edge.emulator import EmulatedUno
@@ -51,8 +50,9 @@ from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.kernels.matvec.kernels import KernelName
 from protonn_edge.kinds.projection.integers import IntegerProjection
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
+from protonn_edge.model.model import Model
+from protonn_edge.model.quantization import DeviceModel, IntegerChain, quantize
 from protonn_edge.projects.project import BuildOptions, Trial
-from protonn_edge.quantization import DeviceModel, IntegerChain, quantize
 from protonn_edge.system.errors import CheckFailed, ProtoNNEdgeError
 from protonn_edge.verification.agreement import verify_device
 

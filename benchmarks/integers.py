@@ -27,7 +27,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.data import Dataset
 from protonn_edge.evaluation.fidelity import fidelity_of
-from protonn_edge.quantization import quantize
+from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import ProtoNNEdgeError
 
 _POINTS, _EPOCHS = 1_200, 40

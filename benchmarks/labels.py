@@ -21,8 +21,8 @@ from on_uno import some_on_board
 from printing import Columns, Record, print_table
 from rows import LabelSetRow, seeds_option
 
+from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.label_sets.figures import PLACES, precision_at
-from protonn_edge.quantization import quantize
 
 _ON_THE_BOARD = 200
 _TRAINED = {

@@ -53,13 +53,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 
 from protonn_edge import LinearClassifier
-from protonn_edge.chain.model import Model
 from protonn_edge.data import Dataset
 from protonn_edge.data.division import Division
 from protonn_edge.kinds.dense.train import DenseClassifier
 from protonn_edge.kinds.forest.train import ForestClassifier
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.quantization import quantize
+from protonn_edge.model.model import Model
+from protonn_edge.model.quantization import quantize
 from protonn_edge.system.lazy import later
 
 _better_kind = later("protonn_edge.training.advice", "better_kind")

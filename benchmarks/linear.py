@@ -40,12 +40,12 @@ from printing import Columns
 from rows import SplitRow, integer_accuracy, over_seeds, table_command
 from sklearn.linear_model import LogisticRegression
 
-from protonn_edge.chain.integer_chain import IntegerChain, own_inputs, stage_of
-from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Plan
 from protonn_edge.data import Dataset
 from protonn_edge.kinds.linear.integers import IntegerLinear
 from protonn_edge.kinds.linear.train import LinearClassifier
+from protonn_edge.model.integer_chain import IntegerChain, own_inputs, stage_of
+from protonn_edge.model.model import Model
 
 # Chosen on points held out of the training parts alone: usps10 in 4 folds, har in 5 folds of its
 # people, mnist2 a fourth of its points. Of 1e-5, 3e-5, 1e-4 and so on, to beyond where accuracy

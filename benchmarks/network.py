@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from rows import Row
 
-from protonn_edge.chain.model import Model
 from protonn_edge.data import Dataset
+from protonn_edge.model.model import Model
 
 Int64 = NDArray[np.int64]
 

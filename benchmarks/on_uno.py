@@ -11,12 +11,17 @@ from numpy.typing import NDArray
 from printing import Columns, Record, accuracy_cell
 
 from protonn_edge.boards import load_board
-from protonn_edge.chain.model import Model
 from protonn_edge.codegen.plan import DevicePlan
 from protonn_edge.data import Dataset
 from protonn_edge.evaluation.measurement import measure
+from protonn_edge.model.model import Model
+from protonn_edge.model.quantization import (
+    DeviceModel,
+    IntegerChain,
+    measure_activity,
+    with_integers,
+)
 from protonn_edge.projects.project import BuildOptions, Trial, trial_build
-from protonn_edge.quantization import DeviceModel, IntegerChain, measure_activity, with_integers
 from protonn_edge.verification.agreement import verify_device, verify_host, watched_board
 
 CHECKED: Columns = [

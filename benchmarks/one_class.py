@@ -27,14 +27,14 @@ from printing import print_table
 from rows import Row, chosen
 from scipy.stats import betabinom
 
-from protonn_edge.chain.model import Model
 from protonn_edge.data import Dataset
 from protonn_edge.data.naming import NO_CLASS
 from protonn_edge.kinds.protonn.one_class.train.target import hold_out_normal, of_normal_points
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.model.model import Model
+from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.rejection.calibration import check_rate
 from protonn_edge.policy.rejection.held_out import calibrate_rejection
-from protonn_edge.quantization import quantize
 from protonn_edge.system.errors import ProtoNNEdgeError
 
 SEED = 0

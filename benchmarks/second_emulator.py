@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 from printing import Record
 
 from protonn_edge.emulator import EmulatedUno
+from protonn_edge.model.quantization import IntegerChain
 from protonn_edge.projects.project import Trial
-from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.errors import InputError
 from protonn_edge.verification.agreement import verify_device
 

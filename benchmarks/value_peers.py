@@ -28,8 +28,8 @@ from sklearn.preprocessing import StandardScaler
 from protonn_edge import from_sklearn
 from protonn_edge.codegen import render_c
 from protonn_edge.codegen.planner import Limits, plans
+from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.value.rule import IntegerValue
-from protonn_edge.quantization import quantize
 
 Points = NDArray[Any]
 Made = Iterator[tuple[Source, float]]  # C, and the number that an answer of 1 stands for

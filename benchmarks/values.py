@@ -54,10 +54,10 @@ from sklearn.svm import SVR
 from value_peers import COLUMNS as PEERS
 from value_peers import peers
 
-from protonn_edge.chain.model import Model
-from protonn_edge.chain.registry import REGRESSORS
+from protonn_edge.model.model import Model
+from protonn_edge.model.quantization import quantize
+from protonn_edge.model.registry import REGRESSORS
 from protonn_edge.policy.value.figures import Interval
-from protonn_edge.quantization import quantize
 
 Points = tuple[NDArray[Any], NDArray[Any]]
 

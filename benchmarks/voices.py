@@ -31,11 +31,11 @@ from printing import Columns, Record, print_table
 from rows import DATA
 from teaching import DRAWS, Board, drawn, of_words
 
-from protonn_edge.chain.model import Model
 from protonn_edge.data.onset import onset_of
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.kinds.dense.train import DenseClassifier
-from protonn_edge.quantization import IntegerChain, quantize
+from protonn_edge.model.model import Model
+from protonn_edge.model.quantization import IntegerChain, quantize
 from protonn_edge.speech.synthesizers import installed
 from protonn_edge.speech.takes import Studio, Vocabulary
 from protonn_edge.system.errors import ProtoNNEdgeError

@@ -31,7 +31,6 @@ from printing import print_table
 from rows import Row, chosen
 
 from protonn_edge.boards import Board, load_board
-from protonn_edge.chain.integer_chain import stage_of
 from protonn_edge.codegen import Plan, render_c
 from protonn_edge.data import Dataset
 from protonn_edge.device import Result
@@ -39,8 +38,9 @@ from protonn_edge.emulator import EmulatedUno
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.features.window_features.integers import IntegerWindowFeatures
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.model.integer_chain import stage_of
+from protonn_edge.model.quantization import IntegerChain, measure_activity, quantize
 from protonn_edge.projects.project import BuildOptions, trial_build
-from protonn_edge.quantization import IntegerChain, measure_activity, quantize
 from protonn_edge.system.errors import ProtoNNEdgeError
 from protonn_edge.verification.agreement import verify_device, verify_host
 

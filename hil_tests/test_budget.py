@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from protonn_edge.evaluation.measurement import Measurement
-from protonn_edge.quantization import IntegerChain
+from protonn_edge.model.quantization import IntegerChain
 
 if TYPE_CHECKING:
     from conftest import Record

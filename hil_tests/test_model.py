@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from protonn_edge.chain.model import Model
 from protonn_edge.device import Session
 from protonn_edge.evaluation.measurement import Measurement
-from protonn_edge.quantization import IntegerChain
+from protonn_edge.model.model import Model
+from protonn_edge.model.quantization import IntegerChain
 from protonn_edge.system.errors import CheckFailed
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from protonn_edge.device.protocol import (
     StatsReply,
     StatsRequest,
 )
-from protonn_edge.quantization import IntegerChain
+from protonn_edge.model.quantization import IntegerChain
 
 if TYPE_CHECKING:
     from conftest import Line

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from protonn_edge.chain.registry import EXPORTS
+from protonn_edge.model.registry import EXPORTS
 from protonn_edge.system.lazy import lazy_names
 
 __version__ = "0.1.0"

@@ -3,9 +3,6 @@ from typing import Any
 from protonn_edge.boards import Board as Board
 from protonn_edge.boards import board_names as board_names
 from protonn_edge.boards import load_board as load_board
-from protonn_edge.chain.file import load_model as load_model
-from protonn_edge.chain.file import save_model as save_model
-from protonn_edge.chain.model import Model as Model
 from protonn_edge.codegen.planner import make_plan as make_plan
 from protonn_edge.conversion.converting import from_sklearn as from_sklearn
 from protonn_edge.conversion.onward import to_onnx as to_onnx
@@ -23,7 +20,10 @@ from protonn_edge.kinds.dense.train import DenseClassifier as DenseClassifier
 from protonn_edge.kinds.forest.train import ForestClassifier as ForestClassifier
 from protonn_edge.kinds.linear.train import LinearClassifier as LinearClassifier
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier as ProtoNNClassifier
-from protonn_edge.quantization.integers import quantize as quantize
+from protonn_edge.model.file import load_model as load_model
+from protonn_edge.model.file import save_model as save_model
+from protonn_edge.model.model import Model as Model
+from protonn_edge.model.quantization.integers import quantize as quantize
 from protonn_edge.system.errors import CheckFailed as CheckFailed
 from protonn_edge.system.errors import InputError as InputError
 from protonn_edge.system.errors import ProtoNNEdgeError as ProtoNNEdgeError

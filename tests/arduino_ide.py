@@ -14,9 +14,9 @@ from avr_tools import EMULATED_AVR, needs
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import load_board
-from protonn_edge.chain.model import Model
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.export import Export, Kind, export
+from protonn_edge.model.model import Model
 
 ARDUINO = Path("/usr/share/arduino/hardware/arduino/avr")
 CORE, VARIANT = ARDUINO / "cores" / "arduino", ARDUINO / "variants" / "standard"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from model_factory import model_near, random_model, scaled
 
-from protonn_edge.chain.features import Features
-from protonn_edge.chain.integer_stage import run_through
-from protonn_edge.chain.model import Model
-from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.features.audio.clips import audio_features
 from protonn_edge.features.audio.frames import BandPass, Frames, mel_bands
+from protonn_edge.model.features import Features
+from protonn_edge.model.integer_stage import run_through
+from protonn_edge.model.model import Model
+from protonn_edge.model.statistics import InputStatistics
 
 
 def audio_of(bands: int, frames: int, length: int, rate: float = 8_000.0) -> Features:

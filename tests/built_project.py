@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from protonn_edge.chain.file import save_model
-from protonn_edge.chain.model import Model
 from protonn_edge.codegen import DevicePlan, make_plan
+from protonn_edge.model.file import save_model
+from protonn_edge.model.model import Model
+from protonn_edge.model.quantization import IntegerChain, quantize
 from protonn_edge.projects.folder import Project, generated_files
-from protonn_edge.quantization import IntegerChain, quantize
 
 
 def write_project(

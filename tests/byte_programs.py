@@ -14,7 +14,7 @@ from generated_programs import write_c
 
 from protonn_edge.codegen import Plan
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.quantization import IntegerChain
+from protonn_edge.model.quantization import IntegerChain
 from protonn_edge.system.files import resource
 from protonn_edge.toolchain.process import build_host_executable
 

@@ -11,10 +11,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from protonn_edge.chain.input_quantizer import InputQuantizer
-from protonn_edge.chain.integer_chain import IntegerChain
-from protonn_edge.chain.integer_stage import IntegerStage, Range, stage_names
-from protonn_edge.chain.model import Model
 from protonn_edge.kinds.bonsai.head import BonsaiHead, LocalDeepKernelHead
 from protonn_edge.kinds.bonsai.integers import IntegerBonsaiTree, Sums
 from protonn_edge.kinds.bonsai.quantize import coordinate_range
@@ -32,6 +28,10 @@ from protonn_edge.kinds.protonn.prototypes.integers import (
     near_range,
 )
 from protonn_edge.kinds.protonn.teaching.model import Teachable
+from protonn_edge.model.input_quantizer import InputQuantizer
+from protonn_edge.model.integer_chain import IntegerChain
+from protonn_edge.model.integer_stage import IntegerStage, Range, stage_names
+from protonn_edge.model.model import Model
 
 Instance = TypeVar("Instance")
 Stages = tuple[IntegerStage, ...]

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 from chains import linear_model
 
-from protonn_edge.chain.features import Features
-from protonn_edge.chain.model import Model
-from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.features.average_pooling.integers import Areas, IntegerAveragePooling
 from protonn_edge.features.convolution.integers import IntegerConvolution, same_margins
 from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.features.window_features.scale import ChannelScale
+from protonn_edge.model.features import Features
+from protonn_edge.model.model import Model
+from protonn_edge.model.statistics import InputStatistics, Normalizer
 
 
 def random_convolution(

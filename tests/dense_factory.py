@@ -9,8 +9,8 @@ import numpy as np
 from chains import dense_chain, dense_model_of, random_parts, tiny_parts
 from model_factory import parts_for, random_points
 
-from protonn_edge.chain.integer_chain import IntegerChain
-from protonn_edge.chain.model import Model
+from protonn_edge.model.integer_chain import IntegerChain
+from protonn_edge.model.model import Model
 
 
 def random_dense_model(

@@ -22,7 +22,7 @@ import serial.urlhandler.protocol_socket
 
 from protonn_edge.device import LinkError, protocol
 from protonn_edge.device.connection import Host, Link
-from protonn_edge.quantization import IntegerChain
+from protonn_edge.model.quantization import IntegerChain
 
 MODEL_HASH = hashlib.sha256(b"a model").digest()
 CYCLES = 16_072

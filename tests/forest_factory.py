@@ -9,10 +9,10 @@ import pytest
 from chains import forest_chain, forest_model, random_parts, tiny_parts
 from model_factory import parts_for, random_points
 
-from protonn_edge.chain.integer_chain import IntegerChain
-from protonn_edge.chain.model import Model
 from protonn_edge.kinds.forest.integers import IntegerForest
 from protonn_edge.kinds.forest.table import LEAF
+from protonn_edge.model.integer_chain import IntegerChain
+from protonn_edge.model.model import Model
 
 
 def random_shape(

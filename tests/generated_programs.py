@@ -12,7 +12,7 @@ from avr_programs import compile_text
 from protonn_edge.codegen import PREFIX, Plan, render_c
 from protonn_edge.codegen.host import HostProgram
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.quantization import IntegerChain
+from protonn_edge.model.quantization import IntegerChain
 
 _DEADLINE_S = 60.0
 _STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from protonn_edge.chain.shapes import ImageShape
 from protonn_edge.features.int8_layer.integers import IntegerInt8Layer
+from protonn_edge.model.shapes import ImageShape
 
 
 def random_int8_layer(

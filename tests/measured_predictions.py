@@ -26,7 +26,7 @@ from protonn_edge.boards import load_board
 from protonn_edge.codegen import Plan
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.families.avr.paths import StatedFacts, prediction_paths
-from protonn_edge.quantization import IntegerChain
+from protonn_edge.model.quantization import IntegerChain
 
 OWN_LEVEL = "-O2"
 """The level of optimization in `platformio.ini`."""

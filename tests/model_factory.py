@@ -7,22 +7,22 @@ from typing import Any
 import numpy as np
 from chains import numbers_of, protonn_chain, protonn_model, replace, tiny_parts
 
-from protonn_edge.chain.features import Features
-from protonn_edge.chain.input_quantizer import InputQuantizer
-from protonn_edge.chain.integer_chain import scores_and_nearest
-from protonn_edge.chain.model import Model
-from protonn_edge.chain.nearness import NearestStage, nearness_of
-from protonn_edge.chain.policy import with_rules
-from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.gradients.making import gradient_features
 from protonn_edge.features.window_features.making import window_features
 from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.features.window_features.windows import FeatureSet
 from protonn_edge.kinds.protonn.prototypes.integers import exponential_table
+from protonn_edge.model.features import Features
+from protonn_edge.model.input_quantizer import InputQuantizer
+from protonn_edge.model.integer_chain import scores_and_nearest
+from protonn_edge.model.model import Model
+from protonn_edge.model.nearness import NearestStage, nearness_of
+from protonn_edge.model.policy import with_rules
+from protonn_edge.model.quantization import IntegerChain
+from protonn_edge.model.statistics import InputStatistics, Normalizer
 from protonn_edge.policy.confidence.rule import Confidence
 from protonn_edge.policy.rejection.rule import IntegerRejection, margins
-from protonn_edge.quantization import IntegerChain
 
 
 def with_points(features: object, **changes: Any) -> Features:

@@ -21,9 +21,6 @@ from random_shapes import (
     random_points,
 )
 
-from protonn_edge.chain.features import Features
-from protonn_edge.chain.policy import IntegerPolicy, Units, with_rules
-from protonn_edge.chain.registry import REGRESSORS
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.plan import plan_with
 from protonn_edge.codegen.planner import Limits, feedings
@@ -33,9 +30,12 @@ from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.images.image_rows import ImageStage
 from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.kernels.kernel import kernels_of
+from protonn_edge.model.features import Features
+from protonn_edge.model.policy import IntegerPolicy, Units, with_rules
+from protonn_edge.model.quantization import IntegerChain
+from protonn_edge.model.registry import REGRESSORS
 from protonn_edge.policy.rejection.rule import IntegerRejection
 from protonn_edge.policy.value.rule import IntegerValue, Value
-from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.errors import InputError
 
 _DRAWS = 2_000

@@ -13,11 +13,6 @@ import numpy as np
 from chains import numbers_of, protonn_chain, replace
 from plans import of_weights_for, plan_with
 
-from protonn_edge.chain.features import Features
-from protonn_edge.chain.head import channels_of
-from protonn_edge.chain.input_quantizer import InputQuantizer
-from protonn_edge.chain.integer_chain import named_stages, own_inputs
-from protonn_edge.chain.policy import with_rules
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.planner import Limits
 from protonn_edge.cores import UNO_CORE
@@ -34,8 +29,13 @@ from protonn_edge.kinds.projection.integers import (
     REQUANTIZE_SHIFT,
 )
 from protonn_edge.kinds.protonn.prototypes.integers import exponential_table
+from protonn_edge.model.features import Features
+from protonn_edge.model.head import channels_of
+from protonn_edge.model.input_quantizer import InputQuantizer
+from protonn_edge.model.integer_chain import named_stages, own_inputs
+from protonn_edge.model.policy import with_rules
+from protonn_edge.model.quantization import IntegerChain
 from protonn_edge.policy.rejection.rule import STATISTICS, IntegerRejection
-from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.errors import InputError
 
 _FEATURES = (1, 2, 7, 8, 9, 15, 16, 17, 127, 128, 129, 254, 255, 256, 257, 300, 400)

@@ -19,8 +19,8 @@ from protonn_edge.boards import load_board
 from protonn_edge.codegen import Plan, make_plan
 from protonn_edge.device import Session
 from protonn_edge.evaluation import measurement
+from protonn_edge.model.quantization import IntegerChain, quantize
 from protonn_edge.projects.checks import Usage
-from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.verification import agreement
 from protonn_edge.verification.agreement import PossibleCycles
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from protonn_edge.chain import stored
-from protonn_edge.chain.features import Features
-from protonn_edge.chain.integer_stage import IntegerStage
-from protonn_edge.chain.registry import stage_class
+from protonn_edge.model import stored
+from protonn_edge.model.features import Features
+from protonn_edge.model.integer_stage import IntegerStage
+from protonn_edge.model.registry import stage_class
 
 
 def to_arrays(features: Features) -> dict[str, np.ndarray]:

@@ -17,8 +17,6 @@ from chains import numbers_of
 from numpy.typing import NDArray
 from scipy.optimize import lsq_linear
 
-from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
-from protonn_edge.chain.integer_chain import own_inputs, stage_of
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.features.average_pooling.integers import Areas, IntegerAveragePooling
 from protonn_edge.features.deskew.integers import row_shifts
@@ -27,7 +25,9 @@ from protonn_edge.features.images.cropped_image import CroppedImage
 from protonn_edge.kinds.projection.integers import REQUANTIZE_SHIFT, IntegerProjection
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
-from protonn_edge.quantization import IntegerChain
+from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
+from protonn_edge.model.integer_chain import own_inputs, stage_of
+from protonn_edge.model.quantization import IntegerChain
 from protonn_edge.verification.drawn_points import drawn_points
 
 Int64 = NDArray[np.int64]

@@ -29,8 +29,8 @@ from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.evaluation.measurement import Measurement, measure
 from protonn_edge.export.folder import LIVE, check_project, written_in
 from protonn_edge.families import family_of
+from protonn_edge.model.quantization import IntegerChain
 from protonn_edge.projects.folder import Project, nothing_built
-from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.errors import CheckFailed, DeviceError, InputError
 from protonn_edge.system.folders import InUse, try_lock
 from protonn_edge.system.lazy import room

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
     from protonn_edge.bench.boards import BoardUnderTest, LoggingHost
     from protonn_edge.boards import Board
-    from protonn_edge.chain.model import Model
     from protonn_edge.data.model_points import ModelPoints
     from protonn_edge.evaluation.measurement import Measurement
+    from protonn_edge.model.model import Model
     from protonn_edge.projects.folder import Project
     from protonn_edge.sensors.listener import Listener
 
@@ -181,8 +181,8 @@ def pnn_values(pytestconfig: pytest.Config, pnn_model: Model) -> NDArray[Any] | 
 
 
 def _read(data: Path, model: Model) -> ModelPoints:
-    from protonn_edge.chain.model import expected_by  # noqa: PLC0415
     from protonn_edge.data.reading import read_points  # noqa: PLC0415
+    from protonn_edge.model.model import expected_by  # noqa: PLC0415
 
     return read_points(data, expected_by(model))
 

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.certificate import claims
 from protonn_edge.certificate.claims import Claim
-from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.codegen import PREFIX, SOURCES, Limits, Plan, device_plans, render_c
 from protonn_edge.data.naming import listed
 from protonn_edge.device import Result
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.system.errors import CheckFailed
 from protonn_edge.system.lazy import optional
 

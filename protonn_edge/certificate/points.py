@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.certificate.claims import MEASURED, Claim
-from protonn_edge.chain.boxes import standing
-from protonn_edge.chain.integer_chain import IntegerChain
+from protonn_edge.model.boxes import standing
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.system.errors import counted
 
 _STEPS = 1, 2

@@ -18,15 +18,15 @@ from protonn_edge.certificate.claims import Certificate, Claim, Settings
 from protonn_edge.certificate.eva import memory_safety
 from protonn_edge.certificate.every_input import checked_again, every_input
 from protonn_edge.certificate.program import image_sha256, program_claims, subject_of
-from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Plan, render_c
 from protonn_edge.codegen.host import host_program
 from protonn_edge.data.naming import listed
 from protonn_edge.device import ReferenceAnswers, Result
 from protonn_edge.families import family_of, read_program
+from protonn_edge.model.model import Model
+from protonn_edge.model.quantization import DeviceModel, IntegerChain
 from protonn_edge.projects.folder import Project, exclusive, nothing_built
 from protonn_edge.projects.project import BuildOptions, Trial, trial_build
-from protonn_edge.quantization import DeviceModel, IntegerChain
 from protonn_edge.system.errors import CheckFailed, InvalidValue
 from protonn_edge.verification import agreement
 from protonn_edge.verification.tryout import trial_points

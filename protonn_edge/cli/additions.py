@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from protonn_edge.chain.policy import rule_modules
+from protonn_edge.model.policy import rule_modules
 from protonn_edge.system.extensions import brought
 
 

@@ -10,7 +10,6 @@ from typing import Any
 import click
 
 from protonn_edge.boards import Board, load_board
-from protonn_edge.chain.head import Remedies
 from protonn_edge.cli import options
 from protonn_edge.cli.command import OUTPUT, Output, additions, command, of_extension, option
 from protonn_edge.cli.paths import there
@@ -29,10 +28,11 @@ from protonn_edge.evaluation.terminal import (
 )
 from protonn_edge.export.folder import LIVE, LOGGER, written_in
 from protonn_edge.families import family_of
+from protonn_edge.model.head import Remedies
+from protonn_edge.model.quantization import load_device_model
 from protonn_edge.projects.checks import OverBudget
 from protonn_edge.projects.folder import check_folder
 from protonn_edge.projects.project import Build, BuildOptions, build
-from protonn_edge.quantization import load_device_model
 from protonn_edge.system.errors import CheckFailed, InputError, counted
 from protonn_edge.system.shell import command_line
 from protonn_edge.verification.tryout import NOT_TRIED, Tried

@@ -8,10 +8,6 @@ from typing import Any
 
 import click
 
-from protonn_edge.chain.file import load_model, save_model
-from protonn_edge.chain.model import Model
-from protonn_edge.chain.policy import described
-from protonn_edge.chain.watch import statistics_of
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.tables import points_for
 from protonn_edge.cli.train import TrainOptions
@@ -20,7 +16,11 @@ from protonn_edge.data.division import Division, digest_of
 from protonn_edge.data.naming import NO_CLASS, NO_CLASS_NAME, Notice
 from protonn_edge.evaluation.accuracy import share_of
 from protonn_edge.evaluation.terminal import fact_table
-from protonn_edge.quantization import quantize
+from protonn_edge.model.file import load_model, save_model
+from protonn_edge.model.model import Model
+from protonn_edge.model.policy import described
+from protonn_edge.model.quantization import quantize
+from protonn_edge.model.watch import statistics_of
 from protonn_edge.system.errors import InputError, unneeded
 from protonn_edge.system.extensions import brought
 

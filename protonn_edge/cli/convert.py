@@ -9,8 +9,6 @@ from typing import get_args
 import click
 from click.core import ParameterSource
 
-from protonn_edge.chain.other_files import may_be_model, other_file
-from protonn_edge.chain.statistics import NORMALIZER_KINDS
 from protonn_edge.cli import options
 from protonn_edge.cli.command import OUTPUT, Output, argument, command, option, options_of
 from protonn_edge.cli.options import BOARD, BYTES, PATH
@@ -18,6 +16,8 @@ from protonn_edge.cli.paths import MODEL, NETWORK, OutputFile, check_there
 from protonn_edge.cli.tables import TABLE, names_option
 from protonn_edge.conversion import EPOCHS, LAYOUTS, Features
 from protonn_edge.data.options import TableOptions
+from protonn_edge.model.other_files import may_be_model, other_file
+from protonn_edge.model.statistics import NORMALIZER_KINDS
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.lazy import later
 

@@ -12,11 +12,6 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from protonn_edge.boards import load_board
-from protonn_edge.chain.file import load_model, save_model
-from protonn_edge.chain.model import Model
-from protonn_edge.chain.other_files import other_file
-from protonn_edge.chain.policy import modules_of
-from protonn_edge.chain.registry import converter_with
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.convert import ConvertOptions
 from protonn_edge.cli.fitting import division_of, of_data
@@ -37,7 +32,12 @@ from protonn_edge.data.naming import NO_CLASS, Notice, listed, quoted
 from protonn_edge.data.options import SHOWN
 from protonn_edge.data.values import ValueDataset
 from protonn_edge.evaluation.terminal import saturation_fact
-from protonn_edge.quantization import quantize
+from protonn_edge.model.file import load_model, save_model
+from protonn_edge.model.model import Model
+from protonn_edge.model.other_files import other_file
+from protonn_edge.model.policy import modules_of
+from protonn_edge.model.quantization import quantize
+from protonn_edge.model.registry import converter_with
 from protonn_edge.system.errors import InputError, counted, unneeded
 from protonn_edge.system.files import write_atomically
 from protonn_edge.training.calibration import with_accuracy_floor

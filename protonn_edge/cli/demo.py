@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 
 from protonn_edge.boards import load_board
-from protonn_edge.chain.file import load_model, save_model
-from protonn_edge.chain.registry import ESTIMATORS
 from protonn_edge.cli.command import OUTPUT, Output, command, option
 from protonn_edge.cli.devices import chosen_emulator
 from protonn_edge.cli.hil import say_agreement, show
@@ -20,9 +18,11 @@ from protonn_edge.cli.upload import upload_line
 from protonn_edge.data import Dataset, load_digits_dataset
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.families import family_of
+from protonn_edge.model.file import load_model, save_model
+from protonn_edge.model.quantization import quantize
+from protonn_edge.model.registry import ESTIMATORS
 from protonn_edge.projects.folder import Project, check_folder
 from protonn_edge.projects.project import build
-from protonn_edge.quantization import quantize
 from protonn_edge.system.errors import InputError, Interrupted
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.lazy import later, missing, room

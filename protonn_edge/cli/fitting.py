@@ -19,8 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.exceptions import ConvergenceWarning
 
-from protonn_edge.chain.model import Model
-from protonn_edge.chain.policy import rule_kinds
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.tables import with_group_column
 from protonn_edge.cli.train_options import flags, was_given
@@ -36,6 +34,8 @@ from protonn_edge.data.naming import channel_names, listed, quoted
 from protonn_edge.data.options import TableOptions, texts_of
 from protonn_edge.data.recordings import is_same_rate
 from protonn_edge.data.splits import hold_groups_out, named_groups
+from protonn_edge.model.model import Model
+from protonn_edge.model.policy import rule_kinds
 from protonn_edge.system.errors import InputError, Interrupted, counted
 from protonn_edge.system.rooms import not_installed
 from protonn_edge.training.base import DeviceClassifier

@@ -9,8 +9,6 @@ from pathlib import Path
 import click
 
 from protonn_edge.boards import load_board
-from protonn_edge.chain.model import Model, why_clamped
-from protonn_edge.chain.policy import about_answers
 from protonn_edge.cli.command import OUTPUT, Output, command, option
 from protonn_edge.cli.devices import (
     EMULATOR,
@@ -37,6 +35,8 @@ from protonn_edge.evaluation import terminal
 from protonn_edge.evaluation.measurement import Measurement, measure
 from protonn_edge.export.folder import check_project
 from protonn_edge.families import board_of
+from protonn_edge.model.model import Model, why_clamped
+from protonn_edge.model.policy import about_answers
 from protonn_edge.projects.folder import Project
 from protonn_edge.system.errors import Interrupted, counted
 from protonn_edge.system.shell import command_line

@@ -11,14 +11,6 @@ import click
 import numpy as np
 
 from protonn_edge.boards import export_board_names
-from protonn_edge.chain import stored
-from protonn_edge.chain.file import load_model
-from protonn_edge.chain.head import matrices_of, paper_bytes, settings_of, title_of
-from protonn_edge.chain.integer_stage import IntegerStage, stage_names
-from protonn_edge.chain.model import Model, units_of
-from protonn_edge.chain.point_format import size_text
-from protonn_edge.chain.policy import described
-from protonn_edge.chain.raw_inputs import unit_words
 from protonn_edge.cli.board_table import show_boards
 from protonn_edge.cli.command import OUTPUT, Output, additions, argument, command, option
 from protonn_edge.cli.options import MODEL_PATH, POINTS_PATH
@@ -27,7 +19,15 @@ from protonn_edge.codegen import make_plan
 from protonn_edge.data import TableOptions
 from protonn_edge.data.naming import channel_names
 from protonn_edge.evaluation.terminal import fact_table, stage_parts
-from protonn_edge.quantization import quantize, why_floats_alone
+from protonn_edge.model import stored
+from protonn_edge.model.file import load_model
+from protonn_edge.model.head import matrices_of, paper_bytes, settings_of, title_of
+from protonn_edge.model.integer_stage import IntegerStage, stage_names
+from protonn_edge.model.model import Model, units_of
+from protonn_edge.model.point_format import size_text
+from protonn_edge.model.policy import described
+from protonn_edge.model.quantization import quantize, why_floats_alone
+from protonn_edge.model.raw_inputs import unit_words
 from protonn_edge.system.errors import shortened
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def inspect_command(
         X, y = points.labelled
     out.say(f"{file.name}:", fact_table(facts))
     if data is not None:
-        from protonn_edge.quantization import stage_losses  # noqa: PLC0415 - few need it
+        from protonn_edge.model.quantization import stage_losses  # noqa: PLC0415 - few need it
 
         losses = stage_losses(model, X, y)
         record |= {"n": len(y), "stages": [asdict(loss) for loss in losses]}

@@ -19,9 +19,9 @@ from protonn_edge.system.lazy import optional
 
 if TYPE_CHECKING:
     from protonn_edge.boards import Board
-    from protonn_edge.chain.model import Model
     from protonn_edge.cli.command import Output
-    from protonn_edge.quantization import DeviceModel
+    from protonn_edge.model.model import Model
+    from protonn_edge.model.quantization import DeviceModel
 
 
 def of_room(module: str, name: str) -> Any:

@@ -19,9 +19,9 @@ from typing import Any
 
 import click
 
-from protonn_edge.chain.other_files import other_file
 from protonn_edge.data.archive import ArrayArchive
 from protonn_edge.data.options import RECORDING_MARK
+from protonn_edge.model.other_files import other_file
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.files import check_file
 

@@ -11,9 +11,6 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.file import load_model
-from protonn_edge.chain.model import Model, why_clamped
-from protonn_edge.chain.policy import Policy, about_answers
 from protonn_edge.cli.command import OUTPUT, Output, additions, command, option
 from protonn_edge.cli.options import MODEL_FILE, POINTS
 from protonn_edge.cli.paths import ANSWERS, PREDICTED, OutputFile
@@ -25,8 +22,11 @@ from protonn_edge.data.naming import NO_LABEL, answer_name
 from protonn_edge.data.tables import opened_table
 from protonn_edge.evaluation.accuracy import share_right, wilson_interval
 from protonn_edge.evaluation.terminal import accuracy_facts, fact_table, saturation_fact
-from protonn_edge.quantization import quantize, why_floats_alone
-from protonn_edge.quantization.sensor_counts import with_unit
+from protonn_edge.model.file import load_model
+from protonn_edge.model.model import Model, why_clamped
+from protonn_edge.model.policy import Policy, about_answers
+from protonn_edge.model.quantization import quantize, why_floats_alone
+from protonn_edge.model.quantization.sensor_counts import with_unit
 from protonn_edge.system.errors import counted
 from protonn_edge.system.files import write_atomically
 

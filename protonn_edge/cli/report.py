@@ -12,8 +12,6 @@ from typing import Any
 import click
 
 from protonn_edge.boards import load_board
-from protonn_edge.chain.file import load_model
-from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import OUTPUT, Command, Output, argument, command, option
 from protonn_edge.cli.options import (
     FOLDER,
@@ -32,6 +30,8 @@ from protonn_edge.data import TableOptions
 from protonn_edge.evaluation.terminal import class_parts, fact_table, quality_facts
 from protonn_edge.export.folder import check_project
 from protonn_edge.families import board_of
+from protonn_edge.model.file import load_model
+from protonn_edge.model.model import Model
 from protonn_edge.projects.folder import Project
 from protonn_edge.report import content
 from protonn_edge.report.evidence import Evidence, evidence_facts

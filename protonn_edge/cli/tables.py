@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from protonn_edge.chain.model import (
+from protonn_edge.cli.command import Command, Declared, Output, option, together
+from protonn_edge.data.images import has_images
+from protonn_edge.data.options import TableOptions, names_in, options_of_texts, texts_of
+from protonn_edge.model.model import (
     Model,
     expected_by,
     known_image_shape,
     limits_of_training,
 )
-from protonn_edge.cli.command import Command, Declared, Output, option, together
-from protonn_edge.data.images import has_images
-from protonn_edge.data.options import TableOptions, names_in, options_of_texts, texts_of
 from protonn_edge.system.errors import unneeded
 from protonn_edge.system.lazy import later
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from protonn_edge.data.reading import Labels
 
 _read_points = later("protonn_edge.data", "read_points")
-_converter_for = later("protonn_edge.quantization.sensor_counts", "converter_for")
-_quantize = later("protonn_edge.quantization", "quantize")
+_converter_for = later("protonn_edge.model.quantization.sensor_counts", "converter_for")
+_quantize = later("protonn_edge.model.quantization", "quantize")
 _about_swapped_labels = later("protonn_edge.evaluation.swapped_labels", "about_swapped_labels")
-_why_floats_alone = later("protonn_edge.quantization", "why_floats_alone")
+_why_floats_alone = later("protonn_edge.model.quantization", "why_floats_alone")
 
 
 READ_HELP = {

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 from click.core import ParameterSource
 
-from protonn_edge.chain.features import Features
-from protonn_edge.chain.registry import ESTIMATORS, PARAMETERS, REGRESSORS
 from protonn_edge.cli.command import Command, option, together
 from protonn_edge.cli.option_groups import row
 from protonn_edge.cli.options import BYTES, FiniteRange, shape, some_of
+from protonn_edge.model.features import Features
+from protonn_edge.model.registry import ESTIMATORS, PARAMETERS, REGRESSORS
 from protonn_edge.system.errors import InputError, lacking, shortened
 from protonn_edge.system.lazy import later
 from protonn_edge.system.rooms import not_installed
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from protonn_edge.training.base import DeviceClassifier
 
 _did_you_mean = later("protonn_edge.data.naming", "did_you_mean")
-_load_model = later("protonn_edge.chain.file", "load_model")
+_load_model = later("protonn_edge.model.file", "load_model")
 
 _OF_PARAMETERS = {"start_from": "initial_model"}  # options with parameters of another name
 _SET = "set_by_name"  # the argument of a command that has the values of --set

@@ -10,9 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import RenderableType
 
-from protonn_edge.chain.head import matrices_of, paper_bytes
-from protonn_edge.chain.model import Model
-from protonn_edge.chain.policy import described, modules_of
 from protonn_edge.cli.command import Output
 from protonn_edge.data import Dataset, Notice
 from protonn_edge.data.dataset import Float32
@@ -21,7 +18,10 @@ from protonn_edge.data.summary import repetitions
 from protonn_edge.evaluation import accuracy
 from protonn_edge.evaluation.fidelity import fidelity_of
 from protonn_edge.evaluation.terminal import class_parts, detection_facts, fact_table, quality_facts
-from protonn_edge.quantization import quantize, why_floats_alone
+from protonn_edge.model.head import matrices_of, paper_bytes
+from protonn_edge.model.model import Model
+from protonn_edge.model.policy import described, modules_of
+from protonn_edge.model.quantization import quantize, why_floats_alone
 
 _BY_CHANCE = 0.05  # share of rows of coarse data that may repeat
 _UNBALANCED = 0.7  # share of one class from which accuracy alone misleads

@@ -6,9 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from protonn_edge.chain.file import load_model, save_model
-from protonn_edge.chain.model import Model
-from protonn_edge.chain.registry import converter_with
 from protonn_edge.cli import fitting
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.data import DataReport
@@ -17,7 +14,10 @@ from protonn_edge.cli.train_options import was_given
 from protonn_edge.cli.trained import describe, detection_report, sentence_of
 from protonn_edge.data import Dataset, Notice
 from protonn_edge.data.division import Division
-from protonn_edge.quantization import quantize, why_floats_alone
+from protonn_edge.model.file import load_model, save_model
+from protonn_edge.model.model import Model
+from protonn_edge.model.quantization import quantize, why_floats_alone
+from protonn_edge.model.registry import converter_with
 from protonn_edge.system.errors import InputError, Interrupted, unneeded
 from protonn_edge.training.advice import better_kind
 from protonn_edge.training.base import DeviceClassifier

@@ -16,7 +16,6 @@ from typing import Any
 import joblib
 
 from protonn_edge.boards import Board, load_board
-from protonn_edge.chain.file import save_model
 from protonn_edge.cli import fitting
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.data import DataReport
@@ -28,6 +27,7 @@ from protonn_edge.cli.tune import TuneOptions
 from protonn_edge.codegen import Plan
 from protonn_edge.data import Dataset
 from protonn_edge.evaluation.fidelity import Promise
+from protonn_edge.model.file import save_model
 from protonn_edge.system.errors import CheckFailed, InputError, Interrupted, counted
 from protonn_edge.system.extensions import brought
 from protonn_edge.system.files import write_atomically

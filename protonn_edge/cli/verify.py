@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from rich.table import Table
 
 from protonn_edge.boards import Board, load_board
-from protonn_edge.chain.model import why_clamped
 from protonn_edge.cli.command import OUTPUT, Output, additions, argument, command, option
 from protonn_edge.cli.devices import EMULATOR, chosen_emulator
 from protonn_edge.cli.hil import say_agreement, say_unproven
@@ -33,9 +32,10 @@ from protonn_edge.evaluation.accuracy import is_labelled, share_right
 from protonn_edge.evaluation.terminal import row_table, saturation_fact
 from protonn_edge.export.folder import check_project
 from protonn_edge.families import read_program
+from protonn_edge.model.model import why_clamped
+from protonn_edge.model.quantization import DeviceModel, IntegerChain, load_device_model
 from protonn_edge.projects.folder import Project
 from protonn_edge.projects.project import trial_build
-from protonn_edge.quantization import DeviceModel, IntegerChain, load_device_model
 from protonn_edge.system import shell
 from protonn_edge.system.errors import InputError, unneeded
 from protonn_edge.system.lazy import optional

@@ -14,19 +14,19 @@ from typing import Any
 import numpy as np
 
 from protonn_edge import __version__
-from protonn_edge.chain.head import channels_of
-from protonn_edge.chain.raw_inputs import (
+from protonn_edge.codegen.plan import Plan
+from protonn_edge.cores import BOUND_FLAGS
+from protonn_edge.data.naming import channel_names
+from protonn_edge.kernels.in_templates import StageInTemplate
+from protonn_edge.model.head import channels_of
+from protonn_edge.model.quantization import MODEL_HASH_BYTES, IntegerChain
+from protonn_edge.model.raw_inputs import (
     RAW_SHIFT,
     FloatQuantizer,
     RawQuantizer,
     float_quantizer,
     unit_words,
 )
-from protonn_edge.codegen.plan import Plan
-from protonn_edge.cores import BOUND_FLAGS
-from protonn_edge.data.naming import channel_names
-from protonn_edge.kernels.in_templates import StageInTemplate
-from protonn_edge.quantization import MODEL_HASH_BYTES, IntegerChain
 from protonn_edge.system.extensions import parts_of
 
 API_VERSION = 1

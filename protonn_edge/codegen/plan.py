@@ -15,14 +15,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from protonn_edge.chain import registry
-from protonn_edge.chain.activity import Activity
-from protonn_edge.chain.integer_stage import IntegerStage, stage_names
 from protonn_edge.cores import BOUND_FLAGS, Core
 from protonn_edge.kernels.compiled import bytes_of
 from protonn_edge.kernels.kernel import Calls, Cost, Feed, Kernel, Step, without_calls
 from protonn_edge.kernels.listing import cycles_of
 from protonn_edge.kernels.matvec import kernels as matvec
+from protonn_edge.model import registry
+from protonn_edge.model.activity import Activity
+from protonn_edge.model.integer_stage import IntegerStage, stage_names
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.facts_repr import FactsRepr
 

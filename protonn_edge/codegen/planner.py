@@ -10,9 +10,6 @@ from itertools import product
 from typing import Any
 
 from protonn_edge.boards import Board
-from protonn_edge.chain.activity import Activity
-from protonn_edge.chain.integer_chain import named_stages
-from protonn_edge.chain.own_program import ProgramStage
 from protonn_edge.codegen.plan import (
     DevicePlan,
     PartialPlan,
@@ -23,7 +20,10 @@ from protonn_edge.codegen.plan import (
 )
 from protonn_edge.cores import EXPORTED_CORES, UNO_CORE, Core
 from protonn_edge.kernels.kernel import Kernel, kernels_of
-from protonn_edge.quantization import IntegerChain
+from protonn_edge.model.activity import Activity
+from protonn_edge.model.integer_chain import named_stages
+from protonn_edge.model.own_program import ProgramStage
+from protonn_edge.model.quantization import IntegerChain
 from protonn_edge.system.checks import check_choice
 from protonn_edge.system.errors import InputError, unneeded
 from protonn_edge.system.extensions import parts_of

@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike
 
 import protonn_edge
 from protonn_edge.boards import Board, board_of
-from protonn_edge.chain.model import Model, with_units_of
 from protonn_edge.conversion import EPOCHS
 from protonn_edge.conversion.affine import rows_of
 from protonn_edge.conversion.answered import Answers
@@ -27,7 +26,8 @@ from protonn_edge.conversion.reading import numbers_in_range
 from protonn_edge.conversion.search import Candidate, FittedEstimator, ModelSearch, SizeLimit
 from protonn_edge.data.naming import check_names, label_text
 from protonn_edge.evaluation.accuracy import share_right
-from protonn_edge.quantization import check_counts, measure_activity
+from protonn_edge.model.model import Model, with_units_of
+from protonn_edge.model.quantization import check_counts, measure_activity
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import InvalidValue
 from protonn_edge.system.rounding import one_thread

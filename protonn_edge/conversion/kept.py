@@ -9,11 +9,11 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from protonn_edge.boards import Board
-from protonn_edge.chain.head import features_title, kind_title
-from protonn_edge.chain.model import Model
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.conversion.answered import Answered, Answers
 from protonn_edge.conversion.search import FittedEstimator
+from protonn_edge.model.head import features_title, kind_title
+from protonn_edge.model.model import Model
 from protonn_edge.training.deployment import Deployable
 from protonn_edge.training.points import Float32
 

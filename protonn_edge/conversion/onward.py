@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 
-from protonn_edge.chain.integer_chain import IntegerChain
-from protonn_edge.chain.model import Model
-from protonn_edge.chain.onnx_graph import IntegerGraph, Values
-from protonn_edge.chain.policy import rule_modules
-from protonn_edge.chain.registry import module_of_stage
-from protonn_edge.quantization import quantize
+from protonn_edge.model.integer_chain import IntegerChain
+from protonn_edge.model.model import Model
+from protonn_edge.model.onnx_graph import IntegerGraph, Values
+from protonn_edge.model.policy import rule_modules
+from protonn_edge.model.quantization import quantize
+from protonn_edge.model.registry import module_of_stage
 from protonn_edge.system.errors import InputError
 
 

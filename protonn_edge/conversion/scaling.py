@@ -21,11 +21,11 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from protonn_edge.chain.model import Model, with_units_of
-from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.conversion.affine import AffineMap, Float64, raw_names_of, selected, text_of
 from protonn_edge.conversion.reading import attribute, check_fitted, flag_of, numbers_of
 from protonn_edge.data.naming import listed
+from protonn_edge.model.model import Model, with_units_of
+from protonn_edge.model.statistics import InputStatistics, Normalizer
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import InputError, InvalidValue
 from protonn_edge.training.base import DeviceClassifier

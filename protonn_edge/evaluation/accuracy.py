@@ -14,7 +14,7 @@ from protonn_edge.data.naming import NO_CLASS, NO_LABEL, answer_names
 
 if TYPE_CHECKING:
     from protonn_edge.device import Result
-    from protonn_edge.quantization import IntegerChain
+    from protonn_edge.model.quantization import IntegerChain
 
 Labels = NDArray[np.int64]
 

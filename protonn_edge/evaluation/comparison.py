@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.activity import Activity
 from protonn_edge.evaluation.accuracy import share_of, share_right
-from protonn_edge.quantization import DeviceModel, StageLoss, measure_activity, stage_losses
+from protonn_edge.model.activity import Activity
+from protonn_edge.model.quantization import DeviceModel, StageLoss, measure_activity, stage_losses
 from protonn_edge.system.errors import counted
 
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.model import Model
 from protonn_edge.data import Notice
 from protonn_edge.data.dataset import Float32
 from protonn_edge.evaluation.accuracy import deviations_above, share_right
-from protonn_edge.quantization import quantize
+from protonn_edge.model.model import Model
+from protonn_edge.model.quantization import quantize
 
 TOLERATED_LOSS = 0.01
 """The share of points that integers may classify worse than floats, without a word."""

@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 
 from protonn_edge import device
 from protonn_edge.boards import Board
-from protonn_edge.chain.head import remedies_of
 from protonn_edge.codegen import DevicePlan
 from protonn_edge.device.instruments import BenchInstrument, BenchReading
 from protonn_edge.evaluation.accuracy import Quality, answer_matrix
 from protonn_edge.evaluation.right_answers import RightAnswers, check_rows
 from protonn_edge.families import LinkedFirmware, read_program
+from protonn_edge.model.head import remedies_of
+from protonn_edge.model.quantization import IntegerChain
 from protonn_edge.projects.checks import Usage, check_budget, check_linked
 from protonn_edge.projects.folder import Project, exclusive
-from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.errors import CheckFailed, DeviceError, InputError, InvalidValue, counted
 from protonn_edge.system.extensions import brought
 from protonn_edge.system.facts_repr import FactsRepr

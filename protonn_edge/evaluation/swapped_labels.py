@@ -11,10 +11,10 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.model import Model
 from protonn_edge.data.model_points import ModelPoints
 from protonn_edge.data.naming import Notice, quoted
 from protonn_edge.evaluation.accuracy import confusion_matrix
+from protonn_edge.model.model import Model
 
 _JUDGED_POINTS = 500
 _FEWEST = 10  # points of a class

@@ -27,8 +27,8 @@ if TYPE_CHECKING:  # a command imports those that it uses
     from protonn_edge.codegen import DevicePlan
     from protonn_edge.device import DeviceShare
     from protonn_edge.device.results import Spread, Summary
+    from protonn_edge.model.quantization import StageLoss
     from protonn_edge.projects.checks import Usage
-    from protonn_edge.quantization import StageLoss
     from protonn_edge.verification.agreement import PossibleCycles
 
 _NAME_WIDTH = 28  # two of them and a number fit a line

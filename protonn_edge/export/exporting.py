@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import ArrayLike
 
 from protonn_edge.boards import Board, export_board_of
-from protonn_edge.chain.head import FEWER_FEATURES, channels_of
-from protonn_edge.chain.model import Model
 from protonn_edge.codegen import PREFIX, Limits, Plan, check_prefix, device_plans
 from protonn_edge.codegen.words import WordPlan
 from protonn_edge.data.preparation import Preparation
@@ -21,7 +19,9 @@ from protonn_edge.export.archive import check_archive, is_archive, write_archive
 from protonn_edge.export.folder import check_folder, write_folder
 from protonn_edge.export.rendering import Imprint, Kind, Library
 from protonn_edge.export.self_test import KnownAnswers
-from protonn_edge.quantization import DeviceModel, IntegerChain, with_integers
+from protonn_edge.model.head import FEWER_FEATURES, channels_of
+from protonn_edge.model.model import Model
+from protonn_edge.model.quantization import DeviceModel, IntegerChain, with_integers
 from protonn_edge.system.checks import check_enough
 from protonn_edge.system.errors import CheckFailed, InputError
 from protonn_edge.system.extensions import check_memories

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from protonn_edge.boards import Board, board_names
-from protonn_edge.chain.features import Features, signal_of
 from protonn_edge.codegen import template_environment
 from protonn_edge.codegen.context import class_names, safe_sendings
 from protonn_edge.export.rendering import ANALOG_PINS, answer_template, class_lines, name_size
-from protonn_edge.quantization import IntegerChain
+from protonn_edge.model.features import Features, signal_of
+from protonn_edge.model.quantization import IntegerChain
 from protonn_edge.system.extensions import brought
 from protonn_edge.system.shell import command_line
 

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from protonn_edge.boards import Board
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.families import read_program
-from protonn_edge.quantization import DeviceModel, IntegerChain
+from protonn_edge.model.quantization import DeviceModel, IntegerChain
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.files import write_plainly
 from protonn_edge.system.folders import scratch_folder

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from protonn_edge.chain.integer_stage import IntegerStage
 from protonn_edge.kernels.kernel import Kernel
+from protonn_edge.model.integer_stage import IntegerStage
 
 
 @dataclass(frozen=True, eq=False)

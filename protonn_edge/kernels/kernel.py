@@ -12,12 +12,12 @@ from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from protonn_edge.chain.activity import Activity
-from protonn_edge.chain.integer_stage import IntegerStage
-from protonn_edge.chain.registry import STAGES
 from protonn_edge.cores import Core
 from protonn_edge.kernels import compiled
 from protonn_edge.kernels.listing import Facts, Listing, Passed
+from protonn_edge.model.activity import Activity
+from protonn_edge.model.integer_stage import IntegerStage
+from protonn_edge.model.registry import STAGES
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.integer_stage import IntegerStage
-from protonn_edge.chain.matvec import IntegerMatvec
-from protonn_edge.chain.registry import module_of_stage
+from protonn_edge.model.integer_stage import IntegerStage
+from protonn_edge.model.matvec import IntegerMatvec
+from protonn_edge.model.registry import module_of_stage
 
 _MOST_SUMMED = 5  # words whose sums stay in the registers of a Cortex-M0
 

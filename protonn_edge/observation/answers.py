@@ -34,9 +34,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.checks import check_type
-from protonn_edge.chain.integer_stage import run_through
-from protonn_edge.chain.watch import (
+from protonn_edge.model.checks import check_type
+from protonn_edge.model.integer_stage import run_through
+from protonn_edge.model.watch import (
     AnswerStatistics,
     AnswerWatch,
     WatchCost,
@@ -45,7 +45,7 @@ from protonn_edge.chain.watch import (
 from protonn_edge.system.errors import InputError, InvalidValue
 
 if TYPE_CHECKING:
-    from protonn_edge.chain.integer_stage import IntArray
+    from protonn_edge.model.integer_stage import IntArray
 
 UNUSUAL_SHARE = 0.01
 STEP, STILL_STEP, DRIFT, MOST_LEVEL = 10, 20, 62, 100

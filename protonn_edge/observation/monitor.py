@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import ClassVar
 
 from protonn_edge.boards import Board
-from protonn_edge.chain.file import load_model
-from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import Output, option
 from protonn_edge.cli.options import MODEL_PATH
 from protonn_edge.data.naming import NO_CLASS_NAME
 from protonn_edge.device.connection import Link
 from protonn_edge.evaluation.terminal import fact_table
+from protonn_edge.model.file import load_model
+from protonn_edge.model.model import Model
+from protonn_edge.model.quantization import quantize
 from protonn_edge.observation.answers import BINS, observed
 from protonn_edge.observation.session import read_health
-from protonn_edge.quantization import quantize
 from protonn_edge.sensors.commands.monitor_additions import MonitorAddition
 from protonn_edge.sensors.commands.source import port_to_hear
 

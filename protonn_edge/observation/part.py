@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from protonn_edge.model.quantization import IntegerChain
 from protonn_edge.observation.answers import IntegerExpected
-from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.extensions import FirmwarePart
 
 

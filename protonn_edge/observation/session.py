@@ -6,9 +6,9 @@ from protonn_edge.device import protocol
 from protonn_edge.device.connection import Deadline, Host, Link
 from protonn_edge.device.message_reader import MessageReader
 from protonn_edge.device.session import Session
+from protonn_edge.model.quantization import IntegerChain
 from protonn_edge.observation.answers import Health, IntegerExpected
 from protonn_edge.observation.messages import HealthReply, HealthRequest
-from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.errors import DeviceError
 
 _DEADLINE_S = 15.0  # covers a bootloader, and the second between two messages

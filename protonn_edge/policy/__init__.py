@@ -1,4 +1,4 @@
-"""The rules that a policy of the answer may have, one folder each; see `protonn_edge.chain.policy`.
+"""The rules that a policy of the answer may have, one folder each; see `protonn_edge.model.policy`.
 
 A model without rules answers with the class of the highest score. Deleting a folder, with its
 templates, tests and page, removes a rule; deleting this package removes all of them. The other

@@ -16,17 +16,18 @@ from filecmp import cmp
 from pathlib import Path
 from typing import Any
 
-from protonn_edge import __version__, codegen, quantization
+from protonn_edge import __version__, codegen
 from protonn_edge.boards import Board
-from protonn_edge.chain.file import checked_bytes, load_model
-from protonn_edge.chain.model import Model
 from protonn_edge.codegen import DevicePlan, render_c, words
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.codegen.renderer import render_parts
 from protonn_edge.cores import CORES, EVERY_CORE, WORD_CORES
 from protonn_edge.families import ProjectFiles, board_of, family_in, family_of
 from protonn_edge.families.sources import files_below
-from protonn_edge.quantization import DeviceModel, IntegerChain
+from protonn_edge.model import quantization
+from protonn_edge.model.file import checked_bytes, load_model
+from protonn_edge.model.model import Model
+from protonn_edge.model.quantization import DeviceModel, IntegerChain
 from protonn_edge.system import files
 from protonn_edge.system.errors import InputError, InvalidValue
 from protonn_edge.system.extensions import brought, forms_of

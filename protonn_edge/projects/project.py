@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from protonn_edge.boards import Board, board_of
-from protonn_edge.chain.activity import Activity
-from protonn_edge.chain.model import Model
 from protonn_edge.codegen import SPARE_BYTES, DevicePlan, Limits, Plan, device_plans
 from protonn_edge.families import ProjectFiles, family_of, read_program
+from protonn_edge.model.activity import Activity
+from protonn_edge.model.model import Model
+from protonn_edge.model.quantization import DeviceModel, with_integers
 from protonn_edge.projects.checks import (
     OverBudget,
     Usage,
@@ -33,7 +34,6 @@ from protonn_edge.projects.folder import (
     write_over,
     write_scratch,
 )
-from protonn_edge.quantization import DeviceModel, with_integers
 from protonn_edge.system.extensions import check_memories
 from protonn_edge.system.facts_repr import FactsRepr
 from protonn_edge.system.folders import scratch_folder

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from protonn_edge.chain.integer_chain import IntegerChain
-from protonn_edge.chain.policy import ROOM, IntegerRule
+from protonn_edge.model.integer_chain import IntegerChain
+from protonn_edge.model.policy import ROOM, IntegerRule
 from protonn_edge.proof.algebra import Algebra
 from protonn_edge.proof.facts import OrderFact
 from protonn_edge.proof.forms import (

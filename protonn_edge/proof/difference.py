@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.avr.program import LinkedProgram
-from protonn_edge.chain.integer_chain import IntegerChain
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.proof.answers import Different
 from protonn_edge.proof.equality import PREFIX, PredictionProof, Proof
 from protonn_edge.proof.forms import Byte, Root, SumForm, Unproven

@@ -12,9 +12,9 @@ import numpy as np
 from protonn_edge.avr.instruction_set import KEPT_BY_CALLEE
 from protonn_edge.avr.names import Variable
 from protonn_edge.avr.program import LinkedProgram
-from protonn_edge.chain.integer_chain import IntegerChain
-from protonn_edge.chain.integer_stage import IntegerStage
-from protonn_edge.chain.registry import module_of_stage
+from protonn_edge.model.integer_chain import IntegerChain
+from protonn_edge.model.integer_stage import IntegerStage
+from protonn_edge.model.registry import module_of_stage
 from protonn_edge.proof.adapted import function_of
 from protonn_edge.proof.answers import NOTHING, ProvenAnswers
 from protonn_edge.proof.data_space import OFFSETS

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.integer_stage import IntegerStage
-from protonn_edge.chain.registry import module_of_stage
+from protonn_edge.model.integer_stage import IntegerStage
+from protonn_edge.model.registry import module_of_stage
 from protonn_edge.proof.algebra import Algebra
 from protonn_edge.proof.forms import Root, SumForm, Unproven, constant, plus, scaled, single
 

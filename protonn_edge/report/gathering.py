@@ -14,18 +14,14 @@ from pathlib import Path
 import numpy as np
 
 from protonn_edge.boards import Board
-from protonn_edge.chain.model import Model, known_image_shape
-from protonn_edge.chain.shapes import Shape
 from protonn_edge.codegen import DevicePlan, Plan
 from protonn_edge.codegen.plan import plan_with
 from protonn_edge.device import Origin, Result, check_finished, read_results
 from protonn_edge.evaluation.accuracy import is_labelled
 from protonn_edge.evaluation.right_answers import RightAnswers, check_rows
 from protonn_edge.families import LinkedFirmware, family_of, read_program
-from protonn_edge.projects.checks import Usage, measure_usage
-from protonn_edge.projects.folder import Project
-from protonn_edge.projects.project import BuildOptions, trial_build
-from protonn_edge.quantization import (
+from protonn_edge.model.model import Model, known_image_shape
+from protonn_edge.model.quantization import (
     MODEL_HASH_BYTES,
     DeviceModel,
     IntegerChain,
@@ -33,6 +29,10 @@ from protonn_edge.quantization import (
     quantize,
     stage_losses,
 )
+from protonn_edge.model.shapes import Shape
+from protonn_edge.projects.checks import Usage, measure_usage
+from protonn_edge.projects.folder import Project
+from protonn_edge.projects.project import BuildOptions, trial_build
 from protonn_edge.report.evidence import (
     Evidence,
     EvidencePoints,

@@ -15,11 +15,11 @@ from markupsafe import Markup
 from matplotlib.image import imsave
 from numpy.typing import NDArray
 
-from protonn_edge.chain.features import signal_of
-from protonn_edge.chain.model import expected_by
 from protonn_edge.data.naming import channel_names
 from protonn_edge.device import Result
-from protonn_edge.quantization import MODEL_HASH_BYTES
+from protonn_edge.model.features import signal_of
+from protonn_edge.model.model import expected_by
+from protonn_edge.model.quantization import MODEL_HASH_BYTES
 from protonn_edge.report import figures
 from protonn_edge.report.content import figure
 from protonn_edge.report.evidence import Evidence

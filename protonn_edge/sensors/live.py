@@ -13,9 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.features import signal_of
-from protonn_edge.chain.model import Model
-from protonn_edge.chain.signals import Signal
 from protonn_edge.codegen.context import as_it_is
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.instruments import Instrument
@@ -28,8 +25,11 @@ from protonn_edge.data.naming import (
 )
 from protonn_edge.data.recorded import Recording
 from protonn_edge.data.recordings import is_same_rate, runs_of
-from protonn_edge.quantization import IntegerChain, quantize
-from protonn_edge.quantization.sensor_counts import CountConversion
+from protonn_edge.model.features import signal_of
+from protonn_edge.model.model import Model
+from protonn_edge.model.quantization import IntegerChain, quantize
+from protonn_edge.model.quantization.sensor_counts import CountConversion
+from protonn_edge.model.signals import Signal
 from protonn_edge.sensors.sensor_board import UNDECIDED
 from protonn_edge.system.errors import InputError, InvalidValue, counted, unneeded
 

@@ -17,9 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
-from protonn_edge.chain.features import signal_of
-from protonn_edge.chain.head import channels_of
-from protonn_edge.chain.raw_inputs import RAW_MAXIMUM, RAW_MINIMUM, in_raw_units
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.context import as_it_is
 from protonn_edge.data import Notice
@@ -28,8 +25,11 @@ from protonn_edge.data.naming import channel_names
 from protonn_edge.data.onset import QUIET
 from protonn_edge.data.units import Unit, units_text
 from protonn_edge.device.protocol import frame_bytes
+from protonn_edge.model.features import signal_of
+from protonn_edge.model.head import channels_of
+from protonn_edge.model.quantization import IntegerChain
+from protonn_edge.model.raw_inputs import RAW_MAXIMUM, RAW_MINIMUM, in_raw_units
 from protonn_edge.projects.load import Load, estimated_load
-from protonn_edge.quantization import IntegerChain
 from protonn_edge.sensors import SensorKind
 from protonn_edge.sensors.kinds import is_chip
 from protonn_edge.sensors.sampling import Sampling, byte_cycles, bytes_carried, used_channels

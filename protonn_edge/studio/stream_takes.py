@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
-from protonn_edge.chain.file import load_model
+from protonn_edge.model.file import load_model
 from protonn_edge.sensors.recorder import Recorder, RecordingFile, Samples
 from protonn_edge.sensors.sensor_projects import windowing_for
 from protonn_edge.sensors.stream_classes import StreamClassifier

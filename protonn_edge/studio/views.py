@@ -10,10 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.features import signal_of
-from protonn_edge.chain.file import load_model
-from protonn_edge.chain.model import Model, known_image_shape
-from protonn_edge.chain.policy import about_answers
 from protonn_edge.cli.tables import points_for
 from protonn_edge.data.naming import NO_CLASS, NO_LABEL
 from protonn_edge.data.options import options_of_texts
@@ -21,7 +17,11 @@ from protonn_edge.data.units import units_of
 from protonn_edge.editing.edits import TakeEditor
 from protonn_edge.editing.takes import EditableRecording, read_takes
 from protonn_edge.evaluation.accuracy import Quality, confusion_matrix, wilson_interval
-from protonn_edge.quantization import quantize, why_floats_alone
+from protonn_edge.model.features import signal_of
+from protonn_edge.model.file import load_model
+from protonn_edge.model.model import Model, known_image_shape
+from protonn_edge.model.policy import about_answers
+from protonn_edge.model.quantization import quantize, why_floats_alone
 from protonn_edge.studio.folder import next_step
 from protonn_edge.system.errors import InputError
 

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc
 
-from protonn_edge.chain.model import Model
 from protonn_edge.data import Dataset, Notice
 from protonn_edge.data.naming import NO_CLASS
-from protonn_edge.quantization import quantize, why_floats_alone
+from protonn_edge.model.model import Model
+from protonn_edge.model.quantization import quantize, why_floats_alone
 from protonn_edge.system.errors import InputError
 from protonn_edge.training.base import CLASSIFIERS
 from protonn_edge.training.points import Float32, sample_with_all_classes

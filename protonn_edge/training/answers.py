@@ -14,8 +14,8 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from protonn_edge.chain.model import Model
 from protonn_edge.data.naming import NO_CLASS
+from protonn_edge.model.model import Model
 from protonn_edge.system.errors import InputError
 from protonn_edge.training.calibration import softmax, with_accuracy_floor
 from protonn_edge.training.deployment import Deployable

@@ -30,15 +30,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, Options, StrOptions
 
 import protonn_edge
-from protonn_edge.chain import stored
-from protonn_edge.chain.features import Features
-from protonn_edge.chain.file import model_bytes
-from protonn_edge.chain.model import Model
-from protonn_edge.chain.policy import rule_modules, with_rules
-from protonn_edge.chain.registry import ESTIMATORS
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.groups import group_numbers
 from protonn_edge.data.naming import Notice, label_text
+from protonn_edge.model import stored
+from protonn_edge.model.features import Features
+from protonn_edge.model.file import model_bytes
+from protonn_edge.model.model import Model
+from protonn_edge.model.policy import rule_modules, with_rules
+from protonn_edge.model.registry import ESTIMATORS
 from protonn_edge.system.rounding import one_thread
 from protonn_edge.training import parameters as declared
 from protonn_edge.training.answers import Answers

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.model import Model
-from protonn_edge.chain.watch import statistics_of
-from protonn_edge.quantization import quantize, why_floats_alone
+from protonn_edge.model.model import Model
+from protonn_edge.model.quantization import quantize, why_floats_alone
+from protonn_edge.model.watch import statistics_of
 
 _STEPS = 60
 _LOWEST, _HIGHEST = 1e-3, 1e3  # in units of 1 / the largest score

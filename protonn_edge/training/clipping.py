@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
-from protonn_edge.quantization import quantize
+from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
+from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import InputError
 from protonn_edge.training.folds import fold_numbers
 from protonn_edge.training.parameters import SharedParameters

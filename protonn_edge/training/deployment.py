@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import ArrayLike
 
 from protonn_edge.boards import Board, board_of
-from protonn_edge.chain.file import save_model
-from protonn_edge.chain.model import Model
+from protonn_edge.model.file import save_model
+from protonn_edge.model.model import Model
 from protonn_edge.system.lazy import later
 from protonn_edge.training.points import Float32, Indices
 

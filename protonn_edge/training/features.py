@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
-from protonn_edge.chain.features import Features
-from protonn_edge.chain.shapes import Shape
+from protonn_edge.model.features import Features
+from protonn_edge.model.shapes import Shape
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import InputError, shortened
 from protonn_edge.training.augmentation import SignalMovement

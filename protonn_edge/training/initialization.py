@@ -19,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Ridge
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
 
-from protonn_edge.chain.statistics import mean_and_deviation
+from protonn_edge.model.statistics import mean_and_deviation
 from protonn_edge.system.checks import check, check_most
 from protonn_edge.training.clusters import cluster_centres
 from protonn_edge.training.objective import Parameters

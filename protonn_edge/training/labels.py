@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.model import Model
-from protonn_edge.chain.policy import FloatPolicy, rule_modules
+from protonn_edge.model.model import Model
+from protonn_edge.model.policy import FloatPolicy, rule_modules
 from protonn_edge.training.given_points import given_points, points_to_report_on
 from protonn_edge.training.objective import Loss, cross_entropy, cross_entropy_or_none
 from protonn_edge.training.points import Points, Targets

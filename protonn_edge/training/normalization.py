@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.statistics import InputStatistics, Normalizer
+from protonn_edge.model.statistics import InputStatistics, Normalizer
 from protonn_edge.system.errors import InvalidValue
 
 Float32 = NDArray[np.float32]

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.features import Features
-from protonn_edge.chain.model import Model
-from protonn_edge.chain.shapes import Shape
-from protonn_edge.chain.signals import SAMPLE_RATES
-from protonn_edge.chain.statistics import NORMALIZER_KINDS
+from protonn_edge.model.features import Features
+from protonn_edge.model.model import Model
+from protonn_edge.model.shapes import Shape
+from protonn_edge.model.signals import SAMPLE_RATES
+from protonn_edge.model.statistics import NORMALIZER_KINDS
 from protonn_edge.system.errors import InputError, InvalidValue
 from protonn_edge.system.lazy import later
 

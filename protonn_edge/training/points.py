@@ -16,9 +16,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.features import Features
-from protonn_edge.chain.integer_stage import MOST_CLASSES
-from protonn_edge.chain.statistics import InputStatistics, Normalizer
+from protonn_edge.model.features import Features
+from protonn_edge.model.integer_stage import MOST_CLASSES
+from protonn_edge.model.statistics import InputStatistics, Normalizer
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.lazy import later
 

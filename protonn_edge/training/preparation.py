@@ -8,9 +8,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from protonn_edge.chain.activity import Activity
-from protonn_edge.chain.model import Model, with_units_of
-from protonn_edge.quantization import measure_activity, quantize
+from protonn_edge.model.activity import Activity
+from protonn_edge.model.model import Model, with_units_of
+from protonn_edge.model.quantization import measure_activity, quantize
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import InputError
 from protonn_edge.training.answers import with_new_names

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from protonn_edge.chain.head import Head
-from protonn_edge.chain.statistics import InputStatistics
+from protonn_edge.model.head import Head
+from protonn_edge.model.statistics import InputStatistics
 from protonn_edge.training.objective import Matrix, Parameters, rbf_values
 from protonn_edge.training.points import Points
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from protonn_edge.chain.model import Model
+from protonn_edge.model.model import Model
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.lazy import later
 

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from itertools import chain
 from typing import Any
 
-from protonn_edge.chain.features import Features
-from protonn_edge.chain.registry import FEATURE_REQUESTS
+from protonn_edge.model.features import Features
+from protonn_edge.model.registry import FEATURE_REQUESTS
 from protonn_edge.training import features
 from protonn_edge.training import refusals as rows
 from protonn_edge.training.parameters import FeatureParameters

@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.splits import holdout
+from protonn_edge.model.statistics import InputStatistics
 from protonn_edge.system.errors import InputError
 from protonn_edge.training.labels import ClassLabels
 from protonn_edge.training.objective import Parameters

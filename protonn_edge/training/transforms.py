@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from protonn_edge.chain.features import Features
-from protonn_edge.chain.statistics import InputStatistics, Normalizer
+from protonn_edge.model.features import Features
+from protonn_edge.model.statistics import InputStatistics, Normalizer
 from protonn_edge.system.errors import InputError
 from protonn_edge.training import normalization
 from protonn_edge.training.augmentation import check_image_shape, make_exposure_points, move

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.boards import Board
-from protonn_edge.chain.model import Model
 from protonn_edge.evaluation.fidelity import Fidelity
 from protonn_edge.families import Sections, family_of
+from protonn_edge.model.model import Model
+from protonn_edge.model.quantization import quantize
 from protonn_edge.projects.checks import Usage
 from protonn_edge.projects.project import BuildOptions, trial_build
-from protonn_edge.quantization import quantize
 from protonn_edge.system.errors import CheckFailed, InputError
 from protonn_edge.training.searched import KIND
 from protonn_edge.tuning.limits import Fit, check_predicted, fit_of

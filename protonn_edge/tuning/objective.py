@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from optuna.trial import create_trial
 from sklearn.exceptions import ConvergenceWarning
 
-from protonn_edge.quantization import quantize
+from protonn_edge.model.quantization import quantize
 from protonn_edge.system.rounding import one_thread
 from protonn_edge.training.progress import EpochReport
 from protonn_edge.tuning.limits import Figures, Fit, fit_of

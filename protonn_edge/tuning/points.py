@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
-from protonn_edge.chain.registry import KINDS
 from protonn_edge.data.dataset import several_labels
 from protonn_edge.data.preparation import Preparation
+from protonn_edge.model.registry import KINDS
 from protonn_edge.system.errors import InputError
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.features import NO_FEATURES
@@ -54,7 +54,7 @@ class TrialPoints:
     fixed: Mapping[str, Any] = field(default_factory=dict)
     # (n,): the group of each point, such as a person, if points are to be moved between groups
     groups: NDArray[np.int64] | None = None
-    classifier: str = next(iter(KINDS))  # the kind, as in `chain.registry`, or `ANY` of them
+    classifier: str = next(iter(KINDS))  # the kind, as in `model.registry`, or `ANY` of them
     metric: Metric = ACCURACY  # the figure to maximize
     left_out: tuple[str, ...] = ()  # kinds that are not searched among any
     # (n, D): which values were gaps, and what filled them; None without gaps

@@ -17,7 +17,7 @@ from typing import Any
 
 import joblib
 
-from protonn_edge.chain.head import FEWER_FEATURES
+from protonn_edge.model.head import FEWER_FEATURES
 from protonn_edge.system.errors import CheckFailed
 from protonn_edge.tuning import IN_FLIGHT
 from protonn_edge.tuning.choice import Choice, candidates

@@ -25,7 +25,7 @@ from protonn_edge.codegen.host import host_program
 from protonn_edge.device import Host, ReferenceAnswers, Result, Session, run
 from protonn_edge.emulator.board import RunningBoard
 from protonn_edge.families import LinkedFirmware, family_of
-from protonn_edge.quantization import IntegerChain
+from protonn_edge.model.quantization import IntegerChain
 from protonn_edge.system.errors import CheckFailed, DeviceError
 
 _LONGEST_S = 3  # the watchdog ends a computation after 2 s by its own clock

@@ -10,8 +10,8 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
-from protonn_edge.chain.point_format import PointFormat
+from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
+from protonn_edge.model.point_format import PointFormat
 
 Bytes = NDArray[np.uint8]
 

@@ -22,13 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.boards import Board, firmware_board_names
-from protonn_edge.chain.integer_stage import IntArray
-from protonn_edge.chain.nearness import NearestStage
 from protonn_edge.codegen import DevicePlan
 from protonn_edge.device.protocol import BITS_PER_BYTE
 from protonn_edge.emulator.board import RunningBoard
 from protonn_edge.families import family_of
-from protonn_edge.quantization import DeviceModel, IntegerChain, with_integers
+from protonn_edge.model.integer_stage import IntArray
+from protonn_edge.model.nearness import NearestStage
+from protonn_edge.model.quantization import DeviceModel, IntegerChain, with_integers
 from protonn_edge.system.errors import CheckFailed, InputError, counted
 from protonn_edge.verification.agreement import Agreement, open_session, verify_device
 from protonn_edge.verification.drawn_points import drawn_points

@@ -14,8 +14,8 @@ from agreement.case import Case, Stage
 from agreement.linked import Forms, linked_forms
 from conformance.instances import KINDS, Program, programs_of
 
-from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.codegen import render_c
+from protonn_edge.model.integer_chain import named_stages
 
 _FUNCTION = re.compile(r"^static[^\n;{}]*?(\w+)\([^;{}]*?\)\n\{\n(.*?)^\}", re.M | re.S)
 _ASSEMBLY = "__asm__ volatile("

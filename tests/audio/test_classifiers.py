@@ -15,7 +15,7 @@ from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.planner import Limits, make_plan
 from protonn_edge.cores import CORES
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.quantization import quantize
+from protonn_edge.model.quantization import quantize
 from protonn_edge.training.base import CLASSIFIERS
 from protonn_edge.training.features import FeatureData
 

@@ -14,10 +14,10 @@ from model_factory import scaled
 from refusals import refused_by
 from stored_features import from_arrays, to_arrays
 
-from protonn_edge.chain.features import feeding
-from protonn_edge.chain.file import load_model, model_bytes, save_model
 from protonn_edge.features.audio.clips import fitted_to
-from protonn_edge.quantization import quantize
+from protonn_edge.model.features import feeding
+from protonn_edge.model.file import load_model, model_bytes, save_model
+from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import InputError
 
 

@@ -13,8 +13,8 @@ from protonn_edge.boards import load_board
 from protonn_edge.device import protocol
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.families.avr.checks import receiver_limit
+from protonn_edge.model.quantization import quantize
 from protonn_edge.projects.project import trial_build
-from protonn_edge.quantization import quantize
 from protonn_edge.verification.agreement import verify_device
 
 pytestmark = needs_emulated_avr

@@ -15,15 +15,15 @@ from model_factory import (
 )
 
 from protonn_edge.boards import load_board
-from protonn_edge.chain.model import Model
 from protonn_edge.data import load_digits_dataset
 from protonn_edge.device import protocol
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.kinds.protonn.precision.model import float_build
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.model.model import Model
+from protonn_edge.model.quantization import DeviceModel, quantize
 from protonn_edge.projects.project import trial_build
-from protonn_edge.quantization import DeviceModel, quantize
 from protonn_edge.verification.agreement import verify_device
 
 OVERFLOW_CYCLES = 35

@@ -12,12 +12,12 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 
-from protonn_edge.chain.file import load_model
-from protonn_edge.chain.stored import digest
 from protonn_edge.data import load_digits_dataset
 from protonn_edge.kinds.basis_images.train.classifier import BasisImagesClassifier
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.quantization import quantize
+from protonn_edge.model.file import load_model
+from protonn_edge.model.quantization import quantize
+from protonn_edge.model.stored import digest
 from protonn_edge.system.errors import InputError
 from protonn_edge.training.progress import EpochReport
 

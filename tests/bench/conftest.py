@@ -11,9 +11,9 @@ import pytest
 from command_line import succeed
 
 from protonn_edge.boards import load_board
-from protonn_edge.chain.file import save_model
 from protonn_edge.data import load_digits_dataset
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.model.file import save_model
 from protonn_edge.projects.project import build
 
 DIGITS = load_digits_dataset()

@@ -10,7 +10,7 @@ from command_line import refusal, run
 from model_factory import random_model
 
 from protonn_edge.boards import board_names
-from protonn_edge.chain.file import save_model
+from protonn_edge.model.file import save_model
 
 
 def error_of(*arguments: object, exit_code: int = 2) -> str:

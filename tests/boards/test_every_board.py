@@ -12,8 +12,8 @@ from command_line import run_json
 
 from protonn_edge.boards import board_names, load_board
 from protonn_edge.emulator import EmulatedBoard
+from protonn_edge.model.quantization import measure_activity, quantize
 from protonn_edge.projects.project import BuildOptions, trial_build
-from protonn_edge.quantization import measure_activity, quantize
 from protonn_edge.toolchain.platformio import build_firmware, run_pio
 from protonn_edge.verification.agreement import open_session, verify_device
 

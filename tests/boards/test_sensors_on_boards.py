@@ -16,7 +16,7 @@ from protonn_edge.codegen import make_plan
 from protonn_edge.codegen.planner import Limits
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.families.avr.code import AVRCode
-from protonn_edge.quantization import quantize
+from protonn_edge.model.quantization import quantize
 from protonn_edge.sensors import PlayedSensor, sensor_kind
 from protonn_edge.sensors.listener import AnswerStream
 from protonn_edge.sensors.response import response_of

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from refusals import refused_by
 
-from protonn_edge.chain.head import matrices_of
 from protonn_edge.data import load_digits_dataset
 from protonn_edge.kinds.bonsai.train import (
     BonsaiClassifier,
@@ -17,7 +16,8 @@ from protonn_edge.kinds.bonsai.train import (
     TreeParameters,
     tree_gradient,
 )
-from protonn_edge.quantization import quantize
+from protonn_edge.model.head import matrices_of
+from protonn_edge.model.quantization import quantize
 from protonn_edge.training.objective import cross_entropy
 
 DIGITS = load_digits_dataset()

@@ -6,7 +6,7 @@ import pytest
 from bonsai_factory import random_kernel_model
 from chains import replace
 
-from protonn_edge.chain.head import matrices_of
+from protonn_edge.model.head import matrices_of
 from protonn_edge.system.errors import InputError
 
 

@@ -12,9 +12,9 @@ from chains import replace
 from model_factory import random_points
 from refusals import refused_by
 
-from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.kinds.bonsai.integers import Sums
-from protonn_edge.quantization import quantize
+from protonn_edge.model.integer_chain import named_stages
+from protonn_edge.model.quantization import quantize
 
 
 def test_one_large_weight_does_not_make_the_others_coarse() -> None:

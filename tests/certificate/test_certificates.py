@@ -20,10 +20,10 @@ from refusals import refuses
 from protonn_edge.boards import load_board
 from protonn_edge.certificate.claims import Certificate, Claim, Settings, read_certificate
 from protonn_edge.certificate.every_input import refuse_different
-from protonn_edge.chain.file import save_model
 from protonn_edge.device import Result
 from protonn_edge.export.exporting import export
 from protonn_edge.export.folder import LIVE, write_folder
+from protonn_edge.model.file import save_model
 from protonn_edge.projects.folder import Project
 from protonn_edge.projects.project import build
 from protonn_edge.system.errors import CheckFailed, InputError

@@ -10,8 +10,8 @@ import pytest
 from conformance.instances import programs_of
 
 from protonn_edge.certificate.points import point_claims
-from protonn_edge.chain.boxes import standing
-from protonn_edge.quantization import IntegerChain
+from protonn_edge.model.boxes import standing
+from protonn_edge.model.quantization import IntegerChain
 
 PROGRAMS = [
     ("linear", 0), ("linear", 2), ("dense", 8), ("forest", 6), ("prototypes", 3),

@@ -20,11 +20,11 @@ from model_factory import plain_model, random_model, random_pooling_model
 from random_shapes import random_points
 
 from protonn_edge import ForestClassifier, LinearClassifier
-from protonn_edge.chain.file import save_model
-from protonn_edge.chain.model import Model
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.features.average_pooling.making import average_pooling
-from protonn_edge.quantization import quantize
+from protonn_edge.model.file import save_model
+from protonn_edge.model.model import Model
+from protonn_edge.model.quantization import quantize
 from protonn_edge.training.base import DeviceClassifier
 
 pytestmark = needs_arduino_core

@@ -9,9 +9,9 @@ import pytest
 from avr_tools import needs_avr_gcc
 from command_line import run, run_json
 
-from protonn_edge.chain.file import load_model
 from protonn_edge.data import Dataset
 from protonn_edge.data.splits import holdout
+from protonn_edge.model.file import load_model
 from protonn_edge.training.folds import with_groups_to_divide
 from protonn_edge.tuning.search import Search
 

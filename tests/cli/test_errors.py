@@ -9,7 +9,7 @@ import pytest
 from command_line import assert_one_sentence, run
 from model_factory import random_model
 
-from protonn_edge.chain.file import save_model
+from protonn_edge.model.file import save_model
 
 GOOD_ROWS = "label,a,b\n" + "".join(f"{'xy'[i % 2]},{i},{i % 3}\n" for i in range(12))
 

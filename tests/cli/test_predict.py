@@ -11,11 +11,11 @@ import pytest
 from command_line import assert_one_sentence, run, run_json, succeed
 from model_factory import random_model, random_points
 
-from protonn_edge.chain.file import save_model
-from protonn_edge.chain.model import Model
-from protonn_edge.chain.policy import with_rules, without_rules
+from protonn_edge.model.file import save_model
+from protonn_edge.model.model import Model
+from protonn_edge.model.policy import with_rules, without_rules
+from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.confidence.rule import Confidence, Sharpness
-from protonn_edge.quantization import quantize
 
 NAMES = ("a", "b", "c", "d")
 

@@ -99,7 +99,10 @@ def test_what_is_wrong_at_a_glance_is_refused_before_training_is_imported(
 def test_inspecting_a_model_imports_nothing_that_reads_data() -> None:
     *_, modules = started("inspect", str(MODEL))
     assert not {f"protonn_edge.data.{name}" for name in ("reading", "tables")} & modules
-    assert not {f"protonn_edge.quantization.{name}" for name in ("stage_loss", "bonsai")} & modules
+    assert (
+        not {f"protonn_edge.model.quantization.{name}" for name in ("stage_loss", "bonsai")}
+        & modules
+    )
 
 
 @pytest.mark.parametrize("words", [("--version",), ("--help",), ("TAB", "in"), ("TAB", "--")])

@@ -15,8 +15,8 @@ import pytest
 from command_line import run
 from programs import interruptible, started
 
-from protonn_edge.chain.file import load_model
 from protonn_edge.cli import inspect
+from protonn_edge.model.file import load_model
 from protonn_edge.policy.rejection import steps
 from protonn_edge.policy.rejection.rule import Rejection
 from protonn_edge.training.base import DeviceClassifier

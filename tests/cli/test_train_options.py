@@ -12,8 +12,8 @@ import pytest
 from click.testing import Result
 from command_line import refusal, run, succeed
 
-from protonn_edge.chain.file import load_model, model_bytes
-from protonn_edge.chain.model import Model
+from protonn_edge.model.file import load_model, model_bytes
+from protonn_edge.model.model import Model
 
 
 @pytest.fixture(scope="module")

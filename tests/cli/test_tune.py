@@ -14,9 +14,9 @@ from click.testing import Result
 from command_line import run
 from programs import started
 
-from protonn_edge.chain.file import load_model
 from protonn_edge.data import load_digits_dataset
-from protonn_edge.quantization import quantize
+from protonn_edge.model.file import load_model
+from protonn_edge.model.quantization import quantize
 
 DEADLINE_S = 90
 

@@ -13,7 +13,7 @@ from avr_tools import needs_emulated_avr
 from command_line import refusal, run, run_json
 from refusals import refuses
 
-from protonn_edge.chain.file import load_model, model_bytes
+from protonn_edge.model.file import load_model, model_bytes
 
 FEATURES = "mean,deviation,min,max,crossings,bands:3"
 

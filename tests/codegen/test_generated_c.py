@@ -15,11 +15,11 @@ from model_factory import (
     random_pooling_model,
 )
 
-from protonn_edge.chain.features import Features
 from protonn_edge.codegen.context import c_comment, c_string
 from protonn_edge.codegen.host import host_program
 from protonn_edge.features.deskew.integers import UNSCALED
-from protonn_edge.quantization import quantize
+from protonn_edge.model.features import Features
+from protonn_edge.model.quantization import quantize
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ from plans import plan_with
 from refusals import refused_by
 
 from protonn_edge.boards import load_board
-from protonn_edge.chain.activity import Activity
-from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.codegen import Limits, make_plan, plans
 from protonn_edge.kinds.protonn.prototypes.kernels import near_at_most
-from protonn_edge.quantization import measure_activity, quantize
+from protonn_edge.model.activity import Activity
+from protonn_edge.model.integer_chain import named_stages
+from protonn_edge.model.quantization import measure_activity, quantize
 
 UNO = load_board("uno")
 

@@ -30,7 +30,7 @@ from protonn_edge.cores import CORES, UNO_CORE, Core
 from protonn_edge.data.naming import NO_CLASS
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.kinds.protonn.precision.model import float_build
-from protonn_edge.quantization import IntegerChain, quantize
+from protonn_edge.model.quantization import IntegerChain, quantize
 from protonn_edge.system.errors import InputError
 
 MODELS = {

@@ -16,13 +16,13 @@ from model_factory import random_model, random_pooling_model
 from refusals import refused_by
 
 from protonn_edge.avr.program import read_program
-from protonn_edge.chain.input_quantizer import InputQuantizer
-from protonn_edge.chain.raw_inputs import MANY_DECIMALS, choose_exponents, float_quantizer
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.families.avr.checks import check_no_floats
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.kinds.protonn.precision.model import in_floats
-from protonn_edge.quantization import IntegerChain, quantize
+from protonn_edge.model.input_quantizer import InputQuantizer
+from protonn_edge.model.quantization import IntegerChain, quantize
+from protonn_edge.model.raw_inputs import MANY_DECIMALS, choose_exponents, float_quantizer
 from protonn_edge.system.errors import CheckFailed
 
 MAIN = Path(__file__).with_name("raw_main.c")

@@ -17,7 +17,7 @@ from model_factory import (
 
 from protonn_edge.codegen.context import Sending, as_it_is, factor_text, sendings
 from protonn_edge.data.naming import sample_names
-from protonn_edge.quantization import quantize
+from protonn_edge.model.quantization import quantize
 
 OWN_UNIT = "the training data's unit"
 

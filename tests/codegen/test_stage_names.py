@@ -7,8 +7,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from protonn_edge.chain.activity import Activity
-from protonn_edge.chain.integer_stage import IntegerStage, stage_names
+from protonn_edge.model.activity import Activity
+from protonn_edge.model.integer_stage import IntegerStage, stage_names
 
 
 def test_the_second_of_a_kind_has_a_number() -> None:

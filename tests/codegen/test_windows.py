@@ -23,15 +23,15 @@ from plans import plan_with
 from refusals import refused_by
 
 from protonn_edge.boards import load_board
-from protonn_edge.chain.features import Features
 from protonn_edge.codegen import make_plan
 from protonn_edge.codegen.host import host_program
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.features.window_features.windows import KINDS
 from protonn_edge.kernels.matvec.kernels import KernelName
 from protonn_edge.kinds.protonn.precision.model import float_build
+from protonn_edge.model.features import Features
+from protonn_edge.model.quantization import IntegerChain, quantize
 from protonn_edge.projects.project import trial_build
-from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.system.errors import InputError
 from protonn_edge.verification.agreement import verify_device
 

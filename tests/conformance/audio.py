@@ -9,7 +9,7 @@ from audio_factory import audio_of, extreme_clips, random_audio_model, random_cl
 from conformance.instances import Instance
 
 from protonn_edge.features.audio.integers import IntegerAudio
-from protonn_edge.quantization import quantize
+from protonn_edge.model.quantization import quantize
 
 
 def instances() -> Iterator[Instance]:

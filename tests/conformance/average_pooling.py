@@ -15,7 +15,7 @@ from protonn_edge.features.average_pooling.integers import (
     IntegerAveragePooling,
 )
 from protonn_edge.features.average_pooling.making import average_pooling
-from protonn_edge.quantization import quantize
+from protonn_edge.model.quantization import quantize
 
 
 def instances() -> Iterator[Instance]:

@@ -13,7 +13,7 @@ from model_factory import random_gradients_model, random_images, random_inputs
 
 from protonn_edge.features.gradients.making import gradient_features
 from protonn_edge.kinds.cascade.integers import IntegerCascade
-from protonn_edge.quantization import quantize
+from protonn_edge.model.quantization import quantize
 
 
 def instances() -> Iterator[Instance]:

@@ -42,12 +42,12 @@ from worst_inputs import worst_inputs
 from protonn_edge.avr.paths import Paths
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import load_board
-from protonn_edge.chain.integer_stage import IntegerStage
-from protonn_edge.chain.stored import digest, same
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.host import host_program
 from protonn_edge.families.avr.paths import prediction_paths, stated_facts
-from protonn_edge.quantization import IntegerChain
+from protonn_edge.model.integer_stage import IntegerStage
+from protonn_edge.model.quantization import IntegerChain
+from protonn_edge.model.stored import digest, same
 from protonn_edge.system.errors import CheckFailed
 from protonn_edge.system.folders import scratch_folder
 

@@ -9,10 +9,10 @@ from chains import numbers_of, replace
 from conformance.instances import Instance
 from model_factory import random_inputs, random_model, rejecting_some
 
-from protonn_edge.chain.decision import IntegerDecision
+from protonn_edge.model.decision import IntegerDecision
+from protonn_edge.model.quantization import IntegerChain, quantize
 from protonn_edge.observation.answers import ExpectedAnswers, IntegerExpected
 from protonn_edge.policy.rejection.rule import IntegerRejection
-from protonn_edge.quantization import IntegerChain, quantize
 
 _UNKNOWN = 255
 

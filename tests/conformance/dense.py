@@ -8,8 +8,8 @@ from conformance.instances import Instance, extremes_of, sums_of
 from dense_factory import random_chain
 from model_factory import random_inputs
 
-from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.kinds.dense.integers import IntegerDense
+from protonn_edge.model.integer_chain import IntegerChain
 
 
 def instances() -> Iterator[Instance]:

@@ -10,7 +10,7 @@ from model_factory import random_images, random_pooling_model
 
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.deskew.integers import IntegerDeskew
-from protonn_edge.quantization import quantize
+from protonn_edge.model.quantization import quantize
 
 
 def instances() -> Iterator[Instance]:

@@ -9,9 +9,9 @@ from conformance.instances import Instance
 from forest_factory import ends_of_range, random_chain, tiny_chain
 from model_factory import random_inputs
 
-from protonn_edge.chain.integer_chain import IntegerChain, named_stages
 from protonn_edge.kinds.forest.integers import IntegerForest
 from protonn_edge.kinds.forest.table import LEAF
+from protonn_edge.model.integer_chain import IntegerChain, named_stages
 
 
 def instances() -> Iterator[Instance]:

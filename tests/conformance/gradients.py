@@ -10,7 +10,7 @@ from model_factory import random_gradients_model, random_images
 
 from protonn_edge.features.gradients.integers import CellAxis, IntegerGradients
 from protonn_edge.features.gradients.making import gradient_features
-from protonn_edge.quantization import quantize
+from protonn_edge.model.quantization import quantize
 
 
 def instances() -> Iterator[Instance]:

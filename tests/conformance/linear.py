@@ -9,8 +9,8 @@ from conformance.instances import Instance, extremes_of, sums_of
 from linear_factory import random_chain
 from model_factory import random_inputs
 
-from protonn_edge.chain.integer_chain import IntegerChain, named_stages
 from protonn_edge.kinds.linear.integers import IntegerLinear
+from protonn_edge.model.integer_chain import IntegerChain, named_stages
 
 
 def instances() -> Iterator[Instance]:

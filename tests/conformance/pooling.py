@@ -8,10 +8,10 @@ import numpy as np
 from conformance.instances import Instance
 from convolution_factory import random_convolution, random_images_of, random_model
 
-from protonn_edge.chain.features import Features
 from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.pooling.integers import IntegerPooling
-from protonn_edge.quantization import quantize
+from protonn_edge.model.features import Features
+from protonn_edge.model.quantization import quantize
 
 
 def instances() -> Iterator[Instance]:

@@ -9,9 +9,9 @@ from chains import replace
 from conformance.instances import Instance
 from model_factory import random_inputs, random_model, rejecting_some, with_large_labels
 
-from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
-from protonn_edge.quantization import IntegerChain, quantize
+from protonn_edge.model.integer_chain import named_stages
+from protonn_edge.model.quantization import IntegerChain, quantize
 
 
 def instances() -> Iterator[Instance]:

@@ -18,8 +18,8 @@ from conformance.checks import (
 )
 from conformance.instances import KINDS, Program, instances_of, programs_of
 
-from protonn_edge.chain.integer_stage import IntegerStage, Range
 from protonn_edge.kernels.kernel import Cost
+from protonn_edge.model.integer_stage import IntegerStage, Range
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 

@@ -10,11 +10,11 @@ import numpy as np
 from conformance.instances import Instance
 from model_factory import random_window_model, random_windows, window_features_of
 
-from protonn_edge.chain.input_quantizer import InputQuantizer
-from protonn_edge.chain.integer_stage import run_through
 from protonn_edge.features.window_features.integers import IntegerWindowFeatures
 from protonn_edge.features.window_features.windows import FeatureSet
-from protonn_edge.quantization import IntegerChain, quantize
+from protonn_edge.model.input_quantizer import InputQuantizer
+from protonn_edge.model.integer_stage import run_through
+from protonn_edge.model.quantization import IntegerChain, quantize
 
 _ALL = "mean,deviation,min,max,change,crossings:2,bands:5"
 

@@ -29,7 +29,7 @@ from protonn_edge.kinds.forest.convert.boosters import StoredTree, boosted_rule
 from protonn_edge.kinds.forest.convert.libraries import load_booster
 from protonn_edge.kinds.forest.convert.trees import forest_model
 from protonn_edge.kinds.forest.table import sum_of_leaves
-from protonn_edge.quantization import quantize
+from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import InputError
 
 FOLDER = Path(__file__).parents[1] / "data" / "boosters"

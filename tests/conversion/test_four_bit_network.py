@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from checkout import CHECKOUT
 
-from protonn_edge.quantization import quantize
+from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import InputError
 
 BENCHMARK = runpy.run_path(str(CHECKOUT / "benchmarks" / "four_bit_network.py"))

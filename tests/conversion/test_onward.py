@@ -13,9 +13,9 @@ from conformance.instances import KINDS, instances_of
 from model_factory import random_model
 
 from protonn_edge import to_onnx
-from protonn_edge.chain.file import load_model, save_model
-from protonn_edge.chain.integer_chain import IntegerChain
-from protonn_edge.quantization import quantize
+from protonn_edge.model.file import load_model, save_model
+from protonn_edge.model.integer_chain import IntegerChain
+from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import InputError
 
 onnx = pytest.importorskip("onnx", reason="pip install 'protonn-edge[onnx]'")

@@ -21,8 +21,6 @@ from model_factory import (
 from refusals import refused_by
 from sklearn.datasets import make_multilabel_classification
 
-from protonn_edge.chain.model import Model
-from protonn_edge.chain.statistics import Normalizer
 from protonn_edge.data import load_digits_dataset
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.kinds.protonn.convert.reference import (
@@ -34,6 +32,8 @@ from protonn_edge.kinds.protonn.convert.reference import (
     write_reference_model,
 )
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.model.model import Model
+from protonn_edge.model.statistics import Normalizer
 from protonn_edge.system.errors import InputError
 
 DIGITS = load_digits_dataset()

@@ -13,13 +13,13 @@ from forest_factory import random_forest_model
 from generated_programs import assert_equal_to_reference
 from model_factory import random_model
 
-from protonn_edge.chain.features import Features
-from protonn_edge.chain.integer_chain import own_inputs
-from protonn_edge.chain.model import Model
-from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.codegen.host import host_program
 from protonn_edge.features.convolution.making import layered
-from protonn_edge.quantization import quantize
+from protonn_edge.model.features import Features
+from protonn_edge.model.integer_chain import own_inputs
+from protonn_edge.model.model import Model
+from protonn_edge.model.quantization import quantize
+from protonn_edge.model.statistics import InputStatistics, Normalizer
 
 KINDS = {
     "protonn": random_model,

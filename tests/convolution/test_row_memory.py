@@ -9,13 +9,13 @@ from convolution_factory import random_convolution, random_model
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from protonn_edge.chain.features import Features
 from protonn_edge.codegen.planner import Limits, plans
 from protonn_edge.features.convolution.integers import IntegerConvolution
 from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.images.image_rows import ImageStage, RowMemory, row_memory
 from protonn_edge.features.pooling.integers import IntegerPooling
-from protonn_edge.quantization import quantize
+from protonn_edge.model.features import Features
+from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import InputError
 
 Tag = tuple[str, int, int]

@@ -11,12 +11,12 @@ from convolution_factory import random_images_of, random_layers, random_model
 from refusals import refused_by
 from stored_features import from_arrays, to_arrays
 
-from protonn_edge.chain.features import feeding
-from protonn_edge.chain.integer_chain import own_inputs
-from protonn_edge.chain.model import Model
 from protonn_edge.cli.inspect import _features, _sizes
 from protonn_edge.features.convolution.making import layered
-from protonn_edge.quantization import measure_activity, quantize
+from protonn_edge.model.features import feeding
+from protonn_edge.model.integer_chain import own_inputs
+from protonn_edge.model.model import Model
+from protonn_edge.model.quantization import measure_activity, quantize
 from protonn_edge.system.errors import InputError
 
 

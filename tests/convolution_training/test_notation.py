@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refused_by
 
-from protonn_edge.chain.shapes import ImageShape
 from protonn_edge.features.convolution.train.notation import (
     MOST_CHANNELS,
     MOST_LAYERS,
@@ -18,6 +17,7 @@ from protonn_edge.features.convolution.train.notation import (
     read_network,
     shapes_of,
 )
+from protonn_edge.model.shapes import ImageShape
 from protonn_edge.system.errors import InputError
 
 CONVOLUTIONS = st.builds(

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from chains import replace
 
-from protonn_edge.chain.shapes import ImageShape
 from protonn_edge.features.convolution.train.layers import Convolution, Rectifier
 from protonn_edge.features.convolution.train.network import Network, flat, layers_of
 from protonn_edge.features.convolution.train.notation import read_layers, shapes_of
@@ -18,6 +17,7 @@ from protonn_edge.features.convolution.train.rounding import (
     sum_ends,
 )
 from protonn_edge.kinds.dense.train import DenseNetwork
+from protonn_edge.model.shapes import ImageShape
 
 BITS = [Bits(8, 8), Bits(4, 8), Bits(2, 8), Bits(4, 4), Bits(2, 4)]
 NETWORKS = ["4x3,6x3,max2", "4x5/2p,max2,dw3p,8x1,6x3,average", "3x3p,average2,5x5,max"]

@@ -11,13 +11,13 @@ from command_line import refusal, run, succeed
 from convolution_factory import image_shape_of
 from refusals import refused_by
 
-from protonn_edge.chain.file import load_model, save_model
-from protonn_edge.chain.model import Model
-from protonn_edge.chain.signals import Signal
 from protonn_edge.cli.inspect import _sizes
 from protonn_edge.kinds.basis_images.train.classifier import BasisImagesClassifier
 from protonn_edge.kinds.linear.train import LinearClassifier
-from protonn_edge.quantization import quantize
+from protonn_edge.model.file import load_model, save_model
+from protonn_edge.model.model import Model
+from protonn_edge.model.quantization import quantize
+from protonn_edge.model.signals import Signal
 from protonn_edge.training.augmentation import SignalMovement
 
 SHAPE = (32, 3)

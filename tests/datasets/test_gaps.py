@@ -12,8 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refused_by, refuses
 
-from protonn_edge.chain.file import load_model, save_model
-from protonn_edge.chain.model import expected_by
 from protonn_edge.data import (
     TableOptions,
     holdout,
@@ -22,6 +20,8 @@ from protonn_edge.data import (
 )
 from protonn_edge.data.cells import Notation, is_gap, meaning_of
 from protonn_edge.data.preparation import Preparation
+from protonn_edge.model.file import load_model, save_model
+from protonn_edge.model.model import expected_by
 from protonn_edge.system.errors import InputError
 
 GAPS = ("", " ", "NA", "nan", "NULL", "?", "-", "n/a", "None", "k.A.")

@@ -17,8 +17,8 @@ from protonn_edge.kinds.dense.train import (
     masks_within,
     stored_bytes,
 )
+from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.value.train import squared_error
-from protonn_edge.quantization import quantize
 
 DIGITS = load_digits_dataset()
 

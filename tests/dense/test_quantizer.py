@@ -9,10 +9,10 @@ from dense_factory import random_chain, random_dense_model
 from model_factory import random_points
 from refusals import refused_by
 
-from protonn_edge.chain.integer_chain import own_inputs
-from protonn_edge.chain.matvec import packed
 from protonn_edge.kinds.dense.integers import IntegerDense, listed
-from protonn_edge.quantization import quantize
+from protonn_edge.model.integer_chain import own_inputs
+from protonn_edge.model.matvec import packed
+from protonn_edge.model.quantization import quantize
 
 
 def test_values_of_training_points_fill_a_byte() -> None:

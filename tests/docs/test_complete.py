@@ -9,10 +9,10 @@ import pytest
 from doc_blocks import PAGES
 
 from protonn_edge.boards import export_board_names
-from protonn_edge.chain.registry import KINDS
 from protonn_edge.data.images import IMAGES
 from protonn_edge.data.libsvm import LIBSVM_SUFFIXES
 from protonn_edge.data.options import USUAL_DELIMITERS
+from protonn_edge.model.registry import KINDS
 
 TEXT = "\n".join(page.read_text("utf-8") for page in PAGES)
 WORDS = {*re.findall(r"[\w.+-]+", TEXT)} | {*re.findall(r"\w+(?:-\w+)*", TEXT)}

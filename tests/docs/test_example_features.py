@@ -11,14 +11,14 @@ import pytest
 from command_line import run
 
 from protonn_edge.boards import load_board
-from protonn_edge.chain.file import load_model, model_bytes, save_model
-from protonn_edge.chain.model import Model
 from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.planner import plans
 from protonn_edge.data import load_digits_dataset
 from protonn_edge.export import export
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.quantization import quantize
+from protonn_edge.model.file import load_model, model_bytes, save_model
+from protonn_edge.model.model import Model
+from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import InputError
 from protonn_edge.training import requests
 

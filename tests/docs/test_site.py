@@ -16,7 +16,7 @@ from checkout import CHECKOUT
 from command_line import every_command
 from doc_blocks import PAGES, blocks_of
 
-from protonn_edge.chain.file import _ARRAYS, _OPTIONAL_ARRAYS
+from protonn_edge.model.file import _ARRAYS, _OPTIONAL_ARRAYS
 
 DEADLINE_S = 300.0
 REGISTRIES = re.compile(r"pypi\.org|npmjs|registry\.platformio|githubusercontent|readthedocs")

@@ -33,9 +33,9 @@ from generated_programs import answers_in_bytes, write_c
 from protonn_edge.avr.instructions import Decoded
 from protonn_edge.avr.program import LinkedProgram, read_program
 from protonn_edge.emulator import EmulatedUno
+from protonn_edge.model.quantization import IntegerChain
 from protonn_edge.proof.equality import PredictionProof
 from protonn_edge.proof.forms import Unproven
-from protonn_edge.quantization import IntegerChain
 from protonn_edge.teaching.board import after_teaching
 
 POINTS = 1_000

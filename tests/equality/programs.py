@@ -11,7 +11,7 @@ from generated_programs import write_c
 
 from protonn_edge.avr.program import LinkedProgram, read_program
 from protonn_edge.codegen import Plan
-from protonn_edge.quantization import IntegerChain
+from protonn_edge.model.quantization import IntegerChain
 
 _MAIN = """
 #include "pnn_model.h"

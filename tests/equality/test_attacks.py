@@ -16,9 +16,9 @@ from equality import programs
 from equality.fuzz import Example, encoded, program_of
 
 from protonn_edge.avr.program import LinkedProgram, read_program
-from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.kinds.forest.table import LEAF
 from protonn_edge.kinds.protonn.prototypes import proof as prototypes
+from protonn_edge.model.input_quantizer import InputQuantizer
 from protonn_edge.proof.algebra import Algebra
 from protonn_edge.proof.answers import ProvenAnswers
 from protonn_edge.proof.checker.chip import NotSeparable

@@ -19,7 +19,7 @@ from equality.values import byte_of, value_of
 from protonn_edge.avr.names import declared_in
 from protonn_edge.avr.paths import paths_through
 from protonn_edge.avr.program import read_program
-from protonn_edge.chain.registry import module_of_stage
+from protonn_edge.model.registry import module_of_stage
 from protonn_edge.proof.algebra import Algebra
 from protonn_edge.proof.data_space import DataSpace
 from protonn_edge.proof.difference import prove, suspects

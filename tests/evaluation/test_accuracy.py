@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from model_factory import tiny_integer_model
 
-from protonn_edge.chain.policy import with_rules
 from protonn_edge.data.naming import NO_CLASS
 from protonn_edge.device import Result
 from protonn_edge.evaluation.accuracy import (
@@ -16,6 +15,7 @@ from protonn_edge.evaluation.accuracy import (
     frequent_confusions,
     wilson_interval,
 )
+from protonn_edge.model.policy import with_rules
 from protonn_edge.policy.rejection.rule import IntegerRejection
 
 

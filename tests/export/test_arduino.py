@@ -22,11 +22,11 @@ from chains import replace
 from model_factory import random_model, random_points, random_window_model, window_features_of
 
 from protonn_edge.avr.program import read_program
-from protonn_edge.chain.model import Model
-from protonn_edge.chain.policy import with_rules
 from protonn_edge.export import Export
+from protonn_edge.model.model import Model
+from protonn_edge.model.policy import with_rules
+from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.rejection.rule import Rejection
-from protonn_edge.quantization import quantize
 
 pytestmark = needs_arduino_core
 

@@ -15,7 +15,7 @@ from audio_factory import audio_of, random_audio_model
 from checkout import CHECKOUT
 from model_factory import random_model, random_window_model, window_features_of
 
-from protonn_edge.chain.policy import with_rules
+from protonn_edge.model.policy import with_rules
 from protonn_edge.policy.confidence.rule import Sharpness
 from protonn_edge.policy.value.rule import Value
 from protonn_edge.system.errors import InputError

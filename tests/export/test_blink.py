@@ -10,7 +10,7 @@ import pytest
 from arduino_ide import export_for_uno
 from model_factory import random_model, random_points
 
-from protonn_edge.quantization import quantize
+from protonn_edge.model.quantization import quantize
 
 # As much of the Arduino core as the sketch needs. Time does not pass.
 ARDUINO_H = """

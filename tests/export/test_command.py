@@ -14,8 +14,8 @@ from command_line import refusal, run
 from model_factory import random_model, random_points
 from refusals import refuses
 
-from protonn_edge.chain.file import save_model
 from protonn_edge.export.rendering import KINDS
+from protonn_edge.model.file import save_model
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ from arduino_ide import assert_within_budget, build_sketch, needs_arduino_core, 
 from command_line import succeed
 from decimal_data import DATA_SETS, in_sketch, trained
 
-from protonn_edge.chain.file import load_model
-from protonn_edge.chain.model import units_of
 from protonn_edge.data import Expected, load_points
-from protonn_edge.quantization import quantize
+from protonn_edge.model.file import load_model
+from protonn_edge.model.model import units_of
+from protonn_edge.model.quantization import quantize
 
 # What stands in for a sensor: row by row of a table in flash.
 SENSOR = """

@@ -17,12 +17,12 @@ from model_factory import random_window_model, window_features_of
 from refusals import refused_by, refuses
 
 from protonn_edge.boards import load_board
-from protonn_edge.chain.file import save_model
-from protonn_edge.chain.integer_chain import coordinates
-from protonn_edge.chain.model import Model
 from protonn_edge.data.onset import onsets_of
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.quantization import quantize
+from protonn_edge.model.file import save_model
+from protonn_edge.model.integer_chain import coordinates
+from protonn_edge.model.model import Model
+from protonn_edge.model.quantization import quantize
 from protonn_edge.sensors import MICROPHONE, PlayedSensor, sensor_kind
 from protonn_edge.sensors.live import Reporter
 from protonn_edge.sensors.sampling import Sampling

@@ -20,12 +20,12 @@ from model_factory import (
 )
 
 from protonn_edge.boards import load_board
-from protonn_edge.chain.file import save_model
-from protonn_edge.chain.model import units_of
-from protonn_edge.chain.policy import with_rules
 from protonn_edge.export.own_sketch import NAME, own_sketch
+from protonn_edge.model.file import save_model
+from protonn_edge.model.model import units_of
+from protonn_edge.model.policy import with_rules
+from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.rejection.rule import Rejection
-from protonn_edge.quantization import quantize
 
 UNO = load_board("uno")
 

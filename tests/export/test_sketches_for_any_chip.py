@@ -14,11 +14,11 @@ from export.test_live_sketch import expected_lines, moving
 from model_factory import random_window_model, window_features_of
 
 from protonn_edge.boards import load_export_board
-from protonn_edge.chain.model import Model
-from protonn_edge.chain.policy import with_rules
 from protonn_edge.export import export
+from protonn_edge.model.model import Model
+from protonn_edge.model.policy import with_rules
+from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.value.rule import Value
-from protonn_edge.quantization import quantize
 from protonn_edge.sensors import sensor_kind
 from protonn_edge.sensors.sampling import Sampling
 from protonn_edge.sensors.windowing import Windowing, windowing_of

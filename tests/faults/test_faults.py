@@ -22,8 +22,8 @@ from protonn_edge.avr.program import read_program
 from protonn_edge.boards import load_board
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.families.avr.paths import stated_facts
+from protonn_edge.model.quantization import quantize
 from protonn_edge.projects.project import trial_build
-from protonn_edge.quantization import quantize
 from protonn_edge.system.errors import CheckFailed
 from protonn_edge.verification.agreement import verify_device
 from protonn_edge.verification.tryout import trial_points

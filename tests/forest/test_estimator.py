@@ -13,13 +13,13 @@ from sklearn.ensemble import (
     RandomForestClassifier,
 )
 
-from protonn_edge.chain.integer_chain import named_stages, own_inputs
 from protonn_edge.data import load_digits_dataset
 from protonn_edge.kinds.forest.adaboost import AdaBoost
 from protonn_edge.kinds.forest.grown import GrownTrees
 from protonn_edge.kinds.forest.parameters import ENSEMBLES
 from protonn_edge.kinds.forest.train import CLASSIFIERS, ForestClassifier
-from protonn_edge.quantization import quantize
+from protonn_edge.model.integer_chain import named_stages, own_inputs
+from protonn_edge.model.quantization import quantize
 
 DIGITS = load_digits_dataset()
 SOME = slice(0, 600)

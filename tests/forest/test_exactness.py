@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from forest_factory import caught_ensembles
 
-from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.data import load_digits_dataset
 from protonn_edge.kinds.forest import train as training
 from protonn_edge.kinds.forest.train import ForestClassifier
-from protonn_edge.quantization import quantize
+from protonn_edge.model.integer_chain import IntegerChain
+from protonn_edge.model.quantization import quantize
 
 DIGITS = load_digits_dataset()  # of small whole numbers
 

@@ -12,8 +12,8 @@ from measured_predictions import build_program, measure
 from model_factory import random_inputs
 
 from protonn_edge.avr.program import read_program
-from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.codegen.planner import plan_of
+from protonn_edge.model.integer_chain import named_stages
 from protonn_edge.system.folders import scratch_folder
 
 

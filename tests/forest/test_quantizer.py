@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 from model_factory import random_images, random_points, random_pooling_model
 from refusals import refused_by
 
-from protonn_edge.chain.integer_chain import named_stages
-from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.kinds.forest.integers import IntegerForest
 from protonn_edge.kinds.forest.quantize import (
@@ -21,7 +19,9 @@ from protonn_edge.kinds.forest.quantize import (
     with_whole_steps,
 )
 from protonn_edge.kinds.forest.table import LEAF, Trees
-from protonn_edge.quantization import quantize
+from protonn_edge.model.integer_chain import named_stages
+from protonn_edge.model.quantization import quantize
+from protonn_edge.model.statistics import InputStatistics
 
 
 @given(

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier, RandomForestRegressor
 
-from protonn_edge.chain.model import limits_of_training
 from protonn_edge.kinds.forest.parameters import ENSEMBLES
 from protonn_edge.kinds.forest.quantize import byte_inputs
 from protonn_edge.kinds.forest.ranges import between_thresholds, with_best_steps
 from protonn_edge.kinds.forest.train import ForestClassifier
 from protonn_edge.kinds.forest.value.train import ForestRegressor
-from protonn_edge.quantization import quantize
+from protonn_edge.model.model import limits_of_training
+from protonn_edge.model.quantization import quantize
 
 N_TRAIN = 700
 

@@ -12,7 +12,7 @@ from random_chains import random_chain
 
 from protonn_edge.codegen import Plan
 from protonn_edge.kinds.protonn.precision.model import float_build
-from protonn_edge.quantization import IntegerChain
+from protonn_edge.model.quantization import IntegerChain
 
 BRIEF_CASES = 3
 DEADLINE_S = 120.0

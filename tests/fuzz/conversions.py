@@ -21,8 +21,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC
 
-from protonn_edge.chain.file import load_model, save_model
-from protonn_edge.chain.model import Model
 from protonn_edge.conversion import LAYOUTS
 from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.reading import load_estimator
@@ -33,6 +31,8 @@ from protonn_edge.kinds.protonn.convert.reference import (
     write_reference_model,
 )
 from protonn_edge.kinds.protonn.head import ProtoNNHead
+from protonn_edge.model.file import load_model, save_model
+from protonn_edge.model.model import Model
 
 BRIEF_CASES = 10
 

@@ -25,8 +25,8 @@ from protonn_edge.boards import load_board
 from protonn_edge.codegen import Limits, Plan
 from protonn_edge.codegen.host import host_program
 from protonn_edge.families.avr.paths import prediction_paths, stated_facts
+from protonn_edge.model.quantization import IntegerChain
 from protonn_edge.policy.value.rule import IntegerValue
-from protonn_edge.quantization import IntegerChain
 
 BRIEF_CASES = 7  # a level each
 DEADLINE_S = 120.0

@@ -33,7 +33,7 @@ from protonn_edge.codegen.planner import feedings
 from protonn_edge.cores import CORES
 from protonn_edge.families.avr.code import AVRCode
 from protonn_edge.kernels.kernel import kernels_of
-from protonn_edge.quantization import IntegerChain, quantize
+from protonn_edge.model.quantization import IntegerChain, quantize
 from protonn_edge.system.errors import CheckFailed
 
 BRIEF_CASES = 5  # a chip and flags each

@@ -13,8 +13,6 @@ from hypothesis import strategies as st
 from model_factory import random_gradients_model, random_images
 from refusals import refused_by
 
-from protonn_edge.chain.features import Features
-from protonn_edge.chain.integer_chain import own_inputs
 from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.features.gradients.integers import (
     ROOTS,
@@ -24,7 +22,9 @@ from protonn_edge.features.gradients.integers import (
     gradients,
 )
 from protonn_edge.features.gradients.making import fitted_to, gradient_features
-from protonn_edge.quantization import quantize
+from protonn_edge.model.features import Features
+from protonn_edge.model.integer_chain import own_inputs
+from protonn_edge.model.quantization import quantize
 
 # The vector (x, y) of each direction; with 4 directions, or its opposite.
 POINTING = {

@@ -23,7 +23,7 @@ from protonn_edge.device.results import (
     read_results,
     summarize,
 )
-from protonn_edge.quantization import quantize
+from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import InputError
 
 RESULTS = [

@@ -6,9 +6,9 @@ import numpy as np
 from dense_factory import random_chain, random_dense_model
 from kinds.kind import Kind, largest_weight
 
-from protonn_edge.chain.integer_chain import IntegerChain
-from protonn_edge.chain.model import Model
 from protonn_edge.kinds.dense.train import DenseClassifier
+from protonn_edge.model.integer_chain import IntegerChain
+from protonn_edge.model.model import Model
 
 
 def _scores(model: Model, X: np.ndarray) -> np.ndarray:

@@ -6,10 +6,10 @@ import numpy as np
 from forest_factory import random_chain, random_forest_model
 from kinds.kind import Kind
 
-from protonn_edge.chain.integer_chain import IntegerChain
-from protonn_edge.chain.model import Model
 from protonn_edge.kinds.forest.table import LEAF
 from protonn_edge.kinds.forest.train import ForestClassifier
+from protonn_edge.model.integer_chain import IntegerChain
+from protonn_edge.model.model import Model
 
 
 def _scores(model: Model, X: np.ndarray) -> np.ndarray:

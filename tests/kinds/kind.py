@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from protonn_edge.chain.integer_chain import IntegerChain
-from protonn_edge.chain.model import Model
+from protonn_edge.model.integer_chain import IntegerChain
+from protonn_edge.model.model import Model
 from protonn_edge.training.base import CLASSIFIERS, DeviceClassifier
 
 KINDS = tuple(name for name in CLASSIFIERS if name != "protonn")

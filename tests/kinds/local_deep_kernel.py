@@ -9,8 +9,8 @@ from bonsai_factory import random_kernel_chain, random_kernel_model
 from kinds.bonsai import KIND as BONSAI
 from kinds.bonsai import drawn_tree
 
-from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.kinds.bonsai.train import LocalDeepKernelClassifier
+from protonn_edge.model.integer_chain import IntegerChain
 
 
 def _drawn(rng: np.random.Generator, n: int, classes: int, maximum: int) -> IntegerChain:

@@ -13,13 +13,13 @@ from avr_tools import needs_avr_gcc, needs_emulated_avr
 from command_line import assert_one_sentence, run, run_json, succeed
 from kinds.kind import KINDS, kind_of
 
-from protonn_edge.chain.file import load_model
-from protonn_edge.chain.head import kind_title, matrices_of
 from protonn_edge.codegen import make_plan
 from protonn_edge.codegen.plan import PLANS
 from protonn_edge.data import load_digits_dataset
+from protonn_edge.model.file import load_model
+from protonn_edge.model.head import kind_title, matrices_of
+from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.rejection.rule import Rejection
-from protonn_edge.quantization import quantize
 
 VARIANTS = [(kind, name) for kind in KINDS for name in kind_of(kind).variants]
 FIRST = {kind: next(iter(kind_of(kind).variants)) for kind in KINDS}

@@ -15,11 +15,11 @@ from refusals import refused_by
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from protonn_edge.chain.file import load_model
-from protonn_edge.chain.head import kind_title
 from protonn_edge.data import load_digits_dataset
+from protonn_edge.model.file import load_model
+from protonn_edge.model.head import kind_title
+from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.rejection.held_out import calibrate_rejection
-from protonn_edge.quantization import quantize
 from protonn_edge.system.errors import InputError
 from protonn_edge.training.base import DeviceClassifier
 

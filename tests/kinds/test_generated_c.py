@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from kinds.kind import kind_of, kinds_with_models, pairs_of
 from model_factory import random_inputs
 
-from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.codegen.host import host_program
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.system.errors import InputError
 
 

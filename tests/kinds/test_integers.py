@@ -11,12 +11,12 @@ from kinds.kind import Kind, kind_of, kinds_with_models
 from model_factory import random_points
 from refusals import refused_by
 
-from protonn_edge.chain.policy import with_rules
-from protonn_edge.chain.statistics import Normalizer
 from protonn_edge.data.naming import NO_CLASS
 from protonn_edge.kinds.protonn.precision.model import float_build
+from protonn_edge.model.policy import with_rules
+from protonn_edge.model.quantization import quantize, stage_losses
+from protonn_edge.model.statistics import Normalizer
 from protonn_edge.policy.rejection.rule import Rejection
-from protonn_edge.quantization import quantize, stage_losses
 from protonn_edge.system.errors import InputError
 
 every_kind = pytest.mark.parametrize("kind", kinds_with_models())

@@ -9,9 +9,9 @@ import pytest
 from kinds.kind import kind_of, kinds_with_models, pairs_of
 from model_factory import random_points
 
-from protonn_edge.chain.file import load_model, model_bytes, save_model
-from protonn_edge.chain.policy import with_rules
 from protonn_edge.data.naming import NO_CLASS
+from protonn_edge.model.file import load_model, model_bytes, save_model
+from protonn_edge.model.policy import with_rules
 from protonn_edge.policy.rejection.rule import Rejection
 from protonn_edge.system.errors import InputError
 

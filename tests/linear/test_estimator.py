@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from protonn_edge.data import load_digits_dataset
 from protonn_edge.features.convolution.train.learning import LearnedNetwork
 from protonn_edge.kinds.linear.train import LinearClassifier, _l1_penalty
-from protonn_edge.quantization import quantize
+from protonn_edge.model.quantization import quantize
 
 DIGITS = load_digits_dataset()
 SOME = np.flatnonzero(DIGITS.y_train < 4)[:240]

@@ -8,10 +8,10 @@ from chains import numbers_of, replace
 from linear_factory import random_linear_model
 from refusals import refused_by
 
-from protonn_edge.chain.integer_chain import IntegerChain
-from protonn_edge.chain.statistics import Normalizer
 from protonn_edge.kinds.linear.integers import IntegerLinear
-from protonn_edge.quantization import quantize
+from protonn_edge.model.integer_chain import IntegerChain
+from protonn_edge.model.quantization import quantize
+from protonn_edge.model.statistics import Normalizer
 
 
 def test_sums_have_16_bits_where_these_are_enough() -> None:

@@ -13,9 +13,9 @@ from logger_builds import compile_logger, listening, noise
 from model_factory import random_window_model, window_features_of
 
 from protonn_edge.boards import load_board
-from protonn_edge.chain.policy import with_rules
 from protonn_edge.codegen import make_plan
 from protonn_edge.emulator import EmulatedUno
+from protonn_edge.model.policy import with_rules
 from protonn_edge.policy.confidence.rule import Sharpness
 from protonn_edge.sensors import PlayedSensor, sensor_kind
 from protonn_edge.sensors.listener import Listener

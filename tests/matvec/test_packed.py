@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 from model_factory import random_inputs, tiny_integer_model, tiny_packed_model
 from plans import plan_with
 
-from protonn_edge.chain.input_quantizer import InputQuantizer
-from protonn_edge.chain.integer_chain import named_stages
-from protonn_edge.chain.matvec import packed
 from protonn_edge.codegen.host import host_program
 from protonn_edge.cores import CORES, UNO_CORE, Core
 from protonn_edge.kernels.kernel import kernels_of
 from protonn_edge.kernels.matvec.kernels import Matvec
 from protonn_edge.kernels.matvec.loops import blocks_of
-from protonn_edge.quantization import IntegerChain
+from protonn_edge.model.input_quantizer import InputQuantizer
+from protonn_edge.model.integer_chain import named_stages
+from protonn_edge.model.matvec import packed
+from protonn_edge.model.quantization import IntegerChain
 
 
 def random_weights(seed: int, d: int, D: int) -> np.ndarray:

@@ -12,14 +12,14 @@ from chains import replace
 from numpy.typing import NDArray
 from refusals import refused_by
 
-from protonn_edge.chain.file import load_model, save_model
-from protonn_edge.chain.head import Head, matrices_of, member, paper_bytes
-from protonn_edge.chain.model import Model, units_of, with_units_of
-from protonn_edge.chain.policy import with_rules
-from protonn_edge.chain.registry import HEADS
-from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.data.naming import NO_CLASS
 from protonn_edge.kinds.protonn.head import protonn_head
+from protonn_edge.model.file import load_model, save_model
+from protonn_edge.model.head import Head, matrices_of, member, paper_bytes
+from protonn_edge.model.model import Model, units_of, with_units_of
+from protonn_edge.model.policy import with_rules
+from protonn_edge.model.registry import HEADS
+from protonn_edge.model.statistics import InputStatistics, Normalizer
 from protonn_edge.policy.label_sets.rule import LabelSets
 from protonn_edge.policy.rejection.rule import Rejection
 from protonn_edge.system.errors import InputError

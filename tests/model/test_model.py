@@ -25,24 +25,24 @@ from model_factory import (
 )
 from refusals import refused_by
 
-from protonn_edge.chain import model as base
-from protonn_edge.chain.activity import Activity
-from protonn_edge.chain.file import (
+from protonn_edge.features.average_pooling.making import average_pooling
+from protonn_edge.features.deskew.integers import PixelScale
+from protonn_edge.kinds.protonn.head import ProtoNNHead, rbf
+from protonn_edge.model import model as base
+from protonn_edge.model.activity import Activity
+from protonn_edge.model.file import (
     FORMAT_VERSION,
     load_model,
     model_bytes,
     save_model,
 )
-from protonn_edge.chain.model import Model
-from protonn_edge.chain.policy import with_rules
-from protonn_edge.chain.statistics import InputStatistics, Normalizer
-from protonn_edge.features.average_pooling.making import average_pooling
-from protonn_edge.features.deskew.integers import PixelScale
-from protonn_edge.kinds.protonn.head import ProtoNNHead, rbf
+from protonn_edge.model.model import Model
+from protonn_edge.model.policy import with_rules
+from protonn_edge.model.quantization import quantize
+from protonn_edge.model.statistics import InputStatistics, Normalizer
 from protonn_edge.policy.confidence.rule import Sharpness
 from protonn_edge.policy.label_sets.rule import LabelSets
 from protonn_edge.policy.rejection.rule import Rejection
-from protonn_edge.quantization import quantize
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.files import MODEL_LIMIT_BYTES
 

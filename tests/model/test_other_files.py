@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from command_line import refusal, run
 
-from protonn_edge.chain.file import load_model
-from protonn_edge.chain.other_files import other_file
+from protonn_edge.model.file import load_model
+from protonn_edge.model.other_files import other_file
 from protonn_edge.system.errors import InputError
 
 FOLDER = Path(__file__).parents[1] / "data"

@@ -29,15 +29,16 @@ from model_factory import (
 )
 
 from protonn_edge.boards import load_board
-from protonn_edge.chain.file import load_model, save_model
-from protonn_edge.chain.integer_chain import own_inputs
-from protonn_edge.chain.model import Model
-from protonn_edge.chain.policy import with_rules
 from protonn_edge.codegen import make_plan
 from protonn_edge.data.instruments import Instrument
 from protonn_edge.device.protocol import DELIMITER, encode_message
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.features.average_pooling.making import average_pooling
+from protonn_edge.model.file import load_model, save_model
+from protonn_edge.model.integer_chain import own_inputs
+from protonn_edge.model.model import Model
+from protonn_edge.model.policy import with_rules
+from protonn_edge.model.quantization import IntegerChain, quantize
 from protonn_edge.observation.answers import (
     BINS,
     DRIFT,
@@ -52,7 +53,6 @@ from protonn_edge.observation.answers import (
 from protonn_edge.observation.messages import HealthReply
 from protonn_edge.policy.rejection.rule import IntegerRejection, Rejection, margins
 from protonn_edge.projects.folder import Project
-from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.sensors import PlayedSensor, sensor_kind
 from protonn_edge.sensors.listener import AnswerStream
 from protonn_edge.sensors.sampling import Sampling

@@ -9,8 +9,8 @@ import pytest
 from avr_tools import needs_emulated_avr
 from command_line import refusal, run, run_json, succeed
 
-from protonn_edge.chain.file import load_model
-from protonn_edge.quantization import quantize
+from protonn_edge.model.file import load_model
+from protonn_edge.model.quantization import quantize
 
 RNG = np.random.default_rng(0)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from protonn_edge.chain.model import raw_ends
 from protonn_edge.data.naming import NO_CLASS
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.model.model import raw_ends
+from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.rejection.held_out import calibrate_rejection
-from protonn_edge.quantization import quantize
 from protonn_edge.system.errors import InputError
 
 RNG = np.random.default_rng(0)

@@ -13,9 +13,9 @@ from sklearn.datasets import load_digits
 
 from protonn_edge import boards
 from protonn_edge.boards import load_board
-from protonn_edge.chain.file import save_model
 from protonn_edge.families import family_of
 from protonn_edge.families.rp2040 import upload
+from protonn_edge.model.file import save_model
 
 TEST_POINTS = 40
 

@@ -91,7 +91,7 @@ ROOMS = {
         "protonn_edge/report/sections/certificate.py "
         "templates/export/certificate.md.j2 templates/export/certified.c.j2 templates/export/proof "
         "templates/html/certificate.html.j2 tests/certificate docs/certificate.md "
-        "protonn_edge/chain/boxes.py protonn_edge/kinds/linear/bounds.py "
+        "protonn_edge/model/boxes.py protonn_edge/kinds/linear/bounds.py "
         "protonn_edge/kinds/dense/bounds.py protonn_edge/kinds/forest/bounds.py "
         "protonn_edge/kinds/projection/bounds.py protonn_edge/kinds/protonn/prototypes/bounds.py "
         "protonn_edge/features/convolution/bounds.py protonn_edge/features/int8_layer/bounds.py "

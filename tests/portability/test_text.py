@@ -15,12 +15,12 @@ from command_line import succeed
 from model_factory import random_model
 
 from protonn_edge.boards import load_board
-from protonn_edge.chain.file import load_model
 from protonn_edge.data import load_dataset
 from protonn_edge.device import Origin, Result, ResultsFile, read_results
 from protonn_edge.export import export
 from protonn_edge.kinds.protonn.convert.reference import read_reference_model
-from protonn_edge.quantization import quantize
+from protonn_edge.model.file import load_model
+from protonn_edge.model.quantization import quantize
 
 DEADLINE_S = 120.0
 RESERVED = {

@@ -10,7 +10,6 @@ from model_factory import random_inputs, random_model, random_points
 from refusals import refused_by
 
 from protonn_edge.boards import load_board
-from protonn_edge.chain.head import remedies_of
 from protonn_edge.codegen import SOURCES, render_c
 from protonn_edge.codegen.host import host_program
 from protonn_edge.device import ReferenceAnswers
@@ -18,8 +17,9 @@ from protonn_edge.emulator import EmulatedUno
 from protonn_edge.families import family_of
 from protonn_edge.kinds.protonn.precision.model import float_build
 from protonn_edge.kinds.protonn.precision.program import plan_for
+from protonn_edge.model.head import remedies_of
+from protonn_edge.model.quantization import DeviceModel, IntegerChain, quantize
 from protonn_edge.projects.project import trial_build
-from protonn_edge.quantization import DeviceModel, IntegerChain, quantize
 from protonn_edge.system.errors import CheckFailed
 from protonn_edge.verification.agreement import compare, verify_device
 

@@ -10,7 +10,7 @@ from refusals import refused_by
 
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.kinds.protonn.precision.model import float_build, in_floats
-from protonn_edge.quantization import quantize
+from protonn_edge.model.quantization import quantize
 
 
 def test_scores_are_those_of_the_float_model_at_what_the_bytes_stand_for():

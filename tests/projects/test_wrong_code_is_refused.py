@@ -27,13 +27,13 @@ from model_factory import (
     with_points,
 )
 
-from protonn_edge.chain.file import save_model
-from protonn_edge.chain.model import Model
 from protonn_edge.codegen import render_c
 from protonn_edge.device import NoReplyError
 from protonn_edge.export import rendering
 from protonn_edge.families.avr import family
 from protonn_edge.features.average_pooling.making import average_pooling
+from protonn_edge.model.file import save_model
+from protonn_edge.model.model import Model
 from protonn_edge.projects import folder as project_folder
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.files import resource, write_atomically

@@ -6,9 +6,9 @@ import numpy as np
 from model_factory import random_images, random_model, random_points, random_pooling_model
 from refusals import refused_by
 
-from protonn_edge.chain.integer_chain import named_stages, own_inputs
 from protonn_edge.features.average_pooling.making import average_pooling
-from protonn_edge.quantization import measure_activity, quantize
+from protonn_edge.model.integer_chain import named_stages, own_inputs
+from protonn_edge.model.quantization import measure_activity, quantize
 
 MORE_THAN_A_BLOCK = 600
 POOLED = average_pooling((8, 8), (8, 8), (4, 4))

@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from protonn_edge.chain.input_quantizer import InputQuantizer
-from protonn_edge.chain.raw_inputs import RAW_MAXIMUM, RAW_MINIMUM, raw_quantizer
+from protonn_edge.model.input_quantizer import InputQuantizer
+from protonn_edge.model.raw_inputs import RAW_MAXIMUM, RAW_MINIMUM, raw_quantizer
 
 COUNTS = np.concatenate([np.arange(-90, 90), np.linspace(RAW_MINIMUM, RAW_MAXIMUM, 99)])
 WHOLE = np.unique(np.rint(COUNTS).astype(np.int64))[:, None]

@@ -7,7 +7,6 @@ import pytest
 from chains import numbers_of, replace
 from model_factory import random_model, random_points
 
-from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.kinds.protonn.prototypes.integers import (
     EXPONENT_LIMIT,
     RBF_MAXIMUM,
@@ -17,7 +16,8 @@ from protonn_edge.kinds.protonn.prototypes.integers import (
     tabulated_rbf,
 )
 from protonn_edge.kinds.protonn.quantize import far_coordinates_first
-from protonn_edge.quantization import (
+from protonn_edge.model.integer_chain import named_stages
+from protonn_edge.model.quantization import (
     IntegerChain,
     dequantize,
     quantize,

@@ -13,12 +13,12 @@ from model_factory import (
 )
 from refusals import refused_by
 
-from protonn_edge.chain.input_quantizer import InputQuantizer
-from protonn_edge.chain.integer_chain import named_stages
-from protonn_edge.chain.integer_stage import Range
-from protonn_edge.chain.matvec import products
 from protonn_edge.kinds.protonn.teaching.votes import NearestExamples
-from protonn_edge.quantization import quantize
+from protonn_edge.model.input_quantizer import InputQuantizer
+from protonn_edge.model.integer_chain import named_stages
+from protonn_edge.model.integer_stage import Range
+from protonn_edge.model.matvec import products
+from protonn_edge.model.quantization import quantize
 
 
 def test_prototype_exactly_at_the_end_of_the_table_is_far() -> None:

@@ -8,9 +8,6 @@ from hypothesis import strategies as st
 from model_factory import plain_model, random_model, random_points
 from refusals import refused_by
 
-from protonn_edge.chain.folding import FoldedMap
-from protonn_edge.chain.integer_chain import named_stages
-from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.kinds.projection.integers import OFFSET_STEP, REQUANTIZE_SHIFT
 from protonn_edge.kinds.protonn.prototypes.integers import (
     RBF_MAXIMUM,
@@ -18,7 +15,10 @@ from protonn_edge.kinds.protonn.prototypes.integers import (
     exponential_table,
 )
 from protonn_edge.kinds.protonn.quantize import far_coordinates_first
-from protonn_edge.quantization import dequantize, input_quantizer, quantize
+from protonn_edge.model.folding import FoldedMap
+from protonn_edge.model.integer_chain import named_stages
+from protonn_edge.model.quantization import dequantize, input_quantizer, quantize
+from protonn_edge.model.statistics import InputStatistics, Normalizer
 
 
 @given(seed=st.integers(0, 10_000), features=st.integers(2, 100), projections=st.integers(1, 20))

@@ -8,8 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from refusals import refused_by
 
-from protonn_edge.chain.input_quantizer import InputQuantizer
-from protonn_edge.chain.raw_inputs import RAW_SHIFT, raw_quantizer
+from protonn_edge.model.input_quantizer import InputQuantizer
+from protonn_edge.model.raw_inputs import RAW_SHIFT, raw_quantizer
 
 EVERY = np.arange(-32768, 32768)[:, None]
 

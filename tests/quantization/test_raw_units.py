@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from protonn_edge.chain.raw_inputs import (
+from protonn_edge.model.raw_inputs import (
     MANY_DECIMALS,
     choose_exponents,
     decimals_of,

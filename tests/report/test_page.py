@@ -16,9 +16,9 @@ from model_factory import random_model
 
 from protonn_edge.boards import load_board
 from protonn_edge.certificate.claims import PROVEN, Claim
-from protonn_edge.chain.policy import with_rules
 from protonn_edge.data.naming import sample_names
 from protonn_edge.data.preparation import Preparation
+from protonn_edge.model.policy import with_rules
 from protonn_edge.policy.rejection.rule import Rejection
 from protonn_edge.report.content import PageScript
 from protonn_edge.report.page import render_page

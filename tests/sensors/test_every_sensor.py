@@ -14,7 +14,7 @@ from protonn_edge.codegen import make_plan
 from protonn_edge.data.instruments import Instrument
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.kinds.linear.train import LinearClassifier
-from protonn_edge.quantization import quantize
+from protonn_edge.model.quantization import quantize
 from protonn_edge.sensors import PlayedSensor, sensor_kind
 from protonn_edge.sensors.listener import AnswerStream
 from protonn_edge.sensors.sampling import Sampling

@@ -6,7 +6,7 @@ import numpy as np
 from chains import replace
 from model_factory import random_model
 
-from protonn_edge.chain.head import matrices_of, paper_bytes
+from protonn_edge.model.head import matrices_of, paper_bytes
 
 
 def test_dense_matrices_take_four_bytes_a_value() -> None:

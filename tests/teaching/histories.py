@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from teaching.serving import Serving
 
-from protonn_edge.chain.integer_chain import coordinates
-from protonn_edge.quantization import IntegerChain
+from protonn_edge.model.integer_chain import coordinates
+from protonn_edge.model.quantization import IntegerChain
 from protonn_edge.teaching import board as teaching
 from protonn_edge.teaching.examples import Taught
 

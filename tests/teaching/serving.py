@@ -16,7 +16,7 @@ from programs import started
 
 from protonn_edge.codegen.words import WordPlan
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.quantization import IntegerChain
+from protonn_edge.model.quantization import IntegerChain
 from protonn_edge.teaching import board as teaching
 from protonn_edge.teaching.examples import Taught
 

@@ -11,7 +11,7 @@ from generated_programs import write_c
 from model_factory import random_model
 
 from protonn_edge.avr.program import read_program
-from protonn_edge.quantization import quantize
+from protonn_edge.model.quantization import quantize
 
 SIZES = {"projections": 12, "features": 14, "classes": 6}
 FLASH, SRAM = 1_216, 64  # of 1.2 kB and 64 B

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from protonn_edge.kinds.protonn.teaching.train.episodes import Episodes, TaughtExamples
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.quantization import quantize
+from protonn_edge.model.quantization import quantize
 from protonn_edge.teaching.board import after_teaching
 from protonn_edge.training.group_shift import GroupShift
 from protonn_edge.training.objective import (

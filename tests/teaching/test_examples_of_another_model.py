@@ -11,9 +11,9 @@ from model_factory import random_inputs, random_model
 from teaching.serving import on_host
 from teaching.test_teacher import BEGIN, Line, live, named, sent, window
 
-from protonn_edge.chain.integer_chain import coordinates
 from protonn_edge.device.protocol import decode_frame, encode_message
-from protonn_edge.quantization import quantize
+from protonn_edge.model.integer_chain import coordinates
+from protonn_edge.model.quantization import quantize
 from protonn_edge.teaching.board import stored
 from protonn_edge.teaching.examples import ERASED, Taught
 from protonn_edge.teaching.listener import TeachingListener

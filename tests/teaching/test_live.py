@@ -16,13 +16,13 @@ from model_factory import random_window_model, window_features_of
 
 from protonn_edge.boards import Board as TargetBoard
 from protonn_edge.boards import load_board
-from protonn_edge.chain.integer_chain import coordinates
-from protonn_edge.chain.model import Model
 from protonn_edge.device.connection import AnsweringLink
 from protonn_edge.device.protocol import Message
 from protonn_edge.device.session import Session
 from protonn_edge.emulator import EmulatedBoard, EmulatedUno
-from protonn_edge.quantization import quantize
+from protonn_edge.model.integer_chain import coordinates
+from protonn_edge.model.model import Model
+from protonn_edge.model.quantization import quantize
 from protonn_edge.sensors import MICROPHONE, PlayedSensor, sensor_kind
 from protonn_edge.sensors.listener import Listener
 from protonn_edge.sensors.sampling import Sampling

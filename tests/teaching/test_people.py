@@ -11,10 +11,10 @@ from chains import replace as with_numbers
 from command_line import run, run_json, succeed
 from model_factory import random_model
 
-from protonn_edge.chain.file import save_model
-from protonn_edge.chain.integer_chain import coordinates
 from protonn_edge.data.division import Division, digest_of
-from protonn_edge.quantization import IntegerChain, quantize
+from protonn_edge.model.file import save_model
+from protonn_edge.model.integer_chain import coordinates
+from protonn_edge.model.quantization import IntegerChain, quantize
 from protonn_edge.system.errors import InputError
 from protonn_edge.teaching import board as teaching
 from protonn_edge.teaching.examples import Taught

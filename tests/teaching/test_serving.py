@@ -17,10 +17,10 @@ from teaching.serving import Serving, on_host, on_uno
 
 from protonn_edge.avr.paths import paths_through
 from protonn_edge.avr.program import read_program
-from protonn_edge.chain.integer_chain import IntegerChain, coordinates
-from protonn_edge.chain.policy import with_rules
+from protonn_edge.model.integer_chain import IntegerChain, coordinates
+from protonn_edge.model.policy import with_rules
+from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.rejection.rule import IntegerRejection
-from protonn_edge.quantization import quantize
 from protonn_edge.teaching import board as teaching
 from protonn_edge.teaching.examples import Taught
 

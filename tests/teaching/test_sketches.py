@@ -25,10 +25,10 @@ from arduino_ide import (
 from chains import replace
 from model_factory import random_model, random_window_model, window_features_of
 
-from protonn_edge.chain.integer_chain import coordinates
-from protonn_edge.chain.model import Model
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.quantization import quantize
+from protonn_edge.model.integer_chain import coordinates
+from protonn_edge.model.model import Model
+from protonn_edge.model.quantization import quantize
 from protonn_edge.teaching.board import with_taught
 from protonn_edge.teaching.examples import Taught
 

@@ -10,10 +10,10 @@ import pytest
 from command_line import run_json
 from scipy.stats import binomtest
 
-from protonn_edge.chain.model import Model
 from protonn_edge.data import Dataset, load_dataset
 from protonn_edge.data.division import Division
 from protonn_edge.kinds.linear.train import LinearClassifier
+from protonn_edge.model.model import Model
 from protonn_edge.training.advice import better_kind, leads
 
 

@@ -13,8 +13,6 @@ from click.testing import CliRunner
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from protonn_edge.chain.file import load_model
-from protonn_edge.chain.registry import PARAMETERS
 from protonn_edge.cli.command import command
 from protonn_edge.cli.train_options import (
     ClassifierCommand,
@@ -24,9 +22,11 @@ from protonn_edge.cli.train_options import (
 from protonn_edge.data import load_digits_dataset
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.model.file import load_model
+from protonn_edge.model.quantization import quantize
+from protonn_edge.model.registry import PARAMETERS
 from protonn_edge.policy.confidence.rule import Sharpness
 from protonn_edge.policy.rejection.held_out import calibrate_rejection
-from protonn_edge.quantization import quantize
 from protonn_edge.system.errors import InputError
 from protonn_edge.training.base import CLASSIFIERS, DeviceClassifier
 from protonn_edge.training.learner import Learner

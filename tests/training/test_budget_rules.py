@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from protonn_edge.data import load_digits_dataset
 from protonn_edge.kinds.protonn.train.budget_rules import ModelSizes, sizes_within
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.quantization import quantize
+from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import InputError
 
 DIGITS = load_digits_dataset()

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from protonn_edge.chain.file import model_bytes
 from protonn_edge.kinds.forest.train import ForestClassifier
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.model.file import model_bytes
 from protonn_edge.system.errors import InputError
 from protonn_edge.training.augmentation import SignalMovement, SoundMovement
 

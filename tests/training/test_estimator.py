@@ -19,12 +19,12 @@ from sklearn.utils.estimator_checks import (
 )
 
 import protonn_edge
-from protonn_edge.chain.file import model_bytes
 from protonn_edge.codegen import make_plan
 from protonn_edge.data import load_dataset, load_digits_dataset
 from protonn_edge.kinds.protonn.train import classifier as protonn
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.quantization import measure_activity, quantize
+from protonn_edge.model.file import model_bytes
+from protonn_edge.model.quantization import measure_activity, quantize
 from protonn_edge.training.loop import kept_entries
 from protonn_edge.training.progress import EpochReport
 

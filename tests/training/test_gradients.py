@@ -10,12 +10,12 @@ from click.testing import CliRunner
 from model_factory import random_images
 from sklearn.datasets import load_digits
 
-from protonn_edge.chain.file import load_model
-from protonn_edge.chain.model import raw_ends
 from protonn_edge.cli import main
 from protonn_edge.features.gradients.making import gradient_features
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.quantization import measure_activity, quantize
+from protonn_edge.model.file import load_model
+from protonn_edge.model.model import raw_ends
+from protonn_edge.model.quantization import measure_activity, quantize
 from protonn_edge.system.errors import InputError
 
 SMALL = {"image_shape": (8, 8), "features": "gradients:3x3", "n_projections": 6, "epochs": 4}

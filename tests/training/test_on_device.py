@@ -14,12 +14,12 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
 from protonn_edge.boards import load_board
-from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.codegen import make_plan
 from protonn_edge.kinds.protonn.precision.model import in_floats
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.model.file import load_model, save_model
+from protonn_edge.model.quantization import quantize
 from protonn_edge.projects.project import build
-from protonn_edge.quantization import quantize
 from protonn_edge.system.errors import InputError
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.quantization import quantize
+from protonn_edge.model.quantization import quantize
 
 _SMALL: dict[str, Any] = {
     "n_projections": 2,

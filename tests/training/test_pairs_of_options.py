@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from protonn_edge.chain.file import load_model, save_model
-from protonn_edge.chain.registry import ESTIMATORS
 from protonn_edge.codegen.planner import make_plan
-from protonn_edge.quantization import quantize, why_floats_alone
+from protonn_edge.model.file import load_model, save_model
+from protonn_edge.model.quantization import quantize, why_floats_alone
+from protonn_edge.model.registry import ESTIMATORS
 from protonn_edge.system.errors import InputError
 from protonn_edge.training.refusals import Incompatible
 

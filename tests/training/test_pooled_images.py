@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from drawn_poolings import areas_of
 
-from protonn_edge.chain.integer_chain import own_inputs
 from protonn_edge.data import load_digits_dataset
 from protonn_edge.features.average_pooling.integers import Areas
 from protonn_edge.features.average_pooling.making import average_pooling
@@ -17,7 +16,8 @@ from protonn_edge.kinds.protonn.prototypes.integers import tabulated_rbf
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.kinds.protonn.train.fitting import parameters_of
 from protonn_edge.kinds.protonn.train.joint import QuantizationAware
-from protonn_edge.quantization import quantize
+from protonn_edge.model.integer_chain import own_inputs
+from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import InputError
 from protonn_edge.training.objective import squared_distances
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from refusals import refused_by
 
-from protonn_edge.chain.statistics import InputStatistics, Normalizer
+from protonn_edge.model.statistics import InputStatistics, Normalizer
 from protonn_edge.training import initialization
 from protonn_edge.training.initialization import (
     clustered_prototypes,

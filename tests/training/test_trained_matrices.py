@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
-from protonn_edge.chain.model import Model
 from protonn_edge.data import load_digits_dataset
 from protonn_edge.kinds.protonn.paper.train.losses import neighbour_likelihood
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.model.model import Model
 from protonn_edge.training.objective import MATRICES
 
 DIGITS = load_digits_dataset()

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from refusals import refused_by
 
-from protonn_edge.chain.file import model_bytes
 from protonn_edge.data import load_digits_dataset
 from protonn_edge.kinds.protonn.paper.train.losses import LOSSES
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.kinds.protonn.train.fitting import parameters_of
+from protonn_edge.model.file import model_bytes
 from protonn_edge.training.given_points import point_weights
 from protonn_edge.training.objective import objective
 

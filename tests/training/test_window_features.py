@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from protonn_edge import WindowFeatures
-from protonn_edge.chain.integer_stage import run_through
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.quantization import quantize
+from protonn_edge.model.integer_stage import run_through
+from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import InputError
 
 

@@ -9,7 +9,7 @@ import pytest
 from command_line import refusal, run, run_json
 from linear_factory import random_linear_model
 
-from protonn_edge.chain.file import save_model
+from protonn_edge.model.file import save_model
 
 SEARCH = ["--board", "pico", "--classifier", "linear", "--trials", "1", "--folds", "2"]
 

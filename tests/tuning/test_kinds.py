@@ -8,8 +8,8 @@ import numpy as np
 from avr_tools import needs_avr_gcc
 from command_line import run_json, succeed
 
-from protonn_edge.chain.file import load_model
 from protonn_edge.data import load_digits_dataset
+from protonn_edge.model.file import load_model
 from protonn_edge.training.base import CLASSIFIERS
 from protonn_edge.training.searched import (
     ANY,

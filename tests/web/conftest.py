@@ -17,13 +17,13 @@ from system_browser import axe_source
 
 from protonn_edge import LinearRegressor
 from protonn_edge.boards import load_board
-from protonn_edge.chain.model import Model
-from protonn_edge.chain.policy import with_rules
 from protonn_edge.data import load_digits_dataset
 from protonn_edge.data.naming import NO_LABEL
 from protonn_edge.data.preparation import Preparation
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.model.model import Model
+from protonn_edge.model.policy import with_rules
 from protonn_edge.policy.value.rule import Value
 from protonn_edge.projects.folder import Project
 from protonn_edge.projects.project import build

@@ -13,7 +13,7 @@ from checkout import CHECKOUT
 from model_factory import random_model
 
 from protonn_edge import __version__
-from protonn_edge.chain.file import save_model
+from protonn_edge.model.file import save_model
 from protonn_edge.report.content import page_script
 from protonn_edge.toolchain.javascript import EMULATOR, PAGE, SCRIPTS
 

@@ -13,10 +13,10 @@ from hypothesis.extra.numpy import arrays
 from model_factory import random_windows, scaled, window_features_of, with_points
 from refusals import refused_by
 
-from protonn_edge.chain.features import Features
-from protonn_edge.chain.integer_stage import run_through
 from protonn_edge.features.window_features.making import fitted_to, names_of
 from protonn_edge.features.window_features.windows import WINDOW_LIMIT, FeatureSet, Windows, roots
+from protonn_edge.model.features import Features
+from protonn_edge.model.integer_stage import run_through
 
 EVERY = "mean,deviation,min,max,change,crossings:2,bands:3"
 

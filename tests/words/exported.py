@@ -28,10 +28,10 @@ from model_factory import (
 )
 
 from protonn_edge.boards import board_names, export_board_names, load_export_board
-from protonn_edge.chain.model import Model
 from protonn_edge.export import export
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.convolution.making import layered
+from protonn_edge.model.model import Model
 from words.chips import CHIPS, HERE, LX106, STRICT, Chip, compiled, lacks_clang, linked
 
 MODELS: Mapping[str, Callable[[], Model]] = {

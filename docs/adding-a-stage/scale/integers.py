@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.integer_stage import IntegerStage, Range
+from protonn_edge.model.integer_stage import IntegerStage, Range
 from protonn_edge.system.errors import InputError
 
 FACTOR_BITS = 8

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from protonn_edge.avr.program import LinkedProgram, Sections, read_program, read_share
 from protonn_edge.avr.stack import worst_case_stack
 from protonn_edge.boards import Board
-from protonn_edge.chain.head import Remedies
 from protonn_edge.codegen import DevicePlan, Plan
 from protonn_edge.families import ReadsPrograms, Stack
 from protonn_edge.families.avr.checks import (
@@ -18,6 +17,7 @@ from protonn_edge.families.avr.checks import (
 )
 from protonn_edge.families.avr.code import AVRCode
 from protonn_edge.families.avr.paths import prediction_paths
+from protonn_edge.model.head import Remedies
 from protonn_edge.system.errors import CheckFailed, InputError
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from protonn_edge.families.rp2040.flash import uf2
 from protonn_edge.families.rp2040.programs import MODEL_OBJECT, ReadsRP2040Programs
 from protonn_edge.families.rp2040.upload import DriveUpload, find_drive
 from protonn_edge.families.sources import files_below
-from protonn_edge.quantization import DeviceModel
+from protonn_edge.model.quantization import DeviceModel
 from protonn_edge.system.checks import check, check_range
 from protonn_edge.system.errors import CheckFailed, InputError, InvalidValue, unneeded
 from protonn_edge.system.extensions import parts_of

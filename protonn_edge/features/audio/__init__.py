@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from protonn_edge.chain.entries import Requested
+from protonn_edge.model.entries import Requested
 
 REQUESTS = (Requested("train.request:AudioRequest", 3),)
 STAGES = {"audio": ""}

@@ -40,8 +40,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.checks import Float64
-from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
+from protonn_edge.model.checks import Float64
+from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.system.checks import check, check_range
 
 ONE = 128  # a turn or decay of this means 1

@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.integer_stage import IntegerStage, Range
-from protonn_edge.chain.point_format import PointFormat, check_points
-from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.data.onset import LEVEL_SHIFT, check_onset
 from protonn_edge.features.audio.frames import FEATURE_MAXIMUM, Frames
+from protonn_edge.model.integer_stage import IntegerStage, Range
+from protonn_edge.model.point_format import PointFormat, check_points
+from protonn_edge.model.statistics import InputStatistics
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from protonn_edge.chain.boxes import Box
 from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
+from protonn_edge.model.boxes import Box
 
 
 def bounds(stage: IntegerAveragePooling, box: Box) -> Box:

@@ -19,13 +19,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
-from protonn_edge.chain.integer_stage import IntegerStage, Range, check_holds
-from protonn_edge.chain.point_format import Form, PointFormat
-from protonn_edge.chain.shapes import Shape, shape_text
-from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.features.images import cropped_image as crop
 from protonn_edge.features.images.pixel_stage import RowReader
+from protonn_edge.model.input_quantizer import BYTE_MAXIMUM, InputQuantizer
+from protonn_edge.model.integer_stage import IntegerStage, Range, check_holds
+from protonn_edge.model.point_format import Form, PointFormat
+from protonn_edge.model.shapes import Shape, shape_text
+from protonn_edge.model.statistics import InputStatistics
 from protonn_edge.system.checks import check, check_range
 from protonn_edge.system.errors import InputError
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from protonn_edge.chain.features import Features
-from protonn_edge.chain.point_format import PointFormat
-from protonn_edge.chain.shapes import Shape
 from protonn_edge.features.average_pooling.integers import Areas, IntegerAveragePooling
 from protonn_edge.features.deskew.integers import UNSCALED, IntegerDeskew, PixelScale
 from protonn_edge.features.images.cropped_image import CroppedImage
+from protonn_edge.model.features import Features
+from protonn_edge.model.point_format import PointFormat
+from protonn_edge.model.shapes import Shape
 
 
 def average_pooling(

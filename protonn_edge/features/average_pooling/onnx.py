@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from protonn_edge.chain.onnx_graph import Values
 from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
 from protonn_edge.features.images.onnx import cropped
+from protonn_edge.model.onnx_graph import Values
 
 
 def formula(x: Values, stage: IntegerAveragePooling) -> Values:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from protonn_edge.chain.boxes import Box
 from protonn_edge.features.convolution.integers import IntegerConvolution
+from protonn_edge.model.boxes import Box
 
 
 def bounds(stage: IntegerConvolution, box: Box) -> Box:

@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.integer_stage import IntArray, Range, check_bits, check_holds
 from protonn_edge.features.images.image_rows import MOST_IN_A_ROW, Margins
 from protonn_edge.features.images.window_sums import WindowSums
+from protonn_edge.model.integer_stage import IntArray, Range, check_bits, check_holds
 
 SIDES = (1, 3, 5)
 STRIDES = (1, 2)

@@ -16,8 +16,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from protonn_edge.chain.activity import Activity
-from protonn_edge.chain.checks import Float64
 from protonn_edge.cores import Core
 from protonn_edge.features.convolution import window
 from protonn_edge.features.convolution.integers import SHIFTS, IntegerConvolution
@@ -25,6 +23,8 @@ from protonn_edge.features.images.image_rows import ImageRows
 from protonn_edge.kernels import compiled
 from protonn_edge.kernels.kernel import Calls, Cost, Feed, Kernel
 from protonn_edge.kernels.listing import Facts, Listing, Passed
+from protonn_edge.model.activity import Activity
+from protonn_edge.model.checks import Float64
 
 _NEXT_PIXEL = "dec r29\nbreq done\njmp pixel\ndone:"
 _EXCHANGE = "movw r16, r30\nmovw r30, r20\nmovw r20, r16"  # the pointers to weights and values

@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from protonn_edge.chain.features import Features
-from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
-from protonn_edge.chain.point_format import PointFormat
 from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
 from protonn_edge.features.convolution.integers import IntegerConvolution
 from protonn_edge.features.deskew.integers import UNSCALED, PixelScale
 from protonn_edge.features.int8_layer.integers import IntegerInt8Layer
 from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.features.window_features.scale import ChannelScale
+from protonn_edge.model.features import Features
+from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
+from protonn_edge.model.point_format import PointFormat
 from protonn_edge.system.errors import InvalidValue
 
 Layer = IntegerConvolution | IntegerPooling | IntegerInt8Layer

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from protonn_edge.chain.onnx_graph import Values
 from protonn_edge.features.convolution.integers import IntegerConvolution
 from protonn_edge.features.images.onnx import window_sums
+from protonn_edge.model.onnx_graph import Values
 
 
 def formula(x: Values, stage: IntegerConvolution) -> Values:

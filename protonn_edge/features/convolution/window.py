@@ -18,9 +18,9 @@ from typing import Literal
 
 import numpy as np
 
-from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.features.convolution.integers import IntegerConvolution
 from protonn_edge.kernels.listing import Listing
+from protonn_edge.model.integer_stage import IntArray
 
 INPUT, CONSTANT, ZERO = "r17", "r16", "r28"
 _BYTE = 255

@@ -18,11 +18,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
-from protonn_edge.chain.integer_stage import IntArray, Range
 from protonn_edge.data.cells import FLOAT32_MAX
 from protonn_edge.features.images.cropped_image import CroppedImage
 from protonn_edge.features.images.pixel_stage import RowSource
+from protonn_edge.model.input_quantizer import BYTE_MAXIMUM, InputQuantizer
+from protonn_edge.model.integer_stage import IntArray, Range
 from protonn_edge.system.checks import check, check_range
 
 SIDE_LIMIT = 32  # maximum side in pixels, for which moments fit 32 bits

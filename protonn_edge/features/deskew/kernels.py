@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from protonn_edge.chain.activity import Activity
-from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.features.deskew import integers as deskew
 from protonn_edge.features.images.cropped_image import CroppedImage
 from protonn_edge.kernels import compiled
 from protonn_edge.kernels.kernel import INPUTS_AT_ONCE, Calls, Cost, Feed, Kernel
 from protonn_edge.kernels.listing import Listing
+from protonn_edge.model.activity import Activity
+from protonn_edge.model.integer_stage import IntArray
 
 
 @lru_cache(maxsize=8)

@@ -28,13 +28,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
-from protonn_edge.chain.integer_stage import IntArray, Range, check_holds
-from protonn_edge.chain.shapes import Shape, shape_text
-from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.features.deskew import integers as deskewing
 from protonn_edge.features.images import cropped_image as crop
 from protonn_edge.features.images.pixel_stage import DERIVED, RowReader
+from protonn_edge.model.input_quantizer import BYTE_MAXIMUM, InputQuantizer
+from protonn_edge.model.integer_stage import IntArray, Range, check_holds
+from protonn_edge.model.shapes import Shape, shape_text
+from protonn_edge.model.statistics import InputStatistics
 from protonn_edge.system.checks import check, check_choice, check_range
 
 Bytes = NDArray[np.uint8]

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.features import Features
-from protonn_edge.chain.integer_stage import run_through
-from protonn_edge.chain.point_format import PointFormat
-from protonn_edge.chain.shapes import Shape
 from protonn_edge.features.deskew.integers import UNSCALED, IntegerDeskew, PixelScale
 from protonn_edge.features.gradients.integers import LEVELS, SHIFTS, Cells, IntegerGradients
 from protonn_edge.features.images.cropped_image import CroppedImage
+from protonn_edge.model.features import Features
+from protonn_edge.model.integer_stage import run_through
+from protonn_edge.model.point_format import PointFormat
+from protonn_edge.model.shapes import Shape
 
 _LARGE_SUMS = 1e-4  # share of the sums that may exceed the table
 _FITTED_IMAGES = 2_000

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from protonn_edge.chain.features import Features
-from protonn_edge.chain.shapes import Shape, shape_text
 from protonn_edge.features.gradients.integers import DIRECTIONS, IntegerGradients
 from protonn_edge.features.gradients.making import fitted_to, gradient_features
 from protonn_edge.features.images.train import pixel_scale
+from protonn_edge.model.features import Features
+from protonn_edge.model.shapes import Shape, shape_text
 from protonn_edge.training import features
 from protonn_edge.training.parameters import FeatureParameters
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.shapes import Shape, shape_text
+from protonn_edge.model.shapes import Shape, shape_text
 from protonn_edge.system.checks import check
 
 

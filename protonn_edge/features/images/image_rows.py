@@ -16,13 +16,13 @@ from itertools import islice, permutations
 from math import prod
 from typing import Self
 
-from protonn_edge.chain.integer_stage import IntegerStage
-from protonn_edge.chain.point_format import PointFormat, check_points
-from protonn_edge.chain.shapes import ImageShape, image_text
-from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.features.images.pixel_stage import DERIVED
 from protonn_edge.kernels import compiled
 from protonn_edge.kernels.kernel import COUNTER_BYTES, Calls, Feed, HeldInputs, without_calls
+from protonn_edge.model.integer_stage import IntegerStage
+from protonn_edge.model.point_format import PointFormat, check_points
+from protonn_edge.model.shapes import ImageShape, image_text
+from protonn_edge.model.statistics import InputStatistics
 from protonn_edge.system.checks import check
 
 MOST_IN_A_ROW = 255  # pixels or values of a row, counted in a byte

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from protonn_edge.chain.integer_stage import IntArray
-from protonn_edge.chain.onnx_graph import Values
 from protonn_edge.features.images.cropped_image import CroppedImage
+from protonn_edge.model.integer_stage import IntArray
+from protonn_edge.model.onnx_graph import Values
 
 
 def cropped(x: Values, image: CroppedImage) -> Values:

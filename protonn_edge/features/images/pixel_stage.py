@@ -6,10 +6,10 @@ from abc import abstractmethod
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Self
 
-from protonn_edge.chain.integer_stage import IntegerStage
-from protonn_edge.chain.point_format import Form, PointFormat, check_points
-from protonn_edge.chain.shapes import shape_text
 from protonn_edge.features.images.cropped_image import CroppedImage
+from protonn_edge.model.integer_stage import IntegerStage
+from protonn_edge.model.point_format import Form, PointFormat, check_points
+from protonn_edge.model.shapes import shape_text
 from protonn_edge.system.checks import check
 
 DERIVED = {"stored": False}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from protonn_edge.chain.statistics import common_range
 from protonn_edge.features.deskew.integers import PixelScale
+from protonn_edge.model.statistics import common_range
 from protonn_edge.training.features import FeatureData
 
 

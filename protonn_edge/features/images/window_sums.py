@@ -10,9 +10,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.integer_stage import IntArray, check_holds
-from protonn_edge.chain.shapes import ImageShape
 from protonn_edge.features.images.image_rows import ImageStage, Margins
+from protonn_edge.model.integer_stage import IntArray, check_holds
+from protonn_edge.model.shapes import ImageShape
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from protonn_edge.chain.boxes import Box
 from protonn_edge.features.int8_layer.integers import IntegerInt8Layer
+from protonn_edge.model.boxes import Box
 
 
 def bounds(stage: IntegerInt8Layer, box: Box) -> Box:

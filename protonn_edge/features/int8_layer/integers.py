@@ -16,10 +16,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
-from protonn_edge.chain.integer_stage import IntArray, Range, check_bits, check_holds
 from protonn_edge.features.images.image_rows import MOST_IN_A_ROW
 from protonn_edge.features.images.window_sums import WindowSums
+from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
+from protonn_edge.model.integer_stage import IntArray, Range, check_bits, check_holds
 
 SUM_BITS = (24, 32)
 _MOST_MULTIPLIER = (1 << 31) - 1

@@ -12,7 +12,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from protonn_edge.chain.activity import Activity
 from protonn_edge.features.images.image_rows import ImageRows
 from protonn_edge.features.int8_layer.integers import IntegerInt8Layer
 from protonn_edge.features.int8_layer.sums import SumCode
@@ -20,6 +19,7 @@ from protonn_edge.features.int8_layer.values import FACTOR, PRODUCT, WIDE, Value
 from protonn_edge.kernels import compiled
 from protonn_edge.kernels.kernel import Calls, Cost, Feed, Kernel
 from protonn_edge.kernels.listing import Listing
+from protonn_edge.model.activity import Activity
 
 # bias, shift and multiplier of a channel
 _SCALE_BYTES = compiled.bytes_of("int32_t", "int8_t", "int32_t")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from protonn_edge.chain.onnx_graph import Values
 from protonn_edge.features.images.onnx import window_sums
 from protonn_edge.features.int8_layer.integers import IntegerInt8Layer
+from protonn_edge.model.onnx_graph import Values
 
 
 def formula(x: Values, stage: IntegerInt8Layer) -> Values:

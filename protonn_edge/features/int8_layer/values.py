@@ -7,9 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
-from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.features.int8_layer.integers import IntegerInt8Layer
 from protonn_edge.kernels.listing import Facts, Listing, Passed, repeated
+from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
 
 WIDE, FACTOR = ("r18", "r19", "r20", "r21"), ("r22", "r23", "r24", "r25")
 PRODUCT = tuple(f"r{number}" for number in range(2, 10))

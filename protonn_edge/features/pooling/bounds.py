@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from protonn_edge.chain.boxes import Box
 from protonn_edge.features.pooling.integers import IntegerPooling
+from protonn_edge.model.boxes import Box
 
 
 def bounds(stage: IntegerPooling, box: Box) -> Box:

@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.integer_stage import Range, check_holds
-from protonn_edge.chain.shapes import ImageShape
 from protonn_edge.features.images.image_rows import MOST_IN_A_ROW, ImageStage
+from protonn_edge.model.integer_stage import Range, check_holds
+from protonn_edge.model.shapes import ImageShape
 
 _HALF = 1 << 15
 _MOST_SUMMED = 0xFFFF // 255  # bytes whose sum fits 16 bits

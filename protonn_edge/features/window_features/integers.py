@@ -7,12 +7,12 @@ from typing import Any, ClassVar, Self
 
 from numpy.typing import NDArray
 
-from protonn_edge.chain.input_quantizer import InputQuantizer
-from protonn_edge.chain.integer_stage import IntegerStage, Range
-from protonn_edge.chain.point_format import PointFormat, check_points
-from protonn_edge.chain.raw_inputs import RawQuantizer, raw_quantizer
-from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.features.window_features.windows import Windows
+from protonn_edge.model.input_quantizer import InputQuantizer
+from protonn_edge.model.integer_stage import IntegerStage, Range
+from protonn_edge.model.point_format import PointFormat, check_points
+from protonn_edge.model.raw_inputs import RawQuantizer, raw_quantizer
+from protonn_edge.model.statistics import InputStatistics
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-from protonn_edge.chain.activity import Activity
-from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
-from protonn_edge.chain.raw_inputs import RawScale
 from protonn_edge.features.window_features import windows as reference
 from protonn_edge.features.window_features.integers import IntegerWindowFeatures
 from protonn_edge.kernels import compiled
 from protonn_edge.kernels.kernel import Calls, Cost, Feed, Kernel
 from protonn_edge.kernels.listing import Facts, Listing, Passed, repeated
+from protonn_edge.model.activity import Activity
+from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
+from protonn_edge.model.raw_inputs import RawScale
 
 
 def _sum(at: int) -> str:

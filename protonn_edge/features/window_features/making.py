@@ -6,11 +6,11 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from protonn_edge.chain.features import Features
-from protonn_edge.chain.point_format import PointFormat
 from protonn_edge.features.window_features.integers import IntegerWindowFeatures
 from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.features.window_features.windows import FeatureSet, Windows
+from protonn_edge.model.features import Features
+from protonn_edge.model.point_format import PointFormat
 
 
 def window_features(

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from protonn_edge.chain.features import Features
 from protonn_edge.features.window_features.integers import IntegerWindowFeatures
 from protonn_edge.features.window_features.making import fitted_to
 from protonn_edge.features.window_features.windows import KINDS, FeatureSet
+from protonn_edge.model.features import Features
 from protonn_edge.system.lazy import later
 from protonn_edge.training import features
 from protonn_edge.training import refusals as rows

@@ -11,9 +11,9 @@ from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from protonn_edge.chain.features import Features
 from protonn_edge.features.window_features.making import fitted_to, names_of
 from protonn_edge.features.window_features.windows import FeatureSet
+from protonn_edge.model.features import Features
 
 
 class WindowFeatures(TransformerMixin, BaseEstimator):

@@ -45,7 +45,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.integer_stage import IntArray
+from protonn_edge.model.integer_stage import IntArray
 from protonn_edge.system.checks import check, check_choice, check_range
 from protonn_edge.system.errors import InputError
 

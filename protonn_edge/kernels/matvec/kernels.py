@@ -10,9 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.avr.instruction_set import KEPT_BY_CALLEE
-from protonn_edge.chain.activity import Activity
-from protonn_edge.chain.matvec import NIBBLE_MAXIMUM, IntegerMatvec
-from protonn_edge.chain.matvec import packed as packed_weights
 from protonn_edge.cores import Core
 from protonn_edge.kernels import compiled
 from protonn_edge.kernels import kernel as base
@@ -20,6 +17,9 @@ from protonn_edge.kernels.kernel import code_bytes
 from protonn_edge.kernels.listing import Facts, Listing, Passed
 from protonn_edge.kernels.matvec import loops
 from protonn_edge.kernels.matvec.unrolled import GROUP, GROUP_CYCLES, Unrolled
+from protonn_edge.model.activity import Activity
+from protonn_edge.model.matvec import NIBBLE_MAXIMUM, IntegerMatvec
+from protonn_edge.model.matvec import packed as packed_weights
 
 KernelName = Literal["columns", "masked", "unrolled", "packed"]
 KERNELS: tuple[KernelName, ...] = ("columns", "masked", "unrolled", "packed")

@@ -14,9 +14,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.kernels.listing import BEGIN, END, Listing, repeated
 from protonn_edge.kernels.matvec.loops import Block, Cycles, load, store
+from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
 
 GROUP = 8  # inputs with code that is entered and left together
 GROUP_PIECE = Listing("subi %[left], 1\nbrcc 1f\njmp 9f\n1:")

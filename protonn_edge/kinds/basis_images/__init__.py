@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from protonn_edge.chain.entries import Kind
+from protonn_edge.model.entries import Kind
 
 KINDS = (Kind("basis-images", "BasisImages", 7, training="train.classifier", has_models=False),)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from protonn_edge.chain.shapes import Shape
 from protonn_edge.features.convolution.train.notation import MOST_CHANNELS
 from protonn_edge.kinds.dense.parameters import DenseParameters
+from protonn_edge.model.shapes import Shape
 from protonn_edge.training.parameters import DEVIATION, IMAGE_SHAPE, PASSES, Number, parameter
 
 

@@ -24,8 +24,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range, check_bits, check_holds
-from protonn_edge.chain.matvec import products
+from protonn_edge.model.integer_stage import IntArray, IntegerStage, Range, check_bits, check_holds
+from protonn_edge.model.matvec import products
 from protonn_edge.system.checks import check_range
 
 LARGEST_SHIFT = 8  # from 24-bit sums to 16 bits

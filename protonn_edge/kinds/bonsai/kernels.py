@@ -15,8 +15,6 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.activity import Activity
-from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.cores import Core
 from protonn_edge.kernels import compiled
 from protonn_edge.kernels.kernel import HeldInputs, HeldKernel, Kernel
@@ -24,6 +22,8 @@ from protonn_edge.kernels.listing import Facts, Listing, Passed
 from protonn_edge.kernels.matvec.loops import COUNTED_IN_A_BYTE
 from protonn_edge.kinds.bonsai import DENSE, SPARSE
 from protonn_edge.kinds.bonsai.integers import LARGEST_SHIFT, IntegerBonsaiTree
+from protonn_edge.model.activity import Activity
+from protonn_edge.model.integer_stage import IntArray
 
 # From a shifted sum to its gate in r23: the index is limited, then made non-negative.
 _GATE = """

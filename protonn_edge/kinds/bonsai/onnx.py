@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from protonn_edge.chain.onnx_graph import Values
 from protonn_edge.kinds.bonsai.integers import PRODUCT_SHIFT, IntegerBonsaiTree, Sums
+from protonn_edge.model.onnx_graph import Values
 
 
 def formula(x: Values, stage: IntegerBonsaiTree) -> Values:

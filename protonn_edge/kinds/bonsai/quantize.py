@@ -17,14 +17,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain import folding
-from protonn_edge.chain.checks import no_scale, only_zeros
-from protonn_edge.chain.integer_chain import IntegerChain, Scored, chain_for, own_inputs
-from protonn_edge.chain.integer_stage import IntegerStage, Range
-from protonn_edge.chain.model import Model
 from protonn_edge.kinds.bonsai import integers as trees
 from protonn_edge.kinds.bonsai.head import BonsaiHead, TreeHead
 from protonn_edge.kinds.projection import integers as projections
+from protonn_edge.model import folding
+from protonn_edge.model.checks import no_scale, only_zeros
+from protonn_edge.model.integer_chain import IntegerChain, Scored, chain_for, own_inputs
+from protonn_edge.model.integer_stage import IntegerStage, Range
+from protonn_edge.model.model import Model
 from protonn_edge.system.errors import InputError
 
 _STEP = 1 / 127  # step of a coordinate

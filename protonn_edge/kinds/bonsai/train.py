@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from protonn_edge.chain.sums import scores_of_sums, slope_of_sums
 from protonn_edge.kinds.bonsai.head import BonsaiHead, LocalDeepKernelHead, TreeHead
 from protonn_edge.kinds.bonsai.parameters import BonsaiParameters, LocalDeepKernelParameters
+from protonn_edge.model.sums import scores_of_sums, slope_of_sums
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.initialization import initial_projection
 from protonn_edge.training.learner import Learner

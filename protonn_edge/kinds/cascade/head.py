@@ -9,14 +9,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.activity import Activity, Sizes
-from protonn_edge.chain.checks import Float64
-from protonn_edge.chain.features import Features
-from protonn_edge.chain.head import SETTING, Head, Remedies, Size
-from protonn_edge.chain.input_quantizer import InputQuantizer
-from protonn_edge.chain.integer_stage import run_through
-from protonn_edge.chain.model import Model, activity_sizes
-from protonn_edge.chain.statistics import InputStatistics, Normalizer
+from protonn_edge.model.activity import Activity, Sizes
+from protonn_edge.model.checks import Float64
+from protonn_edge.model.features import Features
+from protonn_edge.model.head import SETTING, Head, Remedies, Size
+from protonn_edge.model.input_quantizer import InputQuantizer
+from protonn_edge.model.integer_stage import run_through
+from protonn_edge.model.model import Model, activity_sizes
+from protonn_edge.model.statistics import InputStatistics, Normalizer
 from protonn_edge.system.checks import check, check_range
 
 PARTS = ("first", "second")

@@ -10,8 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.activity import Activity, activity_sums
-from protonn_edge.chain.integer_stage import (
+from protonn_edge.kinds.cascade.head import margins
+from protonn_edge.model.activity import Activity, activity_sums
+from protonn_edge.model.integer_stage import (
     IntArray,
     IntegerStage,
     Range,
@@ -19,7 +20,6 @@ from protonn_edge.chain.integer_stage import (
     check_holds,
     run_through,
 )
-from protonn_edge.kinds.cascade.head import margins
 from protonn_edge.system.checks import check, check_range
 
 MOST_FACTOR = 255

@@ -16,8 +16,6 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from protonn_edge.chain.activity import Activity
-from protonn_edge.chain.integer_stage import stage_names
 from protonn_edge.cores import Core
 from protonn_edge.kernels import compiled
 from protonn_edge.kernels.in_templates import StageInTemplate
@@ -35,6 +33,8 @@ from protonn_edge.kernels.kernel import (
 from protonn_edge.kernels.words import Words, words_of
 from protonn_edge.kinds.cascade.head import PARTS
 from protonn_edge.kinds.cascade.integers import IntegerCascade, PartStages
+from protonn_edge.model.activity import Activity
+from protonn_edge.model.integer_stage import stage_names
 
 _USUAL_SHARE = 0.1  # of points that are passed on, if it is unknown
 _CALLS = 1.5  # of the functions that a model's program has, most of which are inlined

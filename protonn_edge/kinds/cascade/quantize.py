@@ -12,14 +12,14 @@ from typing import cast
 
 import numpy as np
 
-from protonn_edge.chain import stored
-from protonn_edge.chain.folding import input_quantizer
-from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
-from protonn_edge.chain.integer_chain import IntegerChain, chain_for
-from protonn_edge.chain.model import Model
-from protonn_edge.chain.registry import quantizer_of
 from protonn_edge.kinds.cascade.head import CascadeHead, CascadePart
 from protonn_edge.kinds.cascade.integers import MOST_FACTOR, IntegerCascade, PartStages
+from protonn_edge.model import stored
+from protonn_edge.model.folding import input_quantizer
+from protonn_edge.model.input_quantizer import BYTE_MAXIMUM, InputQuantizer
+from protonn_edge.model.integer_chain import IntegerChain, chain_for
+from protonn_edge.model.model import Model
+from protonn_edge.model.registry import quantizer_of
 
 _FINE_ENOUGH = 0.02  # error of the ratio of the factors, as a share
 

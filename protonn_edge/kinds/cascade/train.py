@@ -12,17 +12,17 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain import stored
-from protonn_edge.chain.checks import Float64
-from protonn_edge.chain.features import Features, feeding
-from protonn_edge.chain.input_quantizer import InputQuantizer
-from protonn_edge.chain.integer_chain import IntegerChain
-from protonn_edge.chain.model import Model
-from protonn_edge.chain.policy import FloatPolicy, rule_modules, with_rules
-from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.kinds.cascade.head import CascadeHead, CascadePart, margins
 from protonn_edge.kinds.cascade.quantize import quantized_parts
-from protonn_edge.quantization import measure_activity, quantize
+from protonn_edge.model import stored
+from protonn_edge.model.checks import Float64
+from protonn_edge.model.features import Features, feeding
+from protonn_edge.model.input_quantizer import InputQuantizer
+from protonn_edge.model.integer_chain import IntegerChain
+from protonn_edge.model.model import Model
+from protonn_edge.model.policy import FloatPolicy, rule_modules, with_rules
+from protonn_edge.model.quantization import measure_activity, quantize
+from protonn_edge.model.statistics import InputStatistics, Normalizer
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import InputError, InvalidValue
 from protonn_edge.system.extensions import parts_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from protonn_edge.chain.entries import Kind
+from protonn_edge.model.entries import Kind
 
 KINDS = (Kind("dense", "Dense", 2),)
 STAGES = {"dense": ""}

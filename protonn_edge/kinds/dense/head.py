@@ -9,11 +9,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain import checks
-from protonn_edge.chain.activity import Sizes
-from protonn_edge.chain.head import Head, Member, Remedies, Size
-from protonn_edge.chain.integer_stage import stage_names
-from protonn_edge.chain.sums import scores_of_sums
+from protonn_edge.model import checks
+from protonn_edge.model.activity import Sizes
+from protonn_edge.model.head import Head, Member, Remedies, Size
+from protonn_edge.model.integer_stage import stage_names
+from protonn_edge.model.sums import scores_of_sums
 from protonn_edge.system.checks import check, check_shape
 
 CEILING_SHARE = 0.999

@@ -10,9 +10,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
-from protonn_edge.chain.integer_stage import IntArray, Range, check_holds
-from protonn_edge.chain.matvec import IntegerMatvec, packed, products
+from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
+from protonn_edge.model.integer_stage import IntArray, Range, check_holds
+from protonn_edge.model.matvec import IntegerMatvec, packed, products
 
 MOST_UNITS = 255  # per layer; generated code counts them in a byte
 MOST_MULTIPLIER = 0xFF

@@ -7,12 +7,12 @@ from functools import cached_property
 
 import numpy as np
 
-from protonn_edge.chain.activity import Activity
 from protonn_edge.kernels import compiled
 from protonn_edge.kernels.kernel import Calls, Cost, Feed, Step
 from protonn_edge.kernels.listing import Listing
 from protonn_edge.kernels.matvec.kernels import MatvecKernel
 from protonn_edge.kinds.dense.integers import IntegerDense
+from protonn_edge.model.activity import Activity
 
 # Assumed if the activity is unknown.
 _ACTIVE = 0.5

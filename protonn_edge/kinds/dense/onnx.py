@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from protonn_edge.chain.onnx_graph import Values
 from protonn_edge.kinds.dense.integers import UNIT_SHIFT, IntegerDense
+from protonn_edge.model.onnx_graph import Values
 
 
 def formula(x: Values, stage: IntegerDense) -> Values:

@@ -19,15 +19,15 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain import folding
-from protonn_edge.chain.checks import only_zeros
-from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
-from protonn_edge.chain.integer_chain import IntegerChain, chain_for
-from protonn_edge.chain.integer_stage import IntArray, IntegerStage
-from protonn_edge.chain.model import Model
 from protonn_edge.kinds.dense.head import DenseHead
 from protonn_edge.kinds.dense.integers import MOST_MULTIPLIER, UNIT_SHIFT, IntegerDense
 from protonn_edge.kinds.linear.integers import IntegerLinear
+from protonn_edge.model import folding
+from protonn_edge.model.checks import only_zeros
+from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
+from protonn_edge.model.integer_chain import IntegerChain, chain_for
+from protonn_edge.model.integer_stage import IntArray, IntegerStage
+from protonn_edge.model.model import Model
 
 # The largest error of 16-bit sums, as a share of their spread (root mean squares over a layer's
 # units), before 24 bits are used. Of 0.01, 0.02, 0.03, 0.05, 0.1 and 0.2 it is the largest that

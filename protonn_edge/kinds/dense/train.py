@@ -16,10 +16,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.sums import scores_of_sums, slope_of_sums
 from protonn_edge.kinds.dense.head import DenseHead, rectified
 from protonn_edge.kinds.dense.integers import MOST_UNITS, listed
 from protonn_edge.kinds.dense.parameters import DenseParameters
+from protonn_edge.model.sums import scores_of_sums, slope_of_sums
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import InvalidValue
 from protonn_edge.training.base import DeviceClassifier

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from protonn_edge.chain.entries import Kind
+from protonn_edge.model.entries import Kind
 
 WALK, IF_ELSE, LEAF_LISTS, PACKED = PLANS = ("walk", "if-else", "leaf-lists", "packed")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.boxes import Box
-from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.kinds.forest.integers import IntegerForest
+from protonn_edge.model.boxes import Box
+from protonn_edge.model.integer_stage import IntArray
 
 _FAR = 1 << 20  # above any difference of leaves
 

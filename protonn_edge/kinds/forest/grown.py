@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import GradientBoostingClassifier
 
-from protonn_edge.chain.checks import Float64
 from protonn_edge.kinds.forest import quantize
 from protonn_edge.kinds.forest.packed import PackedTable
 from protonn_edge.kinds.forest.table import LEAF, ForestTable, Trees
+from protonn_edge.model.checks import Float64
 from protonn_edge.system.errors import InputError, InvalidValue
 
 _OF_NODES = ("features", "thresholds", "values", "risks")

@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.kernels.listing import Listing
 from protonn_edge.kinds.forest.layout import Line, Reading, TreeLines
 from protonn_edge.kinds.forest.leaves import LeafCode
 from protonn_edge.kinds.forest.table import ForestTable
+from protonn_edge.model.integer_stage import IntArray
 
 _MOST_NODES = 8_000  # with more, instructions exceed the flash of any chip
 _LARGEST_BYTE = 255

@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range, check_bits
 from protonn_edge.kinds.forest.packed import PackedTable
 from protonn_edge.kinds.forest.table import ForestTable, Trees, sum_of_leaves
+from protonn_edge.model.integer_stage import IntArray, IntegerStage, Range, check_bits
 
 SCORE_BITS = 16
 

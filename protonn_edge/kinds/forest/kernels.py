@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from protonn_edge.avr.instruction_set import KEPT_BY_CALLEE
-from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.cores import Core
 from protonn_edge.kernels import compiled
 from protonn_edge.kernels.kernel import Kernel
@@ -17,6 +16,7 @@ from protonn_edge.kinds.forest.integers import IntegerForest
 from protonn_edge.kinds.forest.leaves import leaf_codes
 from protonn_edge.kinds.forest.packed_kernel import PackedKernel
 from protonn_edge.kinds.forest.walk import ForestKernel
+from protonn_edge.model.integer_stage import IntArray
 
 
 @dataclass(frozen=True, eq=False)

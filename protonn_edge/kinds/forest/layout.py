@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from protonn_edge.chain.integer_stage import IntArray
+from protonn_edge.model.integer_stage import IntArray
 
 REACH = 64  # bytes that ``ldd`` reaches from a pointer on
 SCRATCH = 24  # the register into which an input is loaded for a test

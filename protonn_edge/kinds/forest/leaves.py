@@ -16,10 +16,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.kernels.listing import Facts, Listing, Passed
 from protonn_edge.kinds.forest.layout import SCRATCH
 from protonn_edge.kinds.forest.table import ForestTable
+from protonn_edge.model.integer_stage import IntArray
 
 _CLASS, _VALUE = 23, 25  # registers
 _FIRST = 2  # the first register of counts, sums or the address of scores

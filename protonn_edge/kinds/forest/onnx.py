@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from protonn_edge.chain.onnx_graph import Values
 from protonn_edge.kinds.forest.integers import IntegerForest
+from protonn_edge.model.onnx_graph import Values
 
 
 def formula(x: Values, stage: IntegerForest) -> Values:

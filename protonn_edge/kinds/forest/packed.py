@@ -25,8 +25,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.kinds.forest.table import ForestTable, word
+from protonn_edge.model.integer_stage import IntArray
 
 _BYTE = 256  # the values of a byte
 _LEAST_SKIP = 16  # the bytes of a subtree that one byte must reach at least

@@ -7,11 +7,11 @@ from functools import cached_property
 
 import numpy as np
 
-from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.kernels.listing import Facts, Listing, Passed
 from protonn_edge.kinds.forest import PACKED
 from protonn_edge.kinds.forest.packed import Children, PackedTable
 from protonn_edge.kinds.forest.walk import ADD, BEGIN, END_OF_TREE, STORE, ForestKernel
+from protonn_edge.model.integer_stage import IntArray
 
 _TEST = """
     movw %[at], r30

@@ -14,17 +14,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.checks import only_zeros
-from protonn_edge.chain.features import Features, feeding
-from protonn_edge.chain.folding import RESIDUAL_MAXIMUM, check_computable, coarser, input_quantizer
-from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
-from protonn_edge.chain.integer_chain import IntegerChain, chain_for, scores_in_two_steps
-from protonn_edge.chain.integer_stage import IntArray, run_through
-from protonn_edge.chain.model import Model
-from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.kinds.forest.head import ForestHead
 from protonn_edge.kinds.forest.integers import SCORE_BITS, IntegerForest
 from protonn_edge.kinds.forest.table import MOST_FEATURES, Trees
+from protonn_edge.model.checks import only_zeros
+from protonn_edge.model.features import Features, feeding
+from protonn_edge.model.folding import RESIDUAL_MAXIMUM, check_computable, coarser, input_quantizer
+from protonn_edge.model.input_quantizer import BYTE_MAXIMUM, InputQuantizer
+from protonn_edge.model.integer_chain import IntegerChain, chain_for, scores_in_two_steps
+from protonn_edge.model.integer_stage import IntArray, run_through
+from protonn_edge.model.model import Model
+from protonn_edge.model.statistics import InputStatistics
 from protonn_edge.system.checks import check_range
 
 _ROWS_AT_ONCE = 512

@@ -11,8 +11,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
-from protonn_edge.chain.statistics import Float64, InputStatistics
+from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
+from protonn_edge.model.statistics import Float64, InputStatistics
 
 Float32 = NDArray[np.float32]
 Indices = NDArray[np.int64]

@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.integer_stage import IntArray
+from protonn_edge.model.integer_stage import IntArray
 from protonn_edge.system.checks import check, check_range
 
 LEAF = -1

@@ -14,7 +14,6 @@ from sklearn.ensemble import (
     RandomForestClassifier,
 )
 
-from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.kinds.forest import quantize
 from protonn_edge.kinds.forest.adaboost import AdaBoost
 from protonn_edge.kinds.forest.grown import GrownTrees, fitting, too_small
@@ -22,6 +21,7 @@ from protonn_edge.kinds.forest.head import ForestHead
 from protonn_edge.kinds.forest.parameters import ENSEMBLES, LEAVES, ForestParameters
 from protonn_edge.kinds.forest.ranges import between_thresholds, fine_enough, with_best_steps
 from protonn_edge.kinds.forest.shared_tests import SharedTests
+from protonn_edge.model.statistics import InputStatistics, Normalizer
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.learner import Learner
 from protonn_edge.training.points import Float32, Points, sample_with_all_classes

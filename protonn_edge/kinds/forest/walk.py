@@ -7,14 +7,14 @@ from functools import cached_property
 
 import numpy as np
 
-from protonn_edge.chain.activity import Activity
-from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.kernels import compiled
 from protonn_edge.kernels.kernel import HeldKernel
 from protonn_edge.kernels.listing import Facts, Listing, Passed
 from protonn_edge.kinds.forest import WALK
 from protonn_edge.kinds.forest.integers import IntegerForest
 from protonn_edge.kinds.forest.table import ForestTable
+from protonn_edge.model.activity import Activity
+from protonn_edge.model.integer_stage import IntArray
 
 BEGIN = """
     movw r26, %[scores]

@@ -12,13 +12,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import NearestCentroid
 from sklearn.svm import LinearSVC
 
-from protonn_edge.chain.checks import only_zeros
-from protonn_edge.chain.model import Model
 from protonn_edge.conversion import reading
 from protonn_edge.conversion.affine import Float64
 from protonn_edge.conversion.answered import Answers
 from protonn_edge.conversion.search import Candidate, ModelSearch, Rule
 from protonn_edge.kinds.linear.head import LinearHead
+from protonn_edge.model.checks import only_zeros
+from protonn_edge.model.model import Model
 from protonn_edge.system.errors import ProtoNNEdgeError
 from protonn_edge.training.normalization import normalizer_from
 

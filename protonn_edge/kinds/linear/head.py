@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.checks import Float64
-from protonn_edge.chain.head import Head, Remedies, member
-from protonn_edge.chain.sums import scores_of_sums
+from protonn_edge.model.checks import Float64
+from protonn_edge.model.head import Head, Remedies, member
+from protonn_edge.model.sums import scores_of_sums
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.integer_stage import IntArray, Range, check_bits
-from protonn_edge.chain.matvec import IntegerMatvec, products
+from protonn_edge.model.integer_stage import IntArray, Range, check_bits
+from protonn_edge.model.matvec import IntegerMatvec, products
 
 
 @dataclass(frozen=True, eq=False)

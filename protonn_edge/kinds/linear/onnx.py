@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from protonn_edge.chain.onnx_graph import Values
 from protonn_edge.kinds.linear.integers import IntegerLinear
+from protonn_edge.model.onnx_graph import Values
 
 
 def formula(x: Values, stage: IntegerLinear) -> Values:

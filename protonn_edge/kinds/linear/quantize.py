@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from protonn_edge.chain import folding
-from protonn_edge.chain.checks import no_scale, only_zeros
-from protonn_edge.chain.integer_chain import IntegerChain, chain_for
-from protonn_edge.chain.model import Model
 from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.kinds.linear.integers import IntegerLinear
+from protonn_edge.model import folding
+from protonn_edge.model.checks import no_scale, only_zeros
+from protonn_edge.model.integer_chain import IntegerChain, chain_for
+from protonn_edge.model.model import Model
 
 # The largest error of scores, as a share of their spread (root mean squares over the classes),
 # before wider sums are used. Of 0.03, 0.05, 0.07, 0.1 and 0.15 it is the largest that costs no data

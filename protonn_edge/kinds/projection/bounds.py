@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from protonn_edge.chain.boxes import Box
-from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.kinds.projection.integers import (
     COORDINATE_MAXIMUM,
     COORDINATE_MINIMUM,
     IntegerProjection,
 )
+from protonn_edge.model.boxes import Box
+from protonn_edge.model.integer_stage import IntArray
 
 
 def bounds(stage: IntegerProjection, box: Box) -> Box:

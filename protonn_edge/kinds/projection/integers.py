@@ -14,10 +14,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain import folding
-from protonn_edge.chain.input_quantizer import InputQuantizer
-from protonn_edge.chain.integer_stage import IntArray, Range, check_counts, check_holds
-from protonn_edge.chain.matvec import IntegerMatvec, products
+from protonn_edge.model import folding
+from protonn_edge.model.input_quantizer import InputQuantizer
+from protonn_edge.model.integer_stage import IntArray, Range, check_counts, check_holds
+from protonn_edge.model.matvec import IntegerMatvec, products
 
 # Coordinates are clamped to a byte. Quantization leaves enough margin around the prototypes that a
 # clamped point is far from all of them.

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from protonn_edge.chain import folding
+from protonn_edge.model import folding
 
 _SWEEPS = 5  # sweeps of rotations; more would not change the principal axes noticeably
 

@@ -7,12 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from protonn_edge.chain.activity import Sizes
-from protonn_edge.chain.checks import Float32, Float64, set_checked
-from protonn_edge.chain.head import SETTING, Remedies, Size, addition, member
-from protonn_edge.chain.model import Model
-from protonn_edge.chain.nearness import NearestHead
 from protonn_edge.kinds.protonn.voters import FloatVoters
+from protonn_edge.model.activity import Sizes
+from protonn_edge.model.checks import Float32, Float64, set_checked
+from protonn_edge.model.head import SETTING, Remedies, Size, addition, member
+from protonn_edge.model.model import Model
+from protonn_edge.model.nearness import NearestHead
 from protonn_edge.system.checks import check, check_choice, check_range
 from protonn_edge.system.errors import InputError
 

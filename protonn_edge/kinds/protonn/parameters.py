@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from protonn_edge.chain.model import Model
 from protonn_edge.kinds.protonn.head import GAMMAS, PROJECTION_BITS, protonn_head
 from protonn_edge.kinds.protonn.train.defaults import ProtoNNDefaults
+from protonn_edge.model.model import Model
 from protonn_edge.system.extensions import brought
 from protonn_edge.training.parameters import (
     AUGMENT,

@@ -16,11 +16,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain import folding
-from protonn_edge.chain.checks import no_scale, only_zeros
-from protonn_edge.chain.integer_chain import IntegerChain, Scored, chain_for, own_inputs, stage_of
-from protonn_edge.chain.matvec import NIBBLE_MAXIMUM
-from protonn_edge.chain.model import Model
 from protonn_edge.kinds.projection.integers import (
     COORDINATE_MAXIMUM,
     COORDINATE_MINIMUM,
@@ -32,6 +27,11 @@ from protonn_edge.kinds.projection.integers import (
 from protonn_edge.kinds.protonn.axes import principal_axes, product
 from protonn_edge.kinds.protonn.head import ProtoNNHead, rbf
 from protonn_edge.kinds.protonn.prototypes import integers as tables
+from protonn_edge.model import folding
+from protonn_edge.model.checks import no_scale, only_zeros
+from protonn_edge.model.integer_chain import IntegerChain, Scored, chain_for, own_inputs, stage_of
+from protonn_edge.model.matvec import NIBBLE_MAXIMUM
+from protonn_edge.model.model import Model
 from protonn_edge.system.errors import InputError, InvalidValue
 
 _INT16_LIMIT = (1 << 15) - 1

@@ -13,8 +13,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from protonn_edge.chain import checks
-from protonn_edge.chain.policy import FloatRule, IntegerRule, Units
+from protonn_edge.model import checks
+from protonn_edge.model.policy import FloatRule, IntegerRule, Units
 from protonn_edge.system.checks import check
 
 _STEPS_A_UNIT = 16

@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain import checks
-from protonn_edge.chain.policy import Facts, FloatRule, IntegerRule, PolicyRule, Units
+from protonn_edge.model import checks
+from protonn_edge.model.policy import Facts, FloatRule, IntegerRule, PolicyRule, Units
 from protonn_edge.policy.label_sets.figures import LabelFigures
 from protonn_edge.system.checks import check
 

@@ -6,13 +6,13 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from protonn_edge.chain.head import matrices_of, paper_bytes
-from protonn_edge.chain.model import Model
-from protonn_edge.chain.policy import Policy, described
 from protonn_edge.cli.command import Output
 from protonn_edge.data import Dataset
+from protonn_edge.model.head import matrices_of, paper_bytes
+from protonn_edge.model.model import Model
+from protonn_edge.model.policy import Policy, described
+from protonn_edge.model.quantization import quantize, why_floats_alone
 from protonn_edge.policy.label_sets.figures import LabelFigures
-from protonn_edge.quantization import quantize, why_floats_alone
 
 
 def describe(model: Model, dataset: Dataset, out: Output) -> dict[str, Any]:  # noqa: ARG001

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_consistent_length
 
-from protonn_edge.chain.model import Model
-from protonn_edge.chain.policy import FloatPolicy, with_rules
+from protonn_edge.model.model import Model
+from protonn_edge.model.policy import FloatPolicy, with_rules
 from protonn_edge.policy.label_sets.rule import LABEL_RARITY, LabelSets
 from protonn_edge.policy.label_sets.targets import (
     are_label_sets,

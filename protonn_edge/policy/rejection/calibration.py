@@ -15,14 +15,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from protonn_edge.chain.checks import Float64
-from protonn_edge.chain.head import kind_title
-from protonn_edge.chain.integer_chain import scores_and_nearest
-from protonn_edge.chain.model import Model
-from protonn_edge.chain.nearness import NearestHead, nearness_of
-from protonn_edge.chain.policy import with_rules, without_rules
+from protonn_edge.model.checks import Float64
+from protonn_edge.model.head import kind_title
+from protonn_edge.model.integer_chain import scores_and_nearest
+from protonn_edge.model.model import Model
+from protonn_edge.model.nearness import NearestHead, nearness_of
+from protonn_edge.model.policy import with_rules, without_rules
+from protonn_edge.model.quantization.integers import quantize
 from protonn_edge.policy.rejection.rule import STATISTICS, Rejection, Statistic, margins
-from protonn_edge.quantization.integers import quantize
 from protonn_edge.system.checks import check, check_choice
 from protonn_edge.system.errors import InputError, InvalidValue
 

@@ -20,9 +20,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from protonn_edge.chain.head import settings_of
-from protonn_edge.chain.model import Model
 from protonn_edge.data.groups import group_numbers
+from protonn_edge.model.head import settings_of
+from protonn_edge.model.model import Model
 from protonn_edge.policy.rejection.calibration import (
     Statistics,
     check_statistics,

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from protonn_edge.chain.integer_chain import IntegerChain
-from protonn_edge.chain.onnx_graph import Values
+from protonn_edge.model.integer_chain import IntegerChain
+from protonn_edge.model.onnx_graph import Values
 from protonn_edge.policy.rejection.rule import UNKNOWN, IntegerRejection
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from protonn_edge.chain.integer_chain import scores_and_nearest
+from protonn_edge.model.integer_chain import scores_and_nearest
 from protonn_edge.policy.rejection.rule import IntegerRejection, Statistic, margins
 from protonn_edge.report.content import PageTable, Panel, SectionOfRuns
 from protonn_edge.report.evidence import Evidence

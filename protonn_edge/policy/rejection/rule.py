@@ -23,11 +23,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.checks import check_type
-from protonn_edge.chain.head import Head
-from protonn_edge.chain.integer_stage import IntArray, check_holds
-from protonn_edge.chain.nearness import NearestHead, nearness_of
-from protonn_edge.chain.policy import (
+from protonn_edge.data.naming import NO_CLASS, NO_CLASS_NAME
+from protonn_edge.model.checks import check_type
+from protonn_edge.model.head import Head
+from protonn_edge.model.integer_stage import IntArray, check_holds
+from protonn_edge.model.nearness import NearestHead, nearness_of
+from protonn_edge.model.policy import (
     Facts,
     FloatRule,
     IntegerRule,
@@ -36,11 +37,10 @@ from protonn_edge.chain.policy import (
     RuleCost,
     Units,
 )
-from protonn_edge.data.naming import NO_CLASS, NO_CLASS_NAME
 from protonn_edge.system.checks import check, check_range, check_shape
 
 if TYPE_CHECKING:
-    from protonn_edge.chain.integer_chain import IntegerChain
+    from protonn_edge.model.integer_chain import IntegerChain
 
 UNKNOWN = NO_CLASS  # the answer instead of a class; ``PNN_UNKNOWN`` in the generated C
 Statistic = Literal["score", "distance", "margin"]

@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.train_options import was_given
 from protonn_edge.data import Dataset
 from protonn_edge.data.naming import NO_CLASS_NAME
 from protonn_edge.evaluation.terminal import fact_table
+from protonn_edge.model.model import Model
 from protonn_edge.policy.rejection.calibration import (
     check_margin,
     check_rate,

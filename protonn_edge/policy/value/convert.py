@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from protonn_edge.chain.integer_chain import IntegerChain
-from protonn_edge.chain.model import Model
-from protonn_edge.chain.policy import FloatPolicy, with_rules
 from protonn_edge.conversion.answered import Answered
 from protonn_edge.conversion.search import ModelSearch, Rule
+from protonn_edge.model.integer_chain import IntegerChain
+from protonn_edge.model.model import Model
+from protonn_edge.model.policy import FloatPolicy, with_rules
 from protonn_edge.policy.value.figures import Interval, explained_share
 from protonn_edge.policy.value.rule import Value
 from protonn_edge.policy.value.train import value_of_scale

@@ -7,12 +7,12 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from protonn_edge.chain.model import Model
-from protonn_edge.chain.policy import with_rules
 from protonn_edge.data import Dataset
+from protonn_edge.model.model import Model
+from protonn_edge.model.policy import with_rules
+from protonn_edge.model.quantization import quantize, why_floats_alone
 from protonn_edge.policy.value.figures import Interval
 from protonn_edge.policy.value.rule import Value
-from protonn_edge.quantization import quantize, why_floats_alone
 
 Float64 = NDArray[Any]
 

@@ -20,7 +20,7 @@ from sklearn.linear_model import Ridge
 from sklearn.utils import RegressorTags, check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from protonn_edge.chain.policy import FloatPolicy
+from protonn_edge.model.policy import FloatPolicy
 from protonn_edge.policy.value.figures import explained_share
 from protonn_edge.policy.value.rule import MOST_DECIMALS, Value
 from protonn_edge.system.errors import InputError, unneeded

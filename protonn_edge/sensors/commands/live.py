@@ -10,15 +10,15 @@ from typing import Any
 import click
 
 from protonn_edge.boards import Board
-from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import Output, option
 from protonn_edge.cli.options import FiniteRange
 from protonn_edge.cli.paths import LIVE_FOLDER, there
 from protonn_edge.cli.trying import refused_wrong_answers, say_tried
 from protonn_edge.evaluation.terminal import budget_facts, fact_table
 from protonn_edge.export.folder import LIVE, check_folder, write_folder
+from protonn_edge.model.model import Model
+from protonn_edge.model.quantization import DeviceModel
 from protonn_edge.projects.project import try_plan
-from protonn_edge.quantization import DeviceModel
 from protonn_edge.sensors import MICROPHONE
 from protonn_edge.sensors.commands.logger import LOGGER_FOLDER, write_logger
 from protonn_edge.sensors.commands.votes import VOTES, Votes, votes_of

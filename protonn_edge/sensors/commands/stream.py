@@ -9,14 +9,14 @@ from typing import ClassVar
 
 import click
 
-from protonn_edge.chain.features import signal_of
-from protonn_edge.chain.model import Model
 from protonn_edge.cli.additions import AddedOptions
 from protonn_edge.cli.command import Output, option
 from protonn_edge.data import TableOptions
 from protonn_edge.data.naming import channel_names
 from protonn_edge.data.recorded import read_recording
 from protonn_edge.evaluation.terminal import fact_table
+from protonn_edge.model.features import signal_of
+from protonn_edge.model.model import Model
 from protonn_edge.sensors.commands.votes import VOTES, Votes, votes_of
 from protonn_edge.sensors.live import live_figures
 from protonn_edge.sensors.windowing import SAMPLES_LIMIT

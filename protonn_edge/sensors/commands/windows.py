@@ -12,8 +12,6 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.registry import modules_named
-from protonn_edge.chain.signals import SAMPLE_RATES
 from protonn_edge.cli.additions import AddedOptions
 from protonn_edge.cli.command import OUTPUT, Output, additions, argument, command, option
 from protonn_edge.cli.options import LEVEL, PATH, FiniteRange, Qualified
@@ -25,6 +23,8 @@ from protonn_edge.data.onset import THRESHOLDS
 from protonn_edge.data.recorded import Recording, followed_by, read_noise, read_recording
 from protonn_edge.data.values import takes_among_all
 from protonn_edge.evaluation.terminal import fact_table
+from protonn_edge.model.registry import modules_named
+from protonn_edge.model.signals import SAMPLE_RATES
 from protonn_edge.sensors.commands.windows_file import WindowsFile
 from protonn_edge.system.errors import InputError, unneeded
 from protonn_edge.system.files import write_atomically

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from model_factory import random_inputs, random_model, sharp
 
-from protonn_edge.chain.policy import without_rules
 from protonn_edge.codegen import render_c
 from protonn_edge.codegen.context import class_constants
+from protonn_edge.model.policy import without_rules
+from protonn_edge.model.quantization import IntegerChain, quantize
 from protonn_edge.policy.confidence.rule import EXPONENTIAL, Confidence
-from protonn_edge.quantization import IntegerChain, quantize
 
 MAIN = Path(__file__).with_name("confidence_main.c")
 # What a unit of the scores is worth in logits: so little that all classes are alike, and so much

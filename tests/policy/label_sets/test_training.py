@@ -13,9 +13,9 @@ from scipy.sparse import csr_array, csr_matrix
 from sklearn.datasets import make_multilabel_classification
 from sklearn.metrics import f1_score
 
-from protonn_edge.chain.head import matrices_of, paper_bytes
 from protonn_edge.data import holdout, load_dataset
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.model.head import matrices_of, paper_bytes
 from protonn_edge.policy.label_sets.figures import precision_at
 from protonn_edge.policy.label_sets.targets import are_label_sets, best_threshold, label_matrix
 from protonn_edge.system.errors import InputError

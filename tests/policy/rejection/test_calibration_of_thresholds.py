@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from model_factory import random_inputs, random_model, random_points, tiny_integer_model
 from refusals import refused_by
 
-from protonn_edge.chain.integer_chain import named_stages
-from protonn_edge.chain.policy import with_rules
 from protonn_edge.data.naming import NO_CLASS
 from protonn_edge.kinds.protonn.precision.model import float_build
+from protonn_edge.model.integer_chain import named_stages
+from protonn_edge.model.policy import with_rules
+from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.rejection.calibration import (
     Statistics,
     rejection_for,
@@ -25,7 +26,6 @@ from protonn_edge.policy.rejection.calibration import (
     with_rejection,
 )
 from protonn_edge.policy.rejection.rule import IntegerRejection, Rejection
-from protonn_edge.quantization import quantize
 from protonn_edge.system.errors import InputError
 
 

@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from refusals import refused_by
 
-from protonn_edge.chain.policy import Units
+from protonn_edge.model.policy import Units
 from protonn_edge.policy.rejection.rule import IntegerRejection, Rejection, margins
 
 SCORES = np.array([[9, 5, -3], [4, 4, 0], [0, 0, 0], [-2, -9, -1]])

@@ -14,7 +14,7 @@ from command_line import assert_one_sentence, refusal, run, run_json, succeed
 from policy.value.numbers import points, write_table
 from refusals import refuses
 
-from protonn_edge.chain.file import load_model
+from protonn_edge.model.file import load_model
 from protonn_edge.policy.value.figures import Interval, interval_of_mean
 from protonn_edge.policy.value.rule import Value
 

@@ -23,11 +23,11 @@ from sklearn.svm import SVR, LinearSVR
 from sklearn.tree import DecisionTreeRegressor
 
 from protonn_edge import from_network, from_sklearn
-from protonn_edge.chain.file import load_model
 from protonn_edge.conversion.kept import Conversion
 from protonn_edge.kinds.forest.convert.libraries import read_lightgbm, read_xgboost
+from protonn_edge.model.file import load_model
+from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.value.rule import Value
-from protonn_edge.quantization import quantize
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

@@ -10,8 +10,8 @@ from policy.value.numbers import points
 from protonn_edge.kinds.forest.parameters import OF_NUMBERS
 from protonn_edge.kinds.forest.value import train as training
 from protonn_edge.kinds.forest.value.train import ForestRegressor
+from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.value.rule import Value
-from protonn_edge.quantization import quantize
 from protonn_edge.system.errors import InputError
 
 every_ensemble = pytest.mark.parametrize("ensemble", OF_NUMBERS)

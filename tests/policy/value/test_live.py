@@ -11,8 +11,8 @@ from arduino_ide import build_sketch, needs_arduino_core
 from avr_tools import needs_emulated_avr
 from command_line import assert_one_sentence, run, run_json, succeed
 
-from protonn_edge.chain.file import load_model
-from protonn_edge.quantization import quantize
+from protonn_edge.model.file import load_model
+from protonn_edge.model.quantization import quantize
 from protonn_edge.sensors.commands.monitor import picture
 from protonn_edge.sensors.listener import NamedAnswer
 from protonn_edge.sensors.sensor_board import WindowAnswer

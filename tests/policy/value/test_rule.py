@@ -14,11 +14,11 @@ from model_factory import random_inputs
 from policy.value.numbers import REGRESSORS, fitted, points
 from refusals import refused_by
 
-from protonn_edge.chain.file import load_model, save_model
-from protonn_edge.chain.policy import Units
 from protonn_edge.codegen import render_c
+from protonn_edge.model.file import load_model, save_model
+from protonn_edge.model.policy import Units
+from protonn_edge.model.quantization import IntegerChain, quantize
 from protonn_edge.policy.value.rule import IntegerValue, Value
-from protonn_edge.quantization import IntegerChain, quantize
 
 MAIN = Path(__file__).with_name("value_main.c")
 

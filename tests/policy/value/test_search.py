@@ -10,9 +10,9 @@ from command_line import assert_one_sentence, run, run_json, succeed
 from policy.value.numbers import points, write_table
 
 from protonn_edge.boards import load_board
-from protonn_edge.chain.file import load_model
-from protonn_edge.chain.registry import REGRESSORS
 from protonn_edge.data import load_dataset
+from protonn_edge.model.file import load_model
+from protonn_edge.model.registry import REGRESSORS
 from protonn_edge.policy.value.rule import Value
 from protonn_edge.policy.value.tuning import ExplainedShare, ValueFidelity, metric_for
 from protonn_edge.training.folds import search_folds

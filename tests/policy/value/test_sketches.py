@@ -17,11 +17,11 @@ from model_factory import random_window_model, window_features_of
 from policy.value.numbers import fitted, points
 
 from protonn_edge.boards import load_board
-from protonn_edge.chain.model import Model
-from protonn_edge.chain.policy import with_rules
 from protonn_edge.export.own_sketch import NAME, own_sketch
+from protonn_edge.model.model import Model
+from protonn_edge.model.policy import with_rules
+from protonn_edge.model.quantization import IntegerChain, quantize
 from protonn_edge.policy.value.rule import IntegerValue, Value
-from protonn_edge.quantization import IntegerChain, quantize
 
 UNO = load_board("uno")
 SKETCHES = {"Classify", "Stream", "SelfTest", "Windows"}

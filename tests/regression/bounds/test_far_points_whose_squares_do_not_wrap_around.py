@@ -15,11 +15,11 @@ from chains import numbers_of, protonn_chain
 from fuzz.bounds import check_points
 from plans import plan_with
 
-from protonn_edge.chain.input_quantizer import InputQuantizer
-from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.kinds.protonn.prototypes.integers import exponential_table
 from protonn_edge.kinds.protonn.prototypes.kernels import checked_coordinates, coordinates_of
-from protonn_edge.quantization import IntegerChain
+from protonn_edge.model.input_quantizer import InputQuantizer
+from protonn_edge.model.integer_chain import named_stages
+from protonn_edge.model.quantization import IntegerChain
 
 D = 9
 

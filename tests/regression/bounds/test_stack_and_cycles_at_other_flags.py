@@ -15,7 +15,7 @@ from protonn_edge.avr.program import read_program
 from protonn_edge.avr.stack import worst_case_stack
 from protonn_edge.boards import load_board
 from protonn_edge.codegen import make_plan
-from protonn_edge.quantization import quantize
+from protonn_edge.model.quantization import quantize
 from protonn_edge.sensors import sensor_kind
 from protonn_edge.sensors.sampling import Sampling
 from protonn_edge.sensors.sensor_projects import live_files

@@ -18,8 +18,8 @@ from protonn_edge.avr.program import read_program
 from protonn_edge.boards import load_board
 from protonn_edge.certificate.claims import PROVEN, Claim, Settings
 from protonn_edge.certificate.program import certify_program
-from protonn_edge.chain.model import Model
-from protonn_edge.quantization import quantize
+from protonn_edge.model.model import Model
+from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import CheckFailed
 
 pytestmark = needs_emulated_avr

@@ -8,7 +8,7 @@ from avr_tools import needs_emulated_avr
 from command_line import run, run_json
 from model_factory import plain_model
 
-from protonn_edge.chain.file import save_model
+from protonn_edge.model.file import save_model
 
 pytestmark = needs_emulated_avr
 

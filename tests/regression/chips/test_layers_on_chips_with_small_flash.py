@@ -15,8 +15,8 @@ from convolution_factory import random_convolution, random_images_of, random_mod
 from protonn_edge.boards import load_board
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.features.convolution.making import layered
+from protonn_edge.model.quantization import quantize
 from protonn_edge.projects.project import trial_build
-from protonn_edge.quantization import quantize
 from protonn_edge.verification.agreement import verify_device
 
 pytestmark = needs_emulated_avr

@@ -13,10 +13,10 @@ import pytest
 from refusals import refused_by
 
 from protonn_edge import from_network
-from protonn_edge.chain.file import load_model, save_model
-from protonn_edge.chain.input_quantizer import InputQuantizer
-from protonn_edge.chain.point_format import PointFormat
 from protonn_edge.features.deskew.integers import PixelScale
+from protonn_edge.model.file import load_model, save_model
+from protonn_edge.model.input_quantizer import InputQuantizer
+from protonn_edge.model.point_format import PointFormat
 from protonn_edge.system.errors import InputError
 
 onnx_factory = pytest.importorskip("onnx_factory", reason="needs onnx: pip install '.[test]'")

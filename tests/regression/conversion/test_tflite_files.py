@@ -16,13 +16,13 @@ from fuzz.sentences import check_refusal
 from refusals import refused_by
 from tflite_factory import FLOAT32, INT32, network, tensor
 
-from protonn_edge.chain.file import load_model, save_model
-from protonn_edge.chain.input_quantizer import InputQuantizer
-from protonn_edge.chain.point_format import PointFormat
 from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.reading import StoredClassifier
 from protonn_edge.features.convolution.convert.stored_networks import load_network
-from protonn_edge.quantization import quantize
+from protonn_edge.model.file import load_model, save_model
+from protonn_edge.model.input_quantizer import InputQuantizer
+from protonn_edge.model.point_format import PointFormat
+from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import InputError
 
 AVERAGE, CONV, DEPTHWISE, DENSE, MEAN, QUANTIZE = 1, 3, 4, 9, 40, 114

@@ -8,7 +8,7 @@ from onnx_factory import network, node, perceptron
 
 from protonn_edge import from_network
 from protonn_edge.data.division import held_out_rows
-from protonn_edge.quantization import quantize
+from protonn_edge.model.quantization import quantize
 
 
 @pytest.mark.parametrize("seed", [26, 30, 39])

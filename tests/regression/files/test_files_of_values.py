@@ -6,7 +6,7 @@ import pytest
 from policy.value.numbers import fitted
 from refusals import refused_by
 
-from protonn_edge.chain.policy import Units, with_rules
+from protonn_edge.model.policy import Units, with_rules
 from protonn_edge.policy.rejection.rule import Rejection
 from protonn_edge.policy.value.rule import IntegerValue, Value
 

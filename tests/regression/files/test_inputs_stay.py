@@ -12,8 +12,8 @@ from command_line import assert_one_sentence, every_command, run, succeed
 from model_factory import random_model
 from refusals import refused_by
 
-from protonn_edge.chain.file import save_model
 from protonn_edge.cli.paths import NameOrPath, OutputFile, check_paths
+from protonn_edge.model.file import save_model
 from protonn_edge.system.errors import InputError
 
 ROWS = "label,a,b\n" + "".join(f"{'xy'[i % 2]},{i},{i % 3}\n" for i in range(12))

@@ -9,8 +9,8 @@ from command_line import assert_one_sentence, run
 from model_factory import random_model
 
 from protonn_edge.boards import load_board
-from protonn_edge.chain.file import save_model
 from protonn_edge.export.folder import write_folder
+from protonn_edge.model.file import save_model
 from protonn_edge.projects.folder import Project, check_folder
 from protonn_edge.projects.project import build
 from protonn_edge.system.errors import InputError

@@ -12,7 +12,7 @@ from command_line import assert_one_sentence, run
 from model_factory import random_model
 
 from protonn_edge.boards import load_board
-from protonn_edge.chain.file import save_model
+from protonn_edge.model.file import save_model
 
 pytestmark = pytest.mark.skipif(
     not Path("/dev/zero").exists(), reason="makes pipes and needs /dev/zero: run it on Linux"

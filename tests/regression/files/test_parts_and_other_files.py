@@ -10,7 +10,7 @@ from chains import replace
 from command_line import run_json
 from model_factory import random_model
 
-from protonn_edge.chain.file import save_model
+from protonn_edge.model.file import save_model
 
 
 def notices(*arguments: object) -> dict[str, str]:

@@ -11,7 +11,7 @@ from cascade_factory import cascade_of
 from generated_programs import write_c
 from model_factory import random_window_model, random_windows, window_features_of
 
-from protonn_edge.quantization import quantize
+from protonn_edge.model.quantization import quantize
 
 
 def test_values_with_decimals_have_one_form_of_scales(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from model_factory import random_inputs
 from refusals import refused_by
 
 from protonn_edge.codegen import make_plan
-from protonn_edge.quantization import quantize
+from protonn_edge.model.quantization import quantize
 
 HIGHEST = 32_767 - 128  # of a shifted gate: half a table is added to it, in 16 bits
 

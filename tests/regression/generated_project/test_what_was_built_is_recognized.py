@@ -17,14 +17,14 @@ from model_factory import (
 from refusals import refused_by
 
 from protonn_edge.boards import load_board
-from protonn_edge.chain.file import save_model
-from protonn_edge.chain.model import Model
 from protonn_edge.cli.devices import about_newer_models
 from protonn_edge.codegen import every_plan, make_plan
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.kinds.protonn.precision.model import float_build
 from protonn_edge.kinds.protonn.precision.program import Float32Plan, plan_for
-from protonn_edge.quantization import measure_activity, quantize
+from protonn_edge.model.file import save_model
+from protonn_edge.model.model import Model
+from protonn_edge.model.quantization import measure_activity, quantize
 
 MODELS = {
     "few features": random_model(features=20),

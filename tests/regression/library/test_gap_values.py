@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 from command_line import succeed
 
-from protonn_edge.chain.file import load_model
 from protonn_edge.data.preparation import Preparation
-from protonn_edge.quantization import quantize
+from protonn_edge.model.file import load_model
+from protonn_edge.model.quantization import quantize
 
 
 def test_a_value_for_gaps_is_listed_as_the_integer_to_pass(tmp_path: Path) -> None:

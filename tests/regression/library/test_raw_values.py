@@ -12,16 +12,16 @@ from model_factory import (
     window_features_of,
 )
 
-from protonn_edge.chain.input_quantizer import InputQuantizer
-from protonn_edge.chain.raw_inputs import (
+from protonn_edge.codegen.context import sendings
+from protonn_edge.codegen.host import host_program
+from protonn_edge.model.input_quantizer import InputQuantizer
+from protonn_edge.model.quantization import quantize
+from protonn_edge.model.raw_inputs import (
     MANY_DECIMALS,
     choose_exponents,
     decimals_of,
     raw_quantizer,
 )
-from protonn_edge.codegen.context import sendings
-from protonn_edge.codegen.host import host_program
-from protonn_edge.quantization import quantize
 
 ENDS = st.floats(-1e6, 1e6).map(lambda x: round(x, 4))
 

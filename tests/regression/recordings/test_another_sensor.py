@@ -12,13 +12,13 @@ from command_line import refusal, run, run_json, succeed
 from refusals import refuses
 
 from protonn_edge.boards import load_board
-from protonn_edge.chain.file import load_model
-from protonn_edge.chain.input_quantizer import InputQuantizer
-from protonn_edge.chain.model import Model
 from protonn_edge.codegen import make_plan, render_c
 from protonn_edge.data.instruments import Instrument
-from protonn_edge.quantization import quantize
-from protonn_edge.quantization.sensor_counts import CountConversion
+from protonn_edge.model.file import load_model
+from protonn_edge.model.input_quantizer import InputQuantizer
+from protonn_edge.model.model import Model
+from protonn_edge.model.quantization import quantize
+from protonn_edge.model.quantization.sensor_counts import CountConversion
 from protonn_edge.sensors import read_sensor, sensor_kind
 from protonn_edge.sensors.sampling import Sampling
 from protonn_edge.sensors.windowing import Windowing, windowing_of

@@ -9,7 +9,7 @@ import pytest
 from command_line import refusal, run, run_json
 from refusals import refuses
 
-from protonn_edge.chain.file import load_model
+from protonn_edge.model.file import load_model
 
 
 @pytest.fixture(scope="module")

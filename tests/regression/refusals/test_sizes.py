@@ -9,9 +9,9 @@ import pytest
 from chains import numbers_of, replace
 from model_factory import random_inputs, tiny_integer_model
 
-from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.kinds.protonn.prototypes import integers, kernels
 from protonn_edge.kinds.protonn.prototypes.integers import exponential_table, score_norms
+from protonn_edge.model.integer_chain import named_stages
 
 
 def parts(m, d=3):

@@ -13,7 +13,7 @@ from flower_tables import Write
 from model_factory import random_model
 from refusals import refuses
 
-from protonn_edge.chain.file import save_model
+from protonn_edge.model.file import save_model
 
 VALUES = np.random.default_rng(0).normal(20, 5, 40).round(2).tolist()
 ROWS = [[value, row % 7, "ab"[row % 2]] for row, value in enumerate(VALUES)]

@@ -10,9 +10,9 @@ import pytest
 from command_line import assert_one_sentence, refusal, run, run_json, succeed
 from policy.value.numbers import points, write_table
 
-from protonn_edge.chain.file import load_model
 from protonn_edge.data import load_dataset
 from protonn_edge.data.values import ValueDataset
+from protonn_edge.model.file import load_model
 
 NAMED = ("--read", "label=temperature")
 LINEAR = ("--classifier", "linear")

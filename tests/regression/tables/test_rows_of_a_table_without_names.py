@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 from command_line import succeed
 
-from protonn_edge.chain.file import load_model
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.report import _given
 from protonn_edge.data import TableOptions
+from protonn_edge.model.file import load_model
 
 
 def test_the_columns_of_the_features_are_named_as_in_the_page(tmp_path: Path):

@@ -10,7 +10,7 @@ from chains import replace
 from command_line import refusal, run, run_json
 from model_factory import random_model, random_points
 
-from protonn_edge.chain.file import save_model
+from protonn_edge.model.file import save_model
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ import pytest
 
 from protonn_edge.data.naming import NO_CLASS
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.rejection.held_out import calibrate_rejection
-from protonn_edge.quantization import quantize
 
 GENERATOR = np.random.default_rng(1)
 NOISE = GENERATOR.normal(0, 1, 300)

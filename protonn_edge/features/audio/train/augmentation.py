@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.shapes import Shape
+from protonn_edge.model.shapes import Shape
 from protonn_edge.training.points import Float32, Points, Transform
 
 # Chosen on takes of synthesizers that were held out: twice the shift is worse by 3 points.

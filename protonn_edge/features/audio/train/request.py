@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from protonn_edge.chain.features import Features
-from protonn_edge.chain.shapes import Shape
 from protonn_edge.data import Dataset, Notice
 from protonn_edge.data.onset import THRESHOLDS
 from protonn_edge.features.audio.clips import DEFAULT_RATE, fitted_to
 from protonn_edge.features.audio.integers import IntegerAudio
 from protonn_edge.features.audio.train.augmentation import SoundAugmentation
+from protonn_edge.model.features import Features
+from protonn_edge.model.shapes import Shape
 from protonn_edge.system.errors import InputError
 from protonn_edge.training import features
 from protonn_edge.training import refusals as rows

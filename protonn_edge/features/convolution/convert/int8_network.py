@@ -9,17 +9,17 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from protonn_edge.chain.head import Remedies
-from protonn_edge.chain.model import Model
-from protonn_edge.chain.policy import FloatPolicy, policy_of
-from protonn_edge.chain.shapes import image_text
-from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.conversion.affine import rows_in_order
 from protonn_edge.conversion.answered import Answers
 from protonn_edge.conversion.search import Candidate, ModelSearch, Rule
 from protonn_edge.features.convolution.making import Layer, layered
 from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.kinds.linear.head import LinearHead
+from protonn_edge.model.head import Remedies
+from protonn_edge.model.model import Model
+from protonn_edge.model.policy import FloatPolicy, policy_of
+from protonn_edge.model.shapes import image_text
+from protonn_edge.model.statistics import InputStatistics, Normalizer
 
 INT8_ZERO = 128  # the byte of an int8 value of 0
 

@@ -15,12 +15,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from protonn_edge.chain.features import Features
-from protonn_edge.chain.head import Head, Remedies
-from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
-from protonn_edge.chain.model import Model
-from protonn_edge.chain.shapes import ImageShape
-from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.conversion.affine import AffineMap, rows_in_order
 from protonn_edge.conversion.answered import Answers
 from protonn_edge.conversion.search import Candidate, ModelSearch, Rule
@@ -35,7 +29,13 @@ from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.kinds.dense.head import DenseHead
 from protonn_edge.kinds.dense.train import DenseNetwork
 from protonn_edge.kinds.linear.head import LinearHead
-from protonn_edge.quantization import quantize
+from protonn_edge.model.features import Features
+from protonn_edge.model.head import Head, Remedies
+from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
+from protonn_edge.model.model import Model
+from protonn_edge.model.quantization import quantize
+from protonn_edge.model.shapes import ImageShape
+from protonn_edge.model.statistics import InputStatistics, Normalizer
 from protonn_edge.system.errors import CheckFailed
 from protonn_edge.training.normalization import normalizer_from
 from protonn_edge.training.points import Float32, Indices

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.shapes import ImageShape, image_text
 from protonn_edge.conversion.reading import LARGEST
 from protonn_edge.features.convolution.convert.onnx_decision import BEGINNINGS, Decision
 from protonn_edge.features.convolution.convert.onnx_file import (
@@ -24,6 +23,7 @@ from protonn_edge.features.convolution.convert.onnx_file import (
     OnnxGraph,
 )
 from protonn_edge.features.images.image_rows import MOST_IN_A_ROW, Margins
+from protonn_edge.model.shapes import ImageShape, image_text
 from protonn_edge.system.errors import InputError, shortened
 
 Float64 = NDArray[np.float64]

@@ -19,8 +19,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
-from protonn_edge.chain.shapes import ImageShape
 from protonn_edge.features.convolution.convert.int8_network import INT8_ZERO, Int8Network, Pair
 from protonn_edge.features.convolution.convert.onnx_chain import (
     Float64,
@@ -35,6 +33,8 @@ from protonn_edge.features.convolution.convert.onnx_file import FLOATS, Node, On
 from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.features.int8_layer.integers import MOST_RIGHT, IntegerInt8Layer
 from protonn_edge.features.pooling.integers import IntegerPooling
+from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
+from protonn_edge.model.shapes import ImageShape
 from protonn_edge.system.errors import InputError, lacking
 
 _TYPES = {"uint8": 2, "int8": 3}  # ONNX's numbers of types

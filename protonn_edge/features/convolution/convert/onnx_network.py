@@ -7,8 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from protonn_edge.chain.checks import only_zeros
-from protonn_edge.chain.integer_stage import check_counts
 from protonn_edge.conversion.reading import LARGEST
 from protonn_edge.features.convolution.convert.networks import MOST_HIDDEN, FloatNetwork
 from protonn_edge.features.convolution.convert.onnx_chain import (
@@ -23,6 +21,8 @@ from protonn_edge.features.convolution.integers import SIDES, STRIDES
 from protonn_edge.features.convolution.train.layers import Convolution, Pooling, Rectifier
 from protonn_edge.features.convolution.train.notation import ConvolutionLayout, PoolingLayout
 from protonn_edge.kinds.dense.integers import MOST_UNITS
+from protonn_edge.model.checks import only_zeros
+from protonn_edge.model.integer_stage import check_counts
 from protonn_edge.system.errors import InputError
 
 _MOST_PRODUCTS = 2**32  # of all matrices that are joined

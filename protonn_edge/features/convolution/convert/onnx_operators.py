@@ -8,7 +8,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.shapes import ImageShape
 from protonn_edge.conversion.reading import LARGEST
 from protonn_edge.features.convolution.convert.int8_network import Pair
 from protonn_edge.features.convolution.convert.onnx_chain import (
@@ -21,6 +20,7 @@ from protonn_edge.features.convolution.convert.onnx_chain import (
 from protonn_edge.features.convolution.convert.onnx_file import MOST_AXES, Node
 from protonn_edge.features.convolution.convert.onnx_int8 import Int8Builder
 from protonn_edge.features.convolution.convert.onnx_network import NetworkBuilder
+from protonn_edge.model.shapes import ImageShape
 
 _MOST_WINDOWS = 2**20  # values in all windows of a convolution
 _PER_AXIS = ("strides", "dilations")

@@ -30,7 +30,7 @@ from protonn_edge.features.convolution.convert.onnx_operators import OPERATORS, 
 from protonn_edge.features.convolution.convert.tflite_file import IDENTIFIER, tflite_graph
 from protonn_edge.features.convolution.integers import WEIGHT_BITS
 from protonn_edge.features.convolution.train.layers import Convolution
-from protonn_edge.quantization import check_counts
+from protonn_edge.model.quantization import check_counts
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.files import MODEL_LIMIT_BYTES, read_file
 

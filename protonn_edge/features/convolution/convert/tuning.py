@@ -13,7 +13,7 @@ from protonn_edge.data.division import held_out_rows
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.features.convolution.train.learning import Images, Schedule, Training
 from protonn_edge.features.convolution.train.network import Network, innermost
-from protonn_edge.quantization import IntegerChain
+from protonn_edge.model.quantization import IntegerChain
 from protonn_edge.system.errors import InputError
 from protonn_edge.training.points import Float32, Indices
 

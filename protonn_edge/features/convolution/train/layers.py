@@ -15,9 +15,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from protonn_edge.chain.shapes import ImageShape
 from protonn_edge.features.convolution.train.notation import ConvolutionLayout, PoolingLayout
 from protonn_edge.features.pooling.integers import How, IntegerPooling, average_multiplier
+from protonn_edge.model.shapes import ImageShape
 from protonn_edge.training.points import Float32
 
 

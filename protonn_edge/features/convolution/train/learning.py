@@ -13,9 +13,6 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.features import Features
-from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
-from protonn_edge.chain.shapes import ImageShape, Shape
 from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
 from protonn_edge.features.convolution.integers import IntegerConvolution
 from protonn_edge.features.convolution.making import layered
@@ -26,6 +23,9 @@ from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.kinds.dense.train import DenseNetwork
+from protonn_edge.model.features import Features
+from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
+from protonn_edge.model.shapes import ImageShape, Shape
 from protonn_edge.system.errors import InputError
 from protonn_edge.training.augmentation import SignalMovement, move
 from protonn_edge.training.loop import Adam, points_a_step, rate_at

@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from protonn_edge.chain.shapes import ImageShape
+from protonn_edge.model.shapes import ImageShape
 from protonn_edge.system.checks import check_most
 from protonn_edge.system.errors import InputError
 

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
-from protonn_edge.chain.features import Features
-from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.features.average_pooling.integers import Areas, IntegerAveragePooling
 from protonn_edge.features.convolution.integers import WEIGHT_BITS
 from protonn_edge.features.convolution.train import learning
@@ -16,6 +14,8 @@ from protonn_edge.features.convolution.train.notation import read_network
 from protonn_edge.features.convolution.train.rounding import ACTIVATION_BITS, Bits
 from protonn_edge.features.images.train import pixel_scale
 from protonn_edge.features.window_features.scale import ChannelScale
+from protonn_edge.model.features import Features
+from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.training import refusals as rows
 from protonn_edge.training.features import FeatureData, ImageRequest, unread
 from protonn_edge.training.parameters import FeatureParameters

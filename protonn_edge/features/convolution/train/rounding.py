@@ -14,11 +14,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from protonn_edge.chain.shapes import ImageShape
 from protonn_edge.features.convolution.integers import SHIFTS, IntegerConvolution
 from protonn_edge.features.convolution.train.layers import Convolution, Layer, Pooling
 from protonn_edge.features.convolution.train.notation import ConvolutionLayout
 from protonn_edge.features.pooling.integers import IntegerPooling
+from protonn_edge.model.shapes import ImageShape
 from protonn_edge.training.points import Float32
 
 ACTIVATION_BITS = (8, 4)

@@ -11,9 +11,6 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from protonn_edge.chain.features import Features
-from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
-from protonn_edge.chain.shapes import ImageShape, Shape
 from protonn_edge.features.convolution.integers import SIDES
 from protonn_edge.features.convolution.train.layers import Layer, Normalization, Rectifier
 from protonn_edge.features.convolution.train.learning import (
@@ -39,6 +36,9 @@ from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.kinds.basis_images.parameters import BasisImagesParameters
 from protonn_edge.kinds.basis_images.train import images as basis
 from protonn_edge.kinds.dense.train import DenseClassifier, DenseNetwork
+from protonn_edge.model.features import Features
+from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
+from protonn_edge.model.shapes import ImageShape, Shape
 from protonn_edge.system.checks import check, check_most
 from protonn_edge.training.features import FeatureData
 from protonn_edge.training.points import Float32, Indices, Points

@@ -14,12 +14,12 @@ from typing import Any, Protocol, Self
 import numpy as np
 from scipy.special import expit
 
-from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
-from protonn_edge.chain.shapes import Shape
-from protonn_edge.chain.sums import scores_of_sums, slope_of_sums
 from protonn_edge.features.convolution.train import network as networks
 from protonn_edge.features.convolution.train.layers import Layer
 from protonn_edge.features.deskew.integers import PixelScale
+from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
+from protonn_edge.model.shapes import Shape
+from protonn_edge.model.sums import scores_of_sums, slope_of_sums
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import InputError, InvalidValue
 from protonn_edge.training.objective import cross_entropy

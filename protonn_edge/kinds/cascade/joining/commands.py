@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from protonn_edge.chain.model import Model
+    from protonn_edge.model.model import Model
     from protonn_edge.training.targets import Target
 
-_load_model = later("protonn_edge.chain.file", "load_model")
+_load_model = later("protonn_edge.model.file", "load_model")
 _joined = later("protonn_edge.kinds.cascade.train", "joined")
 
 _TITLE = "Training"

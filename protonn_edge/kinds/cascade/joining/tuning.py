@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.model import Model
 from protonn_edge.kinds.cascade.train import joined
+from protonn_edge.model.model import Model
 from protonn_edge.system.errors import CheckFailed, InputError
 from protonn_edge.tuning.choice import Choice, Refitted, checked, cycles_of
 from protonn_edge.tuning.points import TrialPoints

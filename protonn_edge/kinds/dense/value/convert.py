@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.neural_network import MLPRegressor
 
-from protonn_edge.chain.policy import FloatPolicy
 from protonn_edge.conversion import reading
 from protonn_edge.conversion.affine import Float64
 from protonn_edge.conversion.search import Candidate, ModelSearch
@@ -18,6 +17,7 @@ from protonn_edge.features.convolution.convert.networks import FloatNetwork
 from protonn_edge.features.convolution.convert.perceptron import perceptron
 from protonn_edge.kinds.dense.train import DenseNetwork
 from protonn_edge.kinds.linear.head import LinearHead
+from protonn_edge.model.policy import FloatPolicy
 from protonn_edge.policy.value.convert import NumberRule, as_numbers, scale_of
 from protonn_edge.policy.value.rule import Value
 from protonn_edge.policy.value.train import squared_error

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
-from protonn_edge.chain.registry import converters
 from protonn_edge.conversion.affine import Float64
 from protonn_edge.conversion.reading import StoredClassifier, refusing
 from protonn_edge.conversion.search import NUMBER
@@ -29,7 +28,8 @@ from protonn_edge.kinds.forest.convert.boosters import (
     vector,
 )
 from protonn_edge.kinds.forest.convert.trees import TreeRule, check_gaps, unsupported
-from protonn_edge.quantization import check_counts
+from protonn_edge.model.quantization import check_counts
+from protonn_edge.model.registry import converters
 from protonn_edge.system.errors import InvalidValue
 from protonn_edge.system.files import MODEL_LIMIT_BYTES, read_file
 

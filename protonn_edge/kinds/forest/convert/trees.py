@@ -16,8 +16,6 @@ from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from protonn_edge.chain.model import Model
-from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.conversion import reading
 from protonn_edge.conversion.affine import AffineMap, Float64
 from protonn_edge.conversion.answered import Answers
@@ -26,6 +24,8 @@ from protonn_edge.kinds.forest.grown import GrownTrees, fitting, preorder
 from protonn_edge.kinds.forest.head import ForestHead
 from protonn_edge.kinds.forest.ranges import between_thresholds, with_best_steps
 from protonn_edge.kinds.forest.table import LEAF, Trees, sum_of_leaves
+from protonn_edge.model.model import Model
+from protonn_edge.model.statistics import InputStatistics
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import CheckFailed, InputError, InvalidValue, counted
 from protonn_edge.training.normalization import normalizer_from

@@ -9,12 +9,12 @@ import numpy as np
 from sklearn import linear_model
 from sklearn.svm import SVR, LinearSVR
 
-from protonn_edge.chain.model import Model
 from protonn_edge.conversion import reading
 from protonn_edge.conversion.affine import Float64
 from protonn_edge.conversion.search import Candidate, ModelSearch
 from protonn_edge.kinds.linear.convert import LinearRule
 from protonn_edge.kinds.linear.head import LinearHead
+from protonn_edge.model.model import Model
 from protonn_edge.policy.value.convert import NumberRule, scale_of
 from protonn_edge.training.normalization import normalizer_from
 

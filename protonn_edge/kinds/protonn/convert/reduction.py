@@ -8,14 +8,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from protonn_edge.chain.model import Model
-from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.conversion.affine import Float64
 from protonn_edge.conversion.search import Candidate, FittedEstimator, ModelSearch, SizeLimit
 from protonn_edge.kinds.protonn.head import ProtoNNHead, rbf
 from protonn_edge.kinds.protonn.prototypes.integers import RBF_CUTOFF
 from protonn_edge.kinds.protonn.train.budget_rules import ModelSizes, sizes_within
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.model.model import Model
+from protonn_edge.model.statistics import InputStatistics
 from protonn_edge.system.errors import CheckFailed, InputError, InvalidValue, ProtoNNEdgeError
 from protonn_edge.training.calibration import fitted_sharpness
 from protonn_edge.training.initialization import (

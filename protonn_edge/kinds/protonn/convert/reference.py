@@ -23,14 +23,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.head import paper_bytes
-from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
-from protonn_edge.chain.integer_stage import run_through
-from protonn_edge.chain.model import Model, raw_ends, with_units_of
-from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.conversion import Features, Layout
 from protonn_edge.data.archive import read_array
 from protonn_edge.kinds.protonn.head import ProtoNNHead, protonn_head
+from protonn_edge.model.head import paper_bytes
+from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
+from protonn_edge.model.integer_stage import run_through
+from protonn_edge.model.model import Model, raw_ends, with_units_of
+from protonn_edge.model.statistics import InputStatistics, Normalizer
 from protonn_edge.system.checks import check, check_kind
 from protonn_edge.system.errors import InputError, InvalidValue
 from protonn_edge.system.files import MODEL_LIMIT_BYTES, as_bytes, check_file, write_together

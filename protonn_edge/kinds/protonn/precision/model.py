@@ -23,15 +23,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.checks import Float32
-from protonn_edge.chain.integer_chain import IntegerChain
-from protonn_edge.chain.integer_stage import IntArray, Range
-from protonn_edge.chain.model import Model
-from protonn_edge.chain.own_program import ProgramStage
-from protonn_edge.chain.policy import IntegerPolicy
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.precision import NAME
-from protonn_edge.quantization import quantize
+from protonn_edge.model.checks import Float32
+from protonn_edge.model.integer_chain import IntegerChain
+from protonn_edge.model.integer_stage import IntArray, Range
+from protonn_edge.model.model import Model
+from protonn_edge.model.own_program import ProgramStage
+from protonn_edge.model.policy import IntegerPolicy
+from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import InputError, InvalidValue
 
 _SCORE_BITS = 24

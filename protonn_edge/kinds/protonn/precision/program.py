@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.codegen.plan import ENTRY_BYTES
 from protonn_edge.cores import Core
 from protonn_edge.kernels.kernel import Step
 from protonn_edge.kinds.protonn.precision import NAME
 from protonn_edge.kinds.protonn.precision.model import FloatProtoNN
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.system.facts_repr import FactsRepr
 
 TEMPLATES = "precision"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from protonn_edge.chain.boxes import Box, leads_of_sums
-from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes, read_table
+from protonn_edge.model.boxes import Box, leads_of_sums
+from protonn_edge.model.integer_stage import IntArray
 
 
 def leads(stage: IntegerPrototypes, box: Box, classes: IntArray) -> IntArray | None:

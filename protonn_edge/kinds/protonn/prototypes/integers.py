@@ -18,10 +18,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain import integer_stage
-from protonn_edge.chain.checks import set_checked
-from protonn_edge.chain.matvec import range_of_products
-from protonn_edge.chain.nearness import NearestStage, Nearness
 from protonn_edge.kinds.projection.integers import (
     COORDINATE_MAXIMUM,
     COORDINATE_MINIMUM,
@@ -29,6 +25,10 @@ from protonn_edge.kinds.projection.integers import (
     IntegerProjection,
 )
 from protonn_edge.kinds.protonn.prototypes.voters import Voters
+from protonn_edge.model import integer_stage
+from protonn_edge.model.checks import set_checked
+from protonn_edge.model.matvec import range_of_products
+from protonn_edge.model.nearness import NearestStage, Nearness
 
 TABLE_SIZE = 256
 

@@ -15,8 +15,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.activity import Activity
-from protonn_edge.chain.folding import FloatArray
 from protonn_edge.kernels import compiled
 from protonn_edge.kernels.kernel import Calls, Cost, Feed, Kernel, Step, code_bytes
 from protonn_edge.kernels.listing import Facts, Listing, Passed
@@ -24,6 +22,8 @@ from protonn_edge.kernels.matvec.loops import blocks_of
 from protonn_edge.kinds.protonn.prototypes import loops
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.kinds.protonn.prototypes.voters import VotersKernel
+from protonn_edge.model.activity import Activity
+from protonn_edge.model.folding import FloatArray
 from protonn_edge.system.extensions import brought
 
 _FIRST_INTERVALS = 8

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from protonn_edge.chain.onnx_graph import Values
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
+from protonn_edge.model.onnx_graph import Values
 
 
 def similarities(x: Values, stage: IntegerPrototypes) -> Values:

@@ -9,8 +9,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.kernels.kernel import Cost
+from protonn_edge.model.integer_stage import IntArray
 
 
 class Voters(ABC):

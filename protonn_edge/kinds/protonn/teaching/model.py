@@ -9,10 +9,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.model import Model
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.teaching.votes import NearestExamples
 from protonn_edge.kinds.protonn.voters import FloatVoters
+from protonn_edge.model.model import Model
 from protonn_edge.system.checks import check, check_range
 from protonn_edge.teaching.examples import MOST_SLOTS
 

@@ -12,13 +12,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from protonn_edge.chain.integer_stage import IntArray, check_holds
 from protonn_edge.kinds.protonn.prototypes.integers import (
     IntegerPrototypes,
     read_table,
     squared_distances,
 )
 from protonn_edge.kinds.protonn.prototypes.voters import Voters
+from protonn_edge.model.integer_stage import IntArray, check_holds
 from protonn_edge.teaching.examples import Taught, Teaching
 
 MOST_VOTE = 127  # a byte if it is doubled, whose product with an RBF fits 16 bits

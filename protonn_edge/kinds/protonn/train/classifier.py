@@ -10,8 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from protonn_edge.chain.integer_stage import MOST_CLASSES
-from protonn_edge.chain.model import Model
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.naming import Notice
 from protonn_edge.kinds.protonn.head import protonn_head
@@ -20,7 +18,9 @@ from protonn_edge.kinds.protonn.train.budget_rules import sizes_within
 from protonn_edge.kinds.protonn.train.fitting import ProtoNNLearner, default_prototypes
 from protonn_edge.kinds.protonn.train.refusals import REFUSALS
 from protonn_edge.kinds.protonn.train.voters import voters_training
-from protonn_edge.quantization import check_counts
+from protonn_edge.model.integer_stage import MOST_CLASSES
+from protonn_edge.model.model import Model
+from protonn_edge.model.quantization import check_counts
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.extensions import brought
 from protonn_edge.training.base import DeviceClassifier

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from protonn_edge.chain.model import Model
 from protonn_edge.kinds.protonn.head import ProtoNNHead, check_gamma, protonn_head
 from protonn_edge.kinds.protonn.parameters import PROTOTYPES_PER_CLASS, ProtoNNParameters
 from protonn_edge.kinds.protonn.quantize import widest_spread
 from protonn_edge.kinds.protonn.train.budget_rules import ModelSizes, sizes_within
 from protonn_edge.kinds.protonn.train.joint import QuantizationAware, minimize
 from protonn_edge.kinds.protonn.train.voters import voters_training
+from protonn_edge.model.model import Model
 from protonn_edge.system.errors import InputError
 from protonn_edge.training.initialization import (
     initial_parameters,

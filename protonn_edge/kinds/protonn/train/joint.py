@@ -18,15 +18,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from protonn_edge.chain.folding import input_quantizer
-from protonn_edge.chain.integer_stage import check_counts
-from protonn_edge.chain.model import Model
-from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.kinds.protonn import quantize
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.kinds.protonn.prototypes.integers import RBF_CUTOFF, cut_rbf, tabulated_rbf
 from protonn_edge.kinds.protonn.train.voters import DrawnVoters
+from protonn_edge.model.folding import input_quantizer
+from protonn_edge.model.integer_stage import check_counts
+from protonn_edge.model.model import Model
+from protonn_edge.model.statistics import InputStatistics, Normalizer
 from protonn_edge.system.errors import InputError
 from protonn_edge.training import objective
 from protonn_edge.training.loop import (

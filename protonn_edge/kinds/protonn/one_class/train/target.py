@@ -16,10 +16,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.data.dataset import Dataset, several_labels
 from protonn_edge.data.naming import NO_CLASS, listed
 from protonn_edge.data.splits import holdout, kept_rows, relearned
+from protonn_edge.model.statistics import InputStatistics
 from protonn_edge.system.errors import InputError
 from protonn_edge.training.clusters import cluster_centres
 from protonn_edge.training.objective import Parameters

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.input_quantizer import InputQuantizer
-from protonn_edge.chain.integer_stage import IntArray
-from protonn_edge.chain.matvec import range_of_products
-from protonn_edge.chain.model import Model
-from protonn_edge.chain.statistics import InputStatistics
+from protonn_edge.model.input_quantizer import InputQuantizer
+from protonn_edge.model.integer_stage import IntArray
+from protonn_edge.model.matvec import range_of_products
+from protonn_edge.model.model import Model
+from protonn_edge.model.statistics import InputStatistics
 from protonn_edge.system.errors import InvalidValue
 
 FloatArray = NDArray[np.float64]

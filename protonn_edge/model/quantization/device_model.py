@@ -10,11 +10,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from protonn_edge.chain.file import load_model
-from protonn_edge.chain.head import Remedies, remedies_of
-from protonn_edge.chain.integer_chain import IntegerChain
-from protonn_edge.chain.model import Model
-from protonn_edge.quantization.integers import quantize
+from protonn_edge.model.file import load_model
+from protonn_edge.model.head import Remedies, remedies_of
+from protonn_edge.model.integer_chain import IntegerChain
+from protonn_edge.model.model import Model
+from protonn_edge.model.quantization.integers import quantize
 from protonn_edge.system.extensions import extended
 
 

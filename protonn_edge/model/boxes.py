@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.integer_chain import IntegerChain
-from protonn_edge.chain.integer_stage import IntArray, IntegerStage
-from protonn_edge.chain.registry import module_of_stage
+from protonn_edge.model.integer_chain import IntegerChain
+from protonn_edge.model.integer_stage import IntArray, IntegerStage
+from protonn_edge.model.registry import module_of_stage
 
 _ROWS_AT_ONCE = 256
 

@@ -11,9 +11,9 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.input_quantizer import InputQuantizer
-from protonn_edge.chain.point_format import PointFormat
-from protonn_edge.chain.statistics import InputStatistics
+from protonn_edge.model.input_quantizer import InputQuantizer
+from protonn_edge.model.point_format import PointFormat
+from protonn_edge.model.statistics import InputStatistics
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import InvalidValue
 

@@ -42,7 +42,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from protonn_edge.chain.entries import Kind
+from protonn_edge.model.entries import Kind
 from protonn_edge.system.errors import InputError, InvalidValue
 from protonn_edge.system.lazy import folders_of, optional
 
@@ -86,7 +86,7 @@ def _place(kind: str, module: str, name: str) -> str:
 HEADS: MutableMapping[str, Any] = Imported(
     {name: _place(name, "head", "Head") for name, kind in KINDS.items() if kind.has_models}
 )
-"""The float forms of the kinds of classifiers; `chain.head` has their type."""
+"""The float forms of the kinds of classifiers; `model.head` has their type."""
 
 _REQUESTS = sorted(
     (each.place, f"{folder}.{each.request}")

@@ -15,10 +15,10 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain import checks
-from protonn_edge.chain.activity import Sizes
-from protonn_edge.chain.features import Features
-from protonn_edge.chain.registry import SMALLER, TITLES
+from protonn_edge.model import checks
+from protonn_edge.model.activity import Sizes
+from protonn_edge.model.features import Features
+from protonn_edge.model.registry import SMALLER, TITLES
 
 _VALUE_BYTES = np.dtype(np.float32).itemsize
 _SHOWN_CLASSES = 5

@@ -49,8 +49,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.data.dataset import Matrix
+from protonn_edge.model.input_quantizer import InputQuantizer
 from protonn_edge.system.checks import check_kind, check_range, check_shape
 
 Exponents = NDArray[np.int64]

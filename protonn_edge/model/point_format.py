@@ -9,9 +9,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
-from protonn_edge.chain.shapes import Shape
-from protonn_edge.chain.signals import Signal, check_sample_rate
+from protonn_edge.model.input_quantizer import BYTE_MAXIMUM, InputQuantizer
+from protonn_edge.model.shapes import Shape
+from protonn_edge.model.signals import Signal, check_sample_rate
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import InputError
 

@@ -16,24 +16,24 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from protonn_edge.chain import integer_stage
-from protonn_edge.chain.checks import set_checked
-from protonn_edge.chain.decision import IntegerDecision
-from protonn_edge.chain.features import Features, feeding
-from protonn_edge.chain.head import Head, Size, size_facts
-from protonn_edge.chain.input_quantizer import InputQuantizer
-from protonn_edge.chain.integer_stage import IntArray, IntegerStage, run_through, stage_names
-from protonn_edge.chain.model import Model, units_of
-from protonn_edge.chain.nearness import NearestStage, nearness_of, stage_scores
-from protonn_edge.chain.own_program import ProgramStage
-from protonn_edge.chain.policy import IntegerPolicy, Units, in_integers
-from protonn_edge.chain.raw_inputs import (
+from protonn_edge.model import integer_stage
+from protonn_edge.model.checks import set_checked
+from protonn_edge.model.decision import IntegerDecision
+from protonn_edge.model.features import Features, feeding
+from protonn_edge.model.head import Head, Size, size_facts
+from protonn_edge.model.input_quantizer import InputQuantizer
+from protonn_edge.model.integer_stage import IntArray, IntegerStage, run_through, stage_names
+from protonn_edge.model.model import Model, units_of
+from protonn_edge.model.nearness import NearestStage, nearness_of, stage_scores
+from protonn_edge.model.own_program import ProgramStage
+from protonn_edge.model.policy import IntegerPolicy, Units, in_integers
+from protonn_edge.model.raw_inputs import (
     Exponents,
     RawQuantizer,
     raw_quantizer,
 )
-from protonn_edge.chain.stored import digest
-from protonn_edge.chain.watch import AnswerWatch
+from protonn_edge.model.stored import digest
+from protonn_edge.model.watch import AnswerWatch
 from protonn_edge.system.checks import check, check_kind, check_range, check_shape
 from protonn_edge.system.facts_repr import FactsRepr
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range, check_bits, check_holds
+from protonn_edge.model.integer_stage import IntArray, IntegerStage, Range, check_bits, check_holds
 
 NIBBLE_MAXIMUM = 7  # the largest magnitude of weights that take half a byte each
 PACKED_BITS = 24  # maximum bits of the accumulator for such weights

@@ -13,23 +13,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from protonn_edge.chain import raw_inputs
-from protonn_edge.chain.activity import Activity, Sizes
-from protonn_edge.chain.checks import check_count, checked_record, set_checked
-from protonn_edge.chain.features import Features, signal_of
-from protonn_edge.chain.head import Head, Size, size_facts
-from protonn_edge.chain.integer_stage import stage_names
-from protonn_edge.chain.nearness import NearestHead, head_scores
-from protonn_edge.chain.policy import FloatPolicy
-from protonn_edge.chain.shapes import Shape
-from protonn_edge.chain.statistics import CHUNK_BYTES, InputStatistics, Normalizer
-from protonn_edge.chain.watch import AnswerStatistics
 from protonn_edge.data.dataset import Matrix
 from protonn_edge.data.division import Division
 from protonn_edge.data.expected import Expected
 from protonn_edge.data.instruments import Instrument
 from protonn_edge.data.naming import check_names
 from protonn_edge.data.preparation import Preparation
+from protonn_edge.model import raw_inputs
+from protonn_edge.model.activity import Activity, Sizes
+from protonn_edge.model.checks import check_count, checked_record, set_checked
+from protonn_edge.model.features import Features, signal_of
+from protonn_edge.model.head import Head, Size, size_facts
+from protonn_edge.model.integer_stage import stage_names
+from protonn_edge.model.nearness import NearestHead, head_scores
+from protonn_edge.model.policy import FloatPolicy
+from protonn_edge.model.shapes import Shape
+from protonn_edge.model.statistics import CHUNK_BYTES, InputStatistics, Normalizer
+from protonn_edge.model.watch import AnswerStatistics
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import InputError, InvalidValue
 from protonn_edge.system.facts_repr import FactsRepr

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from protonn_edge.chain.integer_stage import IntegerStage
+from protonn_edge.model.integer_stage import IntegerStage
 
 
 class ProgramStage(IntegerStage):

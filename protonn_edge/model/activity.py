@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.integer_stage import IntegerStage, stage_names
+from protonn_edge.model.integer_stage import IntegerStage, stage_names
 from protonn_edge.system.checks import check_range, check_shape
 
 Shares = NDArray[np.float64]

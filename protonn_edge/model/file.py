@@ -22,21 +22,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain import checks, stored
-from protonn_edge.chain.activity import Activity
-from protonn_edge.chain.checks import Arrays, check_type, single_value
-from protonn_edge.chain.features import Features
-from protonn_edge.chain.head import Head
-from protonn_edge.chain.integer_stage import IntegerStage
-from protonn_edge.chain.model import Model, activity_sizes, units_of
-from protonn_edge.chain.other_files import others_refused
-from protonn_edge.chain.policy import policy_arrays, policy_of, rule_kinds
-from protonn_edge.chain.registry import HEADS, stage_class
-from protonn_edge.chain.statistics import InputStatistics, Normalizer
-from protonn_edge.chain.watch import statistics_in, watchable_inputs
 from protonn_edge.data import instruments
 from protonn_edge.data.archive import ArrayArchive, packed
 from protonn_edge.data.naming import NAME_LIMIT
+from protonn_edge.model import checks, stored
+from protonn_edge.model.activity import Activity
+from protonn_edge.model.checks import Arrays, check_type, single_value
+from protonn_edge.model.features import Features
+from protonn_edge.model.head import Head
+from protonn_edge.model.integer_stage import IntegerStage
+from protonn_edge.model.model import Model, activity_sizes, units_of
+from protonn_edge.model.other_files import others_refused
+from protonn_edge.model.policy import policy_arrays, policy_of, rule_kinds
+from protonn_edge.model.registry import HEADS, stage_class
+from protonn_edge.model.statistics import InputStatistics, Normalizer
+from protonn_edge.model.watch import statistics_in, watchable_inputs
 from protonn_edge.system import extensions
 from protonn_edge.system.checks import check_most
 from protonn_edge.system.errors import InputError, InvalidValue, beyond

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.features import Features
+from protonn_edge.model.features import Features
 from protonn_edge.system.extensions import brought
 
 

@@ -13,11 +13,11 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.activity import Activity, activity_sums
-from protonn_edge.chain.integer_chain import IntegerChain, scores_in_two_steps
-from protonn_edge.chain.integer_stage import MOST_CLASSES
-from protonn_edge.chain.model import Model
-from protonn_edge.chain.registry import quantizer_of
+from protonn_edge.model.activity import Activity, activity_sums
+from protonn_edge.model.integer_chain import IntegerChain, scores_in_two_steps
+from protonn_edge.model.integer_stage import MOST_CLASSES
+from protonn_edge.model.model import Model
+from protonn_edge.model.registry import quantizer_of
 from protonn_edge.system.errors import InputError, InvalidValue
 
 

@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 
 import numpy as np
 
-from protonn_edge.chain.checks import Arrays, little_endian, parsed_json, unlike
+from protonn_edge.model.checks import Arrays, little_endian, parsed_json, unlike
 from protonn_edge.system.errors import InputError, InvalidValue
 from protonn_edge.system.extensions import brought
 from protonn_edge.system.rooms import missing_of_file

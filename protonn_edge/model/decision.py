@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range
-from protonn_edge.chain.policy import IntegerPolicy
-from protonn_edge.chain.watch import AnswerWatch
+from protonn_edge.model.integer_stage import IntArray, IntegerStage, Range
+from protonn_edge.model.policy import IntegerPolicy
+from protonn_edge.model.watch import AnswerWatch
 
 _NEAR = 255
 

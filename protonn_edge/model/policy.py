@@ -23,8 +23,8 @@ from protonn_edge.system.checks import check
 from protonn_edge.system.lazy import folders_of, optional
 
 if TYPE_CHECKING:
-    from protonn_edge.chain.head import Head
-    from protonn_edge.chain.integer_stage import IntArray
+    from protonn_edge.model.head import Head
+    from protonn_edge.model.integer_stage import IntArray
 
 ROOM = "protonn_edge.policy"
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.checks import checked_vector, set_checked
+from protonn_edge.model.checks import checked_vector, set_checked
 from protonn_edge.system.checks import check, check_choice, check_range
 
 NORMALIZER_KINDS = ("none", "standard", "l2")

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain import stored
-from protonn_edge.chain.checks import set_checked
-from protonn_edge.chain.input_quantizer import InputQuantizer
-from protonn_edge.chain.integer_stage import IntegerStage, run_through
-from protonn_edge.chain.point_format import PointFormat
-from protonn_edge.chain.signals import Signal
-from protonn_edge.chain.statistics import InputStatistics
+from protonn_edge.model import stored
+from protonn_edge.model.checks import set_checked
+from protonn_edge.model.input_quantizer import InputQuantizer
+from protonn_edge.model.integer_stage import IntegerStage, run_through
+from protonn_edge.model.point_format import PointFormat
+from protonn_edge.model.signals import Signal
+from protonn_edge.model.statistics import InputStatistics
 from protonn_edge.system.errors import InputError
 
 _VALUES_AT_ONCE = 2**20  # raw values whose features are computed at once

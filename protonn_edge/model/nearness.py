@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.checks import Float64
-from protonn_edge.chain.head import Head
-from protonn_edge.chain.integer_stage import IntArray, IntegerStage
+from protonn_edge.model.checks import Float64
+from protonn_edge.model.head import Head
+from protonn_edge.model.integer_stage import IntArray, IntegerStage
 
 
 class Nearness(NamedTuple):

@@ -1,0 +1,16 @@
+from protonn_edge.kinds.protonn.quantize import dequantize as dequantize
+from protonn_edge.kinds.protonn.quantize import quantize_in_order as quantize_in_order
+from protonn_edge.kinds.protonn.quantize import widths_for as widths_for
+from protonn_edge.model.folding import input_quantizer as input_quantizer
+from protonn_edge.model.integer_chain import MODEL_HASH_BYTES as MODEL_HASH_BYTES
+from protonn_edge.model.integer_chain import IntegerChain as IntegerChain
+from protonn_edge.model.integer_stage import MOST_FEATURES as MOST_FEATURES
+from protonn_edge.model.integer_stage import check_counts as check_counts
+from protonn_edge.model.quantization.device_model import DeviceModel as DeviceModel
+from protonn_edge.model.quantization.device_model import load_device_model as load_device_model
+from protonn_edge.model.quantization.device_model import with_integers as with_integers
+from protonn_edge.model.quantization.integers import StageLoss as StageLoss
+from protonn_edge.model.quantization.integers import measure_activity as measure_activity
+from protonn_edge.model.quantization.integers import quantize as quantize
+from protonn_edge.model.quantization.integers import stage_losses as stage_losses
+from protonn_edge.model.quantization.integers import why_floats_alone as why_floats_alone
