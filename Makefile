@@ -91,7 +91,7 @@ clean:  ## remove what was built and cached; .venv stays
 setup: tools $(VENV)/has-test  ## install everything: the package, its tests', and the AVR tools
 
 # `pio` itself, told where to find what it needs if it cannot reach its registry.
-pio = variables=$$($(PYTHON) -m protonn_edge.toolchain) && eval "$$variables" && $(VENV)/bin/pio $(1)
+pio = variables=$$($(PYTHON) -m protonn_edge.chips.toolchain) && eval "$$variables" && $(VENV)/bin/pio $(1)
 
 # The package, editable, and one of its extras. The file remembers that it is there. Python compiles a
 # module when it is first imported: to compile all of them takes longer than all else here.

@@ -30,7 +30,7 @@ from printing import accuracy_cell
 from rows import chosen, integer_accuracy, over_seeds, seeds_option
 from svm import rbf_svm_accuracy
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
 from protonn_edge.data import Dataset
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.model.head import matrices_of, paper_bytes

@@ -38,10 +38,10 @@ from numpy.typing import NDArray
 from printing import Record, print_table
 from rows import DATA
 
-from protonn_edge.boards import Board, load_board
+from protonn_edge.chips.boards import Board, load_board
+from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.codegen import Plan, render_c
 from protonn_edge.data.onset import clip_of, onset_of
-from protonn_edge.emulator import EmulatedUno
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier

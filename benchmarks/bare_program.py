@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 from printing import Record
 
-from protonn_edge.avr.program import read_program
-from protonn_edge.boards import load_board
-from protonn_edge.emulator import EmulatedUno
+from protonn_edge.chips.avr.program import read_program
+from protonn_edge.chips.boards import load_board
+from protonn_edge.chips.emulator import EmulatedUno
 
 LEVELS = ("-Os", "-O2")
 FLASH, SRAM = load_board("uno").flash_bytes, load_board("uno").sram_bytes

@@ -25,7 +25,7 @@ import numpy as np
 from printing import Columns, print_table
 
 from protonn_edge.bench.boards import measure_under_test
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
 from protonn_edge.data import load_digits_dataset
 from protonn_edge.evaluation import measurement
 from protonn_edge.families.avr.family import AVR

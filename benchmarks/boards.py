@@ -19,7 +19,7 @@ import click
 from printing import Record, print_table
 from rows import Row
 
-from protonn_edge.boards import Board, board_names, load_board
+from protonn_edge.chips.boards import Board, board_names, load_board
 from protonn_edge.data import Dataset
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.model.model import Model

@@ -42,10 +42,10 @@ from numpy.typing import NDArray
 from printing import Columns, Record, print_table
 from rows import DATA
 
-from protonn_edge.avr.program import read_program
-from protonn_edge.boards import load_board
+from protonn_edge.chips.avr.program import read_program
+from protonn_edge.chips.boards import load_board
+from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.codegen import make_plan
-from protonn_edge.emulator import EmulatedUno
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.features.audio.clips import fitted_to
 from protonn_edge.kinds.dense.train import DenseClassifier

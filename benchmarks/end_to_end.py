@@ -21,7 +21,7 @@ import click
 from printing import accuracy_cell, print_table
 from rows import Row, chosen, integer_accuracy, over_seeds, seeds_option
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
 from protonn_edge.data import Dataset
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.evaluation.measurement import measure

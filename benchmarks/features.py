@@ -24,7 +24,7 @@ import numpy as np
 from printing import Columns, accuracy_cell
 from rows import Row, integer_accuracy, over_seeds, table_command
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen import Plan
 from protonn_edge.data import Dataset
 from protonn_edge.model.model import Model

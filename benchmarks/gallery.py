@@ -26,7 +26,7 @@ from gallery_sets import RATE_HZ, WINDOW, machine_states, motions
 from PIL import Image
 from rows import Row, chosen
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
 from protonn_edge.data import Dataset
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.model.model import Model

@@ -49,11 +49,11 @@ sys.path.append(str(Path(__file__).parents[1] / "tests"))
 
 from failing_link import FailingLink, Faults
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
+from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.device import ReferenceAnswers, Run, protocol, read_results, run
 from protonn_edge.device.connection import Link
 from protonn_edge.device.protocol import HelloReply, HelloRequest, StatsReply, StatsRequest
-from protonn_edge.emulator import EmulatedUno
 from protonn_edge.model.quantization import IntegerChain
 from protonn_edge.projects.folder import Project
 from protonn_edge.projects.project import build

@@ -41,11 +41,11 @@ from printing import print_table
 from rows import chosen
 from worst_inputs import worst_inputs
 
-from protonn_edge.avr.program import read_program
-from protonn_edge.avr.stack import worst_case_stack
+from protonn_edge.chips.avr.program import read_program
+from protonn_edge.chips.avr.stack import worst_case_stack
+from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.codegen import Plan, render_c
 from protonn_edge.data import Dataset
-from protonn_edge.emulator import EmulatedUno
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.kernels.matvec.kernels import KernelName
 from protonn_edge.kinds.projection.integers import IntegerProjection

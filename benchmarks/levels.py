@@ -23,7 +23,7 @@ import click
 from fuzz.programs import LEVELS, Case, check_case
 from printing import Record, print_table
 
-from protonn_edge.toolchain.platformio import avr_gcc
+from protonn_edge.chips.toolchain.platformio import avr_gcc
 
 COLUMNS = [
     ("avr-gcc", lambda r: r["compiler"]),

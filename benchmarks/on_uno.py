@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from printing import Columns, Record, accuracy_cell
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.plan import DevicePlan
 from protonn_edge.data import Dataset
 from protonn_edge.evaluation.measurement import measure

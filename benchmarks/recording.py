@@ -28,12 +28,12 @@ sys.path.append(str(Path(__file__).parents[1] / "tests"))
 
 from failing_link import FailingLink, Faults
 
-from protonn_edge.boards import load_board
-from protonn_edge.emulator import EmulatedUno
+from protonn_edge.chips.boards import load_board
+from protonn_edge.chips.emulator import EmulatedUno
+from protonn_edge.chips.toolchain.platformio import build_firmware
 from protonn_edge.sensors import PlayedSensor, sensor_kind
 from protonn_edge.sensors.sensor_projects import logger_of
 from protonn_edge.system.files import write_atomically
-from protonn_edge.toolchain.platformio import build_firmware
 
 _RATE = 100
 _DROP = 0.001

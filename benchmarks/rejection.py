@@ -24,11 +24,11 @@ from letters import Canvas, drawn_letters, noise_kinds, printed_letters, without
 from numpy.typing import NDArray
 from rows import Row, chosen
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
+from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.codegen import make_plan
 from protonn_edge.data import Dataset
 from protonn_edge.data.naming import NO_CLASS
-from protonn_edge.emulator import EmulatedUno
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import measure_activity, quantize

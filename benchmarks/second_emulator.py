@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from printing import Record
 
-from protonn_edge.emulator import EmulatedUno
+from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.model.quantization import IntegerChain
 from protonn_edge.projects.project import Trial
 from protonn_edge.system.errors import InputError

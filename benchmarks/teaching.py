@@ -42,9 +42,9 @@ from numpy.typing import NDArray
 from printing import Column, Columns, Record, print_table
 from rows import DATA, seeds_option
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
+from protonn_edge.chips.emulator import EmulatedBoard
 from protonn_edge.data import load_dataset, load_digits_dataset, with_groups
-from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.model.integer_chain import coordinates
 from protonn_edge.model.model import Model

@@ -31,7 +31,7 @@ from printing import print_figures
 from rows import DATA, Row
 from svm import rbf_svm_accuracy
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
 from protonn_edge.data import Dataset
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.model.quantization import quantize

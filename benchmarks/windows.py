@@ -30,11 +30,11 @@ from numpy.typing import NDArray
 from printing import print_table
 from rows import Row, chosen
 
-from protonn_edge.boards import Board, load_board
+from protonn_edge.chips.boards import Board, load_board
+from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.codegen import Plan, render_c
 from protonn_edge.data import Dataset
 from protonn_edge.device import Result
-from protonn_edge.emulator import EmulatedUno
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.features.window_features.integers import IntegerWindowFeatures
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier

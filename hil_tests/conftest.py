@@ -20,7 +20,7 @@ import serial
 from numpy.typing import NDArray
 
 from protonn_edge.bench.boards import BoardUnderTest, built_project
-from protonn_edge.boards import Board
+from protonn_edge.chips.boards import Board
 from protonn_edge.codegen import DevicePlan
 from protonn_edge.data import load_digits_dataset, load_points
 from protonn_edge.device import Session, protocol

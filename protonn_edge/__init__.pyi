@@ -1,8 +1,8 @@
 from typing import Any
 
-from protonn_edge.boards import Board as Board
-from protonn_edge.boards import board_names as board_names
-from protonn_edge.boards import load_board as load_board
+from protonn_edge.chips.boards import Board as Board
+from protonn_edge.chips.boards import board_names as board_names
+from protonn_edge.chips.boards import load_board as load_board
 from protonn_edge.codegen.planner import make_plan as make_plan
 from protonn_edge.conversion.converting import from_sklearn as from_sklearn
 from protonn_edge.conversion.onward import to_onnx as to_onnx

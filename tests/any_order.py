@@ -18,13 +18,13 @@ from avr_programs import compile_text
 from checkout import CHECKOUT
 from generated_programs import write_c
 
+from protonn_edge.chips.emulator import EmulatedUno
+from protonn_edge.chips.toolchain.process import build_host_executable
 from protonn_edge.codegen import Plan
 from protonn_edge.data.naming import NO_CLASS
-from protonn_edge.emulator import EmulatedUno
 from protonn_edge.model.quantization import IntegerChain
 from protonn_edge.policy.confidence.rule import Confidence
 from protonn_edge.policy.rejection.rule import IntegerRejection
-from protonn_edge.toolchain.process import build_host_executable
 
 MAIN = Path(__file__).with_name("any_order_main.c")
 

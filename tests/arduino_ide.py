@@ -12,9 +12,9 @@ from pathlib import Path
 
 from avr_tools import EMULATED_AVR, needs
 
-from protonn_edge.avr.program import read_program
-from protonn_edge.boards import load_board
-from protonn_edge.emulator import EmulatedUno
+from protonn_edge.chips.avr.program import read_program
+from protonn_edge.chips.boards import load_board
+from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.export import Export, Kind, export
 from protonn_edge.model.model import Model
 

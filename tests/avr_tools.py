@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from protonn_edge.emulator import programs
+from protonn_edge.chips.emulator import programs
 
 AVR_GCC = ("avr-gcc",)
 EMULATED_AVR = ("gcc", "avr-gcc", "/usr/include/simavr/sim_avr.h")

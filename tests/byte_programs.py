@@ -12,11 +12,11 @@ from pathlib import Path
 
 from generated_programs import write_c
 
+from protonn_edge.chips.emulator import EmulatedUno
+from protonn_edge.chips.toolchain.process import build_host_executable
 from protonn_edge.codegen import Plan
-from protonn_edge.emulator import EmulatedUno
 from protonn_edge.model.quantization import IntegerChain
 from protonn_edge.system.files import resource
-from protonn_edge.toolchain.process import build_host_executable
 
 _DEADLINE_S = 60.0
 

@@ -27,10 +27,10 @@ from schedule import (
     pytest_xdist_make_scheduler,
 )
 
+from protonn_edge.chips.toolchain import platformio
 from protonn_edge.codegen import host, renderer
 from protonn_edge.families.avr import paths, programs
 from protonn_edge.system.rounding import fix_rounding
-from protonn_edge.toolchain import platformio
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

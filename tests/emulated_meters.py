@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
 from protonn_edge.device import Host, Prediction
 from protonn_edge.device.meters.meter import Meter, MeterSamples
 

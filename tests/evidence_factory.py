@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 from model_factory import random_model, random_points
 
-from protonn_edge.avr.program import Sections
-from protonn_edge.boards import load_board
+from protonn_edge.chips.avr.program import Sections
+from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen import make_plan
 from protonn_edge.device import Origin, Result
 from protonn_edge.model.model import Model

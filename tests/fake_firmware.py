@@ -17,8 +17,8 @@ import pytest
 from avr_tools import EMULATED_AVR, skip_without
 from checkout import CHECKOUT
 
+from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.device import protocol
-from protonn_edge.emulator import EmulatedUno
 
 FIRMWARE = CHECKOUT / "firmware"
 FAKE_MODEL = Path(__file__).parent / "firmware" / "fake_model"

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 from avr_programs import compile_text
 
+from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.codegen import PREFIX, Plan, render_c
 from protonn_edge.codegen.host import HostProgram
-from protonn_edge.emulator import EmulatedUno
 from protonn_edge.model.quantization import IntegerChain
 
 _DEADLINE_S = 60.0

@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable
 from functools import wraps
 from typing import Any
 
-from protonn_edge.avr.program import LinkedProgram
+from protonn_edge.chips.avr.program import LinkedProgram
 
 
 def kept_analyses(analyse: Callable[..., Any], rest: Callable[..., Hashable]) -> Callable[..., Any]:

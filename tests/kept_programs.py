@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from protonn_edge.toolchain import process
+from protonn_edge.chips.toolchain import process
 
 
 @dataclass(frozen=True)

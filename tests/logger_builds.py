@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from avr_programs import compile_text
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
 from protonn_edge.device.connection import Link
 from protonn_edge.sensors import sensor_kind
 from protonn_edge.sensors.recorder import Samples, SampleStream

@@ -20,11 +20,11 @@ import numpy as np
 from checkout import CHECKOUT
 from generated_programs import write_c
 
-from protonn_edge.avr.paths import Paths
-from protonn_edge.avr.program import read_program
-from protonn_edge.boards import load_board
+from protonn_edge.chips.avr.paths import Paths
+from protonn_edge.chips.avr.program import read_program
+from protonn_edge.chips.boards import load_board
+from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.codegen import Plan
-from protonn_edge.emulator import EmulatedUno
 from protonn_edge.families.avr.paths import StatedFacts, prediction_paths
 from protonn_edge.model.quantization import IntegerChain
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from protonn_edge.chips.toolchain.javascript import INSTALL
 from protonn_edge.system.folders import built_once
-from protonn_edge.toolchain.javascript import INSTALL
 
 _FILES = ("package.json", "package-lock.json")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from chains import numbers_of, replace
 
+from protonn_edge.chips.cores import UNO_CORE, Core
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.planner import plan_of
-from protonn_edge.cores import UNO_CORE, Core
 from protonn_edge.kinds.projection.integers import MAXIMUM_MULTIPLIER
 from protonn_edge.model.activity import Activity
 from protonn_edge.model.matvec import NIBBLE_MAXIMUM

@@ -21,10 +21,10 @@ from random_shapes import (
     random_points,
 )
 
+from protonn_edge.chips.cores import UNO_CORE
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.plan import plan_with
 from protonn_edge.codegen.planner import Limits, feedings
-from protonn_edge.cores import UNO_CORE
 from protonn_edge.features.convolution.integers import IntegerConvolution
 from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.images.image_rows import ImageStage

@@ -13,9 +13,9 @@ import numpy as np
 from chains import numbers_of, protonn_chain, replace
 from plans import of_weights_for, plan_with
 
+from protonn_edge.chips.cores import UNO_CORE
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.planner import Limits
-from protonn_edge.cores import UNO_CORE
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.gradients.making import gradient_features
 from protonn_edge.features.window_features.making import window_features

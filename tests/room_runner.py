@@ -20,7 +20,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-SHIM = "toolchain/shim"  # PlatformIO's: it runs where SCons does
+SHIM = "chips/toolchain/shim"  # PlatformIO's: it runs where SCons does
 
 
 def modules_in(copy: Path) -> Iterator[tuple[str, Path]]:
@@ -77,8 +77,8 @@ def kept_builds(kept: Path) -> None:
     from kept_templates import with_kept_templates  # noqa: PLC0415
     from replayed_builds import ReplayedBuilds  # noqa: PLC0415
 
+    from protonn_edge.chips.toolchain import platformio  # noqa: PLC0415
     from protonn_edge.codegen import host, renderer  # noqa: PLC0415
-    from protonn_edge.toolchain import platformio  # noqa: PLC0415
 
     platformio.run_within = ReplayedBuilds(kept, platformio.run_within)
     host.build_host_executable = KeptPrograms(kept, host.build_host_executable)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from fake_device import HostileDevice, ReferenceModel, SimulatedHost
 
-from protonn_edge.avr.program import read_program
-from protonn_edge.boards import load_board
+from protonn_edge.chips.avr.program import read_program
+from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen import Plan
 from protonn_edge.device.connection import Link
 from protonn_edge.device.protocol import HelloRequest, Message, StatsReply

@@ -15,7 +15,7 @@ import numpy as np
 from fake_device import HostileDevice, ReferenceModel, SimulatedHost
 from model_factory import random_model, random_points
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen import Plan, make_plan
 from protonn_edge.device import Session
 from protonn_edge.evaluation import measurement

@@ -1,5 +1,5 @@
 /*
- * An emulated Uno in a Node.js process: the counterpart of protonn_edge/emulator/uno.c, with the
+ * An emulated Uno in a Node.js process: the counterpart of protonn_edge/chips/emulator/uno.c, with the
  * same options, commands and answers, for systems without libsimavr. It does only what an Uno does with
  * the firmware of `build`: there is no bootloader, sensor, pseudo-terminal or watchdog.
  *

@@ -36,7 +36,7 @@ class CustomTestRunner(TestRunnerBase):
         if self.options.without_testing:
             return
         try:
-            from protonn_edge.boards import board_names  # noqa: PLC0415  (it may be missing)
+            from protonn_edge.chips.boards import board_names  # noqa: PLC0415  (it may be missing)
             from protonn_edge.system.files import resource  # noqa: PLC0415
         except ImportError as error:
             raise RuntimeError(

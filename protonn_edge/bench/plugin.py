@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from protonn_edge.bench.boards import BoardUnderTest, LoggingHost
-    from protonn_edge.boards import Board
+    from protonn_edge.chips.boards import Board
     from protonn_edge.data.model_points import ModelPoints
     from protonn_edge.evaluation.measurement import Measurement
     from protonn_edge.model.model import Model
@@ -131,7 +131,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture(scope="session")
 def pnn_target(pytestconfig: pytest.Config) -> Board:
     """Provide the kind of board, with its clock and power."""
-    from protonn_edge.boards import load_board  # noqa: PLC0415
+    from protonn_edge.chips.boards import load_board  # noqa: PLC0415
 
     board = load_board(pytestconfig.getoption("--pnn-board"))
     watts = pytestconfig.getoption("--pnn-watts")

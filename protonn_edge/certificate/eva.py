@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from protonn_edge.certificate.claims import NOT_CHECKED, PROVEN, Claim
+from protonn_edge.chips.toolchain.process import run_within
 from protonn_edge.codegen import PREFIX, template_environment
 from protonn_edge.system.errors import CheckFailed, InvalidValue, counted
 from protonn_edge.system.extensions import brought
 from protonn_edge.system.files import write_plainly
 from protonn_edge.system.folders import scratch_folder
-from protonn_edge.toolchain.process import run_within
 
 _DRIVER = "any_order"
 INSTALL = "apt-get install --no-install-recommends frama-c-base"

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.certificate import claims
 from protonn_edge.certificate.claims import Claim
+from protonn_edge.chips.avr.program import LinkedProgram
 from protonn_edge.codegen import PREFIX, SOURCES, Limits, Plan, device_plans, render_c
 from protonn_edge.data.naming import listed
 from protonn_edge.device import Result

@@ -10,9 +10,9 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from protonn_edge.boards import Board
 from protonn_edge.certificate import claims
 from protonn_edge.certificate.claims import Certificate, Claim, Settings
+from protonn_edge.chips.boards import Board
 from protonn_edge.families import MachineCode, family_of
 from protonn_edge.system.errors import CheckFailed, InvalidValue
 

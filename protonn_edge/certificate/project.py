@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.boards import Board
 from protonn_edge.certificate import claims
 from protonn_edge.certificate.claims import Certificate, Claim, Settings
 from protonn_edge.certificate.eva import memory_safety
 from protonn_edge.certificate.every_input import checked_again, every_input
 from protonn_edge.certificate.program import image_sha256, program_claims, subject_of
+from protonn_edge.chips.boards import Board
 from protonn_edge.codegen import Plan, render_c
 from protonn_edge.codegen.host import host_program
 from protonn_edge.data.naming import listed

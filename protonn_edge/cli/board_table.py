@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from protonn_edge.boards import COMPILED, FIRMWARE, SIMILAR, Board, load_export_board
+from protonn_edge.chips.boards import COMPILED, FIRMWARE, SIMILAR, Board, load_export_board
 from protonn_edge.cli.command import Output
 from protonn_edge.evaluation.terminal import row_table
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from protonn_edge.boards import Board, load_board
+from protonn_edge.chips.boards import Board, load_board
 from protonn_edge.cli import options
 from protonn_edge.cli.command import OUTPUT, Output, additions, command, of_extension, option
 from protonn_edge.cli.paths import there

@@ -9,11 +9,11 @@ from pathlib import Path
 import click
 from rich.table import Table
 
-from protonn_edge.boards import load_board
 from protonn_edge.certificate.claims import POINTS, PROVEN, Certificate, Settings, read_certificate
 from protonn_edge.certificate.every_input import in_sketch
 from protonn_edge.certificate.program import certify_program
 from protonn_edge.certificate.project import certify_project
+from protonn_edge.chips.boards import load_board
 from protonn_edge.cli.command import Output, option, options_of
 from protonn_edge.cli.options import PATH
 from protonn_edge.cli.paths import CERTIFICATE, REPORT, OutputFile, check_there

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.convert import ConvertOptions
 from protonn_edge.cli.fitting import division_of, of_data

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
 from protonn_edge.cli.command import OUTPUT, Output, command, option
 from protonn_edge.cli.devices import chosen_emulator
 from protonn_edge.cli.hil import say_agreement, show

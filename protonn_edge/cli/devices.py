@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from protonn_edge.boards import Board
+from protonn_edge.chips.boards import Board
 from protonn_edge.cli.command import Output, option
 from protonn_edge.cli.paths import MODEL, GivenPath
 from protonn_edge.data.naming import Notice, listed

@@ -16,14 +16,14 @@ from typing import Any, NoReturn, Protocol
 
 import click
 
-from protonn_edge.boards import Board, load_board
+from protonn_edge.chips.boards import Board, load_board
+from protonn_edge.chips.emulator.board import RunningBoard
+from protonn_edge.chips.emulator.replayed import Replayed
 from protonn_edge.cli.command import OUTPUT, Output, additions, argument, command, option
 from protonn_edge.cli.devices import EEPROM, EMULATOR, about_edited_files, chosen_emulator
 from protonn_edge.cli.options import BOARD
 from protonn_edge.cli.paths import GivenPath, there
 from protonn_edge.data.naming import Notice
-from protonn_edge.emulator.board import RunningBoard
-from protonn_edge.emulator.replayed import Replayed
 from protonn_edge.families import family_of
 from protonn_edge.projects.folder import Project
 from protonn_edge.system.errors import InputError

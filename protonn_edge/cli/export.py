@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from protonn_edge.boards import Board, load_export_board
+from protonn_edge.chips.boards import Board, load_export_board
 from protonn_edge.cli.command import OUTPUT, Output, additions, command, of_extension, option
 from protonn_edge.cli.options import (
     ANY_BOARD,

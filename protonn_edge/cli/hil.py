@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
 from protonn_edge.cli.command import OUTPUT, Output, command, option
 from protonn_edge.cli.devices import (
     EMULATOR,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import click
 import numpy as np
 
-from protonn_edge.boards import export_board_names
+from protonn_edge.chips.boards import export_board_names
 from protonn_edge.cli.board_table import show_boards
 from protonn_edge.cli.command import OUTPUT, Output, additions, argument, command, option
 from protonn_edge.cli.options import MODEL_PATH, POINTS_PATH

@@ -11,14 +11,19 @@ from typing import TYPE_CHECKING, Any, Protocol
 import click
 from click.shell_completion import CompletionItem
 
-from protonn_edge.boards import DEFAULT_BOARD, POWER_WATTS, export_board_names, firmware_board_names
+from protonn_edge.chips.boards import (
+    DEFAULT_BOARD,
+    POWER_WATTS,
+    export_board_names,
+    firmware_board_names,
+)
 from protonn_edge.cli.command import Declared, argument, option, together
 from protonn_edge.cli.paths import LABELLED, MODEL, GivenPath, InputFile, NameOrPath, OutputFile
 from protonn_edge.system.errors import shortened
 from protonn_edge.system.lazy import optional
 
 if TYPE_CHECKING:
-    from protonn_edge.boards import Board
+    from protonn_edge.chips.boards import Board
     from protonn_edge.cli.command import Output
     from protonn_edge.model.model import Model
     from protonn_edge.model.quantization import DeviceModel

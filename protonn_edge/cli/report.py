@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
 from protonn_edge.cli.command import OUTPUT, Command, Output, argument, command, option
 from protonn_edge.cli.options import (
     FOLDER,

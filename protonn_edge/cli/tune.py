@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
 from protonn_edge.cli import options
 from protonn_edge.cli.command import OUTPUT, Output, additions, command, option, options_of
 from protonn_edge.cli.options import Parsed, Qualified

@@ -15,7 +15,7 @@ from typing import Any
 
 import joblib
 
-from protonn_edge.boards import Board, load_board
+from protonn_edge.chips.boards import Board, load_board
 from protonn_edge.cli import fitting
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.data import DataReport

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from protonn_edge import __version__
+from protonn_edge.chips.cores import BOUND_FLAGS
 from protonn_edge.codegen.plan import Plan
-from protonn_edge.cores import BOUND_FLAGS
 from protonn_edge.data.naming import channel_names
 from protonn_edge.kernels.in_templates import StageInTemplate
 from protonn_edge.model.head import channels_of

@@ -12,13 +12,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.chips.toolchain.process import build_host_executable
 from protonn_edge.codegen.plan import DevicePlan
 from protonn_edge.codegen.renderer import render_c
 from protonn_edge.model.quantization import IntegerChain
 from protonn_edge.system.errors import CheckFailed
 from protonn_edge.system.files import resource, write_plainly
 from protonn_edge.system.folders import scratch_folder
-from protonn_edge.toolchain.process import build_host_executable
 
 _DEADLINE_S = 300.0
 

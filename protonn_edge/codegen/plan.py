@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from protonn_edge.cores import BOUND_FLAGS, Core
+from protonn_edge.chips.cores import BOUND_FLAGS, Core
 from protonn_edge.kernels.compiled import bytes_of
 from protonn_edge.kernels.kernel import Calls, Cost, Feed, Kernel, Step, without_calls
 from protonn_edge.kernels.listing import cycles_of

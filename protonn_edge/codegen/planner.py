@@ -9,7 +9,8 @@ from importlib import import_module
 from itertools import product
 from typing import Any
 
-from protonn_edge.boards import Board
+from protonn_edge.chips.boards import Board
+from protonn_edge.chips.cores import EXPORTED_CORES, UNO_CORE, Core
 from protonn_edge.codegen.plan import (
     DevicePlan,
     PartialPlan,
@@ -18,7 +19,6 @@ from protonn_edge.codegen.plan import (
     of_each_stage,
     plan_with,
 )
-from protonn_edge.cores import EXPORTED_CORES, UNO_CORE, Core
 from protonn_edge.kernels.kernel import Kernel, kernels_of
 from protonn_edge.model.activity import Activity
 from protonn_edge.model.integer_chain import named_stages

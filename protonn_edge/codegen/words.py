@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
+from protonn_edge.chips.cores import Core
 from protonn_edge.codegen.plan import ENTRY_BYTES, check_parts
-from protonn_edge.cores import Core
 from protonn_edge.kernels.in_templates import StageInTemplate
 from protonn_edge.kernels.kernel import Step, kernels_of
 from protonn_edge.kernels.words import Words, words_of

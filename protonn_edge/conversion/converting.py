@@ -16,7 +16,7 @@ import sklearn
 from numpy.typing import ArrayLike
 
 import protonn_edge
-from protonn_edge.boards import Board, board_of
+from protonn_edge.chips.boards import Board, board_of
 from protonn_edge.conversion import EPOCHS
 from protonn_edge.conversion.affine import rows_of
 from protonn_edge.conversion.answered import Answers

@@ -8,7 +8,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from protonn_edge.boards import Board
+from protonn_edge.chips.boards import Board
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.conversion.answered import Answered, Answers
 from protonn_edge.conversion.search import FittedEstimator

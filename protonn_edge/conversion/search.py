@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.boards import Board
+from protonn_edge.chips.boards import Board
 from protonn_edge.codegen import Limits, Plan, make_plan
 from protonn_edge.conversion.affine import AffineMap, Float64, filling
 from protonn_edge.conversion.answered import CLASSES, Answered, Answers

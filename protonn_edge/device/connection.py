@@ -16,7 +16,7 @@ import socket
 import time
 from dataclasses import dataclass
 
-from protonn_edge.boards import Board, boards
+from protonn_edge.chips.boards import Board, boards
 from protonn_edge.device import protocol
 from protonn_edge.device.message_reader import MessageReader
 from protonn_edge.device.protocol import HelloReply, HelloRequest, Message, ProtocolError

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from numpy.typing import ArrayLike
 
-from protonn_edge.boards import Board
+from protonn_edge.chips.boards import Board
 from protonn_edge.device.connection import Host
 from protonn_edge.device.session import Prediction, Session
 from protonn_edge.system.lazy import room

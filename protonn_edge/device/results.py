@@ -29,7 +29,7 @@ from typing import BinaryIO, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.boards import Board
+from protonn_edge.chips.boards import Board
 from protonn_edge.data.naming import NO_CLASS, NO_CLASS_NAME, NO_LABEL
 from protonn_edge.model.quantization import IntegerChain
 from protonn_edge.system.errors import InputError, InvalidValue, cannot_read, shortened

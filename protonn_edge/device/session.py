@@ -9,7 +9,7 @@ from typing import Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from protonn_edge.boards import Board, load_board
+from protonn_edge.chips.boards import Board, load_board
 from protonn_edge.data.naming import NO_CLASS
 from protonn_edge.device import connection, protocol
 from protonn_edge.device.connection import REFLASH_HINT, Host, NoReplyError

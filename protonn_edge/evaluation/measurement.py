@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge import device
-from protonn_edge.boards import Board
+from protonn_edge.chips.boards import Board
 from protonn_edge.codegen import DevicePlan
 from protonn_edge.device.instruments import BenchInstrument, BenchReading
 from protonn_edge.evaluation.accuracy import Quality, answer_matrix

@@ -12,7 +12,7 @@ from rich.console import RenderableType
 from rich.table import Column, Table
 from rich.text import Text
 
-from protonn_edge.cores import BOUND_FLAGS
+from protonn_edge.chips.cores import BOUND_FLAGS
 from protonn_edge.data.naming import answer_names
 from protonn_edge.evaluation.accuracy import (
     ClassFigures,
@@ -23,7 +23,7 @@ from protonn_edge.evaluation.accuracy import (
 from protonn_edge.system.errors import counted
 
 if TYPE_CHECKING:  # a command imports those that it uses
-    from protonn_edge.boards import Board
+    from protonn_edge.chips.boards import Board
     from protonn_edge.codegen import DevicePlan
     from protonn_edge.device import DeviceShare
     from protonn_edge.device.results import Spread, Summary

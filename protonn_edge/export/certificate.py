@@ -7,11 +7,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from protonn_edge.boards import Board
 from protonn_edge.certificate import claims
 from protonn_edge.certificate.claims import Certificate, Claim, Settings
 from protonn_edge.certificate.eva import memory_safety
 from protonn_edge.certificate.program import image_sha256, program_claims, subject_of
+from protonn_edge.chips.boards import Board
 from protonn_edge.codegen import template_environment
 from protonn_edge.export.folder import EXPORT, check_folder, written_in
 from protonn_edge.export.self_test import link_as_sketch, try_on_board

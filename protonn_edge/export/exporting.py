@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
-from protonn_edge.boards import Board, export_board_of
+from protonn_edge.chips.boards import Board, export_board_of
 from protonn_edge.codegen import PREFIX, Limits, Plan, check_prefix, device_plans
 from protonn_edge.codegen.words import WordPlan
 from protonn_edge.data.preparation import Preparation

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from protonn_edge.boards import Board, board_names
+from protonn_edge.chips.boards import Board, board_names
 from protonn_edge.codegen import template_environment
 from protonn_edge.codegen.context import class_names, safe_sendings
 from protonn_edge.export.rendering import ANALOG_PINS, answer_template, class_lines, name_size

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from protonn_edge import __version__
-from protonn_edge.boards import Board
+from protonn_edge.chips.boards import Board
 from protonn_edge.codegen import PREFIX, Plan, check_collisions, render_c, template_environment
 from protonn_edge.codegen.context import (
     Sending,

@@ -21,15 +21,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from protonn_edge.boards import Board
-from protonn_edge.emulator import EmulatedBoard
+from protonn_edge.chips.boards import Board
+from protonn_edge.chips.emulator import EmulatedBoard
+from protonn_edge.chips.toolchain.platformio import avr_gcc
+from protonn_edge.chips.toolchain.process import build_host_executable, compile_sources, run_within
 from protonn_edge.families import read_program
 from protonn_edge.model.quantization import DeviceModel, IntegerChain
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.files import write_plainly
 from protonn_edge.system.folders import scratch_folder
-from protonn_edge.toolchain.platformio import avr_gcc
-from protonn_edge.toolchain.process import build_host_executable, compile_sources, run_within
 from protonn_edge.verification.tryout import Tried, WrongAnswers, ends, examples
 
 N_VECTORS = 20

@@ -14,10 +14,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol
 
-from protonn_edge.avr.program import Sections as Sections
-from protonn_edge.boards import DEFAULT_BOARD, Board, load_board
+from protonn_edge.chips.avr.program import Sections as Sections
+from protonn_edge.chips.boards import DEFAULT_BOARD, Board, load_board
+from protonn_edge.chips.emulator.board import RunningBoard
 from protonn_edge.codegen import DevicePlan
-from protonn_edge.emulator.board import RunningBoard
 from protonn_edge.model.head import Remedies
 from protonn_edge.model.quantization import DeviceModel
 from protonn_edge.system.errors import CheckFailed, InputError

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from protonn_edge.cores import Core
+from protonn_edge.chips.cores import Core
 from protonn_edge.kernels.listing import cycles_of
 
 CALL_CYCLES = 35

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from protonn_edge.cores import Core
+from protonn_edge.chips.cores import Core
 from protonn_edge.kernels.kernel import Calls, Cost, Feed, Kernel, Step
 from protonn_edge.kernels.listing import Facts, Listing, Passed, repeated
 from protonn_edge.model.activity import Activity

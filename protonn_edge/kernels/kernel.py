@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from protonn_edge.cores import Core
+from protonn_edge.chips.cores import Core
 from protonn_edge.kernels import compiled
 from protonn_edge.kernels.listing import Facts, Listing, Passed
 from protonn_edge.model.activity import Activity

@@ -1,6 +1,6 @@
 """Assembly as a list of instructions, both to print it and to count its cycles.
 
-So the cycles of a loop always match its code. They are those of `protonn_edge.avr.instruction_set`.
+So the cycles of a loop always match its code. They are those of `protonn_edge.chips.avr.instruction_set`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-from protonn_edge.avr.instruction_set import EEPROM_CYCLES, EFFECTS, JUMPS, PRODUCTS, SKIPS
+from protonn_edge.chips.avr.instruction_set import EEPROM_CYCLES, EFFECTS, JUMPS, PRODUCTS, SKIPS
 
 _PRINTED = {"jmp": "%~jmp"}  # the compiler prints RJMP for chips without JMP
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from protonn_edge.boards import Board
+from protonn_edge.chips.boards import Board
 from protonn_edge.cli.command import Output, option
 from protonn_edge.cli.options import MODEL_PATH
 from protonn_edge.data.naming import NO_CLASS_NAME

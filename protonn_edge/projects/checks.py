@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from protonn_edge.boards import Board
+from protonn_edge.chips.boards import Board
 from protonn_edge.codegen import DevicePlan
 from protonn_edge.families import LinkedFirmware, family_of
 from protonn_edge.model.head import FEWER_FEATURES, Remedies

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from protonn_edge import __version__, codegen
-from protonn_edge.boards import Board
+from protonn_edge.chips.boards import Board
+from protonn_edge.chips.cores import CORES, EVERY_CORE, WORD_CORES
 from protonn_edge.codegen import DevicePlan, render_c, words
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.codegen.renderer import render_parts
-from protonn_edge.cores import CORES, EVERY_CORE, WORD_CORES
 from protonn_edge.families import ProjectFiles, board_of, family_in, family_of
 from protonn_edge.families.sources import files_below
 from protonn_edge.model import quantization

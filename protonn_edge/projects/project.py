@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from protonn_edge.boards import Board, board_of
+from protonn_edge.chips.boards import Board, board_of
 from protonn_edge.codegen import SPARE_BYTES, DevicePlan, Limits, Plan, device_plans
 from protonn_edge.families import ProjectFiles, family_of, read_program
 from protonn_edge.model.activity import Activity

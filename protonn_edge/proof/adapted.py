@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from protonn_edge.avr.names import Names, Variable
+from protonn_edge.chips.avr.names import Names, Variable
 from protonn_edge.proof.forms import Byte, Unproven
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.avr.program import LinkedProgram
+from protonn_edge.chips.avr.program import LinkedProgram
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.proof.answers import Different
 from protonn_edge.proof.equality import PREFIX, PredictionProof, Proof

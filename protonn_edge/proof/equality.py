@@ -9,9 +9,9 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from protonn_edge.avr.instruction_set import KEPT_BY_CALLEE
-from protonn_edge.avr.names import Variable
-from protonn_edge.avr.program import LinkedProgram
+from protonn_edge.chips.avr.instruction_set import KEPT_BY_CALLEE
+from protonn_edge.chips.avr.names import Variable
+from protonn_edge.chips.avr.program import LinkedProgram
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.integer_stage import IntegerStage
 from protonn_edge.model.registry import module_of_stage

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from protonn_edge.avr import instruction_set
-from protonn_edge.avr.facts import facts_of
-from protonn_edge.avr.liveness import AT_RETURN, Live, Liveness
-from protonn_edge.avr.order import CallFrame, Flow, Position, flow_from
-from protonn_edge.avr.program import LinkedProgram
+from protonn_edge.chips.avr import instruction_set
+from protonn_edge.chips.avr.facts import facts_of
+from protonn_edge.chips.avr.liveness import AT_RETURN, Live, Liveness
+from protonn_edge.chips.avr.order import CallFrame, Flow, Position, flow_from
+from protonn_edge.chips.avr.program import LinkedProgram
 from protonn_edge.proof.choices import Parted
 from protonn_edge.proof.facts import OrderFacts, before_parting, decided
 from protonn_edge.proof.forms import Bit, Byte, Impossible, Root, Unproven

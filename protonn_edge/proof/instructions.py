@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from protonn_edge.avr.instruction_set import TAKEN_BRANCH
-from protonn_edge.avr.instructions import Decoded
-from protonn_edge.avr.liveness import pointer_of
+from protonn_edge.chips.avr.instruction_set import TAKEN_BRANCH
+from protonn_edge.chips.avr.instructions import Decoded
+from protonn_edge.chips.avr.liveness import pointer_of
 from protonn_edge.proof import eeprom
 from protonn_edge.proof.data_space import OFFSETS, any_bit, anything
 from protonn_edge.proof.forms import (

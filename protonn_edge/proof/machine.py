@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from protonn_edge.avr.instructions import Decoded
-from protonn_edge.avr.liveness import registers_of
-from protonn_edge.avr.program import LinkedProgram
+from protonn_edge.chips.avr.instructions import Decoded
+from protonn_edge.chips.avr.liveness import registers_of
+from protonn_edge.chips.avr.program import LinkedProgram
 from protonn_edge.proof.algebra import Algebra
 from protonn_edge.proof.arithmetic import Arithmetic
 from protonn_edge.proof.data_space import DataSpace, any_bit, anything

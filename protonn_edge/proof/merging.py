@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from protonn_edge.avr.liveness import Live
+from protonn_edge.chips.avr.liveness import Live
 from protonn_edge.proof.data_space import OFFSETS
 from protonn_edge.proof.forms import same
 from protonn_edge.proof.machine import Machine

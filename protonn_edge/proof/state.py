@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from protonn_edge.avr.order import CallFrame
+from protonn_edge.chips.avr.order import CallFrame
 from protonn_edge.proof.algebra import Algebra
 from protonn_edge.proof.facts import OrderFacts
 from protonn_edge.proof.forms import (

@@ -12,14 +12,14 @@ from typing import Any, NamedTuple, TypeVar
 
 from markupsafe import Markup
 
-from protonn_edge.boards import Board
+from protonn_edge.chips.boards import Board
+from protonn_edge.chips.toolchain.javascript import PAGE, script_file
 from protonn_edge.device.instruments import WRITTEN_BY, BenchReading, reading_type
 from protonn_edge.report.evidence import Evidence
 from protonn_edge.system.checks import check_range
 from protonn_edge.system.errors import InputError, InvalidValue, ProtoNNEdgeError
 from protonn_edge.system.files import read_file
 from protonn_edge.system.schema import Check, list_of, number, record_of, text, whole
-from protonn_edge.toolchain.javascript import PAGE, script_file
 
 _Taken = TypeVar("_Taken")
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.boards import Board
+from protonn_edge.chips.boards import Board
 from protonn_edge.codegen import DevicePlan
 from protonn_edge.device import Origin, Result, Summary, summarize
 from protonn_edge.device.instruments import BenchReading

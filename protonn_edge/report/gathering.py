@@ -13,7 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from protonn_edge.boards import Board
+from protonn_edge.chips.boards import Board
+from protonn_edge.chips.toolchain.process import has_compiler
 from protonn_edge.codegen import DevicePlan, Plan
 from protonn_edge.codegen.plan import plan_with
 from protonn_edge.device import Origin, Result, check_finished, read_results
@@ -44,7 +45,6 @@ from protonn_edge.report.evidence import (
 from protonn_edge.system.errors import InputError, InvalidValue
 from protonn_edge.system.extensions import forms_of
 from protonn_edge.system.shell import command_line
-from protonn_edge.toolchain.process import has_compiler
 from protonn_edge.verification.agreement import PossibleCycles, verify_host
 
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from protonn_edge import __version__
-from protonn_edge.boards import Board, boards
+from protonn_edge.chips.boards import Board, boards
+from protonn_edge.chips.toolchain.platformio import description_file, upload_lines
 from protonn_edge.codegen import template_environment
 from protonn_edge.data.naming import Notice, listed
 from protonn_edge.device.protocol import BITS_PER_BYTE
@@ -28,7 +29,6 @@ from protonn_edge.sensors.kinds import (
 from protonn_edge.sensors.sensor_board import DESCRIBED, SENSOR_NUMBERS
 from protonn_edge.system.checks import check, check_range
 from protonn_edge.system.errors import InputError, InvalidValue, counted, shortened
-from protonn_edge.toolchain.platformio import description_file, upload_lines
 
 
 class Chip(NamedTuple):

@@ -10,7 +10,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from protonn_edge.boards import Board
+from protonn_edge.chips.boards import Board
+from protonn_edge.chips.toolchain.platformio import build_firmware
 from protonn_edge.codegen import Limits, Plan, plans, render_c, template_environment
 from protonn_edge.device.protocol import frame_bytes
 from protonn_edge.families import family_of, read_program
@@ -29,7 +30,6 @@ from protonn_edge.system.errors import CheckFailed, InputError, InvalidValue
 from protonn_edge.system.extensions import check_memories, parts_of
 from protonn_edge.system.files import resource, write_plainly
 from protonn_edge.system.folders import scratch_folder
-from protonn_edge.toolchain.platformio import build_firmware
 
 _RATE_TOLERANCE = 0.01  # of a recording's rate: the clocks of boards and of people differ
 _FRAME_S = 0.05  # of samples in a frame, unless these are too few to detect missing ones

@@ -18,9 +18,9 @@ from xml.sax.saxutils import escape
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.chips.toolchain.process import run_within
 from protonn_edge.system.errors import CheckFailed, InputError
 from protonn_edge.system.folders import scratch_folder
-from protonn_edge.toolchain.process import run_within
 
 _DEADLINE_S = 30.0
 _LEAST_SAMPLES = 800

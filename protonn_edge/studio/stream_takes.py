@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.boards import Board
+from protonn_edge.chips.boards import Board
 from protonn_edge.model.file import load_model
 from protonn_edge.sensors.recorder import Recorder, RecordingFile, Samples
 from protonn_edge.sensors.sensor_projects import windowing_for

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from protonn_edge.boards import Board
+from protonn_edge.chips.boards import Board
 from protonn_edge.data import Notice
 from protonn_edge.device.connection import Link
 from protonn_edge.export.folder import LIVE, LOGGER

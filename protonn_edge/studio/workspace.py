@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from protonn_edge import __version__
-from protonn_edge.boards import board_names, load_board
+from protonn_edge.chips.boards import board_names, load_board
 from protonn_edge.data.cells import check_labels
 from protonn_edge.model.registry import ESTIMATORS
 from protonn_edge.sensors.commands.source import SensorSource

@@ -13,7 +13,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from protonn_edge.boards import Board
+from protonn_edge.chips.boards import Board
 from protonn_edge.model.integer_chain import MODEL_HASH_BYTES
 from protonn_edge.model.integer_stage import IntArray, check_holds
 from protonn_edge.system.checks import check, check_enough, check_kind, check_range, check_shape

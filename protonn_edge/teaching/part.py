@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from protonn_edge.boards import Board
+from protonn_edge.chips.boards import Board
 from protonn_edge.model.quantization import IntegerChain
 from protonn_edge.system.extensions import FirmwarePart
 from protonn_edge.teaching.examples import Store, Teaching

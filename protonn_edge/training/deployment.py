@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
-from protonn_edge.boards import Board, board_of
+from protonn_edge.chips.boards import Board, board_of
 from protonn_edge.model.file import save_model
 from protonn_edge.model.model import Model
 from protonn_edge.system.lazy import later

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from protonn_edge.boards import Board
+from protonn_edge.chips.boards import Board
 from protonn_edge.evaluation.fidelity import Fidelity
 from protonn_edge.families import Sections, family_of
 from protonn_edge.model.model import Model

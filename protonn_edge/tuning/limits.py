@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.boards import Board
+from protonn_edge.chips.boards import Board
 from protonn_edge.codegen import DevicePlan, Limits, Plan, device_plans
 from protonn_edge.codegen.words import WordPlan
 from protonn_edge.data import Dataset

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.boards import Board
+from protonn_edge.chips.boards import Board
 from protonn_edge.data.dataset import several_labels
 from protonn_edge.data.preparation import Preparation
 from protonn_edge.model.registry import KINDS

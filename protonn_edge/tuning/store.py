@@ -15,7 +15,7 @@ from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 from optuna.trial import FrozenTrial, TrialState
 
-from protonn_edge.boards import Board
+from protonn_edge.chips.boards import Board
 from protonn_edge.system.errors import InvalidValue
 from protonn_edge.system.files import AppendedFile, check_file
 from protonn_edge.tuning.limits import Figures

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-from protonn_edge.boards import Board
+from protonn_edge.chips.boards import Board
 from protonn_edge.evaluation.terminal import row_table
 from protonn_edge.training.searched import shown
 from protonn_edge.tuning.choice import candidates, cycles_of, flash_of, front

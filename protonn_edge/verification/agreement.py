@@ -19,11 +19,11 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.boards import Board
+from protonn_edge.chips.boards import Board
+from protonn_edge.chips.emulator.board import RunningBoard
 from protonn_edge.codegen import DevicePlan
 from protonn_edge.codegen.host import host_program
 from protonn_edge.device import Host, ReferenceAnswers, Result, Session, run
-from protonn_edge.emulator.board import RunningBoard
 from protonn_edge.families import LinkedFirmware, family_of
 from protonn_edge.model.quantization import IntegerChain
 from protonn_edge.system.errors import CheckFailed, DeviceError

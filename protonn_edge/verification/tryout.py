@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.boards import Board, firmware_board_names
+from protonn_edge.chips.boards import Board, firmware_board_names
+from protonn_edge.chips.emulator.board import RunningBoard
 from protonn_edge.codegen import DevicePlan
 from protonn_edge.device.protocol import BITS_PER_BYTE
-from protonn_edge.emulator.board import RunningBoard
 from protonn_edge.families import family_of
 from protonn_edge.model.integer_stage import IntArray
 from protonn_edge.model.nearness import NearestStage

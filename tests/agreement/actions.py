@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from agreement.machine import FLAGS, Machine, State
 from agreement.values import Value
 
-from protonn_edge.avr.instructions import Decoded
+from protonn_edge.chips.avr.instructions import Decoded
 
 SREG, STACK_LOW, STACK_HIGH = 0x3F, 0x3D, 0x3E
 _X, _Y, _Z = 26, 28, 30

@@ -8,8 +8,8 @@ from typing import NamedTuple, Protocol
 
 from agreement.values import Lanes, Value
 
-from protonn_edge.avr.instructions import Decoded, decode
-from protonn_edge.avr.order import CallFrame
+from protonn_edge.chips.avr.instructions import Decoded, decode
+from protonn_edge.chips.avr.order import CallFrame
 
 FLAGS = "CZNVSHTI"
 Flag = Callable[[], Value]

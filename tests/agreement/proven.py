@@ -20,8 +20,8 @@ from agreement.sources import Function, functions, functions_of
 from conformance.instances import KINDS, Program, programs_of
 from equality.programs import linked
 
-from protonn_edge.avr.instructions import Decoded
-from protonn_edge.avr.program import LinkedProgram
+from protonn_edge.chips.avr.instructions import Decoded
+from protonn_edge.chips.avr.program import LinkedProgram
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.proof.equality import PredictionProof
 from protonn_edge.proof.forms import Unproven

@@ -1,6 +1,6 @@
 """Instructions of a text: the bytes that they read and write, and the registers that they take.
 
-Their effects are in `protonn_edge.avr.instruction_set`. The text of a statement is expanded as the
+Their effects are in `protonn_edge.chips.avr.instruction_set`. The text of a statement is expanded as the
 assembler does it: macros, conditions, repetitions, numeric labels.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from assembly.statements import CLASSES, Operand, Place
 
-from protonn_edge.avr.instruction_set import CALLS, EFFECTS, JUMPS, PRODUCTS, RETURNS, SKIPS
+from protonn_edge.chips.avr.instruction_set import CALLS, EFFECTS, JUMPS, PRODUCTS, RETURNS, SKIPS
 
 FLAGS: Place = ("flags", 0)
 T: Place = ("T", 0)

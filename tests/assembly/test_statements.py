@@ -14,8 +14,8 @@ from generated_programs import write_c
 from model_factory import tiny_integer_model, tiny_pooling_model
 from plans import plan_with
 
-from protonn_edge.boards import load_board
-from protonn_edge.cores import CORES
+from protonn_edge.chips.boards import load_board
+from protonn_edge.chips.cores import CORES
 from protonn_edge.sensors import sensor_kind
 from protonn_edge.sensors.sensor_projects import logger_of
 

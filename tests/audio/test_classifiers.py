@@ -11,9 +11,9 @@ from avr_tools import skip_without
 from generated_programs import assert_equal_to_reference
 from refusals import refused_by
 
+from protonn_edge.chips.cores import CORES
 from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.planner import Limits, make_plan
-from protonn_edge.cores import CORES
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.model.quantization import quantize
 from protonn_edge.training.base import CLASSIFIERS

@@ -15,9 +15,9 @@ from checkout import CHECKOUT
 from generated_programs import write_c
 from refusals import refused_by
 
+from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.codegen.planner import make_plan
 from protonn_edge.data.onset import QUIET, check_onset, clip_of, onset_of, onsets_of
-from protonn_edge.emulator import EmulatedUno
 from protonn_edge.features.audio.onset import Clips
 from protonn_edge.model.quantization import quantize
 from protonn_edge.sensors import PlayedSensor, sensor_kind

@@ -10,9 +10,9 @@ from avr_programs import compile_text
 from avr_tools import needs_emulated_avr
 from generated_programs import printed_by_uno
 
-from protonn_edge.avr.paths import Paths, paths_through
-from protonn_edge.avr.program import read_program
-from protonn_edge.cores import CORES
+from protonn_edge.chips.avr.paths import Paths, paths_through
+from protonn_edge.chips.avr.program import read_program
+from protonn_edge.chips.cores import CORES
 
 # A function each, but for its return. Of two ways both are here; the other one has more cycles.
 STRAIGHT = (

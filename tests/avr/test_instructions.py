@@ -8,8 +8,8 @@ import subprocess
 import pytest
 from avr_tools import needs
 
-from protonn_edge.avr.instructions import decode
-from protonn_edge.avr.program import read_program
+from protonn_edge.chips.avr.instructions import decode
+from protonn_edge.chips.avr.program import read_program
 
 # What binutils calls a special case of another instruction.
 BRANCHES_IF_SET = "brcs brlo breq brmi brvs brlt brhs brts brie"

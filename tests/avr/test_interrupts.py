@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from refusals import refused_by
 
-from protonn_edge.avr.interrupts import masked_spans
-from protonn_edge.avr.program import read_program
+from protonn_edge.chips.avr.interrupts import masked_spans
+from protonn_edge.chips.avr.program import read_program
 from protonn_edge.system.errors import CheckFailed
 
 PRELUDE = """

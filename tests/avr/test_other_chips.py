@@ -7,12 +7,12 @@ from avr_programs import compile_text
 from avr_tools import needs_avr_gcc
 from refusals import refused_by
 
-from protonn_edge.avr.flow import interrupt_handlers
-from protonn_edge.avr.instructions import decode
-from protonn_edge.avr.interrupts import masked_spans
-from protonn_edge.avr.program import read_program
-from protonn_edge.avr.stack import worst_case_stack
-from protonn_edge.cores import CORES
+from protonn_edge.chips.avr.flow import interrupt_handlers
+from protonn_edge.chips.avr.instructions import decode
+from protonn_edge.chips.avr.interrupts import masked_spans
+from protonn_edge.chips.avr.program import read_program
+from protonn_edge.chips.avr.stack import worst_case_stack
+from protonn_edge.chips.cores import CORES
 
 pytestmark = needs_avr_gcc
 

@@ -12,9 +12,9 @@ from avr_tools import needs_avr_gcc, needs_emulated_avr
 from generated_programs import marked_cycles
 from refusals import refused_by
 
-from protonn_edge.avr.facts import span_labels
-from protonn_edge.avr.paths import Times, longest_part, paths_through
-from protonn_edge.avr.program import read_program
+from protonn_edge.chips.avr.facts import span_labels
+from protonn_edge.chips.avr.paths import Times, longest_part, paths_through
+from protonn_edge.chips.avr.program import read_program
 from protonn_edge.system.errors import CheckFailed
 
 pytestmark = needs_avr_gcc

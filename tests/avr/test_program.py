@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refused_by
 
-from protonn_edge.avr.program import Sections, float_routines, read_program
+from protonn_edge.chips.avr.program import Sections, float_routines, read_program
 from protonn_edge.system.errors import InputError
 
 FIRMWARE = """

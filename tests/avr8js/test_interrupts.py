@@ -7,11 +7,11 @@ import pytest
 from avr_tools import needs_emulated_avr
 from model_factory import random_model
 
-from protonn_edge.avr.interrupts import masked_spans
-from protonn_edge.avr.program import read_program
-from protonn_edge.boards import load_board
+from protonn_edge.chips.avr.interrupts import masked_spans
+from protonn_edge.chips.avr.program import read_program
+from protonn_edge.chips.boards import load_board
+from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.device import protocol
-from protonn_edge.emulator import EmulatedUno
 from protonn_edge.families.avr.checks import receiver_limit
 from protonn_edge.model.quantization import quantize
 from protonn_edge.projects.project import trial_build

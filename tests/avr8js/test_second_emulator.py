@@ -14,10 +14,10 @@ from model_factory import (
     random_pooling_model,
 )
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
+from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.data import load_digits_dataset
 from protonn_edge.device import protocol
-from protonn_edge.emulator import EmulatedUno
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.kinds.protonn.precision.model import float_build
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier

@@ -17,13 +17,13 @@ from command_line import run, succeed
 from model_factory import random_inputs, random_model
 from refusals import refused_by
 
-from protonn_edge.boards import load_board
-from protonn_edge.emulator import EmulatedBoard, EmulatedUno, EmulatorStats, programs
+from protonn_edge.chips.boards import load_board
+from protonn_edge.chips.emulator import EmulatedBoard, EmulatedUno, EmulatorStats, programs
+from protonn_edge.chips.toolchain.javascript import EMULATOR, script_file
 from protonn_edge.model.file import save_model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.projects.project import build, trial_build
 from protonn_edge.system.errors import InputError, ProtoNNEdgeError
-from protonn_edge.toolchain.javascript import EMULATOR, script_file
 from protonn_edge.verification.agreement import verify_device
 
 UNO = load_board("uno")

@@ -18,10 +18,10 @@ from fake_device import ImpatientHost, quick_to_close
 from programs import started
 
 from protonn_edge.bench import boards
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
+from protonn_edge.chips.emulator import EmulatedBoard
 from protonn_edge.device import Result
 from protonn_edge.device.connection import Link
-from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.evaluation.measurement import Measurement, measure
 from protonn_edge.projects.folder import Project
 

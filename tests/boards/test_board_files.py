@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from refusals import refused_by
 
-from protonn_edge.boards import board_names, load_board
-from protonn_edge.cores import CORES
+from protonn_edge.chips.boards import board_names, load_board
+from protonn_edge.chips.cores import CORES
 from protonn_edge.system.errors import InputError
 
 GOOD = {

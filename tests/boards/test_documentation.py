@@ -11,8 +11,8 @@ from checkout import CHECKOUT
 from command_line import succeed
 from doc_blocks import blocks_of
 
-from protonn_edge.boards import KEYS, board_names, load_board
-from protonn_edge.toolchain.platformio import run_pio
+from protonn_edge.chips.boards import KEYS, board_names, load_board
+from protonn_edge.chips.toolchain.platformio import run_pio
 
 PAGE = CHECKOUT / "docs" / "boards.md"
 DOCUMENT = PAGE.read_text(encoding="utf-8")

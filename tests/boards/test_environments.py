@@ -8,14 +8,14 @@ import json
 import pytest
 from avr_tools import needs_avr_gcc
 
-from protonn_edge.boards import board_names, load_board
-from protonn_edge.system.files import resource
-from protonn_edge.toolchain.platformio import (
+from protonn_edge.chips.boards import board_names, load_board
+from protonn_edge.chips.toolchain.platformio import (
     build_flags,
     description,
     environment_section,
     pio_variables,
 )
+from protonn_edge.system.files import resource
 
 SETTINGS = resource("platformio.ini").read_text(encoding="utf-8")
 

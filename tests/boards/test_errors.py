@@ -9,7 +9,7 @@ from avr_tools import needs_emulated_avr
 from command_line import refusal, run
 from model_factory import random_model
 
-from protonn_edge.boards import board_names
+from protonn_edge.chips.boards import board_names
 from protonn_edge.model.file import save_model
 
 

@@ -15,7 +15,7 @@ from model_factory import random_model, random_window_model, window_features_of
 from words.chips import LX106
 from words.exported import chip_of
 
-from protonn_edge.boards import board_names, export_board_names, load_export_board
+from protonn_edge.chips.boards import board_names, export_board_names, load_export_board
 from protonn_edge.codegen import Limits, device_plans
 from protonn_edge.model.file import save_model
 from protonn_edge.system.errors import InputError

@@ -10,11 +10,12 @@ from avr_tools import needs_emulated_avr
 from logger_builds import assert_played, compile_logger, listening, noise, samples_of
 from model_factory import random_window_model, window_features_of
 
-from protonn_edge.avr.program import read_program
-from protonn_edge.boards import load_board
+from protonn_edge.chips.avr.program import read_program
+from protonn_edge.chips.boards import load_board
+from protonn_edge.chips.emulator import EmulatedBoard
+from protonn_edge.chips.toolchain.platformio import build_firmware
 from protonn_edge.codegen import make_plan
 from protonn_edge.codegen.planner import Limits
-from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.families.avr.code import AVRCode
 from protonn_edge.model.quantization import quantize
 from protonn_edge.sensors import PlayedSensor, sensor_kind
@@ -24,7 +25,6 @@ from protonn_edge.sensors.sampling import Sampling
 from protonn_edge.sensors.sensor_projects import live_files
 from protonn_edge.sensors.windowing import windowing_of
 from protonn_edge.system.files import write_atomically
-from protonn_edge.toolchain.platformio import build_firmware
 
 LARGER = ("mega2560", "leonardo", "atmega1284p")
 

@@ -6,7 +6,7 @@ from bonsai_factory import (
     random_kernel_chain,
 )
 
-from protonn_edge.cores import UNO_CORE
+from protonn_edge.chips.cores import UNO_CORE
 from protonn_edge.kernels.kernel import kernels_of
 
 

@@ -11,7 +11,7 @@ from model_factory import random_model
 from plans import plan_with, with_first_cost
 from refusals import refused_by
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen import Plan, make_plan
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.model.model import Model

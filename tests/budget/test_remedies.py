@@ -18,7 +18,7 @@ from linear_factory import random_linear_model
 from model_factory import random_model, random_points
 from refusals import refused_by
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen import make_plan
 from protonn_edge.model.file import save_model
 from protonn_edge.model.head import remedies_of

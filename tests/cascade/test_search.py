@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
 from protonn_edge.data import load_digits_dataset
 from protonn_edge.kinds.cascade.joining.tuning import faster_cascade
 from protonn_edge.training.folds import fold_numbers

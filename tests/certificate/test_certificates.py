@@ -17,9 +17,9 @@ from command_line import refusal, run, run_json, succeed
 from model_factory import plain_model
 from refusals import refuses
 
-from protonn_edge.boards import load_board
 from protonn_edge.certificate.claims import Certificate, Claim, Settings, read_certificate
 from protonn_edge.certificate.every_input import refuse_different
+from protonn_edge.chips.boards import load_board
 from protonn_edge.device import Result
 from protonn_edge.export.exporting import export
 from protonn_edge.export.folder import LIVE, write_folder

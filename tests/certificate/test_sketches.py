@@ -20,7 +20,7 @@ from model_factory import plain_model, random_model, random_pooling_model
 from random_shapes import random_points
 
 from protonn_edge import ForestClassifier, LinearClassifier
-from protonn_edge.emulator import EmulatedUno
+from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.model.file import save_model
 from protonn_edge.model.model import Model

@@ -18,10 +18,10 @@ from model_factory import random_model
 from programs import started
 from sklearn.datasets import load_iris
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
+from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.data import load_dataset, load_digits_dataset
 from protonn_edge.device import ResultsFile, read_results
-from protonn_edge.emulator import EmulatedUno
 from protonn_edge.model.file import save_model
 from protonn_edge.model.quantization import IntegerChain
 from protonn_edge.projects.folder import Project

@@ -15,8 +15,8 @@ from generated_programs import compile_with, write_c
 from model_factory import random_model, random_pooling_model
 from refusals import refused_by
 
-from protonn_edge.avr.program import read_program
-from protonn_edge.emulator import EmulatedUno
+from protonn_edge.chips.avr.program import read_program
+from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.families.avr.checks import check_no_floats
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.kinds.protonn.precision.model import in_floats

@@ -22,10 +22,10 @@ from model_factory import (
 from plans import plan_with
 from refusals import refused_by
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
+from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.codegen import make_plan
 from protonn_edge.codegen.host import host_program
-from protonn_edge.emulator import EmulatedUno
 from protonn_edge.features.window_features.windows import KINDS
 from protonn_edge.kernels.matvec.kernels import KernelName
 from protonn_edge.kinds.protonn.precision.model import float_build

@@ -39,9 +39,9 @@ from measured_predictions import (
 from stored_features import from_arrays, to_arrays
 from worst_inputs import worst_inputs
 
-from protonn_edge.avr.paths import Paths
-from protonn_edge.avr.program import read_program
-from protonn_edge.boards import load_board
+from protonn_edge.chips.avr.paths import Paths
+from protonn_edge.chips.avr.program import read_program
+from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.host import host_program
 from protonn_edge.families.avr.paths import prediction_paths, stated_facts

@@ -8,7 +8,7 @@ import pytest
 from conformance.checks import CHECKS
 from conformance.instances import KINDS, instances_of, maker_of, programs_of
 
-from protonn_edge.cores import UNO_CORE
+from protonn_edge.chips.cores import UNO_CORE
 from protonn_edge.kernels.kernel import kernels_of
 
 

@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen import Limits, make_plan
 from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.search import SizeLimit

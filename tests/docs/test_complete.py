@@ -8,7 +8,7 @@ from importlib.resources import files
 import pytest
 from doc_blocks import PAGES
 
-from protonn_edge.boards import export_board_names
+from protonn_edge.chips.boards import export_board_names
 from protonn_edge.data.images import IMAGES
 from protonn_edge.data.libsvm import LIBSVM_SUFFIXES
 from protonn_edge.data.options import USUAL_DELIMITERS

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from command_line import run
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.planner import plans
 from protonn_edge.data import load_digits_dataset

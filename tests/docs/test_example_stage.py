@@ -11,11 +11,11 @@ from avr_tools import needs_emulated_avr
 from generated_programs import compile_model, compile_with, link_with, marked_cycles
 from model_factory import random_inputs, random_model
 
-from protonn_edge.avr.program import read_program
+from protonn_edge.chips.avr.program import read_program
+from protonn_edge.chips.cores import UNO_CORE
 from protonn_edge.codegen import Plan, render_c
 from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.plan import plan_with
-from protonn_edge.cores import UNO_CORE
 from protonn_edge.kernels.kernel import kernels_of
 from protonn_edge.model.integer_stage import IntegerStage
 from protonn_edge.model.quantization import IntegerChain, quantize

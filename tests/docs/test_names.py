@@ -18,7 +18,7 @@ from command_line import every_command, run
 from doc_blocks import PAGES
 from markdown_it import MarkdownIt
 
-from protonn_edge.boards import export_board_names
+from protonn_edge.chips.boards import export_board_names
 from protonn_edge.cli import COMMANDS
 from protonn_edge.cli.tables import READ_HELP
 from protonn_edge.cli.train_options import PARAMETERS, parameters_of

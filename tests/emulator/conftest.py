@@ -15,7 +15,7 @@ import pytest
 from avr_programs import compile_text
 from avr_tools import EMULATED_AVR, skip_without
 
-from protonn_edge.emulator import EmulatedUno
+from protonn_edge.chips.emulator import EmulatedUno
 
 Compile = Callable[..., Path]
 

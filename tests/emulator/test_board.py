@@ -18,8 +18,8 @@ from checkout import CHECKOUT
 from emulator.conftest import DEADLINE_S, EXTERNAL_RESET, GREETS, eventually, hex_file
 from refusals import refused_by
 
-from protonn_edge.boards import load_board
-from protonn_edge.emulator import EmulatedUno, EmulatorError
+from protonn_edge.chips.boards import load_board
+from protonn_edge.chips.emulator import EmulatedUno, EmulatorError
 
 CHATTERS = """
 int main(void) {
@@ -147,7 +147,7 @@ def test_the_emulator_ends_with_the_process_that_started_it(compile_firmware):
     program = """
 import os, sys
 from pathlib import Path
-from protonn_edge.emulator import EmulatedUno
+from protonn_edge.chips.emulator import EmulatedUno
 with EmulatedUno(Path(sys.argv[1])) as uno:
     print(uno._process.pid, flush=True)
     os.kill(os.getpid(), 9)

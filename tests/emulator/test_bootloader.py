@@ -11,7 +11,7 @@ from emulator.conftest import hex_file
 from refusals import refused_by
 from uploads import UPLOAD_DEADLINE_S, upload_patiently
 
-from protonn_edge.emulator import EmulatedUno
+from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.system.errors import CheckFailed
 
 pytestmark = needs_uploads

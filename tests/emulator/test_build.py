@@ -10,7 +10,7 @@ from checkout import CHECKOUT
 from programs import started
 from refusals import refused_by
 
-from protonn_edge.emulator import EmulatedUno, programs
+from protonn_edge.chips.emulator import EmulatedUno, programs
 
 FIRMWARE = "int main(void) { idle_for_ever(); }"
 
@@ -41,7 +41,7 @@ def test_processes_may_build_it_at_the_same_time(compile_firmware, empty_cache):
     program = """
 import sys
 from pathlib import Path
-from protonn_edge.emulator import EmulatedUno
+from protonn_edge.chips.emulator import EmulatedUno
 with EmulatedUno(Path(sys.argv[1])) as uno:
     assert uno.stats().faults == ()
 """

@@ -13,7 +13,7 @@ import pytest
 import serial
 from programs import interruptible, started
 
-from protonn_edge.emulator import EmulatedUno
+from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.system.errors import InputError
 
 # Sends pins 2 and 3 of port D, which has pull-ups, whenever they change, and how long they were so.

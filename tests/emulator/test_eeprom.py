@@ -11,8 +11,8 @@ import pytest
 from command_line import run
 from emulator.conftest import hex_file
 
-from protonn_edge.boards import load_board
-from protonn_edge.emulator import EmulatedUno, EmulatorError
+from protonn_edge.chips.boards import load_board
+from protonn_edge.chips.emulator import EmulatedUno, EmulatorError
 from protonn_edge.system.errors import InputError
 
 # Sends the EEPROM's last byte, and replaces it with what is received.

@@ -7,7 +7,7 @@ import time
 import pytest
 from emulator.conftest import hex_file
 
-from protonn_edge.emulator import EmulatedUno
+from protonn_edge.chips.emulator import EmulatedUno
 
 CULPRIT = """
 static volatile uint8_t variables[VARIABLES];

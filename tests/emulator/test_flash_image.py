@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import refused_by
 
-from protonn_edge.emulator.programs import FLASH_BYTES, empty_image, load_image
+from protonn_edge.chips.emulator.programs import FLASH_BYTES, empty_image, load_image
 from protonn_edge.system.errors import InputError
 
 FIRMWARE = """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from protonn_edge.emulator import EmulatedUno
+from protonn_edge.chips.emulator import EmulatedUno
 
 MARKED = """
 __attribute__((naked, noinline, used)) static void callee(void) {{

@@ -6,8 +6,8 @@ import pytest
 from avr_programs import compile_text
 from avr_tools import needs_emulated_avr
 
-from protonn_edge.boards import load_board
-from protonn_edge.emulator import EmulatedBoard
+from protonn_edge.chips.boards import load_board
+from protonn_edge.chips.emulator import EmulatedBoard
 
 pytestmark = needs_emulated_avr
 

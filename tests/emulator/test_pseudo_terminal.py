@@ -9,7 +9,7 @@ import pytest
 import serial
 from emulator.conftest import EXTERNAL_RESET, GREETS, eventually
 
-from protonn_edge.emulator import EmulatedUno
+from protonn_edge.chips.emulator import EmulatedUno
 
 
 @pytest.fixture

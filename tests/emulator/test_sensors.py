@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from refusals import refused_by
 
-from protonn_edge.emulator import EmulatedUno, EmulatorError
+from protonn_edge.chips.emulator import EmulatedUno, EmulatorError
 from protonn_edge.sensors import PlayedSensor, sensor_kind
 
 Compile = Callable[..., Path]

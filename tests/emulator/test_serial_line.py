@@ -7,7 +7,7 @@ import random
 import pytest
 from emulator.conftest import hex_file
 
-from protonn_edge.emulator import EmulatedUno
+from protonn_edge.chips.emulator import EmulatedUno
 
 ECHO = """
 int main(void) {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from protonn_edge.emulator import EmulatedUno
+from protonn_edge.chips.emulator import EmulatedUno
 
 CALL_OF_MAIN = 2
 

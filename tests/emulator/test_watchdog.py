@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from avr_tools import needs_uploads
 
-from protonn_edge.emulator import EmulatedUno
+from protonn_edge.chips.emulator import EmulatedUno
 
 EXTERNAL, WATCHDOG = 2, 8
 

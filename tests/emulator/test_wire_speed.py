@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from protonn_edge.emulator import EmulatedUno
+from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.system.errors import InputError
 
 ECHO = """

@@ -30,9 +30,9 @@ from elftools.elf.elffile import ELFFile
 from equality.fuzz import encoded
 from generated_programs import answers_in_bytes, write_c
 
-from protonn_edge.avr.instructions import Decoded
-from protonn_edge.avr.program import LinkedProgram, read_program
-from protonn_edge.emulator import EmulatedUno
+from protonn_edge.chips.avr.instructions import Decoded
+from protonn_edge.chips.avr.program import LinkedProgram, read_program
+from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.model.quantization import IntegerChain
 from protonn_edge.proof.equality import PredictionProof
 from protonn_edge.proof.forms import Unproven

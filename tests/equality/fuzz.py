@@ -20,9 +20,9 @@ import click
 import numpy as np
 from equality.values import Inputs, bit_of, byte_of, holds
 
-from protonn_edge.avr.instructions import _REGISTERS, _TABLE
-from protonn_edge.avr.program import LinkedProgram, Sections
-from protonn_edge.cores import UNO_CORE
+from protonn_edge.chips.avr.instructions import _REGISTERS, _TABLE
+from protonn_edge.chips.avr.program import LinkedProgram, Sections
+from protonn_edge.chips.cores import UNO_CORE
 from protonn_edge.proof.exploration import Explorer
 from protonn_edge.proof.forms import Byte, Root, Unproven, single
 from protonn_edge.proof.instructions import ACTIONS

@@ -20,7 +20,7 @@ from agreement.test_machine import INSTRUCTIONS, RECORD, _program
 from avr_programs import compile_text
 from generated_programs import printed_by_uno
 
-from protonn_edge.avr.program import LinkedProgram, read_program
+from protonn_edge.chips.avr.program import LinkedProgram, read_program
 from protonn_edge.proof.equality import initial_bytes
 from protonn_edge.proof.exploration import Explorer
 from protonn_edge.proof.forms import Bit, Byte, Root, Unproven, single, variable

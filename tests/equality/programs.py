@@ -9,7 +9,7 @@ from pathlib import Path
 from conformance.instances import Program
 from generated_programs import write_c
 
-from protonn_edge.avr.program import LinkedProgram, read_program
+from protonn_edge.chips.avr.program import LinkedProgram, read_program
 from protonn_edge.codegen import Plan
 from protonn_edge.model.quantization import IntegerChain
 

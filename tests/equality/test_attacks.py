@@ -15,7 +15,7 @@ from conformance.instances import programs_of
 from equality import programs
 from equality.fuzz import Example, encoded, program_of
 
-from protonn_edge.avr.program import LinkedProgram, read_program
+from protonn_edge.chips.avr.program import LinkedProgram, read_program
 from protonn_edge.kinds.forest.table import LEAF
 from protonn_edge.kinds.protonn.prototypes import proof as prototypes
 from protonn_edge.model.input_quantizer import InputQuantizer

@@ -11,7 +11,7 @@ from conformance.decision import observing
 from conformance.instances import instances_of
 from equality.programs import linked
 
-from protonn_edge.avr.program import LinkedProgram
+from protonn_edge.chips.avr.program import LinkedProgram
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.model.quantization import IntegerChain, measure_activity
 from protonn_edge.proof.difference import prove

@@ -16,9 +16,9 @@ from equality.instructions import compare
 from equality.programs import linked_program
 from equality.values import byte_of, value_of
 
-from protonn_edge.avr.names import declared_in
-from protonn_edge.avr.paths import paths_through
-from protonn_edge.avr.program import read_program
+from protonn_edge.chips.avr.names import declared_in
+from protonn_edge.chips.avr.paths import paths_through
+from protonn_edge.chips.avr.program import read_program
 from protonn_edge.model.registry import module_of_stage
 from protonn_edge.proof.algebra import Algebra
 from protonn_edge.proof.data_space import DataSpace

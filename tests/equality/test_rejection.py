@@ -15,7 +15,7 @@ from equality.programs import linked
 from equality.values import Inputs, value_of
 from model_factory import rejecting_some
 
-from protonn_edge.avr.program import LinkedProgram
+from protonn_edge.chips.avr.program import LinkedProgram
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.model.policy import with_rules
 from protonn_edge.model.quantization import IntegerChain, measure_activity

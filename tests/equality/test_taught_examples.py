@@ -13,7 +13,7 @@ from conformance.instances import programs_of
 from equality.fuzz import Example, encoded, program_of
 from equality.programs import linked_program
 
-from protonn_edge.avr.program import LinkedProgram
+from protonn_edge.chips.avr.program import LinkedProgram
 from protonn_edge.model.quantization import IntegerChain
 from protonn_edge.proof.difference import prove
 from protonn_edge.proof.exploration import Explorer

@@ -21,7 +21,7 @@ from arduino_ide import (
 from chains import replace
 from model_factory import random_model, random_points, random_window_model, window_features_of
 
-from protonn_edge.avr.program import read_program
+from protonn_edge.chips.avr.program import read_program
 from protonn_edge.export import Export
 from protonn_edge.model.model import Model
 from protonn_edge.model.policy import with_rules

@@ -16,9 +16,9 @@ from logger_builds import listening
 from model_factory import random_window_model, window_features_of
 from refusals import refused_by, refuses
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
+from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.data.onset import onsets_of
-from protonn_edge.emulator import EmulatedUno
 from protonn_edge.model.file import save_model
 from protonn_edge.model.integer_chain import coordinates
 from protonn_edge.model.model import Model

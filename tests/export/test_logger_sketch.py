@@ -9,8 +9,8 @@ import pytest
 from arduino_ide import DEADLINE_S, LINK, WARNINGS, compile_source, needs_arduino_core
 from logger_builds import assert_played, noise, samples_of
 
-from protonn_edge.boards import load_board
-from protonn_edge.emulator import EmulatedUno
+from protonn_edge.chips.boards import load_board
+from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.sensors import PlayedSensor, sensor_kind
 from protonn_edge.sensors.sensor_projects import logger_of
 

@@ -19,8 +19,8 @@ from arduino_ide import (
 )
 from command_line import run
 
+from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.device.meters import meter_of
-from protonn_edge.emulator import EmulatedUno
 from protonn_edge.sensors import PlayedSensor, SensorKind
 from protonn_edge.sensors.kinds import Registers
 

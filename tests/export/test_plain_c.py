@@ -10,8 +10,8 @@ import pytest
 from arduino_ide import export_for_uno, spoil_score_of_vector_7
 from model_factory import random_model, random_points
 
+from protonn_edge.chips.toolchain.process import build_host_executable
 from protonn_edge.model.model import Model
-from protonn_edge.toolchain.process import build_host_executable
 
 SOURCES = ("main.c", "pnn_model.c", "pnn_self_test.c")
 

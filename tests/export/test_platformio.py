@@ -11,7 +11,7 @@ from arduino_ide import assert_within_budget, export_for_uno, run_on_uno
 from avr_tools import needs_avr_gcc
 from model_factory import random_model
 
-from protonn_edge.toolchain.platformio import build_firmware
+from protonn_edge.chips.toolchain.platformio import build_firmware
 
 pytestmark = needs_avr_gcc
 

@@ -18,9 +18,9 @@ from checkout import CHECKOUT
 from model_factory import plain_model
 from refusals import refused_by
 
-from protonn_edge.avr.program import read_program
-from protonn_edge.boards import load_board
-from protonn_edge.emulator import EmulatedBoard
+from protonn_edge.chips.avr.program import read_program
+from protonn_edge.chips.boards import load_board
+from protonn_edge.chips.emulator import EmulatedBoard
 from protonn_edge.families.avr.paths import stated_facts
 from protonn_edge.model.quantization import quantize
 from protonn_edge.projects.project import trial_build

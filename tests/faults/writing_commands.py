@@ -13,8 +13,8 @@ from faults.file_operations import Written, run_command
 from kept_programs import KeptPrograms
 from replayed_builds import ReplayedBuilds
 
+from protonn_edge.chips.toolchain import platformio
 from protonn_edge.codegen import host
-from protonn_edge.toolchain import platformio
 
 CHANNELS = "time,ax,ay\n"
 

@@ -8,6 +8,7 @@ import time
 import numpy as np
 import pytest
 
+from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.device import NoReplyError, Session, protocol
 from protonn_edge.device.protocol import (
     ErrorReply,
@@ -24,7 +25,6 @@ from protonn_edge.device.protocol import (
     encode_frame,
     encode_message,
 )
-from protonn_edge.emulator import EmulatedUno
 from protonn_edge.system.errors import InputError
 
 HASH = bytes.fromhex("face000102030405")

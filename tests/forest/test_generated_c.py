@@ -11,7 +11,7 @@ from generated_programs import compile_with
 from measured_predictions import build_program, measure
 from model_factory import random_inputs
 
-from protonn_edge.avr.program import read_program
+from protonn_edge.chips.avr.program import read_program
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.model.integer_chain import named_stages
 from protonn_edge.system.folders import scratch_folder

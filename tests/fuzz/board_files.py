@@ -16,9 +16,9 @@ from fuzz.mutation import encoded, mutated_bytes, mutated_json, mutated_text, pi
 from fuzz.sentences import REFUSALS, check_command, check_refusal
 from model_factory import tiny_integer_model
 
-from protonn_edge.boards import Board, board_names, load_board
+from protonn_edge.chips.boards import Board, board_names, load_board
+from protonn_edge.chips.toolchain.platformio import description, environment_section
 from protonn_edge.codegen import Limits, make_plan
-from protonn_edge.toolchain.platformio import description, environment_section
 
 BRIEF_CASES = 20
 
@@ -61,7 +61,7 @@ def changed_file(rng: np.random.Generator, text: str, marks: str) -> bytes:
 
 @functools.cache
 def _files() -> tuple[str, ...]:
-    folder = resources.files("protonn_edge.boards")
+    folder = resources.files("protonn_edge.chips.boards")
     return tuple(folder.joinpath(f"{name}.toml").read_text("utf-8") for name in board_names())
 
 

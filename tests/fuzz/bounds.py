@@ -12,7 +12,7 @@ from measured_predictions import bounds_of, build_program, measure
 from random_shapes import first_stage_of, random_case, random_points
 from worst_inputs import worst_inputs
 
-from protonn_edge.avr.program import read_program
+from protonn_edge.chips.avr.program import read_program
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.planner import Limits
 from protonn_edge.model.head import channels_of

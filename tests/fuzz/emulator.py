@@ -19,8 +19,8 @@ from unittest.mock import patch
 import numpy as np
 from avr_tools import EMULATED_AVR, skip_without
 
-from protonn_edge.boards import Board, boards
-from protonn_edge.emulator import EmulatedBoard, programs
+from protonn_edge.chips.boards import Board, boards
+from protonn_edge.chips.emulator import EmulatedBoard, programs
 from protonn_edge.system.errors import ProtoNNEdgeError
 
 _SANITIZERS = ("-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")

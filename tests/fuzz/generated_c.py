@@ -17,9 +17,9 @@ from model_factory import (
 )
 from random_chains import points_of, random_chain
 
+from protonn_edge.chips.cores import CORES
 from protonn_edge.codegen import every_plan
 from protonn_edge.codegen.host import host_program
-from protonn_edge.cores import CORES
 from protonn_edge.device import ReferenceAnswers
 from protonn_edge.kinds.protonn.precision.model import float_build
 from protonn_edge.model.model import Model

@@ -18,10 +18,10 @@ from generated_programs import assert_equal_to_reference
 from measured_predictions import OTHER_LEVELS, OWN_LEVEL, build_program, measure
 from random_chains import points_of, random_chain
 
-from protonn_edge.avr.paths import Paths
-from protonn_edge.avr.program import read_program
-from protonn_edge.avr.stack import worst_case_stack
-from protonn_edge.boards import load_board
+from protonn_edge.chips.avr.paths import Paths
+from protonn_edge.chips.avr.program import read_program
+from protonn_edge.chips.avr.stack import worst_case_stack
+from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen import Limits, Plan
 from protonn_edge.codegen.host import host_program
 from protonn_edge.families.avr.paths import prediction_paths, stated_facts

@@ -16,7 +16,7 @@ from evidence_factory import evidence_of, hostile_model
 from fuzz.mutation import encoded, mutated_bytes, mutated_json, mutated_text, pick
 from fuzz.sentences import REFUSALS, check_refusal
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
 from protonn_edge.device import Origin, RecordedRun, Result, ResultsFile, read_results, summarize
 from protonn_edge.evaluation import measurement
 from protonn_edge.report import gathering

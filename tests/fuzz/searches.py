@@ -12,7 +12,7 @@ import numpy as np
 from fuzz.mutation import mutated_bytes, mutated_json, pick
 from fuzz.sentences import REFUSALS, check_refusal
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
 from protonn_edge.report.front import front_section, read_front
 from protonn_edge.training.folds import fold_numbers
 from protonn_edge.tuning.choice import Choice, candidates, front_json

@@ -12,8 +12,8 @@ from fuzz.board_files import changed_file
 from fuzz.mutation import pick
 from fuzz.sentences import REFUSALS, check_refusal
 
-from protonn_edge.boards import load_board
-from protonn_edge.emulator.replayed import packed_sensors
+from protonn_edge.chips.boards import load_board
+from protonn_edge.chips.emulator.replayed import packed_sensors
 from protonn_edge.sensors import PlayedSensor, SensorKind, sensor_kind
 from protonn_edge.sensors.sensor_projects import logger_of
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from model_factory import random_model
 from refusals import refused_by
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
 from protonn_edge.data.naming import NO_CLASS, NO_CLASS_NAME, NO_LABEL
 from protonn_edge.device.results import (
     Origin,

@@ -10,8 +10,8 @@ from avr_tools import needs_emulated_avr
 from linear_factory import random_chain
 from measured_predictions import build_program, measure
 
-from protonn_edge.avr.program import read_program
-from protonn_edge.boards import load_board
+from protonn_edge.chips.avr.program import read_program
+from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.families.avr.paths import prediction_paths, stated_facts
 from protonn_edge.kernels.decision import DecisionKernel

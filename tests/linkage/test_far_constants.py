@@ -8,8 +8,8 @@ from model_factory import random_model
 from plans import with_first_cost
 from refusals import refused_by
 
-from protonn_edge.avr.program import read_program
-from protonn_edge.boards import load_board
+from protonn_edge.chips.avr.program import read_program
+from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen import Limits, make_plan
 from protonn_edge.families.avr.checks import check_constants_within_reach
 from protonn_edge.kinds.protonn.head import ProtoNNHead

@@ -12,7 +12,7 @@ from avr_tools import needs_emulated_avr
 from command_line import run_json, succeed
 from uploads import upload_patiently
 
-from protonn_edge.emulator import EmulatedUno
+from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.model.file import load_model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.confidence.rule import Confidence

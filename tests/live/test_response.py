@@ -13,10 +13,11 @@ from chains import replace as with_numbers
 from logger_builds import listening, noise
 from model_factory import random_window_model, window_features_of
 
-from protonn_edge.avr.program import read_program
-from protonn_edge.boards import load_board
+from protonn_edge.chips.avr.program import read_program
+from protonn_edge.chips.boards import load_board
+from protonn_edge.chips.emulator import EmulatedUno
+from protonn_edge.chips.toolchain.platformio import build_firmware
 from protonn_edge.codegen import make_plan
-from protonn_edge.emulator import EmulatedUno
 from protonn_edge.families.avr.code import AVRCode
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.model.quantization import IntegerChain, quantize
@@ -29,7 +30,6 @@ from protonn_edge.sensors.windowing import Windowing, windowing_of
 from protonn_edge.system.files import write_atomically
 from protonn_edge.teaching.board import stored
 from protonn_edge.teaching.examples import Taught
-from protonn_edge.toolchain.platformio import build_firmware
 
 pytestmark = needs_emulated_avr
 

@@ -12,9 +12,10 @@ from failing_link import FailingLink, Faults
 from logger_builds import compile_logger, listening, noise
 from model_factory import random_window_model, window_features_of
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
+from protonn_edge.chips.emulator import EmulatedUno
+from protonn_edge.chips.toolchain.platformio import build_firmware
 from protonn_edge.codegen import make_plan
-from protonn_edge.emulator import EmulatedUno
 from protonn_edge.model.policy import with_rules
 from protonn_edge.policy.confidence.rule import Sharpness
 from protonn_edge.sensors import PlayedSensor, sensor_kind
@@ -26,7 +27,6 @@ from protonn_edge.sensors.stream_classes import StreamAnswer, StreamClassifier
 from protonn_edge.sensors.windowing import Windowing
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.files import write_atomically
-from protonn_edge.toolchain.platformio import build_firmware
 
 UNO = load_board("uno")
 PLAYED = PlayedSensor(sensor_kind("mpu6050"), noise(2000, 6), 100.0)

@@ -16,14 +16,15 @@ from logger_builds import listening, noise
 from model_factory import random_model, random_window_model, scaled, window_features_of, with_points
 from refusals import refused_by
 
-from protonn_edge.avr.program import read_program
-from protonn_edge.boards import load_board
+from protonn_edge.chips.avr.program import read_program
+from protonn_edge.chips.boards import load_board
+from protonn_edge.chips.emulator import EmulatedUno
+from protonn_edge.chips.toolchain.platformio import build_firmware
 from protonn_edge.codegen import make_plan, template_environment
 from protonn_edge.data.instruments import Instrument
 from protonn_edge.data.naming import sample_names
 from protonn_edge.data.onset import onsets_of
 from protonn_edge.data.units import unit_of
-from protonn_edge.emulator import EmulatedUno
 from protonn_edge.families.avr.code import AVRCode
 from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.window_features.scale import ChannelScale
@@ -45,7 +46,6 @@ from protonn_edge.sensors.sensor_projects import build_live, live_files
 from protonn_edge.sensors.windowing import Windowing, windowing_of
 from protonn_edge.system.errors import CheckFailed, InputError
 from protonn_edge.system.files import write_atomically
-from protonn_edge.toolchain.platformio import build_firmware
 
 UNO = load_board("uno")
 MPU6050 = sensor_kind("mpu6050")

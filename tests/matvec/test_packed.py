@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from model_factory import random_inputs, tiny_integer_model, tiny_packed_model
 from plans import plan_with
 
+from protonn_edge.chips.cores import CORES, UNO_CORE, Core
 from protonn_edge.codegen.host import host_program
-from protonn_edge.cores import CORES, UNO_CORE, Core
 from protonn_edge.kernels.kernel import kernels_of
 from protonn_edge.kernels.matvec.kernels import Matvec
 from protonn_edge.kernels.matvec.loops import blocks_of

@@ -28,11 +28,12 @@ from model_factory import (
     window_features_of,
 )
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
+from protonn_edge.chips.emulator import EmulatedUno
+from protonn_edge.chips.toolchain.platformio import build_firmware
 from protonn_edge.codegen import make_plan
 from protonn_edge.data.instruments import Instrument
 from protonn_edge.device.protocol import DELIMITER, encode_message
-from protonn_edge.emulator import EmulatedUno
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.integer_chain import own_inputs
@@ -60,7 +61,6 @@ from protonn_edge.sensors.sensor_projects import live_files
 from protonn_edge.sensors.windowing import windowing_of
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.files import write_atomically
-from protonn_edge.toolchain.platformio import build_firmware
 
 MAIN = Path(__file__).with_name("observed_main.c")
 VERDICTS = ("new", "good", "drift")

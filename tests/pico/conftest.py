@@ -10,7 +10,7 @@ import pytest
 from avr_tools import missing
 from fake_firmware import FAKE_MODEL, Line
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
 from protonn_edge.families import family_of
 from protonn_edge.families.rp2040.emulator import EmulatedRP2040
 

@@ -11,8 +11,8 @@ from command_line import refusal, run, run_json, succeed
 from model_factory import random_model
 from sklearn.datasets import load_digits
 
-from protonn_edge import boards
-from protonn_edge.boards import load_board
+from protonn_edge.chips import boards
+from protonn_edge.chips.boards import load_board
 from protonn_edge.families import family_of
 from protonn_edge.families.rp2040 import upload
 from protonn_edge.model.file import save_model

@@ -14,7 +14,7 @@ import protonn_edge
 
 PACKAGE = Path(protonn_edge.__file__).parent
 DEADLINE_S = 120.0
-SHIM = PACKAGE / "toolchain" / "shim"  # PlatformIO's: it runs where SCons does
+SHIM = PACKAGE / "chips" / "toolchain" / "shim"  # PlatformIO's: it runs where SCons does
 SOURCES = sorted(path for path in PACKAGE.rglob("*.py") if not path.is_relative_to(SHIM))
 MODULES = ("fcntl", "termios", "tty", "pty", "resource", "pwd", "grp", "posix", "syslog", "crypt")
 ATTRIBUTES = {

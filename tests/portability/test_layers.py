@@ -17,7 +17,7 @@ from checkout import CHECKOUT
 import protonn_edge
 
 PACKAGE = Path(protonn_edge.__file__).parent
-SHIM = PACKAGE / "toolchain" / "shim"  # PlatformIO's: it runs where SCons does
+SHIM = PACKAGE / "chips" / "toolchain" / "shim"  # PlatformIO's: it runs where SCons does
 TABLE = "| room | contents |"
 
 # The modules of a rule of a policy that belong to a room above `policy`, by their names.

@@ -15,7 +15,7 @@ from pathlib import Path
 import protonn_edge
 
 PACKAGE = Path(protonn_edge.__file__).parent
-SHIM = PACKAGE / "toolchain" / "shim"  # PlatformIO's
+SHIM = PACKAGE / "chips" / "toolchain" / "shim"  # PlatformIO's
 
 FUNCTION_LINES = 60  # without its docstring, and the options that a command declares
 METHODS = 15  # with its properties

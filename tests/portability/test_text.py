@@ -14,7 +14,7 @@ from checkout import CHECKOUT, skip_unless_checked_out
 from command_line import succeed
 from model_factory import random_model
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
 from protonn_edge.data import load_dataset
 from protonn_edge.device import Origin, Result, ResultsFile, read_results
 from protonn_edge.export import export

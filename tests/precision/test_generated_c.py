@@ -9,11 +9,11 @@ from chains import replace
 from model_factory import random_inputs, random_model, random_points
 from refusals import refused_by
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
+from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.codegen import SOURCES, render_c
 from protonn_edge.codegen.host import host_program
 from protonn_edge.device import ReferenceAnswers
-from protonn_edge.emulator import EmulatedUno
 from protonn_edge.families import family_of
 from protonn_edge.kinds.protonn.precision.model import float_build
 from protonn_edge.kinds.protonn.precision.program import plan_for

@@ -10,8 +10,8 @@ from avr_tools import needs_emulated_avr
 from logger_builds import assert_played, compile_logger, listening, noise, samples_of
 from refusals import refused_by
 
-from protonn_edge.boards import load_board
-from protonn_edge.emulator import EmulatedUno
+from protonn_edge.chips.boards import load_board
+from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.sensors import PlayedSensor, sensor_kind
 from protonn_edge.sensors.recorder import Recorder
 from protonn_edge.sensors.sensor_projects import logger_of

@@ -19,8 +19,8 @@ from logger_builds import compile_logger, listening, noise
 from programs import started
 from refusals import refused_by, refuses
 
+from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.device.protocol import encode_frame
-from protonn_edge.emulator import EmulatedUno
 from protonn_edge.sensors import PlayedSensor, sensor_kind
 from protonn_edge.sensors.commands.record import act_on, picture
 from protonn_edge.sensors.recorder import Recorder, RecordingFile, SampleStream

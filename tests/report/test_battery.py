@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
 from protonn_edge.report.content import Battery, Life
 
 BOARD = load_board("uno")

@@ -13,7 +13,7 @@ from avr_tools import EMULATED_AVR, missing, needs_emulated_avr
 from command_line import assert_one_sentence, run
 from model_factory import random_model, random_points
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
 from protonn_edge.device import Origin, Result, ResultsFile
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.model.file import save_model

@@ -14,8 +14,8 @@ from chains import replace
 from evidence_factory import HOSTILE, evidence_of, hostile_model
 from model_factory import random_model
 
-from protonn_edge.boards import load_board
 from protonn_edge.certificate.claims import PROVEN, Claim
+from protonn_edge.chips.boards import load_board
 from protonn_edge.data.naming import sample_names
 from protonn_edge.data.preparation import Preparation
 from protonn_edge.model.policy import with_rules

@@ -7,9 +7,9 @@ import subprocess
 
 import pytest
 
+from protonn_edge.chips.toolchain import javascript
+from protonn_edge.chips.toolchain.javascript import PAGE
 from protonn_edge.report.content import page_script
-from protonn_edge.toolchain import javascript
-from protonn_edge.toolchain.javascript import PAGE
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from refusals import refused_by
 
-from protonn_edge.boards import load_board
-from protonn_edge.emulator.replayed import packed_sensors
+from protonn_edge.chips.boards import load_board
+from protonn_edge.chips.emulator.replayed import packed_sensors
 from protonn_edge.sensors import PlayedSensor, SensorKind, sensor_kind
 from protonn_edge.sensors.described import KEYS
 from protonn_edge.sensors.kinds import Registers, Word, is_chip

@@ -9,10 +9,11 @@ import pytest
 from avr_tools import needs_emulated_avr
 from logger_builds import assert_played, compile_logger, listening, noise, samples_of
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
+from protonn_edge.chips.emulator import EmulatedUno
+from protonn_edge.chips.toolchain.platformio import build_firmware
 from protonn_edge.codegen import make_plan
 from protonn_edge.data.instruments import Instrument
-from protonn_edge.emulator import EmulatedUno
 from protonn_edge.kinds.linear.train import LinearClassifier
 from protonn_edge.model.quantization import quantize
 from protonn_edge.sensors import PlayedSensor, sensor_kind
@@ -21,7 +22,6 @@ from protonn_edge.sensors.sampling import Sampling
 from protonn_edge.sensors.sensor_projects import live_files
 from protonn_edge.sensors.windowing import windowing_of
 from protonn_edge.system.files import write_atomically
-from protonn_edge.toolchain.platformio import build_firmware
 
 RATE, WINDOW, WINDOWS = 100.0, 8, 24
 

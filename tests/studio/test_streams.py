@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
 from protonn_edge.device import LinkError
 from protonn_edge.device.protocol import encode_message
 from protonn_edge.editing.edits import TakeEditor

@@ -14,8 +14,8 @@ from avr_programs import compile_text
 from generated_programs import write_c
 from programs import started
 
+from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.codegen.words import WordPlan
-from protonn_edge.emulator import EmulatedUno
 from protonn_edge.model.quantization import IntegerChain
 from protonn_edge.teaching import board as teaching
 from protonn_edge.teaching.examples import Taught

@@ -16,8 +16,8 @@ from teaching.histories import STEPS, History
 from teaching.serving import on_host
 from teaching.test_serving import SMALL, rejecting, teachable
 
+from protonn_edge.chips.cores import WORD_CORES
 from protonn_edge.codegen.words import WordPlan, plan_for
-from protonn_edge.cores import WORD_CORES
 from protonn_edge.export import export
 from protonn_edge.model.integer_chain import IntegerChain, coordinates
 from protonn_edge.teaching import board as teaching

@@ -10,7 +10,7 @@ from chains import replace as with_numbers
 from generated_programs import write_c
 from model_factory import random_model
 
-from protonn_edge.avr.program import read_program
+from protonn_edge.chips.avr.program import read_program
 from protonn_edge.model.quantization import quantize
 
 SIZES = {"projections": 12, "features": 14, "classes": 6}

@@ -9,9 +9,9 @@ import pytest
 from chains import replace as with_numbers
 from model_factory import random_inputs, random_model
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
+from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.device.session import Session
-from protonn_edge.emulator import EmulatedUno
 from protonn_edge.model.integer_chain import coordinates
 from protonn_edge.model.quantization import quantize
 from protonn_edge.projects.project import trial_build

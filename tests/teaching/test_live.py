@@ -14,12 +14,13 @@ from chains import replace as with_numbers
 from logger_builds import listening, noise
 from model_factory import random_window_model, window_features_of
 
-from protonn_edge.boards import Board as TargetBoard
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import Board as TargetBoard
+from protonn_edge.chips.boards import load_board
+from protonn_edge.chips.emulator import EmulatedBoard, EmulatedUno
+from protonn_edge.chips.toolchain.platformio import build_firmware
 from protonn_edge.device.connection import AnsweringLink
 from protonn_edge.device.protocol import Message
 from protonn_edge.device.session import Session
-from protonn_edge.emulator import EmulatedBoard, EmulatedUno
 from protonn_edge.model.integer_chain import coordinates
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
@@ -37,7 +38,6 @@ from protonn_edge.teaching import session as device
 from protonn_edge.teaching.examples import Taught
 from protonn_edge.teaching.listener import TeachingListener
 from protonn_edge.teaching.messages import LearnReply, TeachRequest
-from protonn_edge.toolchain.platformio import build_firmware
 
 pytestmark = needs_emulated_avr
 

@@ -16,7 +16,7 @@ from generated_programs import write_c
 from model_factory import random_model
 from refusals import refuses
 
-from protonn_edge.boards import Board, boards, load_board
+from protonn_edge.chips.boards import Board, boards, load_board
 from protonn_edge.export import export
 from protonn_edge.model.file import save_model
 from protonn_edge.model.quantization import quantize

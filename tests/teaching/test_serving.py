@@ -15,8 +15,8 @@ from model_factory import random_inputs, random_model, with_large_labels
 from teaching.histories import STEPS, History
 from teaching.serving import Serving, on_host, on_uno
 
-from protonn_edge.avr.paths import paths_through
-from protonn_edge.avr.program import read_program
+from protonn_edge.chips.avr.paths import paths_through
+from protonn_edge.chips.avr.program import read_program
 from protonn_edge.model.integer_chain import IntegerChain, coordinates
 from protonn_edge.model.policy import with_rules
 from protonn_edge.model.quantization import quantize

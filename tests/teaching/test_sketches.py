@@ -25,7 +25,7 @@ from arduino_ide import (
 from chains import replace
 from model_factory import random_model, random_window_model, window_features_of
 
-from protonn_edge.emulator import EmulatedUno
+from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.model.integer_chain import coordinates
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize

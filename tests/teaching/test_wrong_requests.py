@@ -7,9 +7,9 @@ import struct
 import pytest
 from teaching.test_device import Q, uno
 
+from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.device import protocol
 from protonn_edge.device.session import Session
-from protonn_edge.emulator import EmulatedUno
 from protonn_edge.system.errors import CheckFailed
 from protonn_edge.teaching import messages
 from protonn_edge.teaching import session as teaching

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from protonn_edge.toolchain import platformio
-from protonn_edge.toolchain.process import run_within
+from protonn_edge.chips.toolchain import platformio
+from protonn_edge.chips.toolchain.process import run_within
 
 
 @pytest.fixture(autouse=True)

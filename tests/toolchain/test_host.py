@@ -7,8 +7,8 @@ import subprocess
 import pytest
 from refusals import refused_by
 
+from protonn_edge.chips.toolchain.process import build_host_executable
 from protonn_edge.system.errors import CheckFailed
-from protonn_edge.toolchain.process import build_host_executable
 
 HEADER = "int answer(int index);\nint entry(int index);\nint beyond(int index);\n"
 LIBRARY = """

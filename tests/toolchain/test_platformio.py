@@ -15,17 +15,17 @@ import requests
 from avr_tools import AVR_GCC, needs_avr_gcc, skip_without
 from refusals import refused_by
 
-from protonn_edge.avr.program import read_program
-from protonn_edge.avr.stack import worst_case_stack
-from protonn_edge.system.errors import CheckFailed
-from protonn_edge.system.files import resource
-from protonn_edge.toolchain import platformio
-from protonn_edge.toolchain.platformio import (
+from protonn_edge.chips.avr.program import read_program
+from protonn_edge.chips.avr.stack import worst_case_stack
+from protonn_edge.chips.toolchain import platformio
+from protonn_edge.chips.toolchain.platformio import (
     build_firmware,
     pio_environment,
     pio_variables,
     run_pio,
 )
+from protonn_edge.system.errors import CheckFailed
+from protonn_edge.system.files import resource
 
 MAIN = "#include <avr/io.h>\nint main(void) { DDRB = 1; for (;;) PINB = 1; }\n"
 
@@ -273,7 +273,7 @@ def test_a_shell_gets_what_it_needs_to_run_pio_itself(offline, project, monkeypa
     folder = project(MAIN)
     script = f"""
         set -eu
-        variables=$('{sys.executable}' -m protonn_edge.toolchain)
+        variables=$('{sys.executable}' -m protonn_edge.chips.toolchain)
         unset PROTONN_EDGE_PLATFORMIO
         eval "$variables"
         cd '{folder}'
@@ -286,7 +286,7 @@ def test_a_shell_gets_what_it_needs_to_run_pio_itself(offline, project, monkeypa
 
 
 def test_a_shell_is_told_what_is_wrong():
-    command = [sys.executable, "-m", "protonn_edge.toolchain"]
+    command = [sys.executable, "-m", "protonn_edge.chips.toolchain"]
     environment = {**os.environ, "PROTONN_EDGE_PLATFORMIO": "sometimes"}
     done = subprocess.run(
         command, timeout=120, env=environment, capture_output=True, text=True, check=False

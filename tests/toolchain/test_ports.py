@@ -9,8 +9,8 @@ from refusals import refused_by
 from serial.tools import list_ports
 from serial.tools.list_ports_common import ListPortInfo
 
-from protonn_edge.boards import load_board
-from protonn_edge.toolchain.ports import find_port
+from protonn_edge.chips.boards import load_board
+from protonn_edge.chips.toolchain.ports import find_port
 
 UNO, NANO = (0x2341, 0x0043), (0x1A86, 0x7523)
 MEGA, MOUSE = (0x2341, 0x0042), (0x046D, 0xC077)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from protonn_edge.chips.toolchain.process import relevant_lines, run_within
 from protonn_edge.system.errors import CheckFailed
-from protonn_edge.toolchain.process import relevant_lines, run_within
 
 
 def test_output_and_exit_code_are_returned():

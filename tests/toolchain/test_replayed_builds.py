@@ -15,12 +15,12 @@ from model_factory import random_model
 from refusals import refused_by
 from replayed_builds import ReplayedBuilds
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
+from protonn_edge.chips.toolchain import platformio
+from protonn_edge.chips.toolchain.platformio import build_firmware
+from protonn_edge.chips.toolchain.process import build_host_executable, run_within
 from protonn_edge.projects.project import build
 from protonn_edge.system.errors import CheckFailed
-from protonn_edge.toolchain import platformio
-from protonn_edge.toolchain.platformio import build_firmware
-from protonn_edge.toolchain.process import build_host_executable, run_within
 
 pytestmark = needs_avr_gcc
 

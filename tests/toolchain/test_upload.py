@@ -10,10 +10,10 @@ from avr_tools import needs_uploads
 from refusals import refused_by
 from uploads import UPLOAD_DEADLINE_S, upload_patiently
 
-from protonn_edge.emulator import EmulatedUno
+from protonn_edge.chips.emulator import EmulatedUno
+from protonn_edge.chips.toolchain.platformio import run_pio
 from protonn_edge.system.errors import CheckFailed
 from protonn_edge.system.files import resource
-from protonn_edge.toolchain.platformio import run_pio
 
 pytestmark = needs_uploads
 

@@ -13,7 +13,7 @@ from refusals import refused_by
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen import make_plan
 from protonn_edge.kinds.protonn.precision.model import in_floats
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier

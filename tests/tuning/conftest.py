@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
 from protonn_edge.data import load_digits_dataset
 from protonn_edge.training.folds import fold_numbers
 from protonn_edge.tuning.limits import TuningLimits

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
 from protonn_edge.tuning.choice import candidates, cycles_of, flash_of, front, front_json
 from protonn_edge.tuning.limits import Figures
 from protonn_edge.tuning.store import Record

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page
 from system_browser import axe_source
 
 from protonn_edge import LinearRegressor
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
 from protonn_edge.data import load_digits_dataset
 from protonn_edge.data.naming import NO_LABEL
 from protonn_edge.data.preparation import Preparation

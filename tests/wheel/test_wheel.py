@@ -13,9 +13,9 @@ from checkout import CHECKOUT
 from model_factory import random_model
 
 from protonn_edge import __version__
+from protonn_edge.chips.toolchain.javascript import EMULATOR, PAGE, SCRIPTS
 from protonn_edge.model.file import save_model
 from protonn_edge.report.content import page_script
-from protonn_edge.toolchain.javascript import EMULATOR, PAGE, SCRIPTS
 
 WEB_SCRIPTS = {f"protonn_edge/web/{name}" for name in SCRIPTS}
 MADE = {"__pycache__", "generated", "_build", "node_modules"}  # by builds
@@ -63,7 +63,7 @@ def test_the_installed_scripts_need_no_npm(names, run, monkeypatch):
     if not names >= WEB_SCRIPTS:
         pytest.skip("the wheel was built without npm; to run: install Node.js 20 or newer")
     monkeypatch.setenv("PATH", "")
-    script = "from protonn_edge.toolchain.javascript import *; "
+    script = "from protonn_edge.chips.toolchain.javascript import *; "
     for name in (PAGE, EMULATOR):
         said = run("-c", f"{script}print(script_file({name!r}).stat().st_size)").stdout
         assert int(said) > 10_000
@@ -104,7 +104,7 @@ def test_resources_are_found_without_the_checkout(run, installation, name):
 def test_the_shim_for_platformio_is_found_without_the_checkout(run, monkeypatch, tmp_path):
     monkeypatch.setenv("PROTONN_EDGE_PLATFORMIO", "offline")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    done = run("-m", "protonn_edge.toolchain")
+    done = run("-m", "protonn_edge.chips.toolchain")
     assert "export PLATFORMIO_CORE_DIR=" in done.stdout
     (core,) = (tmp_path / "cache" / "protonn-edge").iterdir()
     assert (core / "platforms" / "atmelavr" / "builder" / "main.py").is_file()

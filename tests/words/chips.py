@@ -20,9 +20,9 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from protonn_edge.chips.cores import WORD_CORES
 from protonn_edge.codegen.renderer import render_c
 from protonn_edge.codegen.words import plan_for
-from protonn_edge.cores import WORD_CORES
 from protonn_edge.model.quantization import IntegerChain
 
 HERE = Path(__file__).parent

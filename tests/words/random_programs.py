@@ -8,9 +8,9 @@ import click
 import numpy as np
 from random_chains import points_of, random_chain
 
+from protonn_edge.chips.cores import WORD_CORES
 from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.words import plan_for
-from protonn_edge.cores import WORD_CORES
 from protonn_edge.model.quantization import IntegerChain
 from words.chips import CHIPS, emulated
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from protonn_edge.boards import Board
+from protonn_edge.chips.boards import Board
 from protonn_edge.device.connection import Host
 from protonn_edge.device.meters.meter import LONGEST_S, Meter, MeterSamples
 from protonn_edge.device.protocol import MOST_REPETITIONS

@@ -6,9 +6,9 @@ and interrupts are never disabled so long that the serial line loses a byte.
 
 from __future__ import annotations
 
-from protonn_edge.avr.interrupts import masked_spans
-from protonn_edge.avr.program import LinkedProgram, constants_in_sram, float_routines
-from protonn_edge.boards import Board
+from protonn_edge.chips.avr.interrupts import masked_spans
+from protonn_edge.chips.avr.program import LinkedProgram, constants_in_sram, float_routines
+from protonn_edge.chips.boards import Board
 from protonn_edge.codegen import DevicePlan, Plan
 from protonn_edge.codegen.planner import READABLE_BYTES
 from protonn_edge.families.avr.paths import longest_pushes

@@ -7,12 +7,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from protonn_edge.avr.program import LinkedProgram
-from protonn_edge.boards import Board, board_names
+from protonn_edge.chips.avr.program import LinkedProgram
+from protonn_edge.chips.boards import Board, board_names
+from protonn_edge.chips.cores import CORES
+from protonn_edge.chips.emulator import EmulatedBoard
+from protonn_edge.chips.emulator.programs import EMULATORS, find_program
+from protonn_edge.chips.toolchain.platformio import (
+    build_firmware,
+    description_file,
+    environment_section,
+)
 from protonn_edge.codegen import DevicePlan
-from protonn_edge.cores import CORES
-from protonn_edge.emulator import EmulatedBoard
-from protonn_edge.emulator.programs import EMULATORS, find_program
 from protonn_edge.families import Family, ProjectFiles
 from protonn_edge.families.avr.paths import stated_facts
 from protonn_edge.families.avr.programs import ReadsAVRPrograms
@@ -21,7 +26,6 @@ from protonn_edge.families.sources import files_below
 from protonn_edge.system import files
 from protonn_edge.system.errors import InvalidValue
 from protonn_edge.system.files import resource
-from protonn_edge.toolchain.platformio import build_firmware, description_file, environment_section
 
 _SETTINGS = "platformio.ini"
 _SETTINGS_LIMIT_BYTES = 1 << 20

@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from protonn_edge.avr.facts import Fact, facts_of, span_labels
-from protonn_edge.avr.graph import first_write
-from protonn_edge.avr.program import LinkedProgram
-from protonn_edge.boards import Board
+from protonn_edge.chips.avr.facts import Fact, facts_of, span_labels
+from protonn_edge.chips.avr.graph import first_write
+from protonn_edge.chips.avr.program import LinkedProgram
+from protonn_edge.chips.boards import Board
+from protonn_edge.chips.emulator.uno import EmulatorStats, Watch
 from protonn_edge.codegen import DevicePlan, Plan
-from protonn_edge.emulator.uno import EmulatorStats, Watch
 from protonn_edge.system.errors import CheckFailed, InputError
 
 if TYPE_CHECKING:
-    from protonn_edge.avr.paths import Path, Paths
+    from protonn_edge.chips.avr.paths import Path, Paths
 
 _IO_REGISTERS = 0x20  # where they begin, in data addresses
 _LONGEST_WATCH = 100_000  # characters of the emulator's option
@@ -43,7 +43,7 @@ def longest_pushes(program: LinkedProgram, plan: Plan, board: Board) -> Path:
 def _paths_of_spans(
     program: LinkedProgram, spans: Mapping[str, int], board: Board, *, whole: bool
 ) -> Paths:
-    from protonn_edge.avr.paths import Times, paths_between  # noqa: PLC0415 - they take SciPy
+    from protonn_edge.chips.avr.paths import Times, paths_between  # noqa: PLC0415 - they take SciPy
 
     times = {name: Times(number, number) for name, number in spans.items()}
     return paths_between(program, _register(board), times, whole=whole)

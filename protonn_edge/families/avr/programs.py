@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from protonn_edge.avr.program import LinkedProgram, Sections, read_program, read_share
-from protonn_edge.avr.stack import worst_case_stack
-from protonn_edge.boards import Board
+from protonn_edge.chips.avr.program import LinkedProgram, Sections, read_program, read_share
+from protonn_edge.chips.avr.stack import worst_case_stack
+from protonn_edge.chips.boards import Board
 from protonn_edge.codegen import DevicePlan, Plan
 from protonn_edge.families import ReadsPrograms, Stack
 from protonn_edge.families.avr.checks import (
@@ -21,7 +21,7 @@ from protonn_edge.model.head import Remedies
 from protonn_edge.system.errors import CheckFailed, InputError
 
 if TYPE_CHECKING:
-    from protonn_edge.avr.paths import Paths
+    from protonn_edge.chips.avr.paths import Paths
 
 
 class ReadsAVRPrograms(ReadsPrograms):

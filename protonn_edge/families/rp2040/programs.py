@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from protonn_edge.avr.program import Sections
-from protonn_edge.boards import Board
+from protonn_edge.chips.avr.program import Sections
+from protonn_edge.chips.boards import Board
 from protonn_edge.families import LinkedFirmware, ReadsPrograms, Stack
 from protonn_edge.families.rp2040.program import (
     STACK_BYTES,

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from protonn_edge.cores import Core
+from protonn_edge.chips.cores import Core
 from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
 from protonn_edge.features.average_pooling.loops import WHOLE_AREA_PIXELS, AreaLoops
 from protonn_edge.kernels import compiled

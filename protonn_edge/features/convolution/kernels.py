@@ -16,7 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from protonn_edge.cores import Core
+from protonn_edge.chips.cores import Core
 from protonn_edge.features.convolution import window
 from protonn_edge.features.convolution.integers import SHIFTS, IntegerConvolution
 from protonn_edge.features.images.image_rows import ImageRows

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from protonn_edge.cores import Core
+from protonn_edge.chips.cores import Core
 from protonn_edge.features.gradients import loop
 from protonn_edge.features.gradients.integers import LEVELS, IntegerGradients
 from protonn_edge.kernels import compiled

@@ -9,8 +9,8 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.avr.instruction_set import KEPT_BY_CALLEE
-from protonn_edge.cores import Core
+from protonn_edge.chips.avr.instruction_set import KEPT_BY_CALLEE
+from protonn_edge.chips.cores import Core
 from protonn_edge.kernels import compiled
 from protonn_edge.kernels import kernel as base
 from protonn_edge.kernels.kernel import code_bytes

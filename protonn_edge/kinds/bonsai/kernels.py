@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.cores import Core
+from protonn_edge.chips.cores import Core
 from protonn_edge.kernels import compiled
 from protonn_edge.kernels.kernel import HeldInputs, HeldKernel, Kernel
 from protonn_edge.kernels.listing import Facts, Listing, Passed

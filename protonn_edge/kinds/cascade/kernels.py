@@ -16,7 +16,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from protonn_edge.cores import Core
+from protonn_edge.chips.cores import Core
 from protonn_edge.kernels import compiled
 from protonn_edge.kernels.in_templates import StageInTemplate
 from protonn_edge.kernels.kernel import (

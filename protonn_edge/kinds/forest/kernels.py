@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from protonn_edge.avr.instruction_set import KEPT_BY_CALLEE
-from protonn_edge.cores import Core
+from protonn_edge.chips.avr.instruction_set import KEPT_BY_CALLEE
+from protonn_edge.chips.cores import Core
 from protonn_edge.kernels import compiled
 from protonn_edge.kernels.kernel import Kernel
 from protonn_edge.kernels.listing import Facts, Listing

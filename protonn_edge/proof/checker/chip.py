@@ -10,8 +10,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-from protonn_edge.avr.instructions import Decoded
-from protonn_edge.avr.program import LinkedProgram
+from protonn_edge.chips.avr.instructions import Decoded
+from protonn_edge.chips.avr.program import LinkedProgram
 from protonn_edge.proof.checker.sums import Less, One, SumCarry, SumPart, SumTable
 
 CARRY, ZERO, SIGN, INTERRUPTS = 0, 1, 4, 7

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from protonn_edge.boards import Board
+from protonn_edge.chips.boards import Board
 from protonn_edge.cli.command import Output, option
 from protonn_edge.cli.options import FiniteRange
 from protonn_edge.cli.paths import LIVE_FOLDER, there

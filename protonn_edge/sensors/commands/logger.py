@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.options import board_words
 from protonn_edge.export.folder import LOGGER, check_folder, write_folder

@@ -17,7 +17,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
 from protonn_edge.cli.command import Output, additions, command, is_terminal, option
 from protonn_edge.cli.devices import EEPROM
 from protonn_edge.cli.options import BOARD, FOLDER, FiniteRange

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any, ClassVar, Protocol
 
-from protonn_edge.boards import Board
+from protonn_edge.chips.boards import Board
 from protonn_edge.cli.additions import AddedOptions
 from protonn_edge.cli.command import Output
 from protonn_edge.device.protocol import Message

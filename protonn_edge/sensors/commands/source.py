@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
 
-from protonn_edge.boards import Board
+from protonn_edge.chips.boards import Board
+from protonn_edge.chips.emulator import EmulatedBoard
+from protonn_edge.chips.toolchain.platformio import build_firmware
+from protonn_edge.chips.toolchain.ports import find_port
 from protonn_edge.data import Notice
 from protonn_edge.device.connection import AnsweringLink, Link
-from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.export.folder import LIVE, LOGGER, check_project
 from protonn_edge.sensors import PlayedSensor, check_read, read_sensor, sensor_file
 from protonn_edge.sensors.sensor_board import SensorBoard
 from protonn_edge.system.errors import InputError, lacking
-from protonn_edge.toolchain.platformio import build_firmware
-from protonn_edge.toolchain.ports import find_port
 
 _REMEDIES = {
     LOGGER: "protonn-edge build --sensor NAME --rate HZ",

@@ -18,10 +18,10 @@ from model_factory import (
 )
 from plans import plan_with
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
+from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.codegen import Plan, make_plan, render_c
 from protonn_edge.data.naming import NO_CLASS
-from protonn_edge.emulator import EmulatedUno
 from protonn_edge.model.model import Model
 from protonn_edge.model.policy import with_rules, without_rules
 from protonn_edge.model.quantization import measure_activity, quantize

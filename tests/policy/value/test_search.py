@@ -9,7 +9,7 @@ import pytest
 from command_line import assert_one_sentence, run, run_json, succeed
 from policy.value.numbers import points, write_table
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
 from protonn_edge.data import load_dataset
 from protonn_edge.model.file import load_model
 from protonn_edge.model.registry import REGRESSORS

@@ -12,8 +12,8 @@ from pathlib import Path
 from avr_programs import compile_text
 from avr_tools import AVR_GCC, skip_without
 
-from protonn_edge.avr.program import read_program
-from protonn_edge.avr.stack import worst_case_stack
+from protonn_edge.chips.avr.program import read_program
+from protonn_edge.chips.avr.stack import worst_case_stack
 
 _FIRMWARE = """
 #include <stdint.h>

@@ -11,9 +11,10 @@ from pathlib import Path
 from avr_tools import needs_avr_gcc
 from model_factory import random_window_model, window_features_of
 
-from protonn_edge.avr.program import read_program
-from protonn_edge.avr.stack import worst_case_stack
-from protonn_edge.boards import load_board
+from protonn_edge.chips.avr.program import read_program
+from protonn_edge.chips.avr.stack import worst_case_stack
+from protonn_edge.chips.boards import load_board
+from protonn_edge.chips.toolchain.platformio import build_firmware
 from protonn_edge.codegen import make_plan
 from protonn_edge.model.quantization import quantize
 from protonn_edge.sensors import sensor_kind
@@ -21,7 +22,6 @@ from protonn_edge.sensors.sampling import Sampling
 from protonn_edge.sensors.sensor_projects import live_files
 from protonn_edge.sensors.windowing import windowing_of
 from protonn_edge.system.files import write_atomically
-from protonn_edge.toolchain.platformio import build_firmware
 
 UNO = load_board("uno")
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from avr_programs import compile_text
 from avr_tools import needs_avr_gcc
 
-from protonn_edge.avr.program import read_program
-from protonn_edge.avr.stack import worst_case_stack
+from protonn_edge.chips.avr.program import read_program
+from protonn_edge.chips.avr.stack import worst_case_stack
 
 PROGRAM = """
 #include <avr/io.h>

@@ -11,8 +11,8 @@ from command_line import run, run_json
 from model_factory import random_points, random_window_model, window_features_of
 from refusals import refuses
 
-from protonn_edge.boards import load_board
 from protonn_edge.certificate.project import firmware_claims
+from protonn_edge.chips.boards import load_board
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.model.model import Model
 from protonn_edge.projects.folder import Project

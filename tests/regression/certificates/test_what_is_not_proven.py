@@ -18,9 +18,9 @@ from command_line import refusal, run, run_json
 from model_factory import plain_model
 from refusals import refused_by, refuses
 
-from protonn_edge.boards import load_board
 from protonn_edge.certificate.claims import Certificate, Claim, Settings, read_certificate
 from protonn_edge.certificate.program import certify_program
+from protonn_edge.chips.boards import load_board
 from protonn_edge.export.exporting import export
 from protonn_edge.projects.folder import Project
 from protonn_edge.projects.project import build

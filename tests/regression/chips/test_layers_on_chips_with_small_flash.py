@@ -12,8 +12,8 @@ import pytest
 from avr_tools import needs_emulated_avr
 from convolution_factory import random_convolution, random_images_of, random_model
 
-from protonn_edge.boards import load_board
-from protonn_edge.emulator import EmulatedBoard
+from protonn_edge.chips.boards import load_board
+from protonn_edge.chips.emulator import EmulatedBoard
 from protonn_edge.features.convolution.making import layered
 from protonn_edge.model.quantization import quantize
 from protonn_edge.projects.project import trial_build

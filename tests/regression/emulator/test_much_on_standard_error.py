@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from refusals import refused_by
 
-from protonn_edge.emulator import EmulatedUno, EmulatorError, uno
-from protonn_edge.emulator.programs import Program
+from protonn_edge.chips.emulator import EmulatedUno, EmulatorError, uno
+from protonn_edge.chips.emulator.programs import Program
 
 TALKATIVE = """
 import sys

@@ -12,7 +12,7 @@ from avr_tools import needs_avr_gcc
 from model_factory import random_model
 from refusals import refused_by
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
 from protonn_edge.model.file import save_model
 from protonn_edge.projects.project import build
 from protonn_edge.system.errors import InputError

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from programs import started
 
+from protonn_edge.chips.toolchain.process import run_within
 from protonn_edge.system.folders import scratch_folder
-from protonn_edge.toolchain.process import run_within
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self").exists(), reason="looks into /proc: run it on Linux"
@@ -23,7 +23,7 @@ DEADLINE_S = 90.0
 STARTS = """
 import sys
 from protonn_edge.system.folders import scratch_folder
-from protonn_edge.toolchain.process import run_within
+from protonn_edge.chips.toolchain.process import run_within
 from pathlib import Path
 with scratch_folder(Path(sys.argv[1])) as scratch:
     (scratch / "file").write_text("x")

@@ -8,7 +8,7 @@ import pytest
 from command_line import assert_one_sentence, run
 from model_factory import random_model
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
 from protonn_edge.export.folder import write_folder
 from protonn_edge.model.file import save_model
 from protonn_edge.projects.folder import Project, check_folder

@@ -11,7 +11,7 @@ from built_project import write_project
 from command_line import assert_one_sentence, run
 from model_factory import random_model
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
 from protonn_edge.model.file import save_model
 
 pytestmark = pytest.mark.skipif(

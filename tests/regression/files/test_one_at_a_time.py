@@ -15,7 +15,7 @@ from model_factory import random_model
 from programs import started
 from refusals import refused_by
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
 from protonn_edge.device import Origin, ResultsFile
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.export.folder import write_folder

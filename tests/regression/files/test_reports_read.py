@@ -11,8 +11,8 @@ from avr_tools import needs_avr_gcc
 from built_project import write_project
 from model_factory import random_model, random_points
 
-from protonn_edge.avr.program import read_program
-from protonn_edge.boards import load_board
+from protonn_edge.chips.avr.program import read_program
+from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen import make_plan
 from protonn_edge.device import Origin, Result, ResultsFile
 from protonn_edge.model.model import Model

@@ -14,8 +14,8 @@ from types import ModuleType
 import pytest
 from avr_tools import needs_emulated_avr
 
-from protonn_edge.boards import load_board
-from protonn_edge.emulator import EmulatedBoard, EmulatorStats, programs
+from protonn_edge.chips.boards import load_board
+from protonn_edge.chips.emulator import EmulatedBoard, EmulatorStats, programs
 
 pytestmark = needs_emulated_avr
 FUZZER = Path(__file__).parents[2] / "fuzz" / "emulator.py"

@@ -16,7 +16,7 @@ from model_factory import (
 )
 from refusals import refused_by
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
 from protonn_edge.cli.devices import about_newer_models
 from protonn_edge.codegen import every_plan, make_plan
 from protonn_edge.features.average_pooling.making import average_pooling

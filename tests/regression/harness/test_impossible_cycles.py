@@ -21,7 +21,7 @@ from fake_device import HostileDevice, ReferenceModel, SimulatedHost
 from model_factory import random_model, random_points
 from refusals import refused_by
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
 from protonn_edge.cli import verify
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.hil import say_unproven

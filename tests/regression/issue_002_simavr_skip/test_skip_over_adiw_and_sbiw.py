@@ -14,8 +14,8 @@ import pytest
 from avr_programs import compile_text
 from avr_tools import needs_emulated_avr
 
-from protonn_edge.emulator import EmulatedUno
-from protonn_edge.emulator.programs import load_image
+from protonn_edge.chips.emulator import EmulatedUno
+from protonn_edge.chips.emulator.programs import load_image
 
 pytestmark = needs_emulated_avr
 

@@ -11,7 +11,7 @@ from avr_tools import needs_emulated_avr
 from command_line import refusal, run, run_json, succeed
 from refusals import refuses
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen import make_plan, render_c
 from protonn_edge.data.instruments import Instrument
 from protonn_edge.model.file import load_model

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from command_line import refusal, run, run_json, succeed
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
 from protonn_edge.sensors import sensor_kind
 from protonn_edge.sensors.sampling import Sampling
 

@@ -7,7 +7,7 @@ from importlib import resources
 import pytest
 from command_line import refusal, run
 
-UNO = resources.files("protonn_edge.boards").joinpath("uno.toml").read_text("utf-8")
+UNO = resources.files("protonn_edge.chips.boards").joinpath("uno.toml").read_text("utf-8")
 
 ODD = {
     "a list as core": ('core = "avr5"', 'core = ["avr5"]'),

@@ -10,14 +10,14 @@ import tomllib
 import pytest
 from checkout import CHECKOUT, skip_unless_checked_out
 
-from protonn_edge.toolchain import platformio
+from protonn_edge.chips.toolchain import platformio
 
 
 def test_the_platform_is_pinned_to_the_version_of_its_stand_in():
     skip_unless_checked_out("platformio.ini")
     settings = configparser.ConfigParser(inline_comment_prefixes=";")
     settings.read(CHECKOUT / "platformio.ini", encoding="utf-8")
-    shim = CHECKOUT / "protonn_edge/toolchain/shim/platforms/atmelavr/platform.json"
+    shim = CHECKOUT / "protonn_edge/chips/toolchain/shim/platforms/atmelavr/platform.json"
     version = json.loads(shim.read_text("utf-8"))["version"]
     assert settings["avr"]["platform"] == f"atmelavr@{version}"
     example = CHECKOUT / "templates/export/platformio/platformio.ini.j2"

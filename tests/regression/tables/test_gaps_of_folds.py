@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
 from protonn_edge.data import load_dataset
 from protonn_edge.tuning.limits import TuningLimits
 from protonn_edge.tuning.objective import Objective

@@ -19,7 +19,7 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.avr.instruction_set import KEPT_BY_CALLEE
+from protonn_edge.chips.avr.instruction_set import KEPT_BY_CALLEE
 from protonn_edge.kernels.listing import BEGIN, END, Listing, repeated
 from protonn_edge.kernels.matvec.loops import Block, multiply_add
 

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from protonn_edge.avr.liveness import registers_of
+from protonn_edge.chips.avr.liveness import registers_of
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.proof.answers import equal_bytes
 from protonn_edge.proof.equality import Executed, PredictionProof

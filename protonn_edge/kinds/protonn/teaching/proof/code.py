@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from protonn_edge.avr.liveness import registers_of
+from protonn_edge.chips.avr.liveness import registers_of
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.kinds.protonn.teaching.votes import NearestExamples
 from protonn_edge.proof.equality import PredictionProof

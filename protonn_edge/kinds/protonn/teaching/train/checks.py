@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from protonn_edge.boards import load_board
+from protonn_edge.chips.boards import load_board
 from protonn_edge.data import Notice
 from protonn_edge.kinds.protonn.teaching.model import Teachable
 from protonn_edge.system.errors import CheckFailed

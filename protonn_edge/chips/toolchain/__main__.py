@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import sys
 
+from protonn_edge.chips.toolchain.platformio import pio_variables
 from protonn_edge.system.errors import ProtoNNEdgeError
 from protonn_edge.system.shell import setting_line
-from protonn_edge.toolchain.platformio import pio_variables
 
 
 def main() -> int:

@@ -17,17 +17,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 from pathlib import Path
 
-from protonn_edge.avr.program import read_program
-from protonn_edge.boards import Board
-from protonn_edge.emulator.board import Program
-from protonn_edge.emulator.image import FlashImage
+from protonn_edge.chips.avr.program import read_program
+from protonn_edge.chips.boards import Board
+from protonn_edge.chips.emulator.board import Program
+from protonn_edge.chips.emulator.image import FlashImage
+from protonn_edge.chips.toolchain.javascript import EMULATOR, script_file
+from protonn_edge.chips.toolchain.process import relevant_lines, run_within
 from protonn_edge.system import shell
 from protonn_edge.system.checks import check, check_range
 from protonn_edge.system.errors import InputError, InvalidValue, ProtoNNEdgeError
 from protonn_edge.system.files import read_file
 from protonn_edge.system.folders import built_once
-from protonn_edge.toolchain.javascript import EMULATOR, script_file
-from protonn_edge.toolchain.process import relevant_lines, run_within
 
 EMULATORS = ("simavr", "avr8js")
 """Their names, the preferred one first."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from protonn_edge.cores import EVERY_CORE, EXPORTED_CORES, WORD_CORES, Core
+from protonn_edge.chips.cores import EVERY_CORE, EXPORTED_CORES, WORD_CORES, Core
 from protonn_edge.system.described import FILE_LIMIT_BYTES, TITLE, Key, Shelf, matches, whole_number
 from protonn_edge.system.errors import InputError, InvalidValue
 from protonn_edge.system.schema import list_of, number, whole
@@ -44,7 +44,7 @@ class Board:
     mcu : str
         The chip's name for avr-gcc and simavr.
     core : str
-        The chip's architecture as its compiler calls it (`protonn_edge.cores`).
+        The chip's architecture as its compiler calls it (`protonn_edge.chips.cores`).
     clock_hz : int
         CPU clock in hertz.
     flash_bytes, sram_bytes : int

@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from protonn_edge.avr.bounded import NoBound
-from protonn_edge.avr.flow import functions_from, interrupt_handlers
-from protonn_edge.avr.graph import CodeStep, CodeSteps
-from protonn_edge.avr.instruction_set import RETURNS
-from protonn_edge.avr.program import LinkedProgram
-from protonn_edge.avr.state import ENTRY, OFF, ON
+from protonn_edge.chips.avr.bounded import NoBound
+from protonn_edge.chips.avr.flow import functions_from, interrupt_handlers
+from protonn_edge.chips.avr.graph import CodeStep, CodeSteps
+from protonn_edge.chips.avr.instruction_set import RETURNS
+from protonn_edge.chips.avr.program import LinkedProgram
+from protonn_edge.chips.avr.state import ENTRY, OFF, ON
 from protonn_edge.system.errors import CheckFailed
 
 _RESPONSE_CYCLES = 4  # from the request to the vector (7.7.1); 5 with 3-byte return addresses

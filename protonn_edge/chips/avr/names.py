@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from protonn_edge.avr.instructions import Decoded
+from protonn_edge.chips.avr.instructions import Decoded
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ MARK = re.compile(
     r"(?:(\d{1,9})u?\.(\d{1,9})u?\.(?:(\d{1,9})\.)?)?\d\w*",
     re.ASCII,
 )
-"""Names of labels that carry facts; see `protonn_edge.avr.facts`."""
+"""Names of labels that carry facts; see `protonn_edge.chips.avr.facts`."""
 
 
 class Names:

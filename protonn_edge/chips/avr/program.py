@@ -16,10 +16,10 @@ from elftools.elf.constants import SH_FLAGS
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import Section, SymbolTableSection
 
-from protonn_edge.avr import instruction_set
-from protonn_edge.avr.instructions import Decoded, decode
-from protonn_edge.avr.names import MARK, Names, Symbol, Variable, declared_in
-from protonn_edge.cores import CORES, Core
+from protonn_edge.chips.avr import instruction_set
+from protonn_edge.chips.avr.instructions import Decoded, decode
+from protonn_edge.chips.avr.names import MARK, Names, Symbol, Variable, declared_in
+from protonn_edge.chips.cores import CORES, Core
 from protonn_edge.system.errors import CheckFailed, InputError, InvalidValue
 from protonn_edge.system.files import read_file
 

@@ -10,10 +10,10 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from protonn_edge.chips.toolchain.process import run_within
 from protonn_edge.system.errors import CheckFailed, InvalidValue, ProtoNNEdgeError
 from protonn_edge.system.files import resource
 from protonn_edge.system.folders import built_once
-from protonn_edge.toolchain.process import run_within
 
 PAGE, EMULATOR = "page.min.js", "emulator.min.cjs"
 """The names of the scripts in the ``web`` folder of a wheel."""

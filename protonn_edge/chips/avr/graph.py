@@ -13,12 +13,12 @@ from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
 
-from protonn_edge.avr import instruction_set
-from protonn_edge.avr.bounded import AGAIN, BY_POINTER, NoBound
-from protonn_edge.avr.instruction_set import JUMPS, PRODUCTS
-from protonn_edge.avr.instructions import Decoded
-from protonn_edge.avr.program import LinkedProgram
-from protonn_edge.avr.state import READERS
+from protonn_edge.chips.avr import instruction_set
+from protonn_edge.chips.avr.bounded import AGAIN, BY_POINTER, NoBound
+from protonn_edge.chips.avr.instruction_set import JUMPS, PRODUCTS
+from protonn_edge.chips.avr.instructions import Decoded
+from protonn_edge.chips.avr.program import LinkedProgram
+from protonn_edge.chips.avr.state import READERS
 from protonn_edge.system.errors import CheckFailed, InvalidValue
 
 _ZERO = 1  # the register that is 0

@@ -24,10 +24,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from protonn_edge.avr.bounded import NoBound
-from protonn_edge.avr.flow import Depth, Function, function_at, functions_from, interrupt_handlers
-from protonn_edge.avr.program import LinkedProgram
-from protonn_edge.avr.state import ON, RETI
+from protonn_edge.chips.avr.bounded import NoBound
+from protonn_edge.chips.avr.flow import (
+    Depth,
+    Function,
+    function_at,
+    functions_from,
+    interrupt_handlers,
+)
+from protonn_edge.chips.avr.program import LinkedProgram
+from protonn_edge.chips.avr.state import ON, RETI
 from protonn_edge.system.errors import InvalidValue
 from protonn_edge.system.files import read_file
 

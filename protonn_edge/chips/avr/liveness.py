@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from protonn_edge.avr import instruction_set
-from protonn_edge.avr.instruction_set import EFFECTS, KEPT_BY_CALLEE, PRODUCTS
-from protonn_edge.avr.instructions import Decoded
-from protonn_edge.avr.order import Flow
-from protonn_edge.avr.program import LinkedProgram
+from protonn_edge.chips.avr import instruction_set
+from protonn_edge.chips.avr.instruction_set import EFFECTS, KEPT_BY_CALLEE, PRODUCTS
+from protonn_edge.chips.avr.instructions import Decoded
+from protonn_edge.chips.avr.order import Flow
+from protonn_edge.chips.avr.program import LinkedProgram
 
 _COPIES = {"mov", "movw"}
 

@@ -25,11 +25,11 @@ import platformio
 from platformio.dependencies import get_core_dependencies
 from platformio.project.options import get_default_core_dir
 
-from protonn_edge.boards import Board, board_names, load_board
+from protonn_edge.chips.boards import Board, board_names, load_board
+from protonn_edge.chips.toolchain.process import BUSY, relevant_lines, run_within
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import CheckFailed, InvalidValue
 from protonn_edge.system.folders import built_once
-from protonn_edge.toolchain.process import BUSY, relevant_lines, run_within
 
 _SHIM = Path(__file__).parent / "shim"
 _COMPILER = "packages/toolchain-atmelavr"  # in PlatformIO's core folder

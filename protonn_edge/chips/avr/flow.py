@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from protonn_edge.avr import instruction_set
-from protonn_edge.avr.bounded import BY_POINTER, NoBound
-from protonn_edge.avr.instructions import Decoded
-from protonn_edge.avr.program import LinkedProgram
-from protonn_edge.avr.state import AT_CALLS, OFF, RETI, Registers, State, Z
+from protonn_edge.chips.avr import instruction_set
+from protonn_edge.chips.avr.bounded import BY_POINTER, NoBound
+from protonn_edge.chips.avr.instructions import Decoded
+from protonn_edge.chips.avr.program import LinkedProgram
+from protonn_edge.chips.avr.state import AT_CALLS, OFF, RETI, Registers, State, Z
 from protonn_edge.system.errors import CheckFailed
 
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from protonn_edge.boards import Board, load_board
-from protonn_edge.emulator import programs
-from protonn_edge.emulator.board import EmulatorError, EmulatorStats, RunningBoard
-from protonn_edge.emulator.programs import BOOTLOADER_START, empty_image
-from protonn_edge.emulator.replayed import Replayed, packed_sensors
+from protonn_edge.chips.boards import Board, load_board
+from protonn_edge.chips.emulator import programs
+from protonn_edge.chips.emulator.board import EmulatorError, EmulatorStats, RunningBoard
+from protonn_edge.chips.emulator.programs import BOOTLOADER_START, empty_image
+from protonn_edge.chips.emulator.replayed import Replayed, packed_sensors
 from protonn_edge.system.errors import InputError, InvalidValue, ProtoNNEdgeError, shortened
 
 __all__ = ["EmulatedBoard", "EmulatedUno", "EmulatorError", "EmulatorStats", "Watch"]

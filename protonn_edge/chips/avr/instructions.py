@@ -13,8 +13,8 @@ import functools
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from protonn_edge.avr.instruction_set import EEPROM_CYCLES, EFFECTS, WITH_RETURN_ADDRESS
-from protonn_edge.cores import Core
+from protonn_edge.chips.avr.instruction_set import EEPROM_CYCLES, EFFECTS, WITH_RETURN_ADDRESS
+from protonn_edge.chips.cores import Core
 
 INTERRUPT_FLAG = 7
 

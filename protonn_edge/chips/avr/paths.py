@@ -20,11 +20,11 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from numpy.typing import NDArray
 
-from protonn_edge.avr.bounded import AGAIN, NoBound
-from protonn_edge.avr.facts import Fact, Facts, facts_of, predictions_of, span_labels
-from protonn_edge.avr.flow import functions_from
-from protonn_edge.avr.graph import CodeSteps, Graph, first_write, graph_of
-from protonn_edge.avr.program import LinkedProgram
+from protonn_edge.chips.avr.bounded import AGAIN, NoBound
+from protonn_edge.chips.avr.facts import Fact, Facts, facts_of, predictions_of, span_labels
+from protonn_edge.chips.avr.flow import functions_from
+from protonn_edge.chips.avr.graph import CodeSteps, Graph, first_write, graph_of
+from protonn_edge.chips.avr.program import LinkedProgram
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import CheckFailed, InputError, InvalidValue
 from protonn_edge.system.lazy import later

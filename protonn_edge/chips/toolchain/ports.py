@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from protonn_edge.boards import Board, board_names, load_board
+from protonn_edge.chips.boards import Board, board_names, load_board
 from protonn_edge.system.errors import InputError
 
 if TYPE_CHECKING:

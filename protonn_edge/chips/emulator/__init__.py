@@ -7,7 +7,7 @@ only an emulator can measure: exact cycles, deepest stack, faults.
 
 from __future__ import annotations
 
-from protonn_edge.emulator.board import EmulatorError, EmulatorStats
-from protonn_edge.emulator.uno import EmulatedBoard, EmulatedUno
+from protonn_edge.chips.emulator.board import EmulatorError, EmulatorStats
+from protonn_edge.chips.emulator.uno import EmulatedBoard, EmulatedUno
 
 __all__ = ["EmulatedBoard", "EmulatedUno", "EmulatorError", "EmulatorStats"]

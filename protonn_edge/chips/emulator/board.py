@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import IO, Any, ClassVar, Self
 from urllib.parse import urlsplit
 
-from protonn_edge.boards import Board
-from protonn_edge.emulator.image import FlashImage
+from protonn_edge.chips.boards import Board
+from protonn_edge.chips.emulator.image import FlashImage
 from protonn_edge.system.errors import InvalidValue, ProtoNNEdgeError
 from protonn_edge.system.loopback import check_loopback
 

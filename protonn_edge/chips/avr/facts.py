@@ -28,9 +28,9 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from protonn_edge.avr.bounded import AGAIN
-from protonn_edge.avr.names import MARK
-from protonn_edge.avr.program import LinkedProgram
+from protonn_edge.chips.avr.bounded import AGAIN
+from protonn_edge.chips.avr.names import MARK
+from protonn_edge.chips.avr.program import LinkedProgram
 from protonn_edge.system.errors import InvalidValue
 
 _LIMITING = ("passed", "whole", "each")

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from protonn_edge.avr import instructions
-from protonn_edge.avr.instruction_set import EFFECTS, KEPT_BY_CALLEE, PRODUCTS
-from protonn_edge.avr.instructions import Decoded
+from protonn_edge.chips.avr import instructions
+from protonn_edge.chips.avr.instruction_set import EFFECTS, KEPT_BY_CALLEE, PRODUCTS
+from protonn_edge.chips.avr.instructions import Decoded
 
 _X, _Y, Z = 26, 28, 30  # pointers
 _IO_REGISTERS = 0x20  # where they begin, in data addresses

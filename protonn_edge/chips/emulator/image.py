@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from protonn_edge.avr.names import Names, Symbol
+from protonn_edge.chips.avr.names import Names, Symbol
 from protonn_edge.system.errors import InvalidValue
 
 
