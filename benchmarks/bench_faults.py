@@ -26,15 +26,15 @@ from printing import Columns, print_table
 
 from protonn_edge.bench.boards import measure_under_test
 from protonn_edge.chips.boards import load_board
+from protonn_edge.codegen.families.avr.family import AVR
+from protonn_edge.codegen.families.avr.paths import stated_facts
+from protonn_edge.codegen.projects.folder import Project
+from protonn_edge.codegen.projects.project import build
+from protonn_edge.codegen.verification.agreement import PossibleCycles
 from protonn_edge.data import load_digits_dataset
 from protonn_edge.evaluation import measurement
-from protonn_edge.families.avr.family import AVR
-from protonn_edge.families.avr.paths import stated_facts
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.projects.folder import Project
-from protonn_edge.projects.project import build
 from protonn_edge.system.errors import CheckFailed, DeviceError
-from protonn_edge.verification.agreement import PossibleCycles
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from simulated_board import EXPECTED, FAILED, PASSED, SimulatedBoard

@@ -20,11 +20,11 @@ from printing import Record, print_table
 from rows import Row
 
 from protonn_edge.chips.boards import Board, board_names, load_board
+from protonn_edge.codegen.projects.folder import Project
+from protonn_edge.codegen.projects.project import build
 from protonn_edge.data import Dataset
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.model.model import Model
-from protonn_edge.projects.folder import Project
-from protonn_edge.projects.project import build
 from protonn_edge.system.errors import ProtoNNEdgeError
 
 DIGITS = Row("digits", None, {"n_projections": 10, "n_prototypes": 40, "batch_size": 64})

@@ -33,6 +33,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from protonn_edge.chips.boards import load_board
+from protonn_edge.codegen.projects.folder import Project
+from protonn_edge.codegen.projects.project import build
 from protonn_edge.conversion import LAYOUTS
 from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.kept import Conversion
@@ -47,8 +49,6 @@ from protonn_edge.kinds.protonn.convert.reference import (
 )
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.projects.folder import Project
-from protonn_edge.projects.project import build
 
 Figures = dict[str, Any]
 Row = tuple[Figures, bool]  # and whether what was asked is reached

@@ -46,6 +46,8 @@ from protonn_edge.chips.avr.program import read_program
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.codegen import make_plan
+from protonn_edge.codegen.projects.folder import project_files, write_scratch
+from protonn_edge.codegen.verification.agreement import verify_device
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.features.audio.clips import fitted_to
 from protonn_edge.kinds.dense.train import DenseClassifier
@@ -63,11 +65,9 @@ from protonn_edge.observation.answers import (
     IntegerExpected,
     observed,
 )
-from protonn_edge.projects.folder import project_files, write_scratch
 from protonn_edge.system.errors import ProtoNNEdgeError
 from protonn_edge.system.folders import scratch_folder
 from protonn_edge.training.base import DeviceClassifier
-from protonn_edge.verification.agreement import verify_device
 
 _ANSWERS, _RUNS = 50, 200
 _DAY = 67_500

@@ -22,14 +22,14 @@ from printing import accuracy_cell, print_table
 from rows import Row, chosen, integer_accuracy, over_seeds, seeds_option
 
 from protonn_edge.chips.boards import load_board
+from protonn_edge.codegen.projects.folder import Project
+from protonn_edge.codegen.projects.project import build
+from protonn_edge.codegen.verification.agreement import verify_host
 from protonn_edge.data import Dataset
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.model.quantization import quantize
-from protonn_edge.projects.folder import Project
-from protonn_edge.projects.project import build
 from protonn_edge.system.errors import ProtoNNEdgeError
-from protonn_edge.verification.agreement import verify_host
 
 ROWS = [
     Row("digits", None, {"n_projections": 10, "n_prototypes": 40, "batch_size": 64}),

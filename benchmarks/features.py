@@ -26,10 +26,10 @@ from rows import Row, integer_accuracy, over_seeds, table_command
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen import Plan
+from protonn_edge.codegen.projects.project import BuildOptions, trial_build
 from protonn_edge.data import Dataset
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import measure_activity, quantize
-from protonn_edge.projects.project import BuildOptions, trial_build
 
 _TRAINED, _TESTED = 10_000, 5_000
 

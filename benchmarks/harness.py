@@ -51,14 +51,14 @@ from failing_link import FailingLink, Faults
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedUno
+from protonn_edge.codegen.projects.folder import Project
+from protonn_edge.codegen.projects.project import build
+from protonn_edge.codegen.verification.agreement import open_session
 from protonn_edge.device import ReferenceAnswers, Run, protocol, read_results, run
 from protonn_edge.device.connection import Link
 from protonn_edge.device.protocol import HelloReply, HelloRequest, StatsReply, StatsRequest
 from protonn_edge.model.quantization import IntegerChain
-from protonn_edge.projects.folder import Project
-from protonn_edge.projects.project import build
 from protonn_edge.system.errors import ProtoNNEdgeError
-from protonn_edge.verification.agreement import open_session
 
 BAUD = load_board("uno").baud
 BITS_PER_BYTE = 10

@@ -45,16 +45,16 @@ from protonn_edge.chips.avr.program import read_program
 from protonn_edge.chips.avr.stack import worst_case_stack
 from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.codegen import Plan, render_c
+from protonn_edge.codegen.kernels.matvec.kernels import KernelName
+from protonn_edge.codegen.projects.project import BuildOptions, Trial
+from protonn_edge.codegen.verification.agreement import verify_device
 from protonn_edge.data import Dataset
 from protonn_edge.evaluation.accuracy import share_right
-from protonn_edge.kernels.matvec.kernels import KernelName
 from protonn_edge.kinds.projection.integers import IntegerProjection
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import DeviceModel, IntegerChain, quantize
-from protonn_edge.projects.project import BuildOptions, Trial
 from protonn_edge.system.errors import CheckFailed, ProtoNNEdgeError
-from protonn_edge.verification.agreement import verify_device
 
 # The least that a multiplication takes, with what it needs: a coefficient from flash (3 cycles),
 # the product (2), and its sum (1 for each byte); one more for the difference in a distance.

@@ -12,6 +12,8 @@ from printing import Columns, Record, accuracy_cell
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.plan import DevicePlan
+from protonn_edge.codegen.projects.project import BuildOptions, Trial, trial_build
+from protonn_edge.codegen.verification.agreement import verify_device, verify_host, watched_board
 from protonn_edge.data import Dataset
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.model.model import Model
@@ -21,8 +23,6 @@ from protonn_edge.model.quantization import (
     measure_activity,
     with_integers,
 )
-from protonn_edge.projects.project import BuildOptions, Trial, trial_build
-from protonn_edge.verification.agreement import verify_device, verify_host, watched_board
 
 CHECKED: Columns = [
     ("points", lambda r: f"{r['n']:,}"),

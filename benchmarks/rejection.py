@@ -27,6 +27,8 @@ from rows import Row, chosen
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.codegen import make_plan
+from protonn_edge.codegen.projects.project import trial_build
+from protonn_edge.codegen.verification.agreement import verify_device, verify_host
 from protonn_edge.data import Dataset
 from protonn_edge.data.naming import NO_CLASS
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
@@ -35,10 +37,8 @@ from protonn_edge.model.quantization import measure_activity, quantize
 from protonn_edge.policy.rejection.calibration import with_rejection
 from protonn_edge.policy.rejection.held_out import held_out_statistics
 from protonn_edge.policy.rejection.rule import Statistic
-from protonn_edge.projects.project import trial_build
 from protonn_edge.system.errors import ProtoNNEdgeError
 from protonn_edge.training.augmentation import make_exposure_points
-from protonn_edge.verification.agreement import verify_device, verify_host
 
 _BY: tuple[tuple[Statistic, ...], ...] = (
     ("score",),

@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 from printing import Record
 
 from protonn_edge.chips.emulator import EmulatedUno
+from protonn_edge.codegen.projects.project import Trial
+from protonn_edge.codegen.verification.agreement import verify_device
 from protonn_edge.model.quantization import IntegerChain
-from protonn_edge.projects.project import Trial
 from protonn_edge.system.errors import InputError
-from protonn_edge.verification.agreement import verify_device
 
 
 def on_avr8js(trial: Trial, reference: IntegerChain, Q: NDArray[np.uint8]) -> Record:

@@ -32,11 +32,11 @@ from rows import DATA, Row
 from svm import rbf_svm_accuracy
 
 from protonn_edge.chips.boards import load_board
+from protonn_edge.codegen.projects.folder import Project
+from protonn_edge.codegen.projects.project import BuildOptions, build
 from protonn_edge.data import Dataset
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.model.quantization import quantize
-from protonn_edge.projects.folder import Project
-from protonn_edge.projects.project import BuildOptions, build
 from protonn_edge.training.folds import search_folds
 from protonn_edge.tuning.choice import Choice, candidates, refit
 from protonn_edge.tuning.cluster import DaskWorkers

@@ -15,7 +15,7 @@ from avr_tools import EMULATED_AVR, needs
 from protonn_edge.chips.avr.program import read_program
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedUno
-from protonn_edge.export import Export, Kind, export
+from protonn_edge.codegen.export import Export, Kind, export
 from protonn_edge.model.model import Model
 
 ARDUINO = Path("/usr/share/arduino/hardware/arduino/avr")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from protonn_edge.codegen import DevicePlan, make_plan
+from protonn_edge.codegen.projects.folder import Project, generated_files
 from protonn_edge.model.file import save_model
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import IntegerChain, quantize
-from protonn_edge.projects.folder import Project, generated_files
 
 
 def write_project(

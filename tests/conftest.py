@@ -29,7 +29,7 @@ from schedule import (
 
 from protonn_edge.chips.toolchain import platformio
 from protonn_edge.codegen import host, renderer
-from protonn_edge.families.avr import paths, programs
+from protonn_edge.codegen.families.avr import paths, programs
 from protonn_edge.system.rounding import fix_rounding
 
 if TYPE_CHECKING:

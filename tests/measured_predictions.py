@@ -25,7 +25,7 @@ from protonn_edge.chips.avr.program import read_program
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.codegen import Plan
-from protonn_edge.families.avr.paths import StatedFacts, prediction_paths
+from protonn_edge.codegen.families.avr.paths import StatedFacts, prediction_paths
 from protonn_edge.model.quantization import IntegerChain
 
 OWN_LEVEL = "-O2"

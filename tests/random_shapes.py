@@ -15,13 +15,13 @@ from plans import of_weights_for, plan_with
 
 from protonn_edge.chips.cores import UNO_CORE
 from protonn_edge.codegen import Plan
+from protonn_edge.codegen.kernels.kernel import kernels_of
 from protonn_edge.codegen.planner import Limits
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.gradients.making import gradient_features
 from protonn_edge.features.window_features.making import window_features
 from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.features.window_features.windows import KINDS, FeatureSet
-from protonn_edge.kernels.kernel import kernels_of
 from protonn_edge.kinds.projection.integers import (
     COORDINATE_MAXIMUM,
     COORDINATE_MINIMUM,

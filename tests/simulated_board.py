@@ -12,10 +12,10 @@ from fake_device import HostileDevice, ReferenceModel, SimulatedHost
 from protonn_edge.chips.avr.program import read_program
 from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen import Plan
+from protonn_edge.codegen.projects.folder import Project
+from protonn_edge.codegen.verification.agreement import PossibleCycles
 from protonn_edge.device.connection import Link
 from protonn_edge.device.protocol import HelloRequest, Message, StatsReply
-from protonn_edge.projects.folder import Project
-from protonn_edge.verification.agreement import PossibleCycles
 
 BROWN_OUT, WATCHDOG = 4, 8
 PASSED, FAILED = "passed", "failed"

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.optimize import lsq_linear
 
 from protonn_edge.codegen.plan import Plan
+from protonn_edge.codegen.verification.drawn_points import drawn_points
 from protonn_edge.features.average_pooling.integers import Areas, IntegerAveragePooling
 from protonn_edge.features.deskew.integers import row_shifts
 from protonn_edge.features.deskew.kernels import moved_row_cycles, moved_rows
@@ -28,7 +29,6 @@ from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.model.integer_chain import own_inputs, stage_of
 from protonn_edge.model.quantization import IntegerChain
-from protonn_edge.verification.drawn_points import drawn_points
 
 Int64 = NDArray[np.int64]
 

@@ -23,19 +23,19 @@ from numpy.typing import ArrayLike, NDArray
 from protonn_edge.chips.boards import Board
 from protonn_edge.chips.emulator import EmulatedBoard
 from protonn_edge.chips.toolchain.platformio import build_firmware
+from protonn_edge.codegen.export.folder import LIVE, check_project, written_in
+from protonn_edge.codegen.families import family_of
+from protonn_edge.codegen.projects.folder import Project, nothing_built
+from protonn_edge.codegen.verification.agreement import open_session
 from protonn_edge.data.naming import NO_CLASS
 from protonn_edge.device import Host, Session
 from protonn_edge.device.connection import Link
 from protonn_edge.device.instruments import BenchInstrument
 from protonn_edge.evaluation.measurement import Measurement, measure
-from protonn_edge.export.folder import LIVE, check_project, written_in
-from protonn_edge.families import family_of
 from protonn_edge.model.quantization import IntegerChain
-from protonn_edge.projects.folder import Project, nothing_built
 from protonn_edge.system.errors import CheckFailed, DeviceError, InputError
 from protonn_edge.system.folders import InUse, try_lock
 from protonn_edge.system.lazy import room
-from protonn_edge.verification.agreement import open_session
 
 if TYPE_CHECKING:
     from protonn_edge.sensors.listener import Listener

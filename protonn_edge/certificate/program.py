@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from protonn_edge.certificate import claims
 from protonn_edge.certificate.claims import Certificate, Claim, Settings
 from protonn_edge.chips.boards import Board
-from protonn_edge.families import MachineCode, family_of
+from protonn_edge.codegen.families import MachineCode, family_of
 from protonn_edge.system.errors import CheckFailed, InvalidValue
 
 _ALLOCATION = re.compile(r"malloc|calloc|realloc|free|_Zn[wa]\w*|_Zd[la]\w*|alloca")

@@ -19,17 +19,17 @@ from protonn_edge.certificate.every_input import checked_again, every_input
 from protonn_edge.certificate.program import image_sha256, program_claims, subject_of
 from protonn_edge.chips.boards import Board
 from protonn_edge.codegen import Plan, render_c
+from protonn_edge.codegen.families import family_of, read_program
 from protonn_edge.codegen.host import host_program
+from protonn_edge.codegen.projects.folder import Project, exclusive, nothing_built
+from protonn_edge.codegen.projects.project import BuildOptions, Trial, trial_build
+from protonn_edge.codegen.verification import agreement
+from protonn_edge.codegen.verification.tryout import trial_points
 from protonn_edge.data.naming import listed
 from protonn_edge.device import ReferenceAnswers, Result
-from protonn_edge.families import family_of, read_program
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import DeviceModel, IntegerChain
-from protonn_edge.projects.folder import Project, exclusive, nothing_built
-from protonn_edge.projects.project import BuildOptions, Trial, trial_build
 from protonn_edge.system.errors import CheckFailed, InvalidValue
-from protonn_edge.verification import agreement
-from protonn_edge.verification.tryout import trial_points
 
 _SOURCES = (".c", ".h", ".npz", ".json")
 _RESTORE = "to restore them, delete them, and run 'protonn-edge build' again"

@@ -16,7 +16,13 @@ from protonn_edge.cli.paths import there
 from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.cli.trying import refused_wrong_answers, say_tried
 from protonn_edge.cli.upload import upload, upload_line
+from protonn_edge.codegen.export.folder import LIVE, LOGGER, written_in
+from protonn_edge.codegen.families import family_of
 from protonn_edge.codegen.plan import PLANS
+from protonn_edge.codegen.projects.checks import OverBudget
+from protonn_edge.codegen.projects.folder import check_folder
+from protonn_edge.codegen.projects.project import Build, BuildOptions, build
+from protonn_edge.codegen.verification.tryout import NOT_TRIED, Tried
 from protonn_edge.data import TableOptions
 from protonn_edge.evaluation.comparison import Comparison
 from protonn_edge.evaluation.terminal import (
@@ -26,16 +32,10 @@ from protonn_edge.evaluation.terminal import (
     plan_table,
     stage_parts,
 )
-from protonn_edge.export.folder import LIVE, LOGGER, written_in
-from protonn_edge.families import family_of
 from protonn_edge.model.head import Remedies
 from protonn_edge.model.quantization import load_device_model
-from protonn_edge.projects.checks import OverBudget
-from protonn_edge.projects.folder import check_folder
-from protonn_edge.projects.project import Build, BuildOptions, build
 from protonn_edge.system.errors import CheckFailed, InputError, counted
 from protonn_edge.system.shell import command_line
-from protonn_edge.verification.tryout import NOT_TRIED, Tried
 
 
 @command(

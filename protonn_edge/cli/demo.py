@@ -15,18 +15,18 @@ from protonn_edge.cli.hil import say_agreement, show
 from protonn_edge.cli.options import BOARD, FOLDER
 from protonn_edge.cli.paths import RESULTS
 from protonn_edge.cli.upload import upload_line
+from protonn_edge.codegen.families import family_of
+from protonn_edge.codegen.projects.folder import Project, check_folder
+from protonn_edge.codegen.projects.project import build
+from protonn_edge.codegen.verification.agreement import disagreement, verify_host
 from protonn_edge.data import Dataset, load_digits_dataset
 from protonn_edge.evaluation.measurement import measure
-from protonn_edge.families import family_of
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.model.registry import ESTIMATORS
-from protonn_edge.projects.folder import Project, check_folder
-from protonn_edge.projects.project import build
 from protonn_edge.system.errors import InputError, Interrupted
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.lazy import later, missing, room
-from protonn_edge.verification.agreement import disagreement, verify_host
 
 _check_options = later("protonn_edge.cli.fitting", "check_options")
 _fit_classifier = later("protonn_edge.cli.fitting", "fit_classifier")

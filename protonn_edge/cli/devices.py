@@ -10,11 +10,11 @@ import click
 from protonn_edge.chips.boards import Board
 from protonn_edge.cli.command import Output, option
 from protonn_edge.cli.paths import MODEL, GivenPath
+from protonn_edge.codegen.export.folder import written_in
+from protonn_edge.codegen.families import families, family_of
+from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.data.naming import Notice, listed
-from protonn_edge.export.folder import written_in
-from protonn_edge.families import families, family_of
 from protonn_edge.model.file import load_model
-from protonn_edge.projects.folder import Project
 from protonn_edge.system.errors import InputError
 
 EMULATOR = option(

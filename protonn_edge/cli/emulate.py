@@ -23,9 +23,9 @@ from protonn_edge.cli.command import OUTPUT, Output, additions, argument, comman
 from protonn_edge.cli.devices import EEPROM, EMULATOR, about_edited_files, chosen_emulator
 from protonn_edge.cli.options import BOARD
 from protonn_edge.cli.paths import GivenPath, there
+from protonn_edge.codegen.families import family_of
+from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.data.naming import Notice
-from protonn_edge.families import family_of
-from protonn_edge.projects.folder import Project
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.folders import scratch_folder
 

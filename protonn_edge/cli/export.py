@@ -25,10 +25,10 @@ from protonn_edge.cli.options import (
 from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.cli.trying import refused_wrong_answers, say_tried
 from protonn_edge.codegen import PREFIX, check_prefix
+from protonn_edge.codegen.export import Export, Imprint, Kind, check_place, export, is_archive
 from protonn_edge.codegen.plan import check_parts
 from protonn_edge.data import TableOptions
 from protonn_edge.evaluation.terminal import fact_table
-from protonn_edge.export import Export, Imprint, Kind, check_place, export, is_archive
 from protonn_edge.model.quantization import DeviceModel, load_device_model
 
 if TYPE_CHECKING:

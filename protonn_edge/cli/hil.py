@@ -27,20 +27,25 @@ from protonn_edge.cli.options import (
 )
 from protonn_edge.cli.paths import OutputFile
 from protonn_edge.cli.tables import TABLE, points_for, words_of
+from protonn_edge.codegen.export.folder import check_project
+from protonn_edge.codegen.families import board_of
+from protonn_edge.codegen.projects.folder import Project
+from protonn_edge.codegen.verification.agreement import (
+    Agreement,
+    PossibleCycles,
+    disagreement,
+    outcome,
+)
 from protonn_edge.data import Notice, TableOptions
 from protonn_edge.device import check_finished
 from protonn_edge.device.instruments import NONE, instrument_of
 from protonn_edge.device.protocol import MOST_REPETITIONS
 from protonn_edge.evaluation import terminal
 from protonn_edge.evaluation.measurement import Measurement, measure
-from protonn_edge.export.folder import check_project
-from protonn_edge.families import board_of
 from protonn_edge.model.model import Model, why_clamped
 from protonn_edge.model.policy import about_answers
-from protonn_edge.projects.folder import Project
 from protonn_edge.system.errors import Interrupted, counted
 from protonn_edge.system.shell import command_line
-from protonn_edge.verification.agreement import Agreement, PossibleCycles, disagreement, outcome
 
 
 @command(

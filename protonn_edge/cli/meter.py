@@ -9,8 +9,8 @@ from protonn_edge import __version__
 from protonn_edge.cli.command import Output, option, options_of
 from protonn_edge.cli.options import PATH
 from protonn_edge.codegen import template_environment
+from protonn_edge.codegen.projects.folder import sketch_name
 from protonn_edge.device.instruments import meters
-from protonn_edge.projects.folder import sketch_name
 from protonn_edge.system.files import write_atomically
 
 

@@ -26,13 +26,13 @@ from protonn_edge.cli.options import (
 )
 from protonn_edge.cli.paths import REPORT, RESULTS, InputFile, OutputFile
 from protonn_edge.cli.tables import TABLE, points_for
+from protonn_edge.codegen.export.folder import check_project
+from protonn_edge.codegen.families import board_of
+from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.data import TableOptions
 from protonn_edge.evaluation.terminal import class_parts, fact_table, quality_facts
-from protonn_edge.export.folder import check_project
-from protonn_edge.families import board_of
 from protonn_edge.model.file import load_model
 from protonn_edge.model.model import Model
-from protonn_edge.projects.folder import Project
 from protonn_edge.report import content
 from protonn_edge.report.evidence import Evidence, evidence_facts
 from protonn_edge.report.gathering import gather

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from protonn_edge.cli.command import Output
-from protonn_edge.verification.tryout import Tried, WrongAnswers
+from protonn_edge.codegen.verification.tryout import Tried, WrongAnswers
 
 
 def say_tried(out: Output, tried: Tried) -> None:

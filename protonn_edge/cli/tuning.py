@@ -25,6 +25,7 @@ from protonn_edge.cli.train_options import GivenClassifier
 from protonn_edge.cli.trained import describe
 from protonn_edge.cli.tune import TuneOptions
 from protonn_edge.codegen import Plan
+from protonn_edge.codegen.verification.agreement import PROVEN
 from protonn_edge.data import Dataset
 from protonn_edge.evaluation.fidelity import Promise
 from protonn_edge.model.file import save_model
@@ -48,7 +49,6 @@ from protonn_edge.tuning.search import Progress, Search, SearchResult, identity
 from protonn_edge.tuning.space import SearchSpace
 from protonn_edge.tuning.store import Record, SearchFile
 from protonn_edge.tuning.workers import Processes, Workers
-from protonn_edge.verification.agreement import PROVEN
 
 _TRIALS = 100_000  # the time ends the search
 

@@ -8,8 +8,8 @@ from typing import Any
 from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
 from protonn_edge.cli.devices import about_edited_files, about_newer_models
 from protonn_edge.cli.options import PATH, PORT
-from protonn_edge.families import board_of, family_in
-from protonn_edge.projects.folder import Project
+from protonn_edge.codegen.families import board_of, family_in
+from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.system.errors import InputError, lacking
 from protonn_edge.system.shell import command_line
 

@@ -27,20 +27,20 @@ from protonn_edge.cli.options import (
 from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.cli.train_options import was_given
 from protonn_edge.codegen import DevicePlan
+from protonn_edge.codegen.export.folder import check_project
+from protonn_edge.codegen.families import read_program
+from protonn_edge.codegen.projects.folder import Project
+from protonn_edge.codegen.projects.project import trial_build
+from protonn_edge.codegen.verification import agreement as compared
 from protonn_edge.data import TableOptions
 from protonn_edge.evaluation.accuracy import is_labelled, share_right
 from protonn_edge.evaluation.terminal import row_table, saturation_fact
-from protonn_edge.export.folder import check_project
-from protonn_edge.families import read_program
 from protonn_edge.model.model import why_clamped
 from protonn_edge.model.quantization import DeviceModel, IntegerChain, load_device_model
-from protonn_edge.projects.folder import Project
-from protonn_edge.projects.project import trial_build
 from protonn_edge.system import shell
 from protonn_edge.system.errors import InputError, unneeded
 from protonn_edge.system.lazy import optional
 from protonn_edge.system.rooms import not_installed
-from protonn_edge.verification import agreement as compared
 
 if TYPE_CHECKING:
     from protonn_edge.cli.certify import CertificateOptions

@@ -15,9 +15,9 @@ import numpy as np
 
 from protonn_edge import __version__
 from protonn_edge.chips.cores import BOUND_FLAGS
+from protonn_edge.codegen.kernels.in_templates import StageInTemplate
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.data.naming import channel_names
-from protonn_edge.kernels.in_templates import StageInTemplate
 from protonn_edge.model.head import channels_of
 from protonn_edge.model.quantization import MODEL_HASH_BYTES, IntegerChain
 from protonn_edge.model.raw_inputs import (

@@ -16,10 +16,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from protonn_edge.chips.cores import BOUND_FLAGS, Core
-from protonn_edge.kernels.compiled import bytes_of
-from protonn_edge.kernels.kernel import Calls, Cost, Feed, Kernel, Step, without_calls
-from protonn_edge.kernels.listing import cycles_of
-from protonn_edge.kernels.matvec import kernels as matvec
+from protonn_edge.codegen.kernels.compiled import bytes_of
+from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed, Kernel, Step, without_calls
+from protonn_edge.codegen.kernels.listing import cycles_of
+from protonn_edge.codegen.kernels.matvec import kernels as matvec
 from protonn_edge.model import registry
 from protonn_edge.model.activity import Activity
 from protonn_edge.model.integer_stage import IntegerStage, stage_names

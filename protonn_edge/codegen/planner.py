@@ -11,6 +11,7 @@ from typing import Any
 
 from protonn_edge.chips.boards import Board
 from protonn_edge.chips.cores import EXPORTED_CORES, UNO_CORE, Core
+from protonn_edge.codegen.kernels.kernel import Kernel, kernels_of
 from protonn_edge.codegen.plan import (
     DevicePlan,
     PartialPlan,
@@ -19,7 +20,6 @@ from protonn_edge.codegen.plan import (
     of_each_stage,
     plan_with,
 )
-from protonn_edge.kernels.kernel import Kernel, kernels_of
 from protonn_edge.model.activity import Activity
 from protonn_edge.model.integer_chain import named_stages
 from protonn_edge.model.own_program import ProgramStage

@@ -12,10 +12,10 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from protonn_edge.chips.cores import Core
+from protonn_edge.codegen.kernels.in_templates import StageInTemplate
+from protonn_edge.codegen.kernels.kernel import Step, kernels_of
+from protonn_edge.codegen.kernels.words import Words, words_of
 from protonn_edge.codegen.plan import ENTRY_BYTES, check_parts
-from protonn_edge.kernels.in_templates import StageInTemplate
-from protonn_edge.kernels.kernel import Step, kernels_of
-from protonn_edge.kernels.words import Words, words_of
 from protonn_edge.model.integer_chain import IntegerChain, named_stages
 from protonn_edge.system.extensions import parts_of
 from protonn_edge.system.facts_repr import FactsRepr

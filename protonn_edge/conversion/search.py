@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.chips.boards import Board
 from protonn_edge.codegen import Limits, Plan, make_plan
+from protonn_edge.codegen.projects.checks import check_estimate
 from protonn_edge.conversion.affine import AffineMap, Float64, filling
 from protonn_edge.conversion.answered import CLASSES, Answered, Answers
 from protonn_edge.model.head import Remedies
@@ -24,7 +25,6 @@ from protonn_edge.model.policy import FloatPolicy
 from protonn_edge.model.quantization import IntegerChain, quantize
 from protonn_edge.model.registry import converter_with
 from protonn_edge.model.statistics import InputStatistics
-from protonn_edge.projects.checks import check_estimate
 from protonn_edge.system.checks import check, check_enough
 from protonn_edge.system.errors import CheckFailed
 from protonn_edge.training.points import Float32, Indices, check_varying

@@ -14,18 +14,18 @@ from numpy.typing import NDArray
 from protonn_edge import device
 from protonn_edge.chips.boards import Board
 from protonn_edge.codegen import DevicePlan
+from protonn_edge.codegen.families import LinkedFirmware, read_program
+from protonn_edge.codegen.projects.checks import Usage, check_budget, check_linked
+from protonn_edge.codegen.projects.folder import Project, exclusive
+from protonn_edge.codegen.verification import agreement as compared
 from protonn_edge.device.instruments import BenchInstrument, BenchReading
 from protonn_edge.evaluation.accuracy import Quality, answer_matrix
 from protonn_edge.evaluation.right_answers import RightAnswers, check_rows
-from protonn_edge.families import LinkedFirmware, read_program
 from protonn_edge.model.head import remedies_of
 from protonn_edge.model.quantization import IntegerChain
-from protonn_edge.projects.checks import Usage, check_budget, check_linked
-from protonn_edge.projects.folder import Project, exclusive
 from protonn_edge.system.errors import CheckFailed, DeviceError, InputError, InvalidValue, counted
 from protonn_edge.system.extensions import brought
 from protonn_edge.system.facts_repr import FactsRepr
-from protonn_edge.verification import agreement as compared
 
 _COMPARED = 10  # points that each of several boards classifies
 

@@ -124,10 +124,10 @@ _STAGE_FOLDERS = {
 }
 
 STAGES = Imported(
-    {"decision": "kernels.decision:kernels"}
+    {"decision": "codegen.kernels.decision:kernels"}
     | {stage: f"{folder}.kernels:kernels" for stage, folder in _STAGE_FOLDERS.items()}
 )
-"""What finds the kernels of an integer stage; `kernels.kernel` has it with its type."""
+"""What finds the kernels of an integer stage; `codegen.kernels.kernel` has it with its type."""
 
 
 def _of_stages(name: str) -> dict[str, Any]:

@@ -12,17 +12,17 @@ from numpy.typing import NDArray
 
 from protonn_edge.chips.boards import Board
 from protonn_edge.codegen import DevicePlan
+from protonn_edge.codegen.families import Sections
+from protonn_edge.codegen.projects.checks import Usage
+from protonn_edge.codegen.verification.agreement import Agreement, PossibleCycles
 from protonn_edge.device import Origin, Result, Summary, summarize
 from protonn_edge.device.instruments import BenchReading
 from protonn_edge.evaluation.accuracy import Quality, answer_matrix
 from protonn_edge.evaluation.terminal import bound_facts, budget_facts, run_facts, saturation_fact
-from protonn_edge.families import Sections
 from protonn_edge.model.model import Model, why_clamped
 from protonn_edge.model.policy import about_answers
 from protonn_edge.model.quantization import IntegerChain, StageLoss
 from protonn_edge.model.shapes import Shape
-from protonn_edge.projects.checks import Usage
-from protonn_edge.verification.agreement import Agreement, PossibleCycles
 
 Floats = NDArray[np.float32]
 Labels = NDArray[np.int64]

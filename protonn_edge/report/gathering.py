@@ -16,11 +16,15 @@ import numpy as np
 from protonn_edge.chips.boards import Board
 from protonn_edge.chips.toolchain.process import has_compiler
 from protonn_edge.codegen import DevicePlan, Plan
+from protonn_edge.codegen.families import LinkedFirmware, family_of, read_program
 from protonn_edge.codegen.plan import plan_with
+from protonn_edge.codegen.projects.checks import Usage, measure_usage
+from protonn_edge.codegen.projects.folder import Project
+from protonn_edge.codegen.projects.project import BuildOptions, trial_build
+from protonn_edge.codegen.verification.agreement import PossibleCycles, verify_host
 from protonn_edge.device import Origin, Result, check_finished, read_results
 from protonn_edge.evaluation.accuracy import is_labelled
 from protonn_edge.evaluation.right_answers import RightAnswers, check_rows
-from protonn_edge.families import LinkedFirmware, family_of, read_program
 from protonn_edge.model.model import Model, known_image_shape
 from protonn_edge.model.quantization import (
     MODEL_HASH_BYTES,
@@ -31,9 +35,6 @@ from protonn_edge.model.quantization import (
     stage_losses,
 )
 from protonn_edge.model.shapes import Shape
-from protonn_edge.projects.checks import Usage, measure_usage
-from protonn_edge.projects.folder import Project
-from protonn_edge.projects.project import BuildOptions, trial_build
 from protonn_edge.report.evidence import (
     Evidence,
     EvidencePoints,
@@ -45,7 +46,6 @@ from protonn_edge.report.evidence import (
 from protonn_edge.system.errors import InputError, InvalidValue
 from protonn_edge.system.extensions import forms_of
 from protonn_edge.system.shell import command_line
-from protonn_edge.verification.agreement import PossibleCycles, verify_host
 
 
 def gather(

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
+from protonn_edge.codegen.export.own_sketch import NAME, own_sketch
+from protonn_edge.codegen.verification.agreement import PROVEN
 from protonn_edge.device.instruments import BenchReading
 from protonn_edge.evaluation.terminal import PLAN_CAPTION, plan_rows, stage_rows
-from protonn_edge.export.own_sketch import NAME, own_sketch
 from protonn_edge.model.model import why_clamped
 from protonn_edge.report import figures
 from protonn_edge.report.content import Battery, PageTable, Panel
 from protonn_edge.report.evidence import Evidence
 from protonn_edge.system.schema import list_of, number
-from protonn_edge.verification.agreement import PROVEN
 
 _NOTHING = 1e-9  # an objective that never exceeds this is not shown
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from protonn_edge.families import MachineCode
-from protonn_edge.projects.load import Load
+from protonn_edge.codegen.families import MachineCode
+from protonn_edge.codegen.projects.load import Load
 from protonn_edge.sensors.windowing import Windowing
 from protonn_edge.system.errors import CheckFailed
 

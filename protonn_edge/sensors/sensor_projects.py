@@ -13,14 +13,14 @@ from dataclasses import dataclass, replace
 from protonn_edge.chips.boards import Board
 from protonn_edge.chips.toolchain.platformio import build_firmware
 from protonn_edge.codegen import Limits, Plan, plans, render_c, template_environment
+from protonn_edge.codegen.families import family_of, read_program
+from protonn_edge.codegen.projects.checks import OverBudget, Usage, check_budget
+from protonn_edge.codegen.projects.folder import PLAN_FILE, plan_text
 from protonn_edge.device.protocol import frame_bytes
-from protonn_edge.families import family_of, read_program
 from protonn_edge.model.features import signal_of
 from protonn_edge.model.head import remedies_of
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
-from protonn_edge.projects.checks import OverBudget, Usage, check_budget
-from protonn_edge.projects.folder import PLAN_FILE, plan_text
 from protonn_edge.sensors import SensorKind, sensor_kind
 from protonn_edge.sensors.response import Response, response_of
 from protonn_edge.sensors.sampling import Sampling, check_baud, least_baud

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from protonn_edge.chips.boards import Board
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.context import as_it_is
+from protonn_edge.codegen.projects.load import Load, estimated_load
 from protonn_edge.data import Notice
 from protonn_edge.data.instruments import Instrument, trained_units
 from protonn_edge.data.naming import channel_names
@@ -29,7 +30,6 @@ from protonn_edge.model.features import signal_of
 from protonn_edge.model.head import channels_of
 from protonn_edge.model.quantization import IntegerChain
 from protonn_edge.model.raw_inputs import RAW_MAXIMUM, RAW_MINIMUM, in_raw_units
-from protonn_edge.projects.load import Load, estimated_load
 from protonn_edge.sensors import SensorKind
 from protonn_edge.sensors.kinds import is_chip
 from protonn_edge.sensors.sampling import Sampling, byte_cycles, bytes_carried, used_channels

@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from protonn_edge.chips.boards import Board
+from protonn_edge.codegen.export.folder import LIVE, LOGGER
 from protonn_edge.data import Notice
 from protonn_edge.device.connection import Link
-from protonn_edge.export.folder import LIVE, LOGGER
 from protonn_edge.sensors.commands.source import SensorSource
 from protonn_edge.sensors.listener import Listener
 from protonn_edge.sensors.recorder import Recorder

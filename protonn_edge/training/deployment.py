@@ -14,16 +14,16 @@ from protonn_edge.system.lazy import later
 from protonn_edge.training.points import Float32, Indices
 
 if TYPE_CHECKING:
+    from protonn_edge.codegen.export import Export, Kind
+    from protonn_edge.codegen.projects.project import Build
     from protonn_edge.evaluation.measurement import Measurement
-    from protonn_edge.export import Export, Kind
-    from protonn_edge.projects.project import Build
 
 # Most processes that train need none of this.
-_build = later("protonn_edge.projects.project", "build")
-_options = later("protonn_edge.projects.project", "BuildOptions")
-_trial_build = later("protonn_edge.projects.project", "trial_build")
+_build = later("protonn_edge.codegen.projects.project", "build")
+_options = later("protonn_edge.codegen.projects.project", "BuildOptions")
+_trial_build = later("protonn_edge.codegen.projects.project", "trial_build")
 _measure = later("protonn_edge.evaluation.measurement", "measure")
-_export = later("protonn_edge.export", "export")
+_export = later("protonn_edge.codegen.export", "export")
 
 
 class Deployable:
@@ -44,7 +44,7 @@ class Deployable:
     def export(
         self, folder: Path | str, kind: Kind = "arduino", board: Board | str = "uno", **options: Any
     ) -> Export:
-        """Write the model as a library or as plain C; see `protonn_edge.export.export`.
+        """Write the model as a library or as plain C; see `protonn_edge.codegen.export.export`.
 
         Parameters
         ----------
@@ -55,7 +55,7 @@ class Deployable:
         board : Board or str, default="uno"
             The board to plan for.
         **options
-            Other options of `protonn_edge.export.export`.
+            Other options of `protonn_edge.codegen.export.export`.
 
         Raises
         ------

@@ -14,18 +14,18 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.chips.boards import Board
+from protonn_edge.codegen.families import Sections, family_of
+from protonn_edge.codegen.projects.checks import Usage
+from protonn_edge.codegen.projects.project import BuildOptions, trial_build
+from protonn_edge.codegen.verification.agreement import PossibleCycles
 from protonn_edge.evaluation.fidelity import Fidelity
-from protonn_edge.families import Sections, family_of
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
-from protonn_edge.projects.checks import Usage
-from protonn_edge.projects.project import BuildOptions, trial_build
 from protonn_edge.system.errors import CheckFailed, InputError
 from protonn_edge.training.searched import KIND
 from protonn_edge.tuning.limits import Fit, check_predicted, fit_of
 from protonn_edge.tuning.points import TrialPoints
 from protonn_edge.tuning.store import Record
-from protonn_edge.verification.agreement import PossibleCycles
 
 _OF_NORMAL = 1.4826  # of a normal distribution, in medians of absolute values
 _BEST, _DEFAULT = "best", "default-within"

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.chips.boards import Board
 from protonn_edge.codegen import DevicePlan, Limits, Plan, device_plans
+from protonn_edge.codegen.projects.checks import check_estimate
 from protonn_edge.codegen.words import WordPlan
 from protonn_edge.data import Dataset
 from protonn_edge.data.naming import did_you_mean, label_text, listed
@@ -24,7 +25,6 @@ from protonn_edge.model.head import Remedies, remedies_of
 from protonn_edge.model.model import Model
 from protonn_edge.model.policy import rule_modules
 from protonn_edge.model.quantization import IntegerChain, measure_activity
-from protonn_edge.projects.checks import check_estimate
 from protonn_edge.system.errors import CheckFailed, InputError, shortened
 from protonn_edge.training.base import CLASSIFIERS
 from protonn_edge.training.calibration import least_log_loss, with_accuracy_floor

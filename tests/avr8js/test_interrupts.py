@@ -11,11 +11,11 @@ from protonn_edge.chips.avr.interrupts import masked_spans
 from protonn_edge.chips.avr.program import read_program
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedUno
+from protonn_edge.codegen.families.avr.checks import receiver_limit
+from protonn_edge.codegen.projects.project import trial_build
+from protonn_edge.codegen.verification.agreement import verify_device
 from protonn_edge.device import protocol
-from protonn_edge.families.avr.checks import receiver_limit
 from protonn_edge.model.quantization import quantize
-from protonn_edge.projects.project import trial_build
-from protonn_edge.verification.agreement import verify_device
 
 pytestmark = needs_emulated_avr
 

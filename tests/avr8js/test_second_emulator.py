@@ -16,6 +16,8 @@ from model_factory import (
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedUno
+from protonn_edge.codegen.projects.project import trial_build
+from protonn_edge.codegen.verification.agreement import verify_device
 from protonn_edge.data import load_digits_dataset
 from protonn_edge.device import protocol
 from protonn_edge.features.average_pooling.making import average_pooling
@@ -23,8 +25,6 @@ from protonn_edge.kinds.protonn.precision.model import float_build
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import DeviceModel, quantize
-from protonn_edge.projects.project import trial_build
-from protonn_edge.verification.agreement import verify_device
 
 OVERFLOW_CYCLES = 35
 

@@ -20,11 +20,11 @@ from refusals import refused_by
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedBoard, EmulatedUno, EmulatorStats, programs
 from protonn_edge.chips.toolchain.javascript import EMULATOR, script_file
+from protonn_edge.codegen.projects.project import build, trial_build
+from protonn_edge.codegen.verification.agreement import verify_device
 from protonn_edge.model.file import save_model
 from protonn_edge.model.quantization import quantize
-from protonn_edge.projects.project import build, trial_build
 from protonn_edge.system.errors import InputError, ProtoNNEdgeError
-from protonn_edge.verification.agreement import verify_device
 
 UNO = load_board("uno")
 WITHOUT_SIMAVR = "gcc is missing; install libsimavr-dev"

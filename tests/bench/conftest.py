@@ -11,10 +11,10 @@ import pytest
 from command_line import succeed
 
 from protonn_edge.chips.boards import load_board
+from protonn_edge.codegen.projects.project import build
 from protonn_edge.data import load_digits_dataset
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.model.file import save_model
-from protonn_edge.projects.project import build
 
 DIGITS = load_digits_dataset()
 # A light in front of a phototransistor at a0, for two seconds dark and for two seconds bright.

@@ -20,10 +20,10 @@ from programs import started
 from protonn_edge.bench import boards
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedBoard
+from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.device import Result
 from protonn_edge.device.connection import Link
 from protonn_edge.evaluation.measurement import Measurement, measure
-from protonn_edge.projects.folder import Project
 
 pytest.importorskip("labgrid", reason="needs labgrid; to run: pip install labgrid")
 

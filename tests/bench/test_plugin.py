@@ -15,7 +15,7 @@ from simulated_board import EXPECTED, FAILED, PASSED, simulate
 from protonn_edge import LinearRegressor
 from protonn_edge.chips import boards
 from protonn_edge.chips.boards import load_board
-from protonn_edge.projects.project import build
+from protonn_edge.codegen.projects.project import build
 
 TESTS = "test_board.py"
 

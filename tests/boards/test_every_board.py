@@ -13,9 +13,9 @@ from command_line import run_json
 from protonn_edge.chips.boards import board_names, load_board
 from protonn_edge.chips.emulator import EmulatedBoard
 from protonn_edge.chips.toolchain.platformio import build_firmware, run_pio
+from protonn_edge.codegen.projects.project import BuildOptions, trial_build
+from protonn_edge.codegen.verification.agreement import open_session, verify_device
 from protonn_edge.model.quantization import measure_activity, quantize
-from protonn_edge.projects.project import BuildOptions, trial_build
-from protonn_edge.verification.agreement import open_session, verify_device
 
 OVERFLOW_CYCLES = 34  # of the handler that counts the ATtiny85's timer
 

@@ -15,8 +15,8 @@ from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedBoard
 from protonn_edge.chips.toolchain.platformio import build_firmware
 from protonn_edge.codegen import make_plan
+from protonn_edge.codegen.families.avr.code import AVRCode
 from protonn_edge.codegen.planner import Limits
-from protonn_edge.families.avr.code import AVRCode
 from protonn_edge.model.quantization import quantize
 from protonn_edge.sensors import PlayedSensor, sensor_kind
 from protonn_edge.sensors.listener import AnswerStream

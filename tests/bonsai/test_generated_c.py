@@ -7,7 +7,7 @@ from bonsai_factory import (
 )
 
 from protonn_edge.chips.cores import UNO_CORE
-from protonn_edge.kernels.kernel import kernels_of
+from protonn_edge.codegen.kernels.kernel import kernels_of
 
 
 def test_a_weight_takes_14_cycles_and_19_in_a_sparse_row() -> None:

@@ -13,11 +13,11 @@ from refusals import refused_by
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen import Plan, make_plan
+from protonn_edge.codegen.projects.checks import Usage, check_estimate
+from protonn_edge.codegen.projects.project import BuildOptions, build
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
-from protonn_edge.projects.checks import Usage, check_estimate
-from protonn_edge.projects.project import BuildOptions, build
 from protonn_edge.system.errors import CheckFailed
 
 UNO = load_board("uno")

@@ -11,16 +11,16 @@ import pytest
 
 from protonn_edge import DenseClassifier, ForestClassifier, LinearClassifier, ProtoNNClassifier
 from protonn_edge.codegen import render_c
+from protonn_edge.codegen.export import export
 from protonn_edge.codegen.host import host_program
+from protonn_edge.codegen.projects.project import build
 from protonn_edge.data import load_digits_dataset
-from protonn_edge.export import export
 from protonn_edge.kinds.cascade.head import CascadeHead, margins
 from protonn_edge.kinds.cascade.integers import IntegerCascade
 from protonn_edge.kinds.cascade.train import joined
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize, stage_losses
-from protonn_edge.projects.project import build
 from protonn_edge.system.errors import InputError
 
 DIGITS = load_digits_dataset()

@@ -12,7 +12,7 @@ from refusals import refuses
 
 from protonn_edge.cli.command import Command
 from protonn_edge.cli.paths import shown_name
-from protonn_edge.export.folder import write_folder
+from protonn_edge.codegen.export.folder import write_folder
 
 COMMANDS = {name: each for name, each in every_command().items() if isinstance(each, Command)}
 VALUES = {

@@ -9,7 +9,7 @@ from command_line import refusal, run, run_json
 
 from protonn_edge.chips.toolchain.ports import FoundPort
 from protonn_edge.cli.upload import upload_line
-from protonn_edge.families.avr import upload
+from protonn_edge.codegen.families.avr import upload
 
 SETTINGS = "[env:uno]\nboard = uno\n\n[env:attiny85] ; a programmer's\nboard = attiny85\n"
 

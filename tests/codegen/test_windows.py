@@ -26,14 +26,14 @@ from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.codegen import make_plan
 from protonn_edge.codegen.host import host_program
+from protonn_edge.codegen.kernels.matvec.kernels import KernelName
+from protonn_edge.codegen.projects.project import trial_build
+from protonn_edge.codegen.verification.agreement import verify_device
 from protonn_edge.features.window_features.windows import KINDS
-from protonn_edge.kernels.matvec.kernels import KernelName
 from protonn_edge.kinds.protonn.precision.model import float_build
 from protonn_edge.model.features import Features
 from protonn_edge.model.quantization import IntegerChain, quantize
-from protonn_edge.projects.project import trial_build
 from protonn_edge.system.errors import InputError
-from protonn_edge.verification.agreement import verify_device
 
 EVERY = "mean,deviation,min,max,change,crossings,bands"
 

@@ -43,8 +43,8 @@ from protonn_edge.chips.avr.paths import Paths
 from protonn_edge.chips.avr.program import read_program
 from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen import Plan
+from protonn_edge.codegen.families.avr.paths import prediction_paths, stated_facts
 from protonn_edge.codegen.host import host_program
-from protonn_edge.families.avr.paths import prediction_paths, stated_facts
 from protonn_edge.model.integer_stage import IntegerStage
 from protonn_edge.model.quantization import IntegerChain
 from protonn_edge.model.stored import digest, same

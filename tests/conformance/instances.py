@@ -12,9 +12,9 @@ import numpy as np
 
 from protonn_edge.chips.cores import UNO_CORE
 from protonn_edge.codegen import Plan
+from protonn_edge.codegen.kernels.kernel import KERNELS, kernels_of
 from protonn_edge.codegen.plan import plan_with
 from protonn_edge.codegen.planner import feedings, plan_of
-from protonn_edge.kernels.kernel import KERNELS, kernels_of
 from protonn_edge.model.integer_chain import named_stages
 from protonn_edge.model.integer_stage import IntegerStage
 from protonn_edge.model.quantization import IntegerChain, measure_activity

@@ -18,7 +18,7 @@ from conformance.checks import (
 )
 from conformance.instances import KINDS, Program, instances_of, programs_of
 
-from protonn_edge.kernels.kernel import Cost
+from protonn_edge.codegen.kernels.kernel import Cost
 from protonn_edge.model.integer_stage import IntegerStage, Range
 
 every_kind = pytest.mark.parametrize("kind", KINDS)

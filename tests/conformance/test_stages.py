@@ -9,7 +9,7 @@ from conformance.checks import CHECKS
 from conformance.instances import KINDS, instances_of, maker_of, programs_of
 
 from protonn_edge.chips.cores import UNO_CORE
-from protonn_edge.kernels.kernel import kernels_of
+from protonn_edge.codegen.kernels.kernel import kernels_of
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -29,7 +29,7 @@ SLOW_TO_IMPORT = (
     "sklearn.ensemble",
     "sklearn.neural_network",
     "protonn_edge.conversion.converting",
-    "protonn_edge.projects.project",
+    "protonn_edge.codegen.projects.project",
     "protonn_edge.report",
     "protonn_edge.tuning.search",
 )

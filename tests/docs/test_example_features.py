@@ -11,10 +11,10 @@ import pytest
 from command_line import run
 
 from protonn_edge.chips.boards import load_board
+from protonn_edge.codegen.export import export
 from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.planner import plans
 from protonn_edge.data import load_digits_dataset
-from protonn_edge.export import export
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.model.file import load_model, model_bytes, save_model
 from protonn_edge.model.model import Model

@@ -15,8 +15,8 @@ from protonn_edge.chips.avr.program import read_program
 from protonn_edge.chips.cores import UNO_CORE
 from protonn_edge.codegen import Plan, render_c
 from protonn_edge.codegen.host import host_program
+from protonn_edge.codegen.kernels.kernel import kernels_of
 from protonn_edge.codegen.plan import plan_with
-from protonn_edge.kernels.kernel import kernels_of
 from protonn_edge.model.integer_stage import IntegerStage
 from protonn_edge.model.quantization import IntegerChain, quantize
 from protonn_edge.system.errors import InputError

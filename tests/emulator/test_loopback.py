@@ -12,7 +12,7 @@ from command_line import run
 from model_factory import plain_model
 from refusals import refuses
 
-from protonn_edge.projects.project import build
+from protonn_edge.codegen.projects.project import build
 
 
 @pytest.fixture(autouse=True)

@@ -9,8 +9,8 @@ import pytest
 from command_line import run, succeed
 from model_factory import random_model
 
-from protonn_edge.export import export
-from protonn_edge.export.folder import check_folder
+from protonn_edge.codegen.export import export
+from protonn_edge.codegen.export.folder import check_folder
 from protonn_edge.model.file import save_model
 from protonn_edge.system.errors import InputError
 

@@ -22,7 +22,7 @@ from chains import replace
 from model_factory import random_model, random_points, random_window_model, window_features_of
 
 from protonn_edge.chips.avr.program import read_program
-from protonn_edge.export import Export
+from protonn_edge.codegen.export import Export
 from protonn_edge.model.model import Model
 from protonn_edge.model.policy import with_rules
 from protonn_edge.model.quantization import quantize

@@ -14,7 +14,7 @@ from command_line import refusal, run
 from model_factory import random_model, random_points
 from refusals import refuses
 
-from protonn_edge.export.rendering import KINDS
+from protonn_edge.codegen.export.rendering import KINDS
 from protonn_edge.model.file import save_model
 
 

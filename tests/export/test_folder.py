@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refused_by
 
-from protonn_edge.export.folder import (
+from protonn_edge.codegen.export.folder import (
     EXPORT,
     LIVE,
     LOGGER,

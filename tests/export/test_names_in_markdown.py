@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from protonn_edge.export.rendering import _markdown
+from protonn_edge.codegen.export.rendering import _markdown
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protonn_edge.export.rendering import library_name
+from protonn_edge.codegen.export.rendering import library_name
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from model_factory import (
 )
 
 from protonn_edge.chips.boards import load_board
-from protonn_edge.export.own_sketch import NAME, own_sketch
+from protonn_edge.codegen.export.own_sketch import NAME, own_sketch
 from protonn_edge.model.file import save_model
 from protonn_edge.model.model import units_of
 from protonn_edge.model.policy import with_rules

@@ -14,7 +14,7 @@ from export.test_live_sketch import expected_lines, moving
 from model_factory import random_window_model, window_features_of
 
 from protonn_edge.chips.boards import load_export_board
-from protonn_edge.export import export
+from protonn_edge.codegen.export import export
 from protonn_edge.model.model import Model
 from protonn_edge.model.policy import with_rules
 from protonn_edge.model.quantization import quantize

@@ -13,7 +13,7 @@ from arduino_ide import export_for_uno
 from model_factory import random_model
 
 from protonn_edge.chips.boards import load_export_board
-from protonn_edge.export import Kind, export
+from protonn_edge.codegen.export import Kind, export
 
 COMPILERS = {"cc": (), "c++": ("-x", "c++")}
 

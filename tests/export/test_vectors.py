@@ -9,11 +9,15 @@ import numpy as np
 import pytest
 from model_factory import random_gradients_model, random_inputs, random_model, random_points
 
-from protonn_edge.export.self_test import KnownAnswers, vectors_from_data, vectors_from_model
+from protonn_edge.codegen.export.self_test import (
+    KnownAnswers,
+    vectors_from_data,
+    vectors_from_model,
+)
+from protonn_edge.codegen.verification.drawn_points import drawings, signals
 from protonn_edge.features.gradients.making import gradient_features
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import IntegerChain, quantize, with_integers
-from protonn_edge.verification.drawn_points import drawings, signals
 
 
 def made(model: Model) -> tuple[IntegerChain, KnownAnswers]:

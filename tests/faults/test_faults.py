@@ -21,12 +21,12 @@ from refusals import refused_by
 from protonn_edge.chips.avr.program import read_program
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedBoard
-from protonn_edge.families.avr.paths import stated_facts
+from protonn_edge.codegen.families.avr.paths import stated_facts
+from protonn_edge.codegen.projects.project import trial_build
+from protonn_edge.codegen.verification.agreement import verify_device
+from protonn_edge.codegen.verification.tryout import trial_points
 from protonn_edge.model.quantization import quantize
-from protonn_edge.projects.project import trial_build
 from protonn_edge.system.errors import CheckFailed
-from protonn_edge.verification.agreement import verify_device
-from protonn_edge.verification.tryout import trial_points
 
 EVA, PROOF, AGREEMENT = "Eva", "proof for every input", "agreement"
 BOUNDS = "bound and measurement"

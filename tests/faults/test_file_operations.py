@@ -15,7 +15,7 @@ from avr_tools import EMULATED_AVR, needs
 from faults.file_operations import BROKEN, FAULTS, FULL, KILL, Injector, Law, Written, sampled, tree
 from faults.writing_commands import COMMANDS, warmed_up
 
-from protonn_edge.export.folder import MANIFEST, check_folder, write_folder
+from protonn_edge.codegen.export.folder import MANIFEST, check_folder, write_folder
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.files import AppendedFile, write_atomically, write_together
 

@@ -22,7 +22,7 @@ CHANNELS = "time,ax,ay\n"
 def warmed_up() -> None:
     """Import what commands need, which run in forks, and keep what they compile."""
     import protonn_edge.cli.training  # noqa: PLC0415
-    import protonn_edge.projects.project  # noqa: PLC0415
+    import protonn_edge.codegen.projects.project  # noqa: PLC0415
     import protonn_edge.report.page  # noqa: F401, PLC0415
 
     os.environ.setdefault("OMP_NUM_THREADS", "1")

@@ -20,12 +20,12 @@ from random_chains import points_of, random_chain
 from protonn_edge.chips.cores import CORES
 from protonn_edge.codegen import every_plan
 from protonn_edge.codegen.host import host_program
+from protonn_edge.codegen.verification.agreement import compare
 from protonn_edge.device import ReferenceAnswers
 from protonn_edge.kinds.protonn.precision.model import float_build
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import IntegerChain, quantize
 from protonn_edge.system.errors import InputError
-from protonn_edge.verification.agreement import compare
 
 BRIEF_CASES = 3
 DEADLINE_S = 120.0

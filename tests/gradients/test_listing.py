@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from protonn_edge.codegen.kernels.listing import Listing
 from protonn_edge.features.gradients.loop import pixel_loop
-from protonn_edge.kernels.listing import Listing
 
 LOOP = Listing("""
     next:

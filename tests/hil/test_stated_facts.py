@@ -12,10 +12,10 @@ from measured_predictions import build_program, measure
 
 from protonn_edge.chips.avr.program import read_program
 from protonn_edge.chips.boards import load_board
+from protonn_edge.codegen.families.avr.paths import prediction_paths, stated_facts
+from protonn_edge.codegen.kernels.decision import DecisionKernel
+from protonn_edge.codegen.kernels.listing import Facts, Passed
 from protonn_edge.codegen.planner import plan_of
-from protonn_edge.families.avr.paths import prediction_paths, stated_facts
-from protonn_edge.kernels.decision import DecisionKernel
-from protonn_edge.kernels.listing import Facts, Passed
 from protonn_edge.system.errors import CheckFailed
 
 pytestmark = needs_emulated_avr

@@ -14,10 +14,10 @@ from uploads import UPLOAD_DEADLINE_S, upload_patiently
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.chips.toolchain.platformio import run_pio
+from protonn_edge.codegen.projects.project import build
+from protonn_edge.codegen.verification.agreement import open_session, verify_device
 from protonn_edge.model.quantization import quantize
-from protonn_edge.projects.project import build
 from protonn_edge.system.errors import CheckFailed
-from protonn_edge.verification.agreement import open_session, verify_device
 
 pytestmark = needs_uploads
 

@@ -12,9 +12,9 @@ import pytest
 from model_factory import random_model
 
 from protonn_edge.codegen import make_plan
+from protonn_edge.codegen.projects.folder import plan_text
 from protonn_edge.device.protocol import encode_frame
 from protonn_edge.model.quantization import quantize
-from protonn_edge.projects.folder import plan_text
 from protonn_edge.sensors.commands.monitor import _another_model, picture
 from protonn_edge.sensors.listener import AnswerStream, Listener
 from protonn_edge.sensors.sensor_board import WindowAnswer

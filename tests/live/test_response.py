@@ -18,7 +18,7 @@ from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.chips.toolchain.platformio import build_firmware
 from protonn_edge.codegen import make_plan
-from protonn_edge.families.avr.code import AVRCode
+from protonn_edge.codegen.families.avr.code import AVRCode
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.model.quantization import IntegerChain, quantize
 from protonn_edge.sensors import PlayedSensor, sensor_kind

@@ -21,11 +21,13 @@ from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.chips.toolchain.platformio import build_firmware
 from protonn_edge.codegen import make_plan, template_environment
+from protonn_edge.codegen.families.avr.code import AVRCode
+from protonn_edge.codegen.projects.folder import read_plan
+from protonn_edge.codegen.projects.load import Load
 from protonn_edge.data.instruments import Instrument
 from protonn_edge.data.naming import sample_names
 from protonn_edge.data.onset import onsets_of
 from protonn_edge.data.units import unit_of
-from protonn_edge.families.avr.code import AVRCode
 from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.model.file import save_model
@@ -33,8 +35,6 @@ from protonn_edge.model.model import Model
 from protonn_edge.model.policy import with_rules
 from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.confidence.rule import Confidence, Sharpness
-from protonn_edge.projects.folder import read_plan
-from protonn_edge.projects.load import Load
 from protonn_edge.sensors import MICROPHONE, PlayedSensor, SensorKind, sensor_kind
 from protonn_edge.sensors.commands.live import LiveOptions
 from protonn_edge.sensors.listener import AnswerStream

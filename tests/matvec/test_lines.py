@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protonn_edge.kernels.matvec.loops import blocks_of
-from protonn_edge.kernels.matvec.unrolled import GROUP, MULTIPLES, Unrolled, multiples_of
+from protonn_edge.codegen.kernels.matvec.loops import blocks_of
+from protonn_edge.codegen.kernels.matvec.unrolled import GROUP, MULTIPLES, Unrolled, multiples_of
 
 
 @given(seed=st.integers(0, 1_000), features=st.integers(1, 60), share=st.sampled_from([0, 0.2, 1]))

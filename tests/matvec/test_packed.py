@@ -13,9 +13,9 @@ from plans import plan_with
 
 from protonn_edge.chips.cores import CORES, UNO_CORE, Core
 from protonn_edge.codegen.host import host_program
-from protonn_edge.kernels.kernel import kernels_of
-from protonn_edge.kernels.matvec.kernels import Matvec
-from protonn_edge.kernels.matvec.loops import blocks_of
+from protonn_edge.codegen.kernels.kernel import kernels_of
+from protonn_edge.codegen.kernels.matvec.kernels import Matvec
+from protonn_edge.codegen.kernels.matvec.loops import blocks_of
 from protonn_edge.model.input_quantizer import InputQuantizer
 from protonn_edge.model.integer_chain import named_stages
 from protonn_edge.model.matvec import packed

@@ -32,6 +32,7 @@ from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.chips.toolchain.platformio import build_firmware
 from protonn_edge.codegen import make_plan
+from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.data.instruments import Instrument
 from protonn_edge.device.protocol import DELIMITER, encode_message
 from protonn_edge.features.average_pooling.making import average_pooling
@@ -53,7 +54,6 @@ from protonn_edge.observation.answers import (
 )
 from protonn_edge.observation.messages import HealthReply
 from protonn_edge.policy.rejection.rule import IntegerRejection, Rejection, margins
-from protonn_edge.projects.folder import Project
 from protonn_edge.sensors import PlayedSensor, sensor_kind
 from protonn_edge.sensors.listener import AnswerStream
 from protonn_edge.sensors.sampling import Sampling

@@ -69,7 +69,7 @@ ROOMS = {
         "label prediction is not installed",
     ),
     "pico": Room(
-        "protonn_edge/families/rp2040 firmware/rp2040 tests/pico docs/pico.md",
+        "protonn_edge/codegen/families/rp2040 firmware/rp2040 tests/pico docs/pico.md",
         "build model.npz -o pico --board pico",
         "there is no firmware for pico",
     ),
@@ -87,7 +87,7 @@ ROOMS = {
         "protonn_edge/kinds/protonn/teaching/proof tests/equality",
     ),
     "certificate": Room(
-        "protonn_edge/certificate protonn_edge/cli/certify.py protonn_edge/export/certificate.py "
+        "protonn_edge/certificate protonn_edge/cli/certify.py protonn_edge/codegen/export/certificate.py "
         "protonn_edge/report/sections/certificate.py "
         "templates/export/certificate.md.j2 templates/export/certified.c.j2 templates/export/proof "
         "templates/html/certificate.html.j2 tests/certificate docs/certificate.md "

@@ -20,8 +20,8 @@ from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.chips.toolchain import __main__ as toolchain_main
 from protonn_edge.cli.upload import upload_line
 from protonn_edge.codegen import host as host_c
+from protonn_edge.codegen.export.folder import _is_inside
 from protonn_edge.device.connection import Link, LinkError
-from protonn_edge.export.folder import _is_inside
 from protonn_edge.model.file import save_model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system import shell

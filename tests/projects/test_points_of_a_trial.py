@@ -12,11 +12,11 @@ from model_factory import (
     window_features_of,
 )
 
+from protonn_edge.codegen.verification.tryout import extremes, trial_points
 from protonn_edge.features.gradients.making import gradient_features
 from protonn_edge.kinds.protonn.precision.model import float_build
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import DeviceModel, quantize, with_integers
-from protonn_edge.verification.tryout import extremes, trial_points
 
 MODELS = {
     "one feature": lambda: random_linear_model(features=1),

@@ -28,16 +28,16 @@ from model_factory import (
 )
 
 from protonn_edge.codegen import render_c
+from protonn_edge.codegen.export import rendering
+from protonn_edge.codegen.families.avr import family
+from protonn_edge.codegen.projects import folder as project_folder
+from protonn_edge.codegen.verification import tryout
 from protonn_edge.device import NoReplyError
-from protonn_edge.export import rendering
-from protonn_edge.families.avr import family
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.model.file import save_model
 from protonn_edge.model.model import Model
-from protonn_edge.projects import folder as project_folder
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.files import resource, write_atomically
-from protonn_edge.verification import tryout
 
 pytestmark = needs_emulated_avr
 

@@ -19,12 +19,12 @@ from forest_factory import random_forest_model
 from linear_factory import random_linear_model
 from model_factory import random_model
 
+from protonn_edge.codegen.verification.tryout import example_inputs
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.model.statistics import InputStatistics, Normalizer
 from protonn_edge.model.stored import described
-from protonn_edge.verification.tryout import example_inputs
 
 
 def constant_features(model: Any) -> Any:

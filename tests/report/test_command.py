@@ -14,12 +14,12 @@ from command_line import assert_one_sentence, run
 from model_factory import random_model, random_points
 
 from protonn_edge.chips.boards import load_board
+from protonn_edge.codegen.projects.folder import Project
+from protonn_edge.codegen.projects.project import build
 from protonn_edge.device import Origin, Result, ResultsFile
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.model.file import save_model
 from protonn_edge.model.quantization import quantize
-from protonn_edge.projects.folder import Project
-from protonn_edge.projects.project import build
 from protonn_edge.report import content
 
 WHOLE = ["--model", "model.npz", "--data", "points.csv"]

@@ -17,8 +17,8 @@ from teaching.serving import on_host
 from teaching.test_serving import SMALL, rejecting, teachable
 
 from protonn_edge.chips.cores import WORD_CORES
+from protonn_edge.codegen.export import export
 from protonn_edge.codegen.words import WordPlan, plan_for
-from protonn_edge.export import export
 from protonn_edge.model.integer_chain import IntegerChain, coordinates
 from protonn_edge.teaching import board as teaching
 from protonn_edge.teaching.examples import Taught

@@ -17,10 +17,10 @@ from model_factory import random_model
 from refusals import refuses
 
 from protonn_edge.chips.boards import Board, boards, load_board
-from protonn_edge.export import export
+from protonn_edge.codegen.export import export
+from protonn_edge.codegen.projects.project import build
 from protonn_edge.model.file import save_model
 from protonn_edge.model.quantization import quantize
-from protonn_edge.projects.project import build
 from protonn_edge.system.errors import CheckFailed
 from protonn_edge.system.extensions import check_memories
 from protonn_edge.teaching import board as teaching

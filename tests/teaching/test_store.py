@@ -13,10 +13,10 @@ from model_factory import random_inputs, random_model
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedUno
+from protonn_edge.codegen.projects.project import Project, build
 from protonn_edge.device.session import Session
 from protonn_edge.model.integer_chain import coordinates
 from protonn_edge.model.quantization import quantize
-from protonn_edge.projects.project import Project, build
 from protonn_edge.system.errors import CheckFailed
 from protonn_edge.teaching import board as teaching
 from protonn_edge.teaching import messages

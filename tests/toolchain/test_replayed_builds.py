@@ -19,7 +19,7 @@ from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.toolchain import platformio
 from protonn_edge.chips.toolchain.platformio import build_firmware
 from protonn_edge.chips.toolchain.process import build_host_executable, run_within
-from protonn_edge.projects.project import build
+from protonn_edge.codegen.projects.project import build
 from protonn_edge.system.errors import CheckFailed
 
 pytestmark = needs_avr_gcc

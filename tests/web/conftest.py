@@ -17,6 +17,8 @@ from system_browser import axe_source
 
 from protonn_edge import LinearRegressor
 from protonn_edge.chips.boards import load_board
+from protonn_edge.codegen.projects.folder import Project
+from protonn_edge.codegen.projects.project import build
 from protonn_edge.data import load_digits_dataset
 from protonn_edge.data.naming import NO_LABEL
 from protonn_edge.data.preparation import Preparation
@@ -25,8 +27,6 @@ from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.model.model import Model
 from protonn_edge.model.policy import with_rules
 from protonn_edge.policy.value.rule import Value
-from protonn_edge.projects.folder import Project
-from protonn_edge.projects.project import build
 from protonn_edge.report.content import page_script
 from protonn_edge.report.evidence import Evidence
 from protonn_edge.report.gathering import gather

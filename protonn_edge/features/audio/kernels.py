@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
+from protonn_edge.codegen.kernels import compiled
+from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed, Kernel
+from protonn_edge.codegen.kernels.listing import Listing
 from protonn_edge.features.audio.frames import FEATURE_MAXIMUM, OCTAVE, STEPS, BandPass
 from protonn_edge.features.audio.integers import IntegerAudio
-from protonn_edge.kernels import compiled
-from protonn_edge.kernels.kernel import Calls, Cost, Feed, Kernel
-from protonn_edge.kernels.listing import Listing
 from protonn_edge.model.activity import Activity
 
 # bytes of a band in SRAM: its last y, the one before, and its energy

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from protonn_edge.codegen.kernels.words import ConstantTable, Words
 from protonn_edge.features.audio.frames import STEPS
 from protonn_edge.features.audio.integers import IntegerAudio
-from protonn_edge.kernels.words import ConstantTable, Words
 
 _BAND_BYTES, _ONSET_BYTES = 6, 5
 

@@ -9,12 +9,12 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from protonn_edge.chips.cores import Core
+from protonn_edge.codegen.kernels import compiled
+from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed, Kernel
+from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed
+from protonn_edge.codegen.kernels.matvec.loops import COUNTED_IN_A_BYTE
 from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
 from protonn_edge.features.average_pooling.loops import WHOLE_AREA_PIXELS, AreaLoops
-from protonn_edge.kernels import compiled
-from protonn_edge.kernels.kernel import Calls, Cost, Feed, Kernel
-from protonn_edge.kernels.listing import Facts, Listing, Passed
-from protonn_edge.kernels.matvec.loops import COUNTED_IN_A_BYTE
 from protonn_edge.model.activity import Activity
 
 Name = Literal["kept", "rows"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from protonn_edge.codegen.kernels.words import ConstantTable, Words
 from protonn_edge.features.average_pooling.integers import Axis, IntegerAveragePooling
-from protonn_edge.kernels.words import ConstantTable, Words
 
 
 def words(stage: IntegerAveragePooling) -> Words:

@@ -17,12 +17,12 @@ from typing import ClassVar
 import numpy as np
 
 from protonn_edge.chips.cores import Core
+from protonn_edge.codegen.kernels import compiled
+from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed, Kernel
+from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed
 from protonn_edge.features.convolution import window
 from protonn_edge.features.convolution.integers import SHIFTS, IntegerConvolution
 from protonn_edge.features.images.image_rows import ImageRows
-from protonn_edge.kernels import compiled
-from protonn_edge.kernels.kernel import Calls, Cost, Feed, Kernel
-from protonn_edge.kernels.listing import Facts, Listing, Passed
 from protonn_edge.model.activity import Activity
 from protonn_edge.model.checks import Float64
 

@@ -18,8 +18,8 @@ from typing import Literal
 
 import numpy as np
 
+from protonn_edge.codegen.kernels.listing import Listing
 from protonn_edge.features.convolution.integers import IntegerConvolution
-from protonn_edge.kernels.listing import Listing
 from protonn_edge.model.integer_stage import IntArray
 
 INPUT, CONSTANT, ZERO = "r17", "r16", "r28"

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from protonn_edge.codegen.kernels.words import ConstantTable, Words, product
 from protonn_edge.features.convolution.integers import IntegerConvolution
 from protonn_edge.features.images.window_sums import padded_bytes
-from protonn_edge.kernels.words import ConstantTable, Words, product
 
 
 def words(stage: IntegerConvolution) -> Words:

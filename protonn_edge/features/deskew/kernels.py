@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from protonn_edge.codegen.kernels import compiled
+from protonn_edge.codegen.kernels.kernel import INPUTS_AT_ONCE, Calls, Cost, Feed, Kernel
+from protonn_edge.codegen.kernels.listing import Listing
 from protonn_edge.features.deskew import integers as deskew
 from protonn_edge.features.images.cropped_image import CroppedImage
-from protonn_edge.kernels import compiled
-from protonn_edge.kernels.kernel import INPUTS_AT_ONCE, Calls, Cost, Feed, Kernel
-from protonn_edge.kernels.listing import Listing
 from protonn_edge.model.activity import Activity
 from protonn_edge.model.integer_stage import IntArray
 

@@ -9,11 +9,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from protonn_edge.chips.cores import Core
+from protonn_edge.codegen.kernels import compiled
+from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed, Kernel
+from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed
 from protonn_edge.features.gradients import loop
 from protonn_edge.features.gradients.integers import LEVELS, IntegerGradients
-from protonn_edge.kernels import compiled
-from protonn_edge.kernels.kernel import Calls, Cost, Feed, Kernel
-from protonn_edge.kernels.listing import Facts, Listing, Passed
 from protonn_edge.model.activity import Activity
 
 # The assumed share of pixels with a gradient if it is unknown.

@@ -11,9 +11,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.codegen.kernels.compiled import bytes_of
+from protonn_edge.codegen.kernels.listing import Listing
 from protonn_edge.features.gradients.integers import CellAxis, Cells
-from protonn_edge.kernels.compiled import bytes_of
-from protonn_edge.kernels.listing import Listing
 
 NEXT_CELL, SHARED, COUNT = 0x40, 0x80, 0x3F
 """A run of pixels as a byte: whether the next cell begins, whether it is shared, its length."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from protonn_edge.codegen.kernels.words import ConstantTable, Words
 from protonn_edge.features.gradients.integers import IntegerGradients
-from protonn_edge.kernels.words import ConstantTable, Words
 
 
 def words(stage: IntegerGradients) -> Words:

@@ -16,9 +16,15 @@ from itertools import islice, permutations
 from math import prod
 from typing import Self
 
+from protonn_edge.codegen.kernels import compiled
+from protonn_edge.codegen.kernels.kernel import (
+    COUNTER_BYTES,
+    Calls,
+    Feed,
+    HeldInputs,
+    without_calls,
+)
 from protonn_edge.features.images.pixel_stage import DERIVED
-from protonn_edge.kernels import compiled
-from protonn_edge.kernels.kernel import COUNTER_BYTES, Calls, Feed, HeldInputs, without_calls
 from protonn_edge.model.integer_stage import IntegerStage
 from protonn_edge.model.point_format import PointFormat, check_points
 from protonn_edge.model.shapes import ImageShape, image_text

@@ -12,13 +12,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from protonn_edge.codegen.kernels import compiled
+from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed, Kernel
+from protonn_edge.codegen.kernels.listing import Listing
 from protonn_edge.features.images.image_rows import ImageRows
 from protonn_edge.features.int8_layer.integers import IntegerInt8Layer
 from protonn_edge.features.int8_layer.sums import SumCode
 from protonn_edge.features.int8_layer.values import FACTOR, PRODUCT, WIDE, ValueCode
-from protonn_edge.kernels import compiled
-from protonn_edge.kernels.kernel import Calls, Cost, Feed, Kernel
-from protonn_edge.kernels.listing import Listing
 from protonn_edge.model.activity import Activity
 
 # bias, shift and multiplier of a channel

@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.codegen.kernels.compiled import bytes_of
+from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed, repeated
 from protonn_edge.features.int8_layer.integers import SUM_BITS, IntegerInt8Layer
-from protonn_edge.kernels.compiled import bytes_of
-from protonn_edge.kernels.listing import Facts, Listing, Passed, repeated
 
 INPUT, WEIGHT, SIGN = "r17", "r16", "r23"
 SUMS = (*(f"r{number}" for number in range(2, 16)), "r18", "r19", "r20", "r21")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from protonn_edge.codegen.kernels.words import ConstantTable, Words, modulo
 from protonn_edge.features.images.window_sums import padded_bytes
 from protonn_edge.features.int8_layer.integers import IntegerInt8Layer
-from protonn_edge.kernels.words import ConstantTable, Words, modulo
 
 
 def words(stage: IntegerInt8Layer) -> Words:

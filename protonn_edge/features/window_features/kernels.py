@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
+from protonn_edge.codegen.kernels import compiled
+from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed, Kernel
+from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed, repeated
 from protonn_edge.features.window_features import windows as reference
 from protonn_edge.features.window_features.integers import IntegerWindowFeatures
-from protonn_edge.kernels import compiled
-from protonn_edge.kernels.kernel import Calls, Cost, Feed, Kernel
-from protonn_edge.kernels.listing import Facts, Listing, Passed, repeated
 from protonn_edge.model.activity import Activity
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.model.raw_inputs import RawScale

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from protonn_edge.codegen.kernels.words import Words
 from protonn_edge.features.window_features.integers import IntegerWindowFeatures
 from protonn_edge.features.window_features.kernels import SCALE_BYTES
-from protonn_edge.kernels.words import Words
 
 
 def words(stage: IntegerWindowFeatures) -> Words:

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chips.cores import Core
-from protonn_edge.kernels import compiled
-from protonn_edge.kernels.kernel import HeldInputs, HeldKernel, Kernel
-from protonn_edge.kernels.listing import Facts, Listing, Passed
-from protonn_edge.kernels.matvec.loops import COUNTED_IN_A_BYTE
+from protonn_edge.codegen.kernels import compiled
+from protonn_edge.codegen.kernels.kernel import HeldInputs, HeldKernel, Kernel
+from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed
+from protonn_edge.codegen.kernels.matvec.loops import COUNTED_IN_A_BYTE
 from protonn_edge.kinds.bonsai import DENSE, SPARSE
 from protonn_edge.kinds.bonsai.integers import LARGEST_SHIFT, IntegerBonsaiTree
 from protonn_edge.model.activity import Activity

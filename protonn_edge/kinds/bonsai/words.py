@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from protonn_edge.kernels.words import ConstantTable, Words
+from protonn_edge.codegen.kernels.words import ConstantTable, Words
 from protonn_edge.kinds.bonsai.integers import IntegerBonsaiTree
 
 

@@ -17,9 +17,9 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from protonn_edge.chips.cores import Core
-from protonn_edge.kernels import compiled
-from protonn_edge.kernels.in_templates import StageInTemplate
-from protonn_edge.kernels.kernel import (
+from protonn_edge.codegen.kernels import compiled
+from protonn_edge.codegen.kernels.in_templates import StageInTemplate
+from protonn_edge.codegen.kernels.kernel import (
     INPUTS_AT_ONCE,
     Calls,
     Cost,
@@ -30,7 +30,7 @@ from protonn_edge.kernels.kernel import (
     kernels_of,
     without_calls,
 )
-from protonn_edge.kernels.words import Words, words_of
+from protonn_edge.codegen.kernels.words import Words, words_of
 from protonn_edge.kinds.cascade.head import PARTS
 from protonn_edge.kinds.cascade.integers import IntegerCascade, PartStages
 from protonn_edge.model.activity import Activity

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from protonn_edge.kernels.words import Words, words_of
+from protonn_edge.codegen.kernels.words import Words, words_of
 from protonn_edge.kinds.cascade.integers import IntegerCascade, PartStages
 
 

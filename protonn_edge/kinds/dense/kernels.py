@@ -7,10 +7,10 @@ from functools import cached_property
 
 import numpy as np
 
-from protonn_edge.kernels import compiled
-from protonn_edge.kernels.kernel import Calls, Cost, Feed, Step
-from protonn_edge.kernels.listing import Listing
-from protonn_edge.kernels.matvec.kernels import MatvecKernel
+from protonn_edge.codegen.kernels import compiled
+from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed, Step
+from protonn_edge.codegen.kernels.listing import Listing
+from protonn_edge.codegen.kernels.matvec.kernels import MatvecKernel
 from protonn_edge.kinds.dense.integers import IntegerDense
 from protonn_edge.model.activity import Activity
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from protonn_edge.kernels.listing import Listing
+from protonn_edge.codegen.kernels.listing import Listing
 from protonn_edge.kinds.forest.layout import Line, Reading, TreeLines
 from protonn_edge.kinds.forest.leaves import LeafCode
 from protonn_edge.kinds.forest.table import ForestTable

@@ -7,9 +7,9 @@ from functools import lru_cache
 
 from protonn_edge.chips.avr.instruction_set import KEPT_BY_CALLEE
 from protonn_edge.chips.cores import Core
-from protonn_edge.kernels import compiled
-from protonn_edge.kernels.kernel import Kernel
-from protonn_edge.kernels.listing import Facts, Listing
+from protonn_edge.codegen.kernels import compiled
+from protonn_edge.codegen.kernels.kernel import Kernel
+from protonn_edge.codegen.kernels.listing import Facts, Listing
 from protonn_edge.kinds.forest import IF_ELSE, LEAF_LISTS
 from protonn_edge.kinds.forest.if_else import IfElse, can_be_instructions
 from protonn_edge.kinds.forest.integers import IntegerForest

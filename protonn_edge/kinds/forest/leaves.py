@@ -16,7 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from protonn_edge.kernels.listing import Facts, Listing, Passed
+from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed
 from protonn_edge.kinds.forest.layout import SCRATCH
 from protonn_edge.kinds.forest.table import ForestTable
 from protonn_edge.model.integer_stage import IntArray

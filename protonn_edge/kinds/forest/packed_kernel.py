@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from protonn_edge.kernels.listing import Facts, Listing, Passed
+from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed
 from protonn_edge.kinds.forest import PACKED
 from protonn_edge.kinds.forest.packed import Children, PackedTable
 from protonn_edge.kinds.forest.walk import ADD, BEGIN, END_OF_TREE, STORE, ForestKernel

@@ -7,9 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
-from protonn_edge.kernels import compiled
-from protonn_edge.kernels.kernel import HeldKernel
-from protonn_edge.kernels.listing import Facts, Listing, Passed
+from protonn_edge.codegen.kernels import compiled
+from protonn_edge.codegen.kernels.kernel import HeldKernel
+from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed
 from protonn_edge.kinds.forest import WALK
 from protonn_edge.kinds.forest.integers import IntegerForest
 from protonn_edge.kinds.forest.table import ForestTable

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from protonn_edge.kernels.words import Words
+from protonn_edge.codegen.kernels.words import Words
 from protonn_edge.kinds.forest.integers import IntegerForest
 from protonn_edge.kinds.forest.table import LEAF
 

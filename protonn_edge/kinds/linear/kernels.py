@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from protonn_edge.kernels import compiled
-from protonn_edge.kernels.kernel import Calls, Cost, Feed, Step
-from protonn_edge.kernels.listing import Listing
-from protonn_edge.kernels.matvec.kernels import MatvecKernel
+from protonn_edge.codegen.kernels import compiled
+from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed, Step
+from protonn_edge.codegen.kernels.listing import Listing
+from protonn_edge.codegen.kernels.matvec.kernels import MatvecKernel
 from protonn_edge.kinds.linear.integers import IntegerLinear
 from protonn_edge.model.activity import Activity
 

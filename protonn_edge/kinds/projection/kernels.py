@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from protonn_edge.kernels.kernel import Calls, Cost, Feed, Step
-from protonn_edge.kernels.listing import BEGIN, END, Listing
-from protonn_edge.kernels.matvec.kernels import MatvecKernel
+from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed, Step
+from protonn_edge.codegen.kernels.listing import BEGIN, END, Listing
+from protonn_edge.codegen.kernels.matvec.kernels import MatvecKernel
 from protonn_edge.kinds.projection.integers import IntegerProjection
 from protonn_edge.model.activity import Activity
 

@@ -10,9 +10,9 @@ from protonn_edge.certificate.project import (
     firmware_claims,
 )
 from protonn_edge.codegen import Plan
+from protonn_edge.codegen.verification.agreement import Agreement
 from protonn_edge.report.content import PageTable, Panel, SectionOfRuns
 from protonn_edge.report.evidence import Evidence
-from protonn_edge.verification.agreement import Agreement
 
 
 def _panels(one: Evidence) -> list[Panel]:

@@ -14,11 +14,13 @@ from protonn_edge.cli.command import Output, option
 from protonn_edge.cli.options import FiniteRange
 from protonn_edge.cli.paths import LIVE_FOLDER, there
 from protonn_edge.cli.trying import refused_wrong_answers, say_tried
+from protonn_edge.codegen.export.folder import LIVE, check_folder, write_folder
+from protonn_edge.codegen.projects.project import try_plan
+from protonn_edge.codegen.verification.agreement import PROVEN
+from protonn_edge.codegen.verification.tryout import NOT_TRIED
 from protonn_edge.evaluation.terminal import budget_facts, fact_table
-from protonn_edge.export.folder import LIVE, check_folder, write_folder
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import DeviceModel
-from protonn_edge.projects.project import try_plan
 from protonn_edge.sensors import MICROPHONE
 from protonn_edge.sensors.commands.logger import LOGGER_FOLDER, write_logger
 from protonn_edge.sensors.commands.votes import VOTES, Votes, votes_of
@@ -27,8 +29,6 @@ from protonn_edge.sensors.sensor_projects import LiveBuild, build_live, windowin
 from protonn_edge.sensors.windowing import Windowing
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.shell import command_line
-from protonn_edge.verification.agreement import PROVEN
-from protonn_edge.verification.tryout import NOT_TRIED
 
 
 @dataclass(frozen=True)

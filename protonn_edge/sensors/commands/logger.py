@@ -9,8 +9,8 @@ from typing import Any
 from protonn_edge.chips.boards import load_board
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.options import board_words
-from protonn_edge.export.folder import LOGGER, check_folder, write_folder
-from protonn_edge.projects.folder import sketch_name
+from protonn_edge.codegen.export.folder import LOGGER, check_folder, write_folder
+from protonn_edge.codegen.projects.folder import sketch_name
 from protonn_edge.sensors import sensor_kind
 from protonn_edge.sensors.sensor_projects import logger_of
 from protonn_edge.system.shell import command_line

@@ -22,9 +22,9 @@ from protonn_edge.cli.command import Output, additions, command, is_terminal, op
 from protonn_edge.cli.devices import EEPROM
 from protonn_edge.cli.options import BOARD, FOLDER, FiniteRange
 from protonn_edge.cli.paths import LIVE_FOLDER
+from protonn_edge.codegen.export.folder import LIVE
+from protonn_edge.codegen.projects.folder import PLAN_FILE, read_plan
 from protonn_edge.data import Notice
-from protonn_edge.export.folder import LIVE
-from protonn_edge.projects.folder import PLAN_FILE, read_plan
 from protonn_edge.sensors.commands.monitor_additions import MonitorAddition
 from protonn_edge.sensors.commands.sensor_source import source_options
 from protonn_edge.sensors.commands.source import Pace, SensorSource

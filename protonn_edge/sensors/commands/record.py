@@ -19,8 +19,8 @@ from protonn_edge.cli.command import OUTPUT, Output, command, is_terminal, optio
 from protonn_edge.cli.keys import Keys
 from protonn_edge.cli.options import BOARD, FOLDER, FiniteRange, baud_rate
 from protonn_edge.cli.paths import OutputFile, check_ending
+from protonn_edge.codegen.export.folder import LOGGER
 from protonn_edge.data.cells import check_labels
-from protonn_edge.export.folder import LOGGER
 from protonn_edge.sensors.commands.logger import LOGGER_FOLDER
 from protonn_edge.sensors.commands.sensor_source import source_options
 from protonn_edge.sensors.commands.source import Pace, SensorSource

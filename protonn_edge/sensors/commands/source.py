@@ -15,9 +15,9 @@ from protonn_edge.chips.boards import Board
 from protonn_edge.chips.emulator import EmulatedBoard
 from protonn_edge.chips.toolchain.platformio import build_firmware
 from protonn_edge.chips.toolchain.ports import find_port
+from protonn_edge.codegen.export.folder import LIVE, LOGGER, check_project
 from protonn_edge.data import Notice
 from protonn_edge.device.connection import AnsweringLink, Link
-from protonn_edge.export.folder import LIVE, LOGGER, check_project
 from protonn_edge.sensors import PlayedSensor, check_read, read_sensor, sensor_file
 from protonn_edge.sensors.sensor_board import SensorBoard
 from protonn_edge.system.errors import InputError, lacking

@@ -21,14 +21,14 @@ from plans import plan_with
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.codegen import Plan, make_plan, render_c
+from protonn_edge.codegen.projects.project import trial_build
+from protonn_edge.codegen.verification.agreement import verify_device
 from protonn_edge.data.naming import NO_CLASS
 from protonn_edge.model.model import Model
 from protonn_edge.model.policy import with_rules, without_rules
 from protonn_edge.model.quantization import measure_activity, quantize
 from protonn_edge.policy.rejection.calibration import statistics_of, with_rejection
 from protonn_edge.policy.rejection.rule import STATISTICS, IntegerRejection
-from protonn_edge.projects.project import trial_build
-from protonn_edge.verification.agreement import verify_device
 
 BOARD = load_board("uno")
 STEPS = ["projection", "requantize", "prototypes", "decision"]

@@ -17,7 +17,7 @@ from model_factory import random_window_model, window_features_of
 from policy.value.numbers import fitted, points
 
 from protonn_edge.chips.boards import load_board
-from protonn_edge.export.own_sketch import NAME, own_sketch
+from protonn_edge.codegen.export.own_sketch import NAME, own_sketch
 from protonn_edge.model.model import Model
 from protonn_edge.model.policy import with_rules
 from protonn_edge.model.quantization import IntegerChain, quantize

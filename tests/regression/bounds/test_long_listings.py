@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from protonn_edge.kernels.listing import Listing
+from protonn_edge.codegen.kernels.listing import Listing
 
 STEPS = 5_000
 

@@ -14,10 +14,10 @@ from convolution_factory import random_convolution, random_images_of, random_mod
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedBoard
+from protonn_edge.codegen.projects.project import trial_build
+from protonn_edge.codegen.verification.agreement import verify_device
 from protonn_edge.features.convolution.making import layered
 from protonn_edge.model.quantization import quantize
-from protonn_edge.projects.project import trial_build
-from protonn_edge.verification.agreement import verify_device
 
 pytestmark = needs_emulated_avr
 

@@ -13,8 +13,8 @@ from model_factory import random_model
 from refusals import refused_by
 
 from protonn_edge.chips.boards import load_board
+from protonn_edge.codegen.projects.project import build
 from protonn_edge.model.file import save_model
-from protonn_edge.projects.project import build
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.files import write_atomically, write_together
 

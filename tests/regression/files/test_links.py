@@ -9,10 +9,10 @@ from command_line import assert_one_sentence, run
 from model_factory import random_model
 
 from protonn_edge.chips.boards import load_board
-from protonn_edge.export.folder import write_folder
+from protonn_edge.codegen.export.folder import write_folder
+from protonn_edge.codegen.projects.folder import Project, check_folder
+from protonn_edge.codegen.projects.project import build
 from protonn_edge.model.file import save_model
-from protonn_edge.projects.folder import Project, check_folder
-from protonn_edge.projects.project import build
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.files import write_together
 

@@ -16,11 +16,11 @@ from programs import started
 from refusals import refused_by
 
 from protonn_edge.chips.boards import load_board
+from protonn_edge.codegen.export.folder import write_folder
+from protonn_edge.codegen.projects.folder import exclusive
+from protonn_edge.codegen.projects.project import build
 from protonn_edge.device import Origin, ResultsFile
 from protonn_edge.evaluation.measurement import measure
-from protonn_edge.export.folder import write_folder
-from protonn_edge.projects.folder import exclusive
-from protonn_edge.projects.project import build
 from protonn_edge.system.errors import InputError
 from protonn_edge.tuning.store import SearchFile
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from protonn_edge.kernels.listing import Listing
+from protonn_edge.codegen.kernels.listing import Listing
 
 
 def assembled_labels(listing: Listing, number: int) -> set[str]:

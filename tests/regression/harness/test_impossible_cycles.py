@@ -26,15 +26,15 @@ from protonn_edge.cli import verify
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.hil import say_unproven
 from protonn_edge.codegen import Limits, make_plan
+from protonn_edge.codegen.projects.folder import Project
+from protonn_edge.codegen.verification import agreement
+from protonn_edge.codegen.verification.agreement import PossibleCycles
 from protonn_edge.device import Origin, Result, ResultsFile, Session
 from protonn_edge.kinds.protonn.precision.model import in_floats
 from protonn_edge.kinds.protonn.precision.program import plan_for
 from protonn_edge.model.file import save_model
 from protonn_edge.model.quantization import quantize
-from protonn_edge.projects.folder import Project
 from protonn_edge.report.gathering import gather
-from protonn_edge.verification import agreement
-from protonn_edge.verification.agreement import PossibleCycles
 
 UNO, TINY = load_board("uno"), load_board("attiny85")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from int8_factory import whole_window
 
-from protonn_edge.export.own_sketch import _feature
+from protonn_edge.codegen.export.own_sketch import _feature
 from protonn_edge.features.convolution.making import layered
 
 

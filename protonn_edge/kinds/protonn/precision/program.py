@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from protonn_edge.chips.cores import Core
+from protonn_edge.codegen.kernels.kernel import Step
 from protonn_edge.codegen.plan import ENTRY_BYTES
-from protonn_edge.kernels.kernel import Step
 from protonn_edge.kinds.protonn.precision import NAME
 from protonn_edge.kinds.protonn.precision.model import FloatProtoNN
 from protonn_edge.model.integer_chain import IntegerChain

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chips.avr.instruction_set import KEPT_BY_CALLEE
-from protonn_edge.kernels.listing import BEGIN, END, Listing, repeated
-from protonn_edge.kernels.matvec.loops import Block, multiply_add
+from protonn_edge.codegen.kernels.listing import BEGIN, END, Listing, repeated
+from protonn_edge.codegen.kernels.matvec.loops import Block, multiply_add
 
 # Registers for the point's first coordinates. Loading another coordinate takes two cycles.
 _COORDINATE_REGISTERS = (*range(2, 18), 24, 25)

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from protonn_edge.kernels.kernel import Cost
+from protonn_edge.codegen.kernels.kernel import Cost
 from protonn_edge.model.integer_stage import IntArray
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from protonn_edge.kernels.words import ConstantTable, WordBlock, Words, in_pairs, modulo
+from protonn_edge.codegen.kernels.words import ConstantTable, WordBlock, Words, in_pairs, modulo
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 
 

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-from protonn_edge.kernels.compiled import bytes_of
-from protonn_edge.kernels.kernel import Cost, Step
-from protonn_edge.kernels.listing import BEGIN, END, Facts, Listing, Passed, repeated
+from protonn_edge.codegen.kernels.compiled import bytes_of
+from protonn_edge.codegen.kernels.kernel import Cost, Step
+from protonn_edge.codegen.kernels.listing import BEGIN, END, Facts, Listing, Passed, repeated
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.kinds.protonn.prototypes.voters import VotersKernel
 from protonn_edge.kinds.protonn.teaching.votes import NearestExamples

@@ -1,0 +1,61 @@
+"""What the compiler makes of the C around listings, in a few figures for all kernels.
+
+The cycles of a listing are counted. The C around it is compiled only after a plan is chosen, so a
+kernel states what this C does: how many functions it calls, how many turns its loops take, and what
+it divides. The figures are means of avr-gcc 5.4 at -O2 over the programs of `tests/conformance`,
+which compares the plans of these programs with the emulator.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from protonn_edge.chips.cores import Core
+from protonn_edge.codegen.kernels.listing import cycles_of
+
+CALL_CYCLES = 35
+"""A call of a function, with the arguments, pointers and variables that it fetches and stores."""
+
+TURN_CYCLES = 8
+"""A turn of a loop that moves, clears or compares a byte."""
+
+DIVISION_CYCLES = 650
+"""A division of 32 bits, or a square root, one bit after the other."""
+
+SAVED_CYCLES = cycles_of("push") + cycles_of("pop")
+"""Saving a register that belongs to the caller."""
+
+SET_CYCLES = cycles_of("ldi") + cycles_of("sts")
+"""Setting a byte of a variable to a constant."""
+
+STAGE_BYTES = 300
+"""Flash of the C around the listings of a stage."""
+
+_SLOWER = 3.0
+"""Time of the compiler's loops on a chip without a multiplier, relative to the assembly."""
+
+_PRODUCT_CYCLES, _BIT_CYCLES = 13, 11
+"""A product there, by the compiler's library: its call, and each bit of the multiplier."""
+
+PRODUCT_BITS = 7.0
+"""Bits of a multiplier up to its highest 1, on average of the numbers in a byte."""
+
+
+def bytes_of(*types: str) -> int:
+    """Return the bytes of variables of these types of C, such as "uint8_t"."""
+    return sum(np.dtype(name.removesuffix("_t")).itemsize for name in types)
+
+
+def calls(number: float, core: Core) -> float:
+    """Return the cycles of calls of functions."""
+    return number * (CALL_CYCLES + core.call_cycles)
+
+
+def without_multiplier(cycles: float, products: float, bits: float) -> float:
+    """Return the cycles of C on a chip without a multiplier, for those of listings with products.
+
+    Products by 0 and by constants are not counted: the library returns at once, and the compiler
+    makes a few shifts of them.
+    """
+    each = _PRODUCT_CYCLES + _BIT_CYCLES * bits
+    return _SLOWER * (cycles - cycles_of("mul") * products) + each * products

@@ -1,0 +1,41 @@
+"""A stage as the templates of its C see it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from protonn_edge.codegen.kernels.kernel import Kernel
+from protonn_edge.model.integer_stage import IntegerStage
+
+
+@dataclass(frozen=True, eq=False)
+class StageInTemplate:
+    """A stage: its name in C, and its kernel."""
+
+    n: str
+    k: Kernel
+
+    @property
+    def N(self) -> str:  # noqa: N802  (n in capitals)
+        """The name of its macros."""
+        return self.n.upper()
+
+    @property
+    def title(self) -> str:
+        """Its name in comments."""
+        return self.n.replace("_", " ").capitalize()
+
+    @property
+    def stage(self) -> IntegerStage:
+        """Its arithmetic."""
+        return self.k.stage
+
+    @property
+    def template(self) -> str:
+        """Its template for AVRs, which also describes it."""
+        return f"{self.stage.kind}/{self.stage.kind}.j2"
+
+    @property
+    def code(self) -> str:
+        """Its template for chips of 32 bits."""
+        return f"{self.stage.kind}/words.j2"

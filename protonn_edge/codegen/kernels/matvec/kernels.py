@@ -1,0 +1,275 @@
+"""The kernels of a matrix product: ways of storing weights, and their costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.chips.avr.instruction_set import KEPT_BY_CALLEE
+from protonn_edge.chips.cores import Core
+from protonn_edge.codegen.kernels import compiled
+from protonn_edge.codegen.kernels import kernel as base
+from protonn_edge.codegen.kernels.kernel import code_bytes
+from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed
+from protonn_edge.codegen.kernels.matvec import loops
+from protonn_edge.codegen.kernels.matvec.unrolled import GROUP, GROUP_CYCLES, Unrolled
+from protonn_edge.model.activity import Activity
+from protonn_edge.model.matvec import NIBBLE_MAXIMUM, IntegerMatvec
+from protonn_edge.model.matvec import packed as packed_weights
+
+KernelName = Literal["columns", "masked", "unrolled", "packed"]
+KERNELS: tuple[KernelName, ...] = ("columns", "masked", "unrolled", "packed")
+_LOOPS = {"columns": loops.columns, "masked": loops.masked, "packed": loops.packed}
+
+
+# In C, weights behind masks are the multipliers, with signs of 16 bits. A bit of a mask takes
+# turns: it is tested and shifted, and its weight is looked up within the table.
+_BITS_OF_MASKED = (compiled.PRODUCT_BITS + 16) / 2
+_TURNS_OF_A_BIT = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Pass:
+    """A pass over the inputs: a block of sums, and its weights (size, D) as a kernel has them."""
+
+    kernel: KernelName
+    block: loops.Block
+    weights: NDArray[np.int8]
+    largest: int
+
+    @cached_property
+    def loop(self) -> Listing:
+        """The loop over the inputs, if weights are data."""
+        return _LOOPS[self.kernel](self.block)
+
+    def facts(self, *, every: bool) -> Facts:
+        """Return how often labels of the loop are passed, by whether `every` input is pushed."""
+        n = self.weights.shape[1]
+        least = n if every or self.kernel == "masked" else 0
+        facts: Facts = {"begin": Passed(n), "input": Passed(n, least)}
+        if self.kernel != "masked":
+            counted = Passed(1, of="begin", base=n // (loops.COUNTED_IN_A_BYTE + 1))
+            return {**facts, "counted": counted}
+        others = np.count_nonzero(self.weights, axis=1).tolist()
+        return {**facts, **{f"other{k}": Passed(count) for k, count in enumerate(others)}}
+
+    @cached_property
+    def code(self) -> Unrolled:
+        """The weights as instructions."""
+        return Unrolled(self.block, self.weights, self.largest)
+
+    @cached_property
+    def cycles(self) -> loops.Cycles:
+        """Cycles of the inputs."""
+        if self.kernel == "unrolled":
+            return self.code.cycles
+        return loops.cycles_of(self.loop, self.weights)
+
+    @property
+    def around(self) -> int:
+        """Cycles of a call, besides the inputs and the compiler's code."""
+        return self.code.around if self.kernel == "unrolled" else loops.around(self.loop)
+
+    @property
+    def rows(self) -> list[list[int]]:
+        """The weights as data, a row per input."""
+        if self.kernel == "packed":
+            rows: list[list[int]] = packed_weights(self.weights).tolist()
+            return rows
+        plain = self.weights.T.tolist()
+        return [_masked(row) for row in plain] if self.kernel == "masked" else plain
+
+    @property
+    def bytes(self) -> tuple[int, int]:
+        """Flash of the weights, and of the code that reads them."""
+        if self.kernel == "unrolled":
+            return 0, self.code.code_bytes
+        return sum(map(len, self.rows)), self.loop.code_bytes
+
+
+@dataclass(frozen=True, eq=False)
+class Matvec:
+    """The product of weights (d, D) and inputs of at most `maximum`, in sums of `width` bytes."""
+
+    weights: NDArray[np.int8]
+    width: int
+    maximum: int
+    kernel: KernelName
+    core: Core
+
+    group: ClassVar[int] = GROUP
+
+    @cached_property
+    def passes(self) -> tuple[Pass, ...]:
+        """The passes over the inputs."""
+        together = 2 if self.kernel == "packed" else 1
+        return tuple(
+            Pass(self.kernel, block, self.weights[block.first : block.last + 1], self.maximum)
+            for block in loops.blocks_of(len(self.weights), self.width, together)
+        )
+
+    @property
+    def listings(self) -> tuple[Listing, ...]:
+        """The loops over the inputs; none if weights are instructions."""
+        return () if self.kernel == "unrolled" else tuple(each.loop for each in self.passes)
+
+    @cached_property
+    def cycles(self) -> loops.Cycles:
+        """Cycles of each input, if it is 0 and if it is not."""
+        cycles: loops.Cycles = np.sum([each.cycles for each in self.passes], axis=0)
+        return cycles
+
+    @property
+    def splits(self) -> bool:
+        """Whether all inputs may need more than one pass."""
+        return self.kernel == "masked" and self.weights.shape[1] > loops.COUNTED_IN_A_BYTE
+
+    @property
+    def _add(self) -> float:
+        """Cycles of adding to all sums, without the inputs: of a call, and one for each pass."""
+        around = sum(each.around for each in self.passes)
+        around += compiled.SAVED_CYCLES * self._saved
+        functions = len(self.passes)
+        if self.kernel == "unrolled":  # two more choose the groups
+            around += self.core.tablejump_cycles * len(self.passes)
+            functions += 2
+        return around + compiled.calls(functions + self.splits, self.core)
+
+    @property
+    def _saved(self) -> int:
+        """The number of registers of a caller that hold sums."""
+        return min(max(each.block.bytes for each in self.passes), len(KEPT_BY_CALLEE))
+
+    def called(self, feed: base.Feed) -> float:
+        """Return the cycles of the calls that push all inputs, without the inputs' cycles."""
+        if self.kernel == "unrolled" and feed.chunk % GROUP and not feed.whole:
+            return self._waiting(feed)
+        if self.kernel == "unrolled":  # all chunks but the last have whole groups
+            between = len(self.passes) * GROUP_CYCLES
+            return self._add * feed.calls + between * (feed.calls - 1)
+        most = loops.COUNTED_IN_A_BYTE if self.splits else feed.chunk
+        rest = feed.values % feed.chunk
+        parts = -(-feed.chunk // most) * (feed.values // feed.chunk) + -(-rest // most)
+        return self._add * parts
+
+    def _waiting(self, feed: base.Feed) -> float:
+        """Return the cycles of calls in which inputs are copied until their group is complete."""
+        waiting = min(feed.values, GROUP * feed.calls)
+        adding = self._add * (feed.calls + waiting / GROUP)
+        return adding + 2 * compiled.TURN_CYCLES * waiting
+
+    @property
+    def begin(self) -> int:
+        """Cycles to set the sums and pointers."""
+        pointers = len(self.passes) if self.kernel == "masked" else 0
+        return compiled.SET_CYCLES * (self.sum_bytes + 2 * pointers)
+
+    @property
+    def _groups(self) -> int:
+        """Cycles between groups of inputs."""
+        groups = -(-self.weights.shape[1] // GROUP)
+        return len(self.passes) * GROUP_CYCLES * groups if self.kernel == "unrolled" else 0
+
+    def mean(self, share: NDArray[np.float64]) -> float:
+        """Return the cycles of all inputs; each is not 0 with this share, (D,)."""
+        zeros, others = self.cycles
+        return self.begin + self._groups + float(zeros @ (1 - share) + others @ share)
+
+    def products(self, share: NDArray[np.float64]) -> float:
+        """Return the mean number of products that are not 0; each input is not with this share."""
+        return float(share @ np.count_nonzero(self.weights, axis=0))
+
+    @cached_property
+    def bytes(self) -> tuple[int, int]:
+        """Flash of the weights, and of the code that reads them."""
+        weights, code = zip(*(each.bytes for each in self.passes), strict=True)
+        return sum(weights), sum(code)
+
+    @property
+    def sum_bytes(self) -> int:
+        """Bytes of all sums."""
+        return len(self.weights) * self.width
+
+
+@dataclass(frozen=True, eq=False)
+class MatvecKernel(base.Kernel):
+    """A kernel of a stage that begins with a product, for one way of storing weights."""
+
+    names_plan: ClassVar[bool] = True
+
+    stage: IntegerMatvec
+    name: KernelName
+
+    @classmethod
+    def of(cls, stage: IntegerMatvec, core: Core) -> tuple[base.Kernel, ...]:
+        """Return a kernel for each way of storing W: instructions only if the chip multiplies."""
+        able = {"unrolled": core.multiplies, "packed": stage.packs}
+        return tuple(cls(stage, core, name) for name in KERNELS if able.get(name, True))
+
+    @cached_property
+    def matvec(self) -> Matvec:
+        """The product."""
+        stage = self.stage
+        width = stage.accumulator_bits // 8
+        return Matvec(stage.weights, width, stage.input_maximum, self.name, self.core)
+
+    def _cost(
+        self,
+        feed: base.Feed | None,
+        activity: Activity,
+        *behind: base.Step,
+        tables: int = 0,
+        state: int = 0,
+    ) -> base.Cost:
+        """Return the cost of the product, and of the steps after it, which take the rest."""
+        product = self.matvec
+        weights, code_of_product = product.bytes
+        # SRAM besides the sums is of where the next weights are.
+        kept = {"masked": 2 * len(product.passes), "unrolled": 2 + GROUP + 1}
+        return base.Cost(
+            steps=(self._product(feed, activity), *behind),
+            tables=weights + product.sum_bytes + tables,
+            code=code_of_product + code_bytes(self),
+            state=product.sum_bytes + kept.get(self.name, 2) + state,
+            called=product.called,
+        )
+
+    def _product(self, feed: base.Feed | None, activity: Activity) -> base.Step:
+        """Return the step from ``pnn_begin`` to the last input; see `Kernel.cost`."""
+        product, inputs = self.matvec, activity.inputs
+        compiled_c = 0.0 if feed is None else product.called(feed)
+        bits = compiled.PRODUCT_BITS
+        if self.name == "masked" and not self.core.multiplies:
+            turns = _TURNS_OF_A_BIT * self.stage.n_sums * float(inputs.sum())
+            compiled_c, bits = compiled_c + compiled.TURN_CYCLES * turns, _BITS_OF_MASKED
+        step = base.Step(self.stage.kind, self.name, sum(product.bytes), product.mean(inputs))
+        step = step.on(self.core, product.products(inputs), bits)
+        return replace(step, mean=step.mean + compiled_c)
+
+    @property
+    def facts(self) -> Facts:
+        """The passes of a loop over the finished sums."""
+        return {"sum": Passed(self.stage.n_sums, self.stage.n_sums)}
+
+    def needed_for(self, name: str) -> str:
+        """Return the missing property of its stage or chip for a kernel of this name."""
+        if name == "packed":
+            most = NIBBLE_MAXIMUM
+            return f"weights from -{most} to {most}, but the model has weights outside this range"
+        if name in KERNELS:
+            return f"a hardware multiplier, which {self.core.chip} does not have"
+        return super().needed_for(name)
+
+
+def _masked(row: list[int]) -> list[int]:
+    """Return the bytes: for each 8 weights a mask, and the non-zero ones."""
+    content: list[int] = []
+    for first in range(0, len(row), 8):
+        part = row[first : first + 8]
+        mask = sum(1 << k for k, weight in enumerate(part) if weight != 0)
+        content += [mask - 256 if mask > 127 else mask, *(weight for weight in part if weight != 0)]
+    return [len(content), *content]

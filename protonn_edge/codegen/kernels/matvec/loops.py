@@ -1,0 +1,285 @@
+"""The loops that multiply a matrix by bytes that are pushed, in assembly, with their cycles.
+
+The compiler wastes cycles on an 8-bit chip: it keeps fewer sums in registers, copies every product
+out of r1:r0 and clears r1 after each. Here sums are in r2..r21, a weight is in r22, an input in
+r23; X points to the next input, Z to the next weights. The template's loops in C give the same
+integers. `protonn_edge.codegen.kernels.matvec.unrolled` has weights as instructions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.codegen.kernels.listing import BEGIN, END, Listing, repeated
+
+# Sums of 2 bytes fill r2..r21; if they are wider, r20 holds a product's sign.
+_REGISTERS = {2: 20, 3: 18, 4: 16}
+COUNTED_IN_A_BYTE = 255  # inputs that are counted in a byte
+
+
+@dataclass(frozen=True)
+class Block:
+    """Sums that are kept in registers at once."""
+
+    number: int  # the number of the block, from 0
+    first: int  # the first output of the block
+    size: int  # the number of its outputs
+    width: int  # bytes of a sum
+
+    @property
+    def last(self) -> int:
+        """The last output of the block."""
+        return self.first + self.size - 1
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of all its sums."""
+        return self.size * self.width
+
+    @property
+    def sums(self) -> range:
+        """The first register of each sum."""
+        return range(2, 2 + self.bytes, self.width)
+
+    @property
+    def clobbered(self) -> str:
+        """The registers that its loop changes, for the compiler."""
+        registers = [*range(2, 2 + self.bytes), *[20] * (self.width > 2), 22, 23]
+        return ", ".join(f'"r{register}"' for register in registers)
+
+
+def blocks_of(outputs: int, width: int, together: int = 1) -> tuple[Block, ...]:
+    """Split `outputs` into as few blocks as possible, of nearly equal size.
+
+    A number of outputs, `together`, are kept in one block; it divides the maximum block size.
+    """
+    at_most = _REGISTERS[width] // width
+    number = -(-outputs // at_most)
+    groups = -(-outputs // together)
+    bounds = [min(together * (groups * i // number), outputs) for i in range(number + 1)]
+    return tuple(Block(i, low, high - low, width) for i, (low, high) in enumerate(pairwise(bounds)))
+
+
+Cycles = NDArray[np.int64]  # of each input if it is 0, and if it is not, (2, D)
+
+
+def load(count: int) -> str:
+    """Load the sums of a block into r2 and up; the pointer to inputs waits in r23:r22."""
+    return f"""
+        movw r22, r26
+        ldi  r26, lo8(%[sums])
+        ldi  r27, hi8(%[sums])
+        {repeated(range(2, 2 + count), "ld r{0}, X+")}
+        movw r26, r22
+    """
+
+
+def store(count: int) -> str:
+    """Store them."""
+    return f"""
+        ldi  r26, lo8(%[sums])
+        ldi  r27, hi8(%[sums])
+        {repeated(range(2, 2 + count), "st X+, r{0}")}
+    """
+
+
+def multiply_add(register: int, width: int) -> str:
+    """Add the next weight times what r23 holds to a sum of 2, 3 or 4 bytes."""
+    return f"""
+        lpm  r22, Z+
+        mulsu r22, r23
+        {"sbc r20, r20 ; the product's sign, 0 or -1" if width > 2 else ""}
+        {_add_product(register, width)}
+    """
+
+
+def _add_product(register: int, width: int) -> str:
+    """Add a product in r1:r0 to a sum; r20 holds its upper bytes."""
+    return f"""
+        add  r{register}, r0
+        adc  r{register + 1}, r1
+        {repeated(range(register + 2, register + width), "adc r{0}, r20")}
+    """
+
+
+@lru_cache(maxsize=64)
+def columns(block: Block) -> Listing:
+    """Return the loop for weights one after the other.
+
+    The lower byte of `left` reaches 0 once for each unit of the upper byte.
+    """
+    products = "".join(multiply_add(register, block.width) for register in block.sums)
+    return Listing(
+        f"""
+            {load(block.bytes)}
+            rjmp input
+            {_zero(block.size)}
+        input: ld r23, X+
+            tst  r23
+            breq zero
+            {products}
+            {_COUNTED}
+            clr  __zero_reg__
+            {store(block.bytes)}
+        """
+    )
+
+
+def _zero(weights: int) -> str:
+    return f"""
+        zero: adiw r30, {weights} ; an input that is 0
+            dec  %A[left]
+            breq counted
+    """
+
+
+_COUNTED = """
+            dec  %A[left]
+            brne input
+        counted: dec %B[left]
+            brne input
+"""
+
+
+@lru_cache(maxsize=64)
+def packed(block: Block) -> Listing:
+    """Return the loop for two weights u and v a byte, each with 8 added to it.
+
+    A whole byte, u + 16 v, times x is added to the sum of u, and v x to the sum of v; at the end,
+    16 times the second is subtracted from the first. The 8 x are subtracted, too: their sum is in
+    r29:r28, or r21:r29:r28, with the other sign. All of that is exact: sums wrap around, and the
+    last one fits. A C compiler may have its frame in r29:r28.
+    """
+    wide, width = block.width > 2, block.width
+    pairs = list(zip(block.sums[::2], block.sums[1::2], strict=False))
+    products = "".join(_pair(block, low) for low in block.sums[::2])
+    return Listing(
+        f"""
+            push r28
+            push r29
+            {load(block.bytes)}
+            clr  r28
+            clr  r29
+            {repeated((21, 20) * wide, "clr r{0}")}
+            ldi  r22, 16
+            {"".join(_sixteen_times("add", "adc", *pair, width) for pair in pairs)}
+            rjmp input
+            {_zero(-(-block.size // 2))}
+        input: ld r23, X+
+            tst  r23
+            breq zero
+            sub  r28, r23
+            sbci r29, 0
+            {"sbci r21, 0" if wide else ""}
+            {products}
+            {_COUNTED}
+            ldi  r22, 16
+            {"".join(_sixteen_times("sub", "sbc", *pair, width) for pair in pairs)}
+            {repeated(range(3), "lsl r28", "rol r29", *["rol r21"] * wide)}
+            {"".join(_eight_times(register, width) for register in block.sums)}
+            clr  __zero_reg__
+            {store(block.bytes)}
+            pop  r29
+            pop  r28
+        """
+    )
+
+
+def _pair(block: Block, low: int) -> str:
+    """Multiply an input by a byte with one or two weights."""
+    high = low + block.width
+    second = f"""
+            swap r22
+            andi r22, 0x0f
+            mul  r22, r23
+            {_add_product(high, block.width)}
+    """
+    return f"""
+            lpm  r22, Z+
+            mul  r22, r23
+            {_add_product(low, block.width)}
+            {second if high in block.sums else ""}
+    """
+
+
+def _sixteen_times(add: str, adc: str, first: int, second: int, width: int) -> str:
+    """Add 16 times the second sum to the first, or take it off; r22 is 16."""
+    lines = []
+    for k in range(width):
+        lines += [f"mul r{second + k}, r22", f"{add} r{first + k}, r0"]
+        lines += [
+            f"{adc} r{first + upper}, {'r1' if upper == k + 1 else 'r20'}"
+            for upper in range(k + 1, width)
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _eight_times(register: int, width: int) -> str:
+    return f"""
+            add  r{register}, r28
+            adc  r{register + 1}, r29
+            {f"adc r{register + 2}, r21" if width > 2 else ""}
+    """
+
+
+@lru_cache(maxsize=64)
+def masked(block: Block) -> Listing:
+    """Return the loop for weights that are not 0, up to 8 after a mask in r24.
+
+    In front are the bytes of the input's weights.
+    """
+    weights = ""
+    for k, register in enumerate(block.sums):
+        weights += f"""
+            {"" if k % 8 else "lpm r24, Z+"}
+            sbrs r24, {k % 8}
+            rjmp weight{k + 1}
+        other{k}:
+            {multiply_add(register, block.width)}
+        weight{k + 1}:
+        """
+    return Listing(
+        f"""
+            {load(block.bytes)}
+            rjmp input
+        zero: clr r0 ; an input that is 0
+            add  r30, r24
+            adc  r31, r0
+            dec  %[left]
+            brne input
+            rjmp counted
+        input: ld r23, X+
+            lpm  r24, Z+
+            tst  r23
+            breq zero
+            {weights}
+            dec  %[left]
+            breq counted
+            rjmp input
+        counted: clr __zero_reg__
+            {store(block.bytes)}
+        """
+    )
+
+
+def around(loop: Listing) -> int:
+    """Return the cycles of a loop's statement, besides the inputs' cycles."""
+    return loop.path(BEGIN, ["input"], {}) + loop.path("counted", [END], {"input": 0})
+
+
+def cycles_of(loop: Listing, weights: NDArray[np.int8]) -> Cycles:
+    """Return the cycles of inputs, by the weights (size, D) of a block."""
+    once = {"input": 1.0, "counted": 0.0}
+    zero = loop.path("input", ["input"], {**once, "zero": 1})
+    none, every = (
+        loop.path("input", ["input"], {**once, "zero": 0, **{f"r24, {k}": p for k in range(8)}})
+        for p in (0.0, 1.0)
+    )
+    share = np.count_nonzero(weights, axis=0) / len(weights)  # of those that are not skipped
+    other = np.rint(none + (every - none) * share)
+    return np.stack([np.full(len(other), zero), other]).astype(np.int64)

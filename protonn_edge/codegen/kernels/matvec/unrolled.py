@@ -1,0 +1,200 @@
+"""Weights as instructions: a piece of code per group of inputs, entered through a table.
+
+Registers are as in `protonn_edge.codegen.kernels.matvec.loops`. A product is in r1:r0, or, if it fits a
+byte for any input, in r0 alone; r25 is 0. Code consists of pieces, each a macro of the assembler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.codegen.kernels.listing import BEGIN, END, Listing, repeated
+from protonn_edge.codegen.kernels.matvec.loops import Block, Cycles, load, store
+from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
+
+GROUP = 8  # inputs with code that is entered and left together
+GROUP_PIECE = Listing("subi %[left], 1\nbrcc 1f\njmp 9f\n1:")
+INPUT_PIECE = Listing("2: ld r23, X+\ntst r23\nbreq 2f")
+PASS_PIECE = Listing("2: adiw r26, \\\\count")
+
+MULTIPLES = {
+    "itself": Listing(""),
+    "twice": Listing("mov r0, r23\nlsl r0"),
+    "one_more": Listing("add r0, r23"),
+    "two_more": Listing("add r0, r23\nadd r0, r23"),
+    "doubled": Listing("lsl r0"),
+    "doubled_and_one": Listing("lsl r0\nadd r0, r23"),
+    "wide_one_more": Listing("add r0, r23\nadc r1, r25"),
+    "wide_doubled": Listing("lsl r0\nrol r1"),
+    "product": Listing("ldi r22, \\\\size\nmul r22, r23"),
+}
+"""Instructions that make a multiple of the input from the previous one; `_made_of` chooses."""
+
+
+def straight(piece: Listing) -> int:
+    """Return the cycles of a piece without branches."""
+    return piece.path(BEGIN, [END], {}) if piece.code_bytes else 0
+
+
+GROUP_CYCLES = GROUP_PIECE.path(BEGIN, ["1"], {"1f": 1})
+"""Cycles of a group other than the first."""
+
+PASS_CYCLES = straight(PASS_PIECE)
+"""Cycles of passing over adjacent inputs without weights."""
+
+_ZERO_CYCLES, _INPUT_CYCLES = (
+    Listing(f"{INPUT_PIECE.source}\n2:").path(BEGIN, [END], {"2f": p}) for p in (1, 0)
+)
+_MADE_CYCLES = {name: straight(piece) for name, piece in MULTIPLES.items()}
+
+
+@dataclass(frozen=True)
+class Multiple:
+    """A multiple of an input, and the outputs that it is added to and taken from."""
+
+    size: int  # 1..128
+    made: str  # how it is made of the one before; see `MULTIPLES`
+    # the outputs
+    plus: tuple[int, ...]
+    minus: tuple[int, ...]
+
+    @property
+    def outputs(self) -> tuple[int, ...]:
+        """All outputs."""
+        return self.plus + self.minus
+
+    @property
+    def cycles(self) -> int:
+        """To make it."""
+        return _MADE_CYCLES[self.made]
+
+
+@dataclass(frozen=True)
+class InputCode:
+    """The code of an input, or of adjacent ones without weights."""
+
+    feature: int  # the first one
+    multiples: tuple[Multiple, ...] = ()  # the multiples to add; none if inputs are passed over
+    passed: int = 0  # number of inputs passed over at once; 0 for one with weights
+
+
+@dataclass(frozen=True, eq=False)
+class Unrolled:
+    """The code of a block, for weights (size, D) and inputs of at most `largest`."""
+
+    group: ClassVar[Listing] = GROUP_PIECE
+    input: ClassVar[Listing] = INPUT_PIECE
+    passing: ClassVar[Listing] = PASS_PIECE
+    multiples: ClassVar[Mapping[str, Listing]] = MULTIPLES
+
+    block: Block
+    weights: NDArray[np.int8]
+    largest: int
+
+    @cached_property
+    def lines(self) -> tuple[InputCode, ...]:
+        """The code of all inputs, with a new line at the beginning of each group."""
+        lines: list[InputCode] = []
+        for feature, multiples in enumerate(multiples_of(self.weights, self.largest)):
+            if multiples:
+                lines.append(InputCode(feature, multiples))
+            elif feature % GROUP and lines[-1].passed:
+                lines[-1] = replace(lines[-1], passed=lines[-1].passed + 1)
+            else:
+                lines.append(InputCode(feature, passed=1))
+        return tuple(lines)
+
+    @property
+    def entry(self) -> Listing:
+        """The code in front of the jump to the first group."""
+        return Listing(
+            f"""
+            {load(self.block.bytes)}
+            clr  r25
+            subi r30, lo8(-(gs(7b)))
+            sbci r31, hi8(-(gs(7b)))
+            """
+        )
+
+    @property
+    def leaving(self) -> Listing:
+        """The code after the last group."""
+        return Listing(f"9: clr __zero_reg__\n{store(self.block.bytes)}")
+
+    def added(self, low: str, high: str) -> Listing:
+        """Return code that adds a product in two registers to a sum, or subtracts it."""
+        place = f"+ {self.block.width} * \\\\output"
+        upper = repeated(range(4, 2 + self.block.width), f"\\\\high {{0}} {place}, r25")
+        return Listing(f"\\\\low 2 {place}, {low}\n\\\\high 3 {place}, {high}\n{upper}")
+
+    @property
+    def cycles(self) -> Cycles:
+        """Cycles of each input."""
+        added = straight(self.added("r0", "r1"))
+        cycles = np.zeros((2, self.weights.shape[1]), np.int64)
+        for line in self.lines:
+            each = (multiple.cycles + added * len(multiple.outputs) for multiple in line.multiples)
+            weighted = _ZERO_CYCLES, _INPUT_CYCLES + sum(each)
+            cycles[:, line.feature] = PASS_CYCLES if line.passed else weighted
+        return cycles
+
+    @property
+    def around(self) -> int:
+        """Cycles besides those of groups and inputs."""
+        return straight(self.entry) + straight(self.leaving)
+
+    @property
+    def code_bytes(self) -> int:
+        """Its flash, with the table."""
+        groups = -(-self.weights.shape[1] // GROUP)
+        size: int = self.entry.code_bytes + self.leaving.code_bytes
+        size += groups * (GROUP_PIECE.code_bytes + 2)
+        for line in self.lines:
+            piece = PASS_PIECE if line.passed else INPUT_PIECE
+            made = (MULTIPLES[multiple.made].code_bytes for multiple in line.multiples)
+            size += piece.code_bytes + sum(made)
+        return size + self.added("r0", "r1").code_bytes * int(np.count_nonzero(self.weights))
+
+
+def multiples_of(weights: NDArray[np.int8], largest: int) -> list[tuple[Multiple, ...]]:
+    """Return the multiples of each input, at most `largest`, for weights (d, D).
+
+    Outputs with weights of one magnitude share a product.
+    """
+    features = []
+    for column in weights.T.tolist():
+        before, multiples = 0, []
+        outputs: dict[int, tuple[list[int], list[int]]] = {}
+        for k, weight in enumerate(column):
+            if weight:
+                outputs.setdefault(abs(weight), ([], []))[weight < 0].append(k)
+        for size, (plus, minus) in sorted(outputs.items()):
+            made = _made_of(before, size, largest)
+            multiples.append(Multiple(size, made, tuple(plus), tuple(minus)))
+            before = size
+        features.append(tuple(multiples))
+    return features
+
+
+def _made_of(before: int, size: int, largest: int) -> str:
+    """Return how to make a multiple of the one before.
+
+    One that fits a byte for any input needs one instruction to grow by the input, or to twice
+    itself; others need two, or, like any multiple, an ldi and a mul.
+    """
+    if size == 1:
+        return "itself"
+    if size * largest <= BYTE_MAXIMUM:
+        if size == 2:
+            return "twice"
+        of = {2 * before + 1: "doubled_and_one", 2 * before: "doubled"}
+        of |= {before + 2: "two_more", before + 1: "one_more"}
+        return of.get(size, "product") if before > 1 else "product"
+    of = {2 * before: "wide_doubled", before + 1: "wide_one_more"}
+    return of.get(size, "product") if before * largest > BYTE_MAXIMUM else "product"

@@ -1,0 +1,107 @@
+"""Check that firmware fits its board, and contains nothing forbidden.
+
+The budget is checked twice. Before compiling, a lower bound refuses models that cannot fit. After
+linking, the ELF file and the stack analysis give the exact figures.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from protonn_edge.chips.boards import Board
+from protonn_edge.codegen import DevicePlan
+from protonn_edge.codegen.families import LinkedFirmware, family_of
+from protonn_edge.model.head import FEWER_FEATURES, Remedies
+from protonn_edge.system.checks import check_enough
+from protonn_edge.system.errors import CheckFailed
+
+
+def _flash_remedy(remedies: Remedies) -> str:
+    return f"try {', '.join(remedies.flash)}, or {FEWER_FEATURES}"
+
+
+def _sram_remedy(remedies: Remedies, board: Board) -> str:
+    if board.serial == "software":  # it cannot wait, so all features of a point are buffered
+        return f"try {remedies.sram}, or fewer features"
+    return f"try {remedies.sram}"
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Memory of a board that a linked firmware uses, in bytes."""
+
+    flash_bytes: int  # code and constants, with the initial values of variables
+    sram_bytes: int  # static variables
+    stack_bytes: int  # worst case of the stack, interrupts included, or what is reserved for it
+    stack_path: tuple[str, ...]  # the functions on that deepest path; none if it is reserved
+
+    @property
+    def stack_name(self) -> str:
+        """What the bytes of the stack are."""
+        return "stack, worst case" if self.stack_path else "stack, reserved"
+
+    def check(self, board: Board, remedies: Remedies) -> None:
+        """Raise `OverBudget` with the number, the limit and a remedy if it does not fit."""
+        if self.flash_bytes > board.flash_bytes:
+            raise OverBudget(
+                self,
+                f"the firmware needs {self.flash_bytes:,} B of flash, but {board.name} has "
+                f"{board.flash_bytes:,} B; {_flash_remedy(remedies)}",
+            )
+        needed = self.sram_bytes + self.stack_bytes
+        if needed > board.sram_bytes:
+            raise OverBudget(
+                self,
+                f"the firmware needs {needed:,} B of SRAM (variables {self.sram_bytes:,} B, stack "
+                f"{self.stack_bytes:,} B), but {board.name} has {board.sram_bytes:,} B; "
+                f"{_sram_remedy(remedies, board)}",
+            )
+
+
+class OverBudget(CheckFailed):
+    """The linked firmware does not fit; `usage` has the figures."""
+
+    def __init__(self, usage: Usage, sentence: str) -> None:
+        super().__init__(sentence)
+        self.usage = usage
+
+
+def check_estimate(plan: DevicePlan, board: Board, remedies: Remedies) -> None:
+    """Raise `CheckFailed` if tables or variables alone are too large, or pushes are too slow."""
+    check_enough(
+        "the model",
+        plan.table_bytes,
+        f"{board.name} has",
+        board.flash_bytes,
+        "B of flash for its tables alone",
+        _flash_remedy(remedies),
+    )
+    check_enough(
+        "the model",
+        plan.state_bytes,
+        f"{board.name} has",
+        board.sram_bytes,
+        "B of SRAM for its variables alone",
+        _sram_remedy(remedies, board),
+    )
+    family_of(board).check_plan(plan, board, remedies)
+
+
+def check_budget(program: LinkedFirmware, board: Board, remedies: Remedies) -> Usage:
+    """Return the usage of a linked firmware; raise `OverBudget` if it does not fit."""
+    usage = measure_usage(program, board)
+    usage.check(board, remedies)
+    return usage
+
+
+def measure_usage(program: LinkedFirmware, board: Board) -> Usage:
+    """Return the usage of a linked firmware."""
+    stack, sections = family_of(board).stack(program, board), program.sections
+    return Usage(sections.flash_bytes, sections.sram_bytes, stack.bytes, stack.path)
+
+
+def check_linked(
+    program: LinkedFirmware, plan: DevicePlan, board: Board, remedies: Remedies
+) -> None:
+    """Raise `CheckFailed` if a linked firmware violates a rule of its board's family."""
+    family_of(board).check_program(program, plan, board, remedies)

@@ -1,0 +1,362 @@
+"""A PlatformIO project folder: its firmware, one generated model, and nothing half written.
+
+Only one command at a time works in a project folder. Its ``build.json`` identifies the plan by
+named choices, so that later commands have the same plan without a search, and other programs can
+read its costs. The file is not trusted: readers recreate the plan from these choices, and compare
+the file with what `build` writes for it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from filecmp import cmp
+from pathlib import Path
+from typing import Any
+
+from protonn_edge import __version__, codegen
+from protonn_edge.chips.boards import Board
+from protonn_edge.chips.cores import CORES, EVERY_CORE, WORD_CORES
+from protonn_edge.codegen import DevicePlan, render_c, words
+from protonn_edge.codegen.families import ProjectFiles, board_of, family_in, family_of
+from protonn_edge.codegen.families.sources import files_below
+from protonn_edge.codegen.planner import plan_of
+from protonn_edge.codegen.renderer import render_parts
+from protonn_edge.model import quantization
+from protonn_edge.model.file import checked_bytes, load_model
+from protonn_edge.model.model import Model
+from protonn_edge.model.quantization import DeviceModel, IntegerChain
+from protonn_edge.system import files
+from protonn_edge.system.errors import InputError, InvalidValue
+from protonn_edge.system.extensions import brought, forms_of
+from protonn_edge.system.files import resolved
+from protonn_edge.system.folders import InUse, locked_folder
+from protonn_edge.system.schema import Check, list_of, number, one_of, record_of, text
+
+PLAN_FILE = "build.json"
+PARTS_FILE = "parts.h"
+
+_GENERATED = Path("firmware", "generated")
+_MODEL = _GENERATED / "model.npz"
+_PLAN = _GENERATED / PLAN_FILE
+_SOURCE_FOLDERS = ("firmware", "include", "lib")
+
+_FORMAT = 1  # increase it if a key changes; files of other formats are refused
+_LARGEST_FILE = 64 << 10
+_AGAIN = "run 'protonn-edge build' again"
+_ELSEWHERE = "choose another folder with -o"
+
+_MEAN = number(0, 1e15)
+_STAGES = list_of(lambda each: isinstance(each, dict) and _MEAN(each.get("mean")), most=100)
+_READ: dict[str, Check] = {  # the rest is only compared
+    "model_sha256": text(64),
+    "core": one_of(*CORES, *WORD_CORES, None),
+    "choices": lambda value: isinstance(value, dict) and all(map(text(80), value.values())),
+    "plan": lambda value: isinstance(value, dict) and _STAGES(value.get("stages", [])),
+}
+
+
+@dataclass(frozen=True)
+class WrittenPlan:
+    """What identifies a plan."""
+
+    model_sha256: str  # the hash of its model
+    core: str | None  # the kind of chip for which cycles are counted; None for a float build
+    choices: Mapping[str, str]  # see `Plan.choices`
+    # mean cycles of each stage, which depend on the points that the plan was made for
+    means: tuple[float, ...]
+
+    def plan_of(self, model: IntegerChain) -> DevicePlan | None:
+        """Return the model's plan with these choices; None if there is none."""
+        if model.score_tolerance:
+            return codegen.device_plans(model)[0]
+        if self.core is None:
+            return None
+        try:
+            if self.core in WORD_CORES:
+                only = words.plan_for(model, WORD_CORES[self.core])
+                return only if only.choices == self.choices else None
+            plan = plan_of(model, self.choices, CORES[self.core])
+        except InputError:
+            return None
+        if plan.choices != self.choices or len(plan.steps) != len(self.means):
+            return None
+        return plan.with_means(self.means)
+
+
+def plan_text(model: IntegerChain, plan: DevicePlan) -> str:
+    """Return the content of ``build.json``: the same for the same model and plan."""
+    record = {
+        "format": _FORMAT,
+        "tool_version": __version__,
+        "model_sha256": model.model_sha256,
+        "core": plan.core and plan.core.name,
+        "choices": plan.choices,
+        "table_bytes": plan.table_bytes,
+        "state_bytes": plan.state_bytes,
+        "plan": plan.to_json(),
+    }
+    return json.dumps(record, indent=2, allow_nan=False) + "\n"
+
+
+def read_plan(path: Path) -> WrittenPlan:
+    """Return the plan in ``build.json``; `InputError` if it is missing, damaged or outdated."""
+    if not path.exists():
+        raise InvalidValue(path, "missing", _AGAIN)
+    try:
+        record = json.loads(files.read_file(path, limit_bytes=_LARGEST_FILE, remedy=_AGAIN))
+    except (ValueError, RecursionError) as error:
+        raise not_as_written(path) from error
+    if not isinstance(record, dict):
+        raise not_as_written(path)
+    version = record.get("tool_version")
+    if text(80)(version) and version != __version__:
+        raise InvalidValue(
+            path, f"written by version {version!r}, but this is version {__version__}", _AGAIN
+        )
+    own: dict[str, Any] = {name: record.get(name) for name in _READ}
+    if not record_of(_READ)(own):
+        raise not_as_written(path)
+    stages = own.pop("plan").get("stages", [])
+    return WrittenPlan(**own, means=tuple(stage["mean"] for stage in stages))
+
+
+def not_as_written(path: Path) -> InputError:
+    """Return the error for a generated file that differs from what `build` writes for its model."""
+    return InvalidValue(path, "not as 'build' writes it for its model", _AGAIN)
+
+
+def nothing_built(folder: Path, option: str = "--project") -> InputError:
+    """Return the error for a folder without a built model, which an option may name."""
+    named = f" with {option}" * bool(option)
+    return InputError(
+        f"no model was built in {folder}; run 'protonn-edge build' there, or name the folder of a "
+        f"build{named}"
+    )
+
+
+@dataclass(frozen=True)
+class Project:
+    """A PlatformIO project folder that holds the firmware and one generated model."""
+
+    folder: Path  # where platformio.ini is
+
+    @property
+    def built(self) -> bool:
+        """Whether `build` has written a model here."""
+        return (self.folder / _MODEL).is_file()
+
+    def model(self) -> Model:
+        """Return the float model that the firmware is generated from; `InputError` without one."""
+        if not self.built:
+            raise nothing_built(self.folder.absolute())
+        return load_model(self.folder / _MODEL)
+
+    @property
+    def newer_models(self) -> list[Path]:
+        """Arrays written in or beside it since the build, unless its model is there, too."""
+        if not self.built:
+            return []
+        model, folders = self.folder / _MODEL, dict.fromkeys((self.folder, self.folder.parent))
+        every = (each for folder in folders for each in sorted(folder.glob("*.npz")))
+        beside = [each for each in every if each.is_file()]
+        if any(cmp(each, model, shallow=False) for each in beside):
+            return []
+        built = model.stat().st_mtime
+        return [each for each in beside if each.stat().st_mtime > built]
+
+    def generated(self, board: Board | None = None) -> tuple[IntegerChain, DevicePlan]:
+        """Return the reference, in integers or floats, and its plan.
+
+        Raises `InputError` if nothing was built here yet, a generated file is not what `build`
+        writes for the model and the plan in ``build.json``, or a `board`'s chip needs other code.
+        """
+        model = self.model()
+        written = read_plan(self.folder / _PLAN)
+        if board is not None:
+            self.check_core(written.core, board)
+        reference = quantization.quantize(model)
+        for choice, form_of in brought("device model").values():
+            if choice in written.choices.values():
+                reference = form_of(reference, model)
+        plan = written.plan_of(reference)
+        if plan is None:
+            raise not_as_written(self.folder / _PLAN)
+        self._check_generated(reference, plan)
+        return reference, plan
+
+    def check_core(self, core: str | None, board: Board) -> None:
+        """Raise `InputError` if a plan for this kind of chip cannot run on a board."""
+        if core not in (board.core, None):
+            raise InvalidValue(
+                self.folder.absolute(),
+                f"built for {EVERY_CORE[core].chip}, whose code does not run on {board.name}",
+                f"build the project again for {board.name}, or choose another board with --board",
+            )
+
+    def is_of(self, reference: IntegerChain) -> bool:
+        """Whether the folder's model gives exactly this reference, with any plan."""
+        model = self.model()
+        return any(
+            each.model_sha256 == reference.model_sha256
+            for each in forms_of(quantization.quantize(model), model)
+        )
+
+    def _check_generated(self, reference: IntegerChain, plan: DevicePlan) -> None:
+        for name, generated in generated_files(reference, plan).items():
+            path, content = self.folder / _GENERATED / name, generated.encode()
+            same_size = path.is_file() and path.stat().st_size == len(content)
+            if not (same_size and path.read_bytes() == content):
+                raise not_as_written(path)
+
+    def compile(self, board: Board) -> Path:
+        """Compile and link the firmware; return the path of its ELF.
+
+        This may run anything that the folder's settings specify.
+        """
+        family = family_of(board)
+        files.check_no_links(self.folder, [family.product(board).as_posix()])
+        product = family.compile(self.folder, board)
+        product.touch()  # it is up to date; SCons does not touch it if its content is unchanged
+        return product
+
+    def linked(self, board: Board) -> Path | None:
+        """Return the firmware's ELF if it was linked after all of its sources were written.
+
+        Nothing is compiled, and nothing in the folder is run.
+        """
+        family = family_of(board)
+        elf = self.folder / family.product(board)
+        if not elf.is_file():
+            return None
+        sources = [self.folder / family.settings]
+        for name in _SOURCE_FOLDERS:
+            sources += (self.folder / name).rglob("*")
+        newest = max(path.lstat().st_mtime for path in sources if path.is_file())
+        return elf if elf.stat().st_mtime >= newest else None
+
+    def edited_files(self, board: Board) -> list[str]:
+        """Return the names of files that are not as `build` writes them, also new and missing ones.
+
+        They are all files that decide what is compiled, except those that `generated` compares.
+        Settings may be those of the project's own board.
+        """
+        family, mine = family_of(board), own_files(self.folder, board)
+        written = family.sources(board)
+        for name, content in family.descriptions(board).items():
+            if (self.folder / name).is_file():  # others come with the next build
+                mine[name], written[name] = (self.folder / name).read_bytes(), content
+        of_own_board = family.sources(board_of([self.folder])).get(family.settings, "")
+        if mine.get(family.settings) == files.as_bytes(of_own_board):
+            written[family.settings] = of_own_board
+        written = {name: files.as_bytes(content) for name, content in written.items()}
+        every = sorted(mine.keys() | written.keys())
+        return [name for name in every if mine.get(name) != written.get(name)]
+
+
+@contextmanager
+def exclusive(folder: Path) -> Iterator[None]:
+    """Lock a project folder, until this process ends; `InputError` if another holds the lock."""
+    try:
+        with locked_folder(folder):
+            yield
+    except InUse as error:
+        raise InvalidValue(
+            folder,
+            "in use by another 'build', 'export' or 'hil'",
+            "wait until that command ends, or use another folder",
+        ) from error
+
+
+def generated_files(reference: IntegerChain, plan: DevicePlan) -> dict[str, str]:
+    """Return the texts that `build` generates, by file name: plan, C, and parts of firmware."""
+    return {
+        PLAN_FILE: plan_text(reference, plan),
+        PARTS_FILE: render_parts(reference),
+        **render_c(reference, plan),
+    }
+
+
+def check_folder(folder: Path, board: Board) -> None:
+    """Raise `InputError` if the project's files cannot be put into `folder`.
+
+    `build` checks this first; commands with long operations before a build can check it earlier.
+    """
+    family = family_of(board)
+    if family_in(folder) not in (None, family):
+        raise InvalidValue(
+            folder.absolute(), f"a project for another chip than that of {board.name}", _ELSEWHERE
+        )
+    family.check_folder(folder, board)
+    for path in (folder, folder / "firmware", folder / _GENERATED):
+        if path.exists() and not path.is_dir():
+            raise InvalidValue(path, "a file, but the project needs a folder there", _ELSEWHERE)
+    settings = folder / family.settings
+    generated = [
+        _GENERATED / name for name in (*codegen.SOURCES, PARTS_FILE, PLAN_FILE, _MODEL.name)
+    ]
+    written = [path.as_posix() for path in (*generated, family.product(board))]
+    files.check_no_links(folder, [family.settings, *written, *family.descriptions(board)])
+    for path in (settings, *(folder / each for each in generated)):
+        if path.exists() and not path.is_file():
+            raise InvalidValue(path, "not a file, but the project needs a file there", _ELSEWHERE)
+
+
+def project_files(
+    model: DeviceModel, plan: DevicePlan, board: Board, own: ProjectFiles | None = None
+) -> ProjectFiles:
+    """Return a complete project, with the files that a folder has of its `own`."""
+    family = family_of(board)
+    generated: ProjectFiles = dict(generated_files(model.chain, plan))
+    generated[_MODEL.name] = checked_bytes(model.floats, _MODEL)
+    return {
+        **family.sources(board),
+        **(own or {}),
+        **family.descriptions(board),
+        **{f"{_GENERATED.as_posix()}/{name}": content for name, content in generated.items()},
+    }
+
+
+def own_files(folder: Path, board: Board) -> ProjectFiles:
+    """Return the files of a project that are its user's: sources and settings."""
+    own = [files_below(folder / name, name) for name in _SOURCE_FOLDERS]
+    settings = family_of(board).settings
+    path = folder / settings
+    found: ProjectFiles = {settings: path.read_bytes()} if path.is_file() else {}
+    return {name: content for each in (*own, found) for name, content in each.items()}
+
+
+def write_scratch(folder: Path, contents: ProjectFiles) -> Project:
+    """Write a whole project into a scratch folder, to compile it."""
+    files.write_plainly(folder, contents)
+    return Project(folder)
+
+
+def write_over(
+    folder: Path, contents: ProjectFiles, products: Mapping[str, bytes | str] | None = None
+) -> Project:
+    """Write the files that a project's folder lacks, all generated ones, and products.
+
+    Either all of them are written, or none.
+    """
+    generated = (f"{_GENERATED.as_posix()}/", "boards/")
+    new = {
+        name: content
+        for name, content in contents.items()
+        if name.startswith(generated) or not (folder / name).exists()
+    }
+    files.write_together(folder, new | dict(products or {}))
+    return Project(folder)
+
+
+def sketch_name(folder: Path) -> str:
+    """Return the name of the sketch in a folder; `InputError` if the IDE cannot open it."""
+    name = resolved(folder).name
+    if not name.replace("_", "").replace("-", "").isalnum() or not name.isascii():
+        raise InputError(
+            f"a sketch is named after its folder, but {name!r} is not a valid name; use -o to "
+            "choose a folder whose name has only letters, digits, _ and -"
+        )
+    return name
