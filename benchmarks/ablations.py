@@ -23,9 +23,9 @@ from printing import accuracy_cell
 from rows import SEEDS, Row, chosen, integer_accuracy, over_seeds
 
 from protonn_edge.data import Dataset, holdout
+from protonn_edge.learn import objective
+from protonn_edge.learn.objective import Loss
 from protonn_edge.system.errors import ProtoNNEdgeError
-from protonn_edge.training import objective
-from protonn_edge.training.objective import Loss
 
 VALIDATION_SHARE = 0.2
 

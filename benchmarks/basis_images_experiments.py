@@ -23,10 +23,10 @@ from protonn_edge.kinds.basis_images.train.classifier import (
 )
 from protonn_edge.kinds.basis_images.train.images import Teacher
 from protonn_edge.kinds.dense.head import DenseHead
+from protonn_edge.learn.features import FeatureData
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.rounding import one_thread
-from protonn_edge.training.features import FeatureData
 
 POINTS = 4_000
 _FOLLOWED = 2_000  # test points on which accuracy by epoch is measured

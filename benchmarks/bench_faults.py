@@ -32,8 +32,8 @@ from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.codegen.projects.project import build
 from protonn_edge.codegen.verification.agreement import PossibleCycles
 from protonn_edge.data import load_digits_dataset
-from protonn_edge.evaluation import measurement
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.learn.evaluation import measurement
 from protonn_edge.system.errors import CheckFailed, DeviceError
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))

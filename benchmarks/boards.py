@@ -23,7 +23,7 @@ from protonn_edge.chips.boards import Board, board_names, load_board
 from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.codegen.projects.project import build
 from protonn_edge.data import Dataset
-from protonn_edge.evaluation.measurement import measure
+from protonn_edge.learn.evaluation.measurement import measure
 from protonn_edge.model.model import Model
 from protonn_edge.system.errors import ProtoNNEdgeError
 

@@ -35,11 +35,11 @@ from protonn_edge.data import Dataset
 from protonn_edge.kinds.cascade.head import margins
 from protonn_edge.kinds.cascade.integers import IntegerCascade
 from protonn_edge.kinds.cascade.train import joined
+from protonn_edge.learn.base import CLASSIFIERS
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import CheckFailed, ProtoNNEdgeError
-from protonn_edge.training.base import CLASSIFIERS
 
 _HELD_OUT = 0.2  # of the training points or, of har, people; of MNIST, its last points
 

@@ -39,7 +39,6 @@ from protonn_edge.conversion import LAYOUTS
 from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.kept import Conversion
 from protonn_edge.data import Dataset, load_dataset
-from protonn_edge.evaluation.measurement import measure
 from protonn_edge.kinds.protonn.convert.reference import (
     ReferenceModel,
     from_reference,
@@ -49,6 +48,7 @@ from protonn_edge.kinds.protonn.convert.reference import (
 )
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.learn.evaluation.measurement import measure
 
 Figures = dict[str, Any]
 Row = tuple[Figures, bool]  # and whether what was asked is reached

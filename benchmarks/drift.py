@@ -48,12 +48,13 @@ from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.codegen import make_plan
 from protonn_edge.codegen.projects.folder import project_files, write_scratch
 from protonn_edge.codegen.verification.agreement import verify_device
-from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.features.audio.clips import fitted_to
 from protonn_edge.kinds.dense.train import DenseClassifier
 from protonn_edge.kinds.forest.train import ForestClassifier
 from protonn_edge.kinds.linear.train import LinearClassifier
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.learn.base import DeviceClassifier
+from protonn_edge.learn.evaluation.accuracy import share_right
 from protonn_edge.model.integer_chain import own_inputs
 from protonn_edge.model.integer_stage import run_through
 from protonn_edge.model.quantization import DeviceModel, IntegerChain, quantize
@@ -67,7 +68,6 @@ from protonn_edge.observation.answers import (
 )
 from protonn_edge.system.errors import ProtoNNEdgeError
 from protonn_edge.system.folders import scratch_folder
-from protonn_edge.training.base import DeviceClassifier
 
 _ANSWERS, _RUNS = 50, 200
 _DAY = 67_500

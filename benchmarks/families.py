@@ -27,11 +27,11 @@ from printing import Columns, print_table
 from rows import Row, chosen
 
 from protonn_edge.data import Dataset
-from protonn_edge.evaluation.accuracy import share_right
+from protonn_edge.learn.base import CLASSIFIERS, DeviceClassifier
+from protonn_edge.learn.evaluation.accuracy import share_right
+from protonn_edge.learn.folds import fold_numbers
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import InputError, ProtoNNEdgeError
-from protonn_edge.training.base import CLASSIFIERS, DeviceClassifier
-from protonn_edge.training.folds import fold_numbers
 
 FOLDS = 3
 

@@ -24,8 +24,8 @@ from on_uno import run_on_uno
 from printing import Columns, print_table
 
 from protonn_edge.data import Dataset, load_digits_dataset
+from protonn_edge.learn.base import CLASSIFIERS
 from protonn_edge.system.errors import ProtoNNEdgeError
-from protonn_edge.training.base import CLASSIFIERS
 
 KEPT = Path(__file__).with_name("figures.json")
 SEED = 0

@@ -49,9 +49,9 @@ from protonn_edge.codegen.kernels.matvec.kernels import KernelName
 from protonn_edge.codegen.projects.project import BuildOptions, Trial
 from protonn_edge.codegen.verification.agreement import verify_device
 from protonn_edge.data import Dataset
-from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.kinds.projection.integers import IntegerProjection
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
+from protonn_edge.learn.evaluation.accuracy import share_right
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import DeviceModel, IntegerChain, quantize
 from protonn_edge.system.errors import CheckFailed, ProtoNNEdgeError

@@ -26,7 +26,7 @@ from rows import Row, chosen
 from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.data import Dataset
-from protonn_edge.evaluation.fidelity import fidelity_of
+from protonn_edge.learn.evaluation.fidelity import fidelity_of
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import ProtoNNEdgeError
 

@@ -62,7 +62,7 @@ from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.lazy import later
 
-_better_kind = later("protonn_edge.training.advice", "better_kind")
+_better_kind = later("protonn_edge.learn.advice", "better_kind")
 
 Split = tuple[Any, Any, Any, Any]  # X and y for training, X and y for testing
 

@@ -15,7 +15,7 @@ from protonn_edge.codegen.plan import DevicePlan
 from protonn_edge.codegen.projects.project import BuildOptions, Trial, trial_build
 from protonn_edge.codegen.verification.agreement import verify_device, verify_host, watched_board
 from protonn_edge.data import Dataset
-from protonn_edge.evaluation.measurement import measure
+from protonn_edge.learn.evaluation.measurement import measure
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import (
     DeviceModel,

@@ -68,8 +68,8 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from protonn_edge.data import Dataset
+from protonn_edge.learn.base import CLASSIFIERS
 from protonn_edge.system.errors import ProtoNNEdgeError
-from protonn_edge.training.base import CLASSIFIERS
 
 SEED = 0
 _FOLDS = 5  # each is held out in turn

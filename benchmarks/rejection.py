@@ -32,13 +32,13 @@ from protonn_edge.codegen.verification.agreement import verify_device, verify_ho
 from protonn_edge.data import Dataset
 from protonn_edge.data.naming import NO_CLASS
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.learn.augmentation import make_exposure_points
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import measure_activity, quantize
 from protonn_edge.policy.rejection.calibration import with_rejection
 from protonn_edge.policy.rejection.held_out import held_out_statistics
 from protonn_edge.policy.rejection.rule import Statistic
 from protonn_edge.system.errors import ProtoNNEdgeError
-from protonn_edge.training.augmentation import make_exposure_points
 
 _BY: tuple[tuple[Statistic, ...], ...] = (
     ("score",),

@@ -18,13 +18,13 @@ from printing import Columns, Record, print_table
 from threadpoolctl import threadpool_info
 
 from protonn_edge.data import Dataset, load_dataset, load_digits_dataset, with_groups
-from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.learn.evaluation.accuracy import share_right
+from protonn_edge.learn.folds import fold_numbers
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import ProtoNNEdgeError
-from protonn_edge.training.folds import fold_numbers
 
 DATA = Path(
     os.environ.get("PROTONN_EDGE_DATA", Path(__file__).parents[1] / ".." / "shared" / "data")

@@ -25,10 +25,10 @@ from numpy.typing import NDArray
 from printing import Columns, Record, print_table
 from rows import DATA
 
-from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.features.audio.clips import fitted_to
 from protonn_edge.features.audio.train.request import AudioRequest
 from protonn_edge.kinds.dense.train import DenseClassifier
+from protonn_edge.learn.evaluation.accuracy import share_right
 from protonn_edge.model.integer_stage import run_through
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import ProtoNNEdgeError

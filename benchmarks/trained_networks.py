@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from network import Network
 
 from protonn_edge.data import Dataset
+from protonn_edge.learn.base import CLASSIFIERS
 from protonn_edge.model.model import Model
-from protonn_edge.training.base import CLASSIFIERS
 
 
 @dataclass(frozen=True)

@@ -35,18 +35,18 @@ from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.codegen.projects.project import BuildOptions, build
 from protonn_edge.data import Dataset
-from protonn_edge.evaluation.measurement import measure
+from protonn_edge.learn.evaluation.measurement import measure
+from protonn_edge.learn.folds import search_folds
+from protonn_edge.learn.search.choice import Choice, candidates, refit
+from protonn_edge.learn.search.cluster import DaskWorkers
+from protonn_edge.learn.search.limits import TuningLimits
+from protonn_edge.learn.search.objective import Objective
+from protonn_edge.learn.search.points import TrialPoints
+from protonn_edge.learn.search.search import Progress, Search, SearchResult, identity
+from protonn_edge.learn.search.space import SearchSpace
+from protonn_edge.learn.search.store import Record, SearchFile, new_study
+from protonn_edge.learn.search.workers import Processes, Workers
 from protonn_edge.model.quantization import quantize
-from protonn_edge.training.folds import search_folds
-from protonn_edge.tuning.choice import Choice, candidates, refit
-from protonn_edge.tuning.cluster import DaskWorkers
-from protonn_edge.tuning.limits import TuningLimits
-from protonn_edge.tuning.objective import Objective
-from protonn_edge.tuning.points import TrialPoints
-from protonn_edge.tuning.search import Progress, Search, SearchResult, identity
-from protonn_edge.tuning.space import SearchSpace
-from protonn_edge.tuning.store import Record, SearchFile, new_study
-from protonn_edge.tuning.workers import Processes, Workers
 
 _UNO = load_board("uno")
 _PROGRAM = (sys.executable, "-c", "from protonn_edge.cli import main; main()")

@@ -32,8 +32,8 @@ from rows import DATA
 from teaching import DRAWS, Board, drawn, of_words
 
 from protonn_edge.data.onset import onset_of
-from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.kinds.dense.train import DenseClassifier
+from protonn_edge.learn.evaluation.accuracy import share_right
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import IntegerChain, quantize
 from protonn_edge.speech.synthesizers import installed

@@ -37,9 +37,9 @@ from protonn_edge.codegen.projects.project import BuildOptions, trial_build
 from protonn_edge.codegen.verification.agreement import verify_device, verify_host
 from protonn_edge.data import Dataset
 from protonn_edge.device import Result
-from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.features.window_features.integers import IntegerWindowFeatures
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.learn.evaluation.accuracy import share_right
 from protonn_edge.model.integer_chain import stage_of
 from protonn_edge.model.quantization import IntegerChain, measure_activity, quantize
 from protonn_edge.system.errors import ProtoNNEdgeError

@@ -11,8 +11,8 @@ from pygments.lexers.special import TextLexer
 
 from protonn_edge import __version__
 from protonn_edge.cli.train_options import parameters_of
-from protonn_edge.training.base import CLASSIFIERS
-from protonn_edge.training.parameters import SharedParameters
+from protonn_edge.learn.base import CLASSIFIERS
+from protonn_edge.learn.parameters import SharedParameters
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from protonn_edge.evaluation.measurement import Measurement
+from protonn_edge.learn.evaluation.measurement import Measurement
 from protonn_edge.model.quantization import IntegerChain
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from protonn_edge.device import Session
-from protonn_edge.evaluation.measurement import Measurement
+from protonn_edge.learn.evaluation.measurement import Measurement
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import IntegerChain
 from protonn_edge.system.errors import CheckFailed

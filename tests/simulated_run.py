@@ -21,7 +21,7 @@ from protonn_edge.codegen.projects.checks import Usage
 from protonn_edge.codegen.verification import agreement
 from protonn_edge.codegen.verification.agreement import PossibleCycles
 from protonn_edge.device import Session
-from protonn_edge.evaluation import measurement
+from protonn_edge.learn.evaluation import measurement
 from protonn_edge.model.quantization import IntegerChain, quantize
 
 BOARD = load_board("uno")

@@ -23,9 +23,9 @@ from printing import Columns, Record
 from rows import SplitRow
 
 from protonn_edge.data import Dataset
-from protonn_edge.evaluation.accuracy import share_right
+from protonn_edge.learn.base import CLASSIFIERS
+from protonn_edge.learn.evaluation.accuracy import share_right
 from protonn_edge.system.errors import InputError
-from protonn_edge.training.base import CLASSIFIERS
 from reproduction.drawing import OTHERS, PROTONN, PROTONN_PAPER, panels
 from reproduction.figure4 import DENSE, FOREST
 from reproduction.part import Part, percent

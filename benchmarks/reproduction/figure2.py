@@ -27,8 +27,8 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
 
 from protonn_edge.data import Dataset
-from protonn_edge.evaluation.accuracy import PLACES, share_right
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.learn.evaluation.accuracy import PLACES, share_right
 from reproduction.drawing import OTHERS, PROTONN, panels
 from reproduction.part import Part, percent
 

@@ -24,8 +24,8 @@ from printing import Columns, Record
 from rows import SplitRow
 
 from protonn_edge.data import Dataset
-from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.learn.evaluation.accuracy import share_right
 from reproduction.drawing import OTHERS, PROTONN, panels
 from reproduction.part import Part, percent
 from reproduction.sets import MNIST

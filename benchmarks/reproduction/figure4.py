@@ -25,9 +25,9 @@ from rows import SplitRow
 
 from protonn_edge.data import Dataset
 from protonn_edge.kinds.protonn.precision.model import float_build
+from protonn_edge.learn.base import CLASSIFIERS
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import DeviceModel, quantize
-from protonn_edge.training.base import CLASSIFIERS
 from reproduction.drawing import OTHERS, PROTONN, panels
 from reproduction.part import Part, percent
 from reproduction.sets import BINARY_SETS

@@ -21,7 +21,7 @@ from rows import SplitRow
 
 from protonn_edge.data import Dataset
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.training.objective import MATRICES
+from protonn_edge.learn.objective import MATRICES
 from reproduction.drawing import OTHERS, PROTONN, panels
 from reproduction.part import Part, percent
 from reproduction.sets import MNIST

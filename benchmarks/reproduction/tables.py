@@ -23,8 +23,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from protonn_edge.data import Dataset
-from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.learn.evaluation.accuracy import share_right
 from protonn_edge.model.quantization import quantize
 from reproduction.part import Part, percent
 from reproduction.sets import BINARY_SETS, MULTI_CLASS_SETS

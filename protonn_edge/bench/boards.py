@@ -31,7 +31,7 @@ from protonn_edge.data.naming import NO_CLASS
 from protonn_edge.device import Host, Session
 from protonn_edge.device.connection import Link
 from protonn_edge.device.instruments import BenchInstrument
-from protonn_edge.evaluation.measurement import Measurement, measure
+from protonn_edge.learn.evaluation.measurement import Measurement, measure
 from protonn_edge.model.quantization import IntegerChain
 from protonn_edge.system.errors import CheckFailed, DeviceError, InputError
 from protonn_edge.system.folders import InUse, try_lock

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from protonn_edge.chips.boards import Board
     from protonn_edge.codegen.projects.folder import Project
     from protonn_edge.data.model_points import ModelPoints
-    from protonn_edge.evaluation.measurement import Measurement
+    from protonn_edge.learn.evaluation.measurement import Measurement
     from protonn_edge.model.model import Model
     from protonn_edge.sensors.listener import Listener
 
@@ -293,7 +293,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     """
     measurement: Any = getattr(item, "funcargs", {}).get(_MEASUREMENT)
     if measurement is not None:
-        from protonn_edge.evaluation.measurement import Measurement  # noqa: PLC0415
+        from protonn_edge.learn.evaluation.measurement import Measurement  # noqa: PLC0415
 
         failure = measurement
         if isinstance(measurement, Measurement):  # a conftest.py may provide something else

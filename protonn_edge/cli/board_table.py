@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 from protonn_edge.chips.boards import COMPILED, FIRMWARE, SIMILAR, Board, load_export_board
 from protonn_edge.cli.command import Output
-from protonn_edge.evaluation.terminal import row_table
+from protonn_edge.learn.evaluation.terminal import row_table
 
 
 def show_boards(out: Output, names: Sequence[str]) -> None:

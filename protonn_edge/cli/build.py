@@ -24,8 +24,8 @@ from protonn_edge.codegen.projects.folder import check_folder
 from protonn_edge.codegen.projects.project import Build, BuildOptions, build
 from protonn_edge.codegen.verification.tryout import NOT_TRIED, Tried
 from protonn_edge.data import TableOptions
-from protonn_edge.evaluation.comparison import Comparison
-from protonn_edge.evaluation.terminal import (
+from protonn_edge.learn.evaluation.comparison import Comparison
+from protonn_edge.learn.evaluation.terminal import (
     bound_facts,
     budget_facts,
     fact_table,

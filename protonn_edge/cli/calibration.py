@@ -14,8 +14,8 @@ from protonn_edge.cli.train import TrainOptions
 from protonn_edge.cli.train_options import was_given
 from protonn_edge.data.division import Division, digest_of
 from protonn_edge.data.naming import NO_CLASS, NO_CLASS_NAME, Notice
-from protonn_edge.evaluation.accuracy import share_of
-from protonn_edge.evaluation.terminal import fact_table
+from protonn_edge.learn.evaluation.accuracy import share_of
+from protonn_edge.learn.evaluation.terminal import fact_table
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.model import Model
 from protonn_edge.model.policy import described

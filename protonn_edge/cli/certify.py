@@ -21,7 +21,7 @@ from protonn_edge.codegen import PREFIX
 from protonn_edge.codegen.export.certificate import certify_library, is_library
 from protonn_edge.codegen.export.folder import LIVE, check_project, written_in
 from protonn_edge.codegen.families import Family, family_in, family_of, read_program
-from protonn_edge.evaluation.terminal import row_table
+from protonn_edge.learn.evaluation.terminal import row_table
 from protonn_edge.model.quantization import load_device_model
 from protonn_edge.system.errors import CheckFailed, InputError, InvalidValue, unneeded
 from protonn_edge.system.files import write_atomically

@@ -31,7 +31,8 @@ from protonn_edge.data.dataset import several_labels
 from protonn_edge.data.naming import NO_CLASS, Notice, listed, quoted
 from protonn_edge.data.options import SHOWN
 from protonn_edge.data.values import ValueDataset
-from protonn_edge.evaluation.terminal import saturation_fact
+from protonn_edge.learn.calibration import with_accuracy_floor
+from protonn_edge.learn.evaluation.terminal import saturation_fact
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.model import Model
 from protonn_edge.model.other_files import other_file
@@ -40,7 +41,6 @@ from protonn_edge.model.quantization import quantize
 from protonn_edge.model.registry import converter_with
 from protonn_edge.system.errors import InputError, counted, unneeded
 from protonn_edge.system.files import write_atomically
-from protonn_edge.training.calibration import with_accuracy_floor
 
 _BETTER_ORDER = 0.2  # share of the labels; answers by chance gain less by another order
 _BETTER_LIMIT = 0.05  # share of the labels

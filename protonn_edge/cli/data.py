@@ -21,7 +21,7 @@ from protonn_edge.data.summary import (
     profile,
     repetitions,
 )
-from protonn_edge.evaluation.terminal import fact_table, row_table
+from protonn_edge.learn.evaluation.terminal import fact_table, row_table
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.lazy import later, require, room
 

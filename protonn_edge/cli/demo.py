@@ -20,7 +20,7 @@ from protonn_edge.codegen.projects.folder import Project, check_folder
 from protonn_edge.codegen.projects.project import build
 from protonn_edge.codegen.verification.agreement import disagreement, verify_host
 from protonn_edge.data import Dataset, load_digits_dataset
-from protonn_edge.evaluation.measurement import measure
+from protonn_edge.learn.evaluation.measurement import measure
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.model.registry import ESTIMATORS

@@ -28,7 +28,7 @@ from protonn_edge.codegen import PREFIX, check_prefix
 from protonn_edge.codegen.export import Export, Imprint, Kind, check_place, export, is_archive
 from protonn_edge.codegen.plan import check_parts
 from protonn_edge.data import TableOptions
-from protonn_edge.evaluation.terminal import fact_table
+from protonn_edge.learn.evaluation.terminal import fact_table
 from protonn_edge.model.quantization import DeviceModel, load_device_model
 
 if TYPE_CHECKING:

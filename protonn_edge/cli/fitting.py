@@ -34,16 +34,16 @@ from protonn_edge.data.naming import channel_names, listed, quoted
 from protonn_edge.data.options import TableOptions, texts_of
 from protonn_edge.data.recordings import is_same_rate
 from protonn_edge.data.splits import hold_groups_out, named_groups
+from protonn_edge.learn.base import DeviceClassifier
+from protonn_edge.learn.features import FeatureRequest
+from protonn_edge.learn.parameters import FeatureParameters
+from protonn_edge.learn.progress import EpochReport, TrainingStopped, was_stopped
+from protonn_edge.learn.refusals import TrainingRequest, check_compatible
+from protonn_edge.learn.targets import Target
 from protonn_edge.model.model import Model
 from protonn_edge.model.policy import rule_kinds
 from protonn_edge.system.errors import InputError, Interrupted, counted
 from protonn_edge.system.rooms import not_installed
-from protonn_edge.training.base import DeviceClassifier
-from protonn_edge.training.features import FeatureRequest
-from protonn_edge.training.parameters import FeatureParameters
-from protonn_edge.training.progress import EpochReport, TrainingStopped, was_stopped
-from protonn_edge.training.refusals import TrainingRequest, check_compatible
-from protonn_edge.training.targets import Target
 
 if TYPE_CHECKING:
     from protonn_edge.cli.train import TrainOptions

@@ -40,8 +40,8 @@ from protonn_edge.data import Notice, TableOptions
 from protonn_edge.device import check_finished
 from protonn_edge.device.instruments import NONE, instrument_of
 from protonn_edge.device.protocol import MOST_REPETITIONS
-from protonn_edge.evaluation import terminal
-from protonn_edge.evaluation.measurement import Measurement, measure
+from protonn_edge.learn.evaluation import terminal
+from protonn_edge.learn.evaluation.measurement import Measurement, measure
 from protonn_edge.model.model import Model, why_clamped
 from protonn_edge.model.policy import about_answers
 from protonn_edge.system.errors import Interrupted, counted

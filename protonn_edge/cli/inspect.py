@@ -18,7 +18,7 @@ from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.codegen import make_plan
 from protonn_edge.data import TableOptions
 from protonn_edge.data.naming import channel_names
-from protonn_edge.evaluation.terminal import fact_table, stage_parts
+from protonn_edge.learn.evaluation.terminal import fact_table, stage_parts
 from protonn_edge.model import stored
 from protonn_edge.model.file import load_model
 from protonn_edge.model.head import matrices_of, paper_bytes, settings_of, title_of

@@ -20,8 +20,8 @@ from protonn_edge.data.images import has_images, image_names
 from protonn_edge.data.model_points import ModelPoints
 from protonn_edge.data.naming import NO_LABEL, answer_name
 from protonn_edge.data.tables import opened_table
-from protonn_edge.evaluation.accuracy import share_right, wilson_interval
-from protonn_edge.evaluation.terminal import accuracy_facts, fact_table, saturation_fact
+from protonn_edge.learn.evaluation.accuracy import share_right, wilson_interval
+from protonn_edge.learn.evaluation.terminal import accuracy_facts, fact_table, saturation_fact
 from protonn_edge.model.file import load_model
 from protonn_edge.model.model import Model, why_clamped
 from protonn_edge.model.policy import Policy, about_answers

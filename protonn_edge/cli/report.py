@@ -30,7 +30,8 @@ from protonn_edge.codegen.export.folder import check_project
 from protonn_edge.codegen.families import board_of
 from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.data import TableOptions
-from protonn_edge.evaluation.terminal import class_parts, fact_table, quality_facts
+from protonn_edge.learn.evaluation.terminal import class_parts, fact_table, quality_facts
+from protonn_edge.learn.parameters import IMAGE_SHAPE
 from protonn_edge.model.file import load_model
 from protonn_edge.model.model import Model
 from protonn_edge.report import content
@@ -40,7 +41,6 @@ from protonn_edge.system.errors import InputError
 from protonn_edge.system.extensions import brought
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.lazy import optional
-from protonn_edge.training.parameters import IMAGE_SHAPE
 
 _WORDS = f"{__name__}.words"  # in a context's meta: the command line as it was given
 

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 _read_points = later("protonn_edge.data", "read_points")
 _converter_for = later("protonn_edge.model.quantization.sensor_counts", "converter_for")
 _quantize = later("protonn_edge.model.quantization", "quantize")
-_about_swapped_labels = later("protonn_edge.evaluation.swapped_labels", "about_swapped_labels")
+_about_swapped_labels = later(
+    "protonn_edge.learn.evaluation.swapped_labels", "about_swapped_labels"
+)
 _why_floats_alone = later("protonn_edge.model.quantization", "why_floats_alone")
 
 

@@ -12,7 +12,7 @@ from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
 from protonn_edge.cli.options import PATH
 from protonn_edge.editing.edits import TakeEditor
 from protonn_edge.editing.takes import EditableRecording, read_takes
-from protonn_edge.evaluation.terminal import fact_table
+from protonn_edge.learn.evaluation.terminal import fact_table
 from protonn_edge.system.errors import counted
 
 

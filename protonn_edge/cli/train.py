@@ -20,11 +20,11 @@ from protonn_edge.cli.train_options import (
     every_classifier,
 )
 from protonn_edge.data.options import TableOptions
+from protonn_edge.learn.searched import BEST
 from protonn_edge.system.lazy import later
-from protonn_edge.training.searched import BEST
 
 if TYPE_CHECKING:
-    from protonn_edge.training.targets import Target
+    from protonn_edge.learn.targets import Target
 
 _calibrate = later("protonn_edge.cli.calibration", "calibrate")
 _train_model = later("protonn_edge.cli.training", "train_model")

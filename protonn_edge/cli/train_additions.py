@@ -8,7 +8,7 @@ from protonn_edge.cli.additions import AddedOptions
 
 if TYPE_CHECKING:
     from protonn_edge.data import Dataset
-    from protonn_edge.training.targets import Target
+    from protonn_edge.learn.targets import Target
 
 
 class TrainAddition(AddedOptions):

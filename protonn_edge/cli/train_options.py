@@ -13,12 +13,7 @@ from click.core import ParameterSource
 from protonn_edge.cli.command import Command, option, together
 from protonn_edge.cli.option_groups import row
 from protonn_edge.cli.options import BYTES, FiniteRange, shape, some_of
-from protonn_edge.model.features import Features
-from protonn_edge.model.registry import ESTIMATORS, PARAMETERS, REGRESSORS
-from protonn_edge.system.errors import InputError, lacking, shortened
-from protonn_edge.system.lazy import later
-from protonn_edge.system.rooms import not_installed
-from protonn_edge.training.parameters import (
+from protonn_edge.learn.parameters import (
     AUTO,
     ByteCount,
     Choices,
@@ -28,10 +23,15 @@ from protonn_edge.training.parameters import (
     Sides,
     Subset,
 )
-from protonn_edge.training.searched import ANY, BEST, FEATURES_SEARCHED
+from protonn_edge.learn.searched import ANY, BEST, FEATURES_SEARCHED
+from protonn_edge.model.features import Features
+from protonn_edge.model.registry import ESTIMATORS, PARAMETERS, REGRESSORS
+from protonn_edge.system.errors import InputError, lacking, shortened
+from protonn_edge.system.lazy import later
+from protonn_edge.system.rooms import not_installed
 
 if TYPE_CHECKING:
-    from protonn_edge.training.base import DeviceClassifier
+    from protonn_edge.learn.base import DeviceClassifier
 
 _did_you_mean = later("protonn_edge.data.naming", "did_you_mean")
 _load_model = later("protonn_edge.model.file", "load_model")

@@ -15,9 +15,14 @@ from protonn_edge.data import Dataset, Notice
 from protonn_edge.data.dataset import Float32
 from protonn_edge.data.naming import NO_CLASS, listed, quoted
 from protonn_edge.data.summary import repetitions
-from protonn_edge.evaluation import accuracy
-from protonn_edge.evaluation.fidelity import fidelity_of
-from protonn_edge.evaluation.terminal import class_parts, detection_facts, fact_table, quality_facts
+from protonn_edge.learn.evaluation import accuracy
+from protonn_edge.learn.evaluation.fidelity import fidelity_of
+from protonn_edge.learn.evaluation.terminal import (
+    class_parts,
+    detection_facts,
+    fact_table,
+    quality_facts,
+)
 from protonn_edge.model.head import matrices_of, paper_bytes
 from protonn_edge.model.model import Model
 from protonn_edge.model.policy import described, modules_of

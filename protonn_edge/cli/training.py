@@ -14,15 +14,15 @@ from protonn_edge.cli.train_options import was_given
 from protonn_edge.cli.trained import describe, detection_report, sentence_of
 from protonn_edge.data import Dataset, Notice
 from protonn_edge.data.division import Division
+from protonn_edge.learn.advice import better_kind
+from protonn_edge.learn.base import DeviceClassifier
+from protonn_edge.learn.calibration import with_accuracy_floor
+from protonn_edge.learn.targets import Target
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize, why_floats_alone
 from protonn_edge.model.registry import converter_with
 from protonn_edge.system.errors import InputError, Interrupted, unneeded
-from protonn_edge.training.advice import better_kind
-from protonn_edge.training.base import DeviceClassifier
-from protonn_edge.training.calibration import with_accuracy_floor
-from protonn_edge.training.targets import Target
 
 
 def train_model(given: TrainOptions, out: Output) -> None:

@@ -18,9 +18,9 @@ from protonn_edge.cli.tables import TABLE
 from protonn_edge.cli.train_additions import TrainAddition
 from protonn_edge.cli.train_options import ClassifierCommand, GivenClassifier, any_classifier
 from protonn_edge.data.options import TableOptions
+from protonn_edge.learn.search import IN_FLIGHT
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.lazy import later, require
-from protonn_edge.tuning import IN_FLIGHT
 
 _QUANTITY = options.FiniteRange(1e-6, 1e6)
 _SECONDS = options.FiniteRange(1e-3, 1e8)

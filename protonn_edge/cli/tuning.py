@@ -27,28 +27,28 @@ from protonn_edge.cli.tune import TuneOptions
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.verification.agreement import PROVEN
 from protonn_edge.data import Dataset
-from protonn_edge.evaluation.fidelity import Promise
+from protonn_edge.learn.base import CLASSIFIERS
+from protonn_edge.learn.evaluation.fidelity import Promise
+from protonn_edge.learn.folds import search_folds, with_groups_to_divide
+from protonn_edge.learn.parameters import SharedParameters
+from protonn_edge.learn.search import IN_FLIGHT, tables
+from protonn_edge.learn.search import choice as choices
+from protonn_edge.learn.search.cluster import DaskWorkers
+from protonn_edge.learn.search.limits import ACCURACY, Metric, TuningLimits, metric_of
+from protonn_edge.learn.search.objective import Objective
+from protonn_edge.learn.search.points import TrialPoints, check_points
+from protonn_edge.learn.search.search import Progress, Search, SearchResult, identity
+from protonn_edge.learn.search.space import SearchSpace
+from protonn_edge.learn.search.store import Record, SearchFile
+from protonn_edge.learn.search.workers import Processes, Workers
+from protonn_edge.learn.searched import ANY, FEATURES, KIND, settings_of_kind
+from protonn_edge.learn.targets import Target
 from protonn_edge.model.file import save_model
 from protonn_edge.system.errors import CheckFailed, InputError, Interrupted, counted
 from protonn_edge.system.extensions import brought
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.lazy import require
 from protonn_edge.system.shell import command_line
-from protonn_edge.training.base import CLASSIFIERS
-from protonn_edge.training.folds import search_folds, with_groups_to_divide
-from protonn_edge.training.parameters import SharedParameters
-from protonn_edge.training.searched import ANY, FEATURES, KIND, settings_of_kind
-from protonn_edge.training.targets import Target
-from protonn_edge.tuning import IN_FLIGHT, tables
-from protonn_edge.tuning import choice as choices
-from protonn_edge.tuning.cluster import DaskWorkers
-from protonn_edge.tuning.limits import ACCURACY, Metric, TuningLimits, metric_of
-from protonn_edge.tuning.objective import Objective
-from protonn_edge.tuning.points import TrialPoints, check_points
-from protonn_edge.tuning.search import Progress, Search, SearchResult, identity
-from protonn_edge.tuning.space import SearchSpace
-from protonn_edge.tuning.store import Record, SearchFile
-from protonn_edge.tuning.workers import Processes, Workers
 
 _TRIALS = 100_000  # the time ends the search
 

@@ -33,8 +33,8 @@ from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.codegen.projects.project import trial_build
 from protonn_edge.codegen.verification import agreement as compared
 from protonn_edge.data import TableOptions
-from protonn_edge.evaluation.accuracy import is_labelled, share_right
-from protonn_edge.evaluation.terminal import row_table, saturation_fact
+from protonn_edge.learn.evaluation.accuracy import is_labelled, share_right
+from protonn_edge.learn.evaluation.terminal import row_table, saturation_fact
 from protonn_edge.model.model import why_clamped
 from protonn_edge.model.quantization import DeviceModel, IntegerChain, load_device_model
 from protonn_edge.system import shell

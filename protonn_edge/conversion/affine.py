@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.data.naming import label_text
 from protonn_edge.data.preparation import IMPUTER, Preparation
+from protonn_edge.learn.points import Float32, check_finite
 from protonn_edge.system.checks import check, check_shape
 from protonn_edge.system.errors import InvalidValue
-from protonn_edge.training.points import Float32, check_finite
 
 Float64 = NDArray[np.float64]
 _SINGLE = ("columns", "texts", "fills", "offset", "scale", "shift")  # one value per feature

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.data.naming import label_text
-from protonn_edge.evaluation.accuracy import share_right
+from protonn_edge.learn.evaluation.accuracy import share_right
+from protonn_edge.learn.points import Float32
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
 from protonn_edge.model.policy import FloatPolicy
 from protonn_edge.system.checks import check_shape
 from protonn_edge.system.errors import InvalidValue
-from protonn_edge.training.points import Float32
 
 Answers = NDArray[Any]
 

@@ -25,13 +25,13 @@ from protonn_edge.conversion.kept import Conversion, measured_steps, warning_of_
 from protonn_edge.conversion.reading import numbers_in_range
 from protonn_edge.conversion.search import Candidate, FittedEstimator, ModelSearch, SizeLimit
 from protonn_edge.data.naming import check_names, label_text
-from protonn_edge.evaluation.accuracy import share_right
+from protonn_edge.learn.evaluation.accuracy import share_right
+from protonn_edge.learn.points import Float32, Indices
 from protonn_edge.model.model import Model, with_units_of
 from protonn_edge.model.quantization import check_counts, measure_activity
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import InvalidValue
 from protonn_edge.system.rounding import one_thread
-from protonn_edge.training.points import Float32, Indices
 
 _ACTIVITY_POINTS = 1_000
 

@@ -20,10 +20,10 @@ from protonn_edge.conversion import reading
 from protonn_edge.conversion.affine import AffineMap, raw_names_of
 from protonn_edge.conversion.scaling import affine_map
 from protonn_edge.conversion.search import NUMBER, FittedEstimator, Rule
+from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.model.registry import converters
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import InputError, InvalidValue
-from protonn_edge.training.base import DeviceClassifier
 
 
 def read_estimator(estimator: Any, n_features: int | None = None) -> FittedEstimator:

@@ -12,10 +12,10 @@ from protonn_edge.chips.boards import Board
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.conversion.answered import Answered, Answers
 from protonn_edge.conversion.search import FittedEstimator
+from protonn_edge.learn.deployment import Deployable
+from protonn_edge.learn.points import Float32
 from protonn_edge.model.head import features_title, kind_title
 from protonn_edge.model.model import Model
-from protonn_edge.training.deployment import Deployable
-from protonn_edge.training.points import Float32
 
 
 @dataclass(frozen=True)

@@ -24,13 +24,13 @@ from sklearn.preprocessing import (
 from protonn_edge.conversion.affine import AffineMap, Float64, raw_names_of, selected, text_of
 from protonn_edge.conversion.reading import attribute, check_fitted, flag_of, numbers_of
 from protonn_edge.data.naming import listed
+from protonn_edge.learn.base import DeviceClassifier
+from protonn_edge.learn.deployment import Deployable
+from protonn_edge.learn.points import Float32, Indices
 from protonn_edge.model.model import Model, with_units_of
 from protonn_edge.model.statistics import InputStatistics, Normalizer
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import InputError, InvalidValue
-from protonn_edge.training.base import DeviceClassifier
-from protonn_edge.training.deployment import Deployable
-from protonn_edge.training.points import Float32, Indices
 
 Reader = Callable[["AffineMap", Any], "AffineMap"]
 _ENDS = ("lower", "upper", "mean", "background")

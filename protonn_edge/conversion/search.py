@@ -19,6 +19,7 @@ from protonn_edge.codegen import Limits, Plan, make_plan
 from protonn_edge.codegen.projects.checks import check_estimate
 from protonn_edge.conversion.affine import AffineMap, Float64, filling
 from protonn_edge.conversion.answered import CLASSES, Answered, Answers
+from protonn_edge.learn.points import Float32, Indices, check_varying
 from protonn_edge.model.head import Remedies
 from protonn_edge.model.model import Model
 from protonn_edge.model.policy import FloatPolicy
@@ -27,7 +28,6 @@ from protonn_edge.model.registry import converter_with
 from protonn_edge.model.statistics import InputStatistics
 from protonn_edge.system.checks import check, check_enough
 from protonn_edge.system.errors import CheckFailed
-from protonn_edge.training.points import Float32, Indices, check_varying
 
 _COMPARED_POINTS = 10_000
 _REMEDIES = Remedies.only("fewer projections or prototypes")

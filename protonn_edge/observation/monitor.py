@@ -13,7 +13,7 @@ from protonn_edge.cli.command import Output, option
 from protonn_edge.cli.options import MODEL_PATH
 from protonn_edge.data.naming import NO_CLASS_NAME
 from protonn_edge.device.connection import Link
-from protonn_edge.evaluation.terminal import fact_table
+from protonn_edge.learn.evaluation.terminal import fact_table
 from protonn_edge.model.file import load_model
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize

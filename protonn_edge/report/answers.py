@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from protonn_edge.data.naming import NO_CLASS, answer_name, answer_names
 from protonn_edge.device import Result
-from protonn_edge.evaluation.accuracy import (
+from protonn_edge.learn.evaluation.accuracy import (
     Quality,
     class_figures,
     frequent_confusions,
     wilson_interval,
 )
-from protonn_edge.evaluation.terminal import BY_CLASS, class_rows
+from protonn_edge.learn.evaluation.terminal import BY_CLASS, class_rows
 from protonn_edge.report import figures
 from protonn_edge.report.content import Cell, Matrix, PageTable, Panel, Picture
 from protonn_edge.report.evidence import Evidence

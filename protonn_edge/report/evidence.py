@@ -17,8 +17,13 @@ from protonn_edge.codegen.projects.checks import Usage
 from protonn_edge.codegen.verification.agreement import Agreement, PossibleCycles
 from protonn_edge.device import Origin, Result, Summary, summarize
 from protonn_edge.device.instruments import BenchReading
-from protonn_edge.evaluation.accuracy import Quality, answer_matrix
-from protonn_edge.evaluation.terminal import bound_facts, budget_facts, run_facts, saturation_fact
+from protonn_edge.learn.evaluation.accuracy import Quality, answer_matrix
+from protonn_edge.learn.evaluation.terminal import (
+    bound_facts,
+    budget_facts,
+    run_facts,
+    saturation_fact,
+)
 from protonn_edge.model.model import Model, why_clamped
 from protonn_edge.model.policy import about_answers
 from protonn_edge.model.quantization import IntegerChain, StageLoss

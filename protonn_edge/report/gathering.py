@@ -23,8 +23,8 @@ from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.codegen.projects.project import BuildOptions, trial_build
 from protonn_edge.codegen.verification.agreement import PossibleCycles, verify_host
 from protonn_edge.device import Origin, Result, check_finished, read_results
-from protonn_edge.evaluation.accuracy import is_labelled
-from protonn_edge.evaluation.right_answers import RightAnswers, check_rows
+from protonn_edge.learn.evaluation.accuracy import is_labelled
+from protonn_edge.learn.evaluation.right_answers import RightAnswers, check_rows
 from protonn_edge.model.model import Model, known_image_shape
 from protonn_edge.model.quantization import (
     MODEL_HASH_BYTES,

@@ -20,7 +20,7 @@ from markupsafe import Markup
 
 from protonn_edge import __version__
 from protonn_edge.codegen.renderer import html_environment
-from protonn_edge.evaluation.accuracy import wilson_interval
+from protonn_edge.learn.evaluation.accuracy import wilson_interval
 from protonn_edge.model import head
 from protonn_edge.model.policy import about_answers, rule_modules
 from protonn_edge.report import answers, panels, sections

@@ -13,7 +13,7 @@ import numpy as np
 from protonn_edge.codegen.export.own_sketch import NAME, own_sketch
 from protonn_edge.codegen.verification.agreement import PROVEN
 from protonn_edge.device.instruments import BenchReading
-from protonn_edge.evaluation.terminal import PLAN_CAPTION, plan_rows, stage_rows
+from protonn_edge.learn.evaluation.terminal import PLAN_CAPTION, plan_rows, stage_rows
 from protonn_edge.model.model import why_clamped
 from protonn_edge.report import figures
 from protonn_edge.report.content import Battery, PageTable, Panel

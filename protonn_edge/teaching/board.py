@@ -24,13 +24,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from protonn_edge.data.dataset import Float32
+from protonn_edge.learn import given_points
 from protonn_edge.model.integer_chain import MODEL_HASH_BYTES, IntegerChain, coordinates
 from protonn_edge.model.integer_stage import IntegerStage
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import InvalidValue
 from protonn_edge.teaching.examples import CRC_BYTES, Store, Taught, Teaching
-from protonn_edge.training import given_points
 
 EMPTY = 0xFF  # an erased byte
 

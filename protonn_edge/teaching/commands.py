@@ -15,7 +15,7 @@ from protonn_edge.cli.command import Output, option
 from protonn_edge.cli.options import GROUPS
 from protonn_edge.cli.tables import with_group_column
 from protonn_edge.data import TableOptions
-from protonn_edge.evaluation.terminal import fact_table
+from protonn_edge.learn.evaluation.terminal import fact_table
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
 

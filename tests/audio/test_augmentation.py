@@ -11,7 +11,7 @@ from refusals import refused_by
 from protonn_edge.features.audio.train.augmentation import SoundAugmentation
 from protonn_edge.kinds.dense.train import DenseClassifier
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.training.points import Points
+from protonn_edge.learn.points import Points
 
 FRAMES, BANDS = 20, 12
 

@@ -15,9 +15,9 @@ from protonn_edge.chips.cores import CORES
 from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.planner import Limits, make_plan
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.learn.base import CLASSIFIERS
+from protonn_edge.learn.features import FeatureData
 from protonn_edge.model.quantization import quantize
-from protonn_edge.training.base import CLASSIFIERS
-from protonn_edge.training.features import FeatureData
 
 _BRIEF = {"epochs": 40, "n_trees": 5, "depth": 2}
 _OF_SOUND = [kind for name, kind in CLASSIFIERS.items() if name != "basis-images"]

@@ -19,9 +19,9 @@ from protonn_edge.features.average_pooling.integers import (
 )
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.deskew.integers import PixelScale
+from protonn_edge.learn.features import FeatureData
+from protonn_edge.learn.parameters import SharedParameters
 from protonn_edge.system.errors import InputError
-from protonn_edge.training.features import FeatureData
-from protonn_edge.training.parameters import SharedParameters
 
 SIDES = st.integers(1, 40)
 

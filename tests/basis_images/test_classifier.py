@@ -15,11 +15,11 @@ from sklearn.linear_model import LogisticRegression
 from protonn_edge.data import load_digits_dataset
 from protonn_edge.kinds.basis_images.train.classifier import BasisImagesClassifier
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.learn.progress import EpochReport
 from protonn_edge.model.file import load_model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.model.stored import digest
 from protonn_edge.system.errors import InputError
-from protonn_edge.training.progress import EpochReport
 
 DIGITS = load_digits_dataset()
 X, Y = DIGITS.X_train[:600], DIGITS.y_train[:600]

@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 
 from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.kinds.basis_images.train.images import EstimatorTeacher, Parts
-from protonn_edge.training.objective import cross_entropy
+from protonn_edge.learn.objective import cross_entropy
 
 SHAPE, CLASSES, MOST = (3, 3), 3, 6
 WHOLE = Parts.of_grid(SHAPE, (1, 1))

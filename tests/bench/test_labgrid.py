@@ -23,7 +23,7 @@ from protonn_edge.chips.emulator import EmulatedBoard
 from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.device import Result
 from protonn_edge.device.connection import Link
-from protonn_edge.evaluation.measurement import Measurement, measure
+from protonn_edge.learn.evaluation.measurement import Measurement, measure
 
 pytest.importorskip("labgrid", reason="needs labgrid; to run: pip install labgrid")
 

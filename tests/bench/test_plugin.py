@@ -213,7 +213,7 @@ def test_a_replaced_measurement_of_a_board_at_fault_is_an_error(user):
     user.makeconftest(
         """
         import pytest
-        from protonn_edge.evaluation.measurement import measure
+        from protonn_edge.learn.evaluation.measurement import measure
         from simulated_board import SimulatedBoard
 
         @pytest.fixture

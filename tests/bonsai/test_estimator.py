@@ -16,9 +16,9 @@ from protonn_edge.kinds.bonsai.train import (
     TreeParameters,
     tree_gradient,
 )
+from protonn_edge.learn.objective import cross_entropy
 from protonn_edge.model.head import matrices_of
 from protonn_edge.model.quantization import quantize
-from protonn_edge.training.objective import cross_entropy
 
 DIGITS = load_digits_dataset()
 SOME = slice(0, 600)

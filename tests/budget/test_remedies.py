@@ -21,13 +21,13 @@ from refusals import refused_by
 from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen import make_plan
 from protonn_edge.codegen.projects.checks import Usage, check_estimate
+from protonn_edge.learn.base import CLASSIFIERS
 from protonn_edge.model.file import save_model
 from protonn_edge.model.head import remedies_of
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.model.registry import HEADS
 from protonn_edge.system.errors import CheckFailed
-from protonn_edge.training.base import CLASSIFIERS
 
 LARGE = {
     "flash": Usage(flash_bytes=40_000, sram_bytes=0, stack_bytes=0, stack_path=()),

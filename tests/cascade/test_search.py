@@ -7,13 +7,13 @@ import pytest
 from protonn_edge.chips.boards import load_board
 from protonn_edge.data import load_digits_dataset
 from protonn_edge.kinds.cascade.joining.tuning import faster_cascade
-from protonn_edge.training.folds import fold_numbers
-from protonn_edge.training.searched import ANY, KIND
-from protonn_edge.tuning import choice as choices
-from protonn_edge.tuning.choice import Choice, Refitted, refit
-from protonn_edge.tuning.limits import Figures, TuningLimits
-from protonn_edge.tuning.points import TrialPoints
-from protonn_edge.tuning.store import Record
+from protonn_edge.learn.folds import fold_numbers
+from protonn_edge.learn.search import choice as choices
+from protonn_edge.learn.search.choice import Choice, Refitted, refit
+from protonn_edge.learn.search.limits import Figures, TuningLimits
+from protonn_edge.learn.search.points import TrialPoints
+from protonn_edge.learn.search.store import Record
+from protonn_edge.learn.searched import ANY, KIND
 
 DIGITS = load_digits_dataset()
 FAST, ACCURATE = (

@@ -22,10 +22,10 @@ from random_shapes import random_points
 from protonn_edge import ForestClassifier, LinearClassifier
 from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.features.average_pooling.making import average_pooling
+from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.model.file import save_model
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
-from protonn_edge.training.base import DeviceClassifier
 
 pytestmark = needs_arduino_core
 

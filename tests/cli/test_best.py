@@ -11,9 +11,9 @@ from command_line import run, run_json
 
 from protonn_edge.data import Dataset
 from protonn_edge.data.splits import holdout
+from protonn_edge.learn.folds import with_groups_to_divide
+from protonn_edge.learn.search.search import Search
 from protonn_edge.model.file import load_model
-from protonn_edge.training.folds import with_groups_to_divide
-from protonn_edge.tuning.search import Search
 
 
 @pytest.fixture(scope="module")

@@ -16,11 +16,11 @@ from command_line import run
 from programs import interruptible, started
 
 from protonn_edge.cli import inspect
+from protonn_edge.learn.base import DeviceClassifier
+from protonn_edge.learn.progress import TrainingStopped
 from protonn_edge.model.file import load_model
 from protonn_edge.policy.rejection import steps
 from protonn_edge.policy.rejection.rule import Rejection
-from protonn_edge.training.base import DeviceClassifier
-from protonn_edge.training.progress import TrainingStopped
 
 # In a process of its own, where commands run in the main thread, which signals go to. The signals
 # are sent after a line of the output, not after a time.

@@ -75,7 +75,7 @@ def test_the_model_fits_its_limits_and_says_where_it_comes_from(data: Path, tmp_
 def test_limits_that_nothing_meets_are_a_check_that_failed(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("protonn_edge.tuning.search._REJECTED_IN_A_ROW", 6)
+    monkeypatch.setattr("protonn_edge.learn.search.search._REJECTED_IN_A_ROW", 6)
     limit = ("--max-energy-mj", "0.001", "--classifier", "linear")
     found = tune(data, "-o", tmp_path / "model.npz", *limit, "--jobs", 1)
     assert found.exit_code == 1

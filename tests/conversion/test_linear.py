@@ -14,7 +14,7 @@ from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.reading import StoredClassifier
 from protonn_edge.data import load_digits_dataset
 from protonn_edge.kinds.linear.convert import LinearRule
-from protonn_edge.training.calibration import softmax
+from protonn_edge.learn.calibration import softmax
 
 DIGITS = load_digits_dataset()
 

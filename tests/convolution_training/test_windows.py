@@ -14,11 +14,11 @@ from refusals import refused_by
 from protonn_edge.cli.inspect import _sizes
 from protonn_edge.kinds.basis_images.train.classifier import BasisImagesClassifier
 from protonn_edge.kinds.linear.train import LinearClassifier
+from protonn_edge.learn.augmentation import SignalMovement
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.model.signals import Signal
-from protonn_edge.training.augmentation import SignalMovement
 
 SHAPE = (32, 3)
 N = 120

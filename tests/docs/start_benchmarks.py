@@ -31,7 +31,7 @@ SLOW_TO_IMPORT = (
     "protonn_edge.conversion.converting",
     "protonn_edge.codegen.projects.project",
     "protonn_edge.report",
-    "protonn_edge.tuning.search",
+    "protonn_edge.learn.search.search",
 )
 
 

@@ -35,7 +35,7 @@ from data_files import data_file
 from doc_blocks import MARKS, PAGES, Block, blocks_of, page_marks
 from programs import interruptible, started
 
-from protonn_edge.tuning.workers import Workers
+from protonn_edge.learn.search.workers import Workers
 
 DEADLINE_S = 120.0
 C_FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]

@@ -16,11 +16,11 @@ from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.planner import plans
 from protonn_edge.data import load_digits_dataset
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.learn import requests
 from protonn_edge.model.file import load_model, model_bytes, save_model
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import InputError
-from protonn_edge.training import requests
 
 DIGITS = load_digits_dataset()
 BRIEF = {"n_projections": 8, "n_prototypes": 30, "epochs": 8, "random_state": 0}

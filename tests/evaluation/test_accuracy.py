@@ -8,7 +8,7 @@ from model_factory import tiny_integer_model
 
 from protonn_edge.data.naming import NO_CLASS
 from protonn_edge.device import Result
-from protonn_edge.evaluation.accuracy import (
+from protonn_edge.learn.evaluation.accuracy import (
     answer_matrix,
     class_figures,
     deviations_above,

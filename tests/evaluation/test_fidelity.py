@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from model_factory import random_model, random_points
 
-from protonn_edge.evaluation.fidelity import Fidelity, Promise, fidelity_of
+from protonn_edge.learn.evaluation.fidelity import Fidelity, Promise, fidelity_of
 from protonn_edge.model.quantization import quantize
 
 PROMISE = Promise(0.912, 4_435)

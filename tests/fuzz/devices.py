@@ -19,7 +19,7 @@ from simulated_run import POSSIBLE, STACK_BYTES, N, honest_model, measure_on, su
 
 from protonn_edge.device import protocol, read_results
 from protonn_edge.device.protocol import HelloRequest, Message
-from protonn_edge.evaluation.measurement import Measurement
+from protonn_edge.learn.evaluation.measurement import Measurement
 from protonn_edge.system.errors import CheckFailed, InputError
 
 BRIEF_CASES = 20

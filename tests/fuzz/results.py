@@ -18,7 +18,7 @@ from fuzz.sentences import REFUSALS, check_refusal
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.device import Origin, RecordedRun, Result, ResultsFile, read_results, summarize
-from protonn_edge.evaluation import measurement
+from protonn_edge.learn.evaluation import measurement
 from protonn_edge.report import gathering
 from protonn_edge.report.content import Battery, PageScript
 from protonn_edge.report.evidence import Evidence

@@ -13,17 +13,17 @@ from fuzz.mutation import mutated_bytes, mutated_json, pick
 from fuzz.sentences import REFUSALS, check_refusal
 
 from protonn_edge.chips.boards import load_board
+from protonn_edge.learn.folds import fold_numbers
+from protonn_edge.learn.search.choice import Choice, candidates, front_json
+from protonn_edge.learn.search.limits import Figures, TuningLimits
+from protonn_edge.learn.search.objective import Objective
+from protonn_edge.learn.search.points import TrialPoints
+from protonn_edge.learn.search.search import Progress, Search
+from protonn_edge.learn.search.space import SearchSpace
+from protonn_edge.learn.search.store import Record, SearchFile
+from protonn_edge.learn.search.tables import candidate_table, front_figure, progress_table
+from protonn_edge.learn.search.workers import Workers
 from protonn_edge.report.front import front_section, read_front
-from protonn_edge.training.folds import fold_numbers
-from protonn_edge.tuning.choice import Choice, candidates, front_json
-from protonn_edge.tuning.limits import Figures, TuningLimits
-from protonn_edge.tuning.objective import Objective
-from protonn_edge.tuning.points import TrialPoints
-from protonn_edge.tuning.search import Progress, Search
-from protonn_edge.tuning.space import SearchSpace
-from protonn_edge.tuning.store import Record, SearchFile
-from protonn_edge.tuning.tables import candidate_table, front_figure, progress_table
-from protonn_edge.tuning.workers import Workers
 
 BRIEF_CASES = 8
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from protonn_edge.learn.base import CLASSIFIERS, DeviceClassifier
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
-from protonn_edge.training.base import CLASSIFIERS, DeviceClassifier
 
 KINDS = tuple(name for name in CLASSIFIERS if name != "protonn")
 """ProtoNN is what most other tests are about."""

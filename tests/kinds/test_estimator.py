@@ -16,12 +16,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from protonn_edge.data import load_digits_dataset
+from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.model.file import load_model
 from protonn_edge.model.head import kind_title
 from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.rejection.held_out import calibrate_rejection
 from protonn_edge.system.errors import InputError
-from protonn_edge.training.base import DeviceClassifier
 
 DIGITS = load_digits_dataset()
 SOME = slice(0, 600)

@@ -18,8 +18,8 @@ from protonn_edge.kinds.protonn.paper.train.alternating import (
 )
 from protonn_edge.kinds.protonn.paper.train.losses import LOSSES
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
-from protonn_edge.training.objective import Parameters, objective, objective_gradient
-from protonn_edge.training.progress import EpochReport
+from protonn_edge.learn.objective import Parameters, objective, objective_gradient
+from protonn_edge.learn.progress import EpochReport
 
 SETTINGS = ProtoNNParameters(
     loss="squared_error", iterations=4, pass_epochs=5, batch_size=1000, step_sizes="inverse_sqrt"

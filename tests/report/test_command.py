@@ -17,7 +17,7 @@ from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.codegen.projects.project import build
 from protonn_edge.device import Origin, Result, ResultsFile
-from protonn_edge.evaluation.measurement import measure
+from protonn_edge.learn.evaluation.measurement import measure
 from protonn_edge.model.file import save_model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.report import content

@@ -9,8 +9,8 @@ import pytest
 from evidence_factory import evidence_of, hostile_model
 from rich.console import Console
 
-from protonn_edge.evaluation.accuracy import Quality
-from protonn_edge.evaluation.terminal import (
+from protonn_edge.learn.evaluation.accuracy import Quality
+from protonn_edge.learn.evaluation.terminal import (
     accuracy_facts,
     class_parts,
     confusion_parts,

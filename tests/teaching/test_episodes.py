@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 
 from protonn_edge.kinds.protonn.teaching.train.episodes import Episodes, TaughtExamples
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.model.quantization import quantize
-from protonn_edge.teaching.board import after_teaching
-from protonn_edge.training.group_shift import GroupShift
-from protonn_edge.training.objective import (
+from protonn_edge.learn.group_shift import GroupShift
+from protonn_edge.learn.objective import (
     Parameters,
     cross_entropy,
     objective_gradient,
 )
-from protonn_edge.training.points import Points
+from protonn_edge.learn.points import Points
+from protonn_edge.model.quantization import quantize
+from protonn_edge.teaching.board import after_teaching
 
 
 def test_the_gradient_goes_through_taught_examples() -> None:

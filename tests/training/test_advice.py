@@ -13,8 +13,8 @@ from scipy.stats import binomtest
 from protonn_edge.data import Dataset, load_dataset
 from protonn_edge.data.division import Division
 from protonn_edge.kinds.linear.train import LinearClassifier
+from protonn_edge.learn.advice import better_kind, leads
 from protonn_edge.model.model import Model
-from protonn_edge.training.advice import better_kind, leads
 
 
 def board(seed: int = 0, n: int = 900) -> tuple[np.ndarray, np.ndarray]:

@@ -10,15 +10,15 @@ import pytest
 from protonn_edge.data import load_digits_dataset
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.system.errors import InputError
-from protonn_edge.training.augmentation import (
+from protonn_edge.learn.augmentation import (
     ImageAugmentation,
     random_resamplings,
     resampling,
     smooth_fields,
 )
-from protonn_edge.training.points import Points
-from protonn_edge.training.preparation import PreparedPoints
+from protonn_edge.learn.points import Points
+from protonn_edge.learn.preparation import PreparedPoints
+from protonn_edge.system.errors import InputError
 
 DIGITS = load_digits_dataset()
 

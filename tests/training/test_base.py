@@ -22,17 +22,17 @@ from protonn_edge.cli.train_options import (
 from protonn_edge.data import load_digits_dataset
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.learn.base import CLASSIFIERS, DeviceClassifier
+from protonn_edge.learn.learner import Learner
+from protonn_edge.learn.parameters import Number, parameter
+from protonn_edge.learn.points import Points
+from protonn_edge.learn.progress import EpochReport, Learned
 from protonn_edge.model.file import load_model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.model.registry import PARAMETERS
 from protonn_edge.policy.confidence.rule import Sharpness
 from protonn_edge.policy.rejection.held_out import calibrate_rejection
 from protonn_edge.system.errors import InputError
-from protonn_edge.training.base import CLASSIFIERS, DeviceClassifier
-from protonn_edge.training.learner import Learner
-from protonn_edge.training.parameters import Number, parameter
-from protonn_edge.training.points import Points
-from protonn_edge.training.progress import EpochReport, Learned
 
 DIGITS = load_digits_dataset()
 

@@ -10,7 +10,7 @@ import pytest
 from protonn_edge.data import load_digits_dataset
 from protonn_edge.kinds.linear.train import LinearClassifier
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.training.calibration import fitted_sharpness, least_log_loss, softmax
+from protonn_edge.learn.calibration import fitted_sharpness, least_log_loss, softmax
 
 DIGITS = load_digits_dataset()
 

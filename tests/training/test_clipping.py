@@ -14,9 +14,9 @@ from protonn_edge import LinearClassifier
 from protonn_edge.kinds.dense.train import DenseClassifier
 from protonn_edge.kinds.linear.value.train import LinearRegressor
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.learn.clipping import have_few_steps
 from protonn_edge.model.file import model_bytes
 from protonn_edge.model.quantization import quantize
-from protonn_edge.training.clipping import have_few_steps
 
 KINDS: list[Any] = [
     partial(ProtoNNClassifier, epochs=30),

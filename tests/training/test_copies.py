@@ -9,9 +9,9 @@ import pytest
 
 from protonn_edge.kinds.forest.train import ForestClassifier
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.learn.augmentation import SignalMovement, SoundMovement
 from protonn_edge.model.file import model_bytes
 from protonn_edge.system.errors import InputError
-from protonn_edge.training.augmentation import SignalMovement, SoundMovement
 
 STILL = SignalMovement(0.0, speed=1.0, gain=1.0, noise=0.0)
 
@@ -168,7 +168,7 @@ def test_points_that_cannot_be_moved_are_refused(settings: dict[str, Any], messa
 
 
 def test_copies_beyond_the_limit_of_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("protonn_edge.training.transforms._COPIES_LIMIT", 10_000)
+    monkeypatch.setattr("protonn_edge.learn.transforms._COPIES_LIMIT", 10_000)
     with pytest.raises(InputError, match=r"2 copies of the points need 20,480 B of memory"):
         fitted(copies=2)
 

@@ -23,10 +23,10 @@ from protonn_edge.codegen import make_plan
 from protonn_edge.data import load_dataset, load_digits_dataset
 from protonn_edge.kinds.protonn.train import classifier as protonn
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.learn.loop import kept_entries
+from protonn_edge.learn.progress import EpochReport
 from protonn_edge.model.file import model_bytes
 from protonn_edge.model.quantization import measure_activity, quantize
-from protonn_edge.training.loop import kept_entries
-from protonn_edge.training.progress import EpochReport
 
 DIGITS = load_digits_dataset()
 

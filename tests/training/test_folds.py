@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refused_by
 
-from protonn_edge.training.folds import (
+from protonn_edge.learn.folds import (
     check_classes_of_groups,
     fold_numbers,
     search_folds,

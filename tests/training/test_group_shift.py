@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from refusals import refused_by
 
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.training.group_shift import GroupShift
-from protonn_edge.training.points import Points, distinct_points
+from protonn_edge.learn.group_shift import GroupShift
+from protonn_edge.learn.points import Points, distinct_points
 
 
 def points_of_people(

@@ -9,11 +9,11 @@ from chains import replace
 from protonn_edge.kinds.protonn.paper.train.losses import LOSSES
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.kinds.protonn.train.joint import QuantizationAware, minimize
+from protonn_edge.learn.initialization import initial_parameters
+from protonn_edge.learn.objective import Parameters, objective
+from protonn_edge.learn.points import Points
+from protonn_edge.learn.progress import EpochReport
 from protonn_edge.system.errors import InputError
-from protonn_edge.training.initialization import initial_parameters
-from protonn_edge.training.objective import Parameters, objective
-from protonn_edge.training.points import Points
-from protonn_edge.training.progress import EpochReport
 
 SETTINGS = ProtoNNParameters(epochs=20, batch_size=32, learning_rate=0.01, input_noise=0.1)
 

@@ -7,9 +7,7 @@ import pytest
 from scipy.special import expit
 
 from protonn_edge.kinds.protonn.paper.train.losses import LOSSES
-from protonn_edge.policy.label_sets.rule import LABEL_RARITY
-from protonn_edge.policy.label_sets.train import label_cross_entropy
-from protonn_edge.training.objective import (
+from protonn_edge.learn.objective import (
     Loss,
     Parameters,
     objective,
@@ -17,6 +15,8 @@ from protonn_edge.training.objective import (
     rbf_values,
     scores_of,
 )
+from protonn_edge.policy.label_sets.rule import LABEL_RARITY
+from protonn_edge.policy.label_sets.train import label_cross_entropy
 
 LABEL_LOSSES = {**LOSSES, "cross_entropy": label_cross_entropy}
 

@@ -7,9 +7,9 @@ import pytest
 
 from protonn_edge.data import load_digits_dataset
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.learn.augmentation import make_exposure_points
+from protonn_edge.learn.objective import EXPOSURE_LOGIT, cross_entropy, cross_entropy_or_none
 from protonn_edge.system.errors import InputError
-from protonn_edge.training.augmentation import make_exposure_points
-from protonn_edge.training.objective import EXPOSURE_LOGIT, cross_entropy, cross_entropy_or_none
 
 
 def images(n: int = 50, shape: tuple[int, int] = (8, 8)) -> np.ndarray:

@@ -16,11 +16,11 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.codegen.planner import make_plan
+from protonn_edge.learn.refusals import Incompatible
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.quantization import quantize, why_floats_alone
 from protonn_edge.model.registry import ESTIMATORS
 from protonn_edge.system.errors import InputError
-from protonn_edge.training.refusals import Incompatible
 
 RNG = np.random.default_rng(0)
 Y = np.arange(24) % 2

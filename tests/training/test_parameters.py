@@ -9,8 +9,8 @@ import re
 import pytest
 from command_line import every_command, run
 
-from protonn_edge.training.base import CLASSIFIERS, DeviceClassifier
-from protonn_edge.training.parameters import SharedParameters
+from protonn_edge.learn.base import CLASSIFIERS, DeviceClassifier
+from protonn_edge.learn.parameters import SharedParameters
 
 every_kind = pytest.mark.parametrize("kind", CLASSIFIERS.values(), ids=CLASSIFIERS)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from protonn_edge.training.points import Points, Transform, distinct_points, fitted
+from protonn_edge.learn.points import Points, Transform, distinct_points, fitted
 
 
 def test_weights_are_repetitions_in_any_order() -> None:

@@ -16,10 +16,10 @@ from protonn_edge.kinds.protonn.prototypes.integers import tabulated_rbf
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.kinds.protonn.train.fitting import parameters_of
 from protonn_edge.kinds.protonn.train.joint import QuantizationAware
+from protonn_edge.learn.objective import squared_distances
 from protonn_edge.model.integer_chain import own_inputs
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import InputError
-from protonn_edge.training.objective import squared_distances
 
 DIGITS = load_digits_dataset()
 

@@ -10,10 +10,10 @@ from protonn_edge.kinds.protonn.prototypes.integers import tabulated_rbf
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.kinds.protonn.train.fitting import parameters_of
 from protonn_edge.kinds.protonn.train.joint import QuantizationAware
+from protonn_edge.learn.objective import Parameters, squared_distances
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.model.statistics import InputStatistics
-from protonn_edge.training.objective import Parameters, squared_distances
 
 DIGITS = load_digits_dataset()
 

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from refusals import refused_by
 
-from protonn_edge.model.statistics import InputStatistics, Normalizer
-from protonn_edge.training import initialization
-from protonn_edge.training.initialization import (
+from protonn_edge.learn import initialization
+from protonn_edge.learn.initialization import (
     clustered_prototypes,
     discriminant_projection,
     initial_parameters,
@@ -19,7 +18,8 @@ from protonn_edge.training.initialization import (
     principal_projection,
     sampled_prototypes,
 )
-from protonn_edge.training.normalization import DEVIATION_FLOOR, neighbour_noise, normalizer_from
+from protonn_edge.learn.normalization import DEVIATION_FLOOR, neighbour_noise, normalizer_from
+from protonn_edge.model.statistics import InputStatistics, Normalizer
 
 
 def blobs(seed: int = 0, n: int = 90, D: int = 6, L: int = 3) -> tuple[np.ndarray, np.ndarray]:

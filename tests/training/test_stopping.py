@@ -12,7 +12,7 @@ from protonn_edge.kinds.dense.train import DenseClassifier
 from protonn_edge.kinds.forest.train import ForestClassifier
 from protonn_edge.kinds.linear.train import LinearClassifier
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.training.progress import BestEpoch, EpochReport, TrainingStopped
+from protonn_edge.learn.progress import BestEpoch, EpochReport, TrainingStopped
 
 KINDS = {
     "joint": lambda: ProtoNNClassifier(n_projections=2, epochs=9, sparsity_projection=0.5),

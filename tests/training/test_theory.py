@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from protonn_edge.kinds.protonn.paper.train.losses import squared_error
-from protonn_edge.training.objective import Parameters, objective_gradient
+from protonn_edge.learn.objective import Parameters, objective_gradient
 
 GAMMA = np.sqrt(0.5)
 

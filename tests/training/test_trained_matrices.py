@@ -12,8 +12,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from protonn_edge.data import load_digits_dataset
 from protonn_edge.kinds.protonn.paper.train.losses import neighbour_likelihood
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.learn.objective import MATRICES
 from protonn_edge.model.model import Model
-from protonn_edge.training.objective import MATRICES
 
 DIGITS = load_digits_dataset()
 SUBSETS = [subset for size in (1, 2, 3) for subset in itertools.combinations(MATRICES, size)]

@@ -13,8 +13,8 @@ from refusals import refused_by
 from protonn_edge.data import load_digits_dataset
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.kinds.protonn.train.fitting import parameters_of
+from protonn_edge.learn.objective import scores_of
 from protonn_edge.model.file import model_bytes
-from protonn_edge.training.objective import scores_of
 
 DIGITS = load_digits_dataset()
 

@@ -10,9 +10,9 @@ from protonn_edge.data import load_digits_dataset
 from protonn_edge.kinds.protonn.paper.train.losses import LOSSES
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.kinds.protonn.train.fitting import parameters_of
+from protonn_edge.learn.given_points import point_weights
+from protonn_edge.learn.objective import objective
 from protonn_edge.model.file import model_bytes
-from protonn_edge.training.given_points import point_weights
-from protonn_edge.training.objective import objective
 
 DIGITS = load_digits_dataset()
 LABELS = np.array(["a", "b", "b", "b"])

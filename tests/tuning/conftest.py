@@ -10,14 +10,14 @@ import pytest
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.data import load_digits_dataset
-from protonn_edge.training.folds import fold_numbers
-from protonn_edge.tuning.limits import TuningLimits
-from protonn_edge.tuning.objective import Objective
-from protonn_edge.tuning.points import TrialPoints
-from protonn_edge.tuning.search import Search
-from protonn_edge.tuning.space import SearchSpace
-from protonn_edge.tuning.store import Record, SearchFile
-from protonn_edge.tuning.workers import Workers
+from protonn_edge.learn.folds import fold_numbers
+from protonn_edge.learn.search.limits import TuningLimits
+from protonn_edge.learn.search.objective import Objective
+from protonn_edge.learn.search.points import TrialPoints
+from protonn_edge.learn.search.search import Search
+from protonn_edge.learn.search.space import SearchSpace
+from protonn_edge.learn.search.store import Record, SearchFile
+from protonn_edge.learn.search.workers import Workers
 
 FIXED: dict[str, Any] = {"epochs": 4, "init_projection": "pca", "quantization_aware": False}
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from optuna.distributions import CategoricalDistribution
 
-from protonn_edge.training.base import CLASSIFIERS
-from protonn_edge.tuning.choice import candidates
-from protonn_edge.tuning.objective import Objective
-from protonn_edge.tuning.points import TrialPoints
-from protonn_edge.tuning.space import SearchSpace
-from protonn_edge.tuning.workers import Workers
+from protonn_edge.learn.base import CLASSIFIERS
+from protonn_edge.learn.search.choice import candidates
+from protonn_edge.learn.search.objective import Objective
+from protonn_edge.learn.search.points import TrialPoints
+from protonn_edge.learn.search.space import SearchSpace
+from protonn_edge.learn.search.workers import Workers
 
 IMAGES = {"image_shape": (8, 8)}
 WITH_FEATURES = [kind for kind in CLASSIFIERS if kind != "basis-images"]  # they are features

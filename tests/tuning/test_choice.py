@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from refusals import refused_by
 
-from protonn_edge.tuning.choice import Choice, candidates, lead_by_chance
-from protonn_edge.tuning.limits import Figures
-from protonn_edge.tuning.store import Record
+from protonn_edge.learn.search.choice import Choice, candidates, lead_by_chance
+from protonn_edge.learn.search.limits import Figures
+from protonn_edge.learn.search.store import Record
 
 FOLDS = 4
 EVEN = (0.0,) * FOLDS

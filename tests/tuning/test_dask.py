@@ -16,9 +16,9 @@ import pytest
 from programs import started
 from refusals import refused_by
 
-from protonn_edge.tuning.cluster import DaskWorkers
-from protonn_edge.tuning.limits import TuningLimits
-from protonn_edge.tuning.workers import Workers
+from protonn_edge.learn.search.cluster import DaskWorkers
+from protonn_edge.learn.search.limits import TuningLimits
+from protonn_edge.learn.search.workers import Workers
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning:distributed"),
@@ -108,7 +108,7 @@ def test_the_loss_of_the_only_worker_changes_nothing_if_another_comes(
 
 
 def test_no_scheduler_is_said(make_objective, monkeypatch):
-    monkeypatch.setattr("protonn_edge.tuning.cluster._CONNECT_S", 1)
+    monkeypatch.setattr("protonn_edge.learn.search.cluster._CONNECT_S", 1)
     address = f"tcp://127.0.0.1:{free_port()}"
     with (
         refused_by("tuning.cluster"),

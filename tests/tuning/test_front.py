@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from protonn_edge.chips.boards import load_board
-from protonn_edge.tuning.choice import candidates, cycles_of, flash_of, front, front_json
-from protonn_edge.tuning.limits import Figures
-from protonn_edge.tuning.store import Record
-from protonn_edge.tuning.tables import candidate_table, front_figure
+from protonn_edge.learn.search.choice import candidates, cycles_of, flash_of, front, front_json
+from protonn_edge.learn.search.limits import Figures
+from protonn_edge.learn.search.store import Record
+from protonn_edge.learn.search.tables import candidate_table, front_figure
 
 UNO = load_board("uno")
 

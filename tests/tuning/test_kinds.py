@@ -9,9 +9,12 @@ from avr_tools import needs_avr_gcc
 from command_line import run_json, succeed
 
 from protonn_edge.data import load_digits_dataset
-from protonn_edge.model.file import load_model
-from protonn_edge.training.base import CLASSIFIERS
-from protonn_edge.training.searched import (
+from protonn_edge.learn.base import CLASSIFIERS
+from protonn_edge.learn.search.limits import TuningLimits
+from protonn_edge.learn.search.objective import Objective
+from protonn_edge.learn.search.points import TrialPoints
+from protonn_edge.learn.search.space import SearchSpace
+from protonn_edge.learn.searched import (
     ANY,
     KIND,
     Among,
@@ -20,10 +23,7 @@ from protonn_edge.training.searched import (
     among_kinds,
     settings_of_kind,
 )
-from protonn_edge.tuning.limits import TuningLimits
-from protonn_edge.tuning.objective import Objective
-from protonn_edge.tuning.points import TrialPoints
-from protonn_edge.tuning.space import SearchSpace
+from protonn_edge.model.file import load_model
 
 
 def test_kinds_keep_their_parameters_apart():

@@ -11,8 +11,8 @@ from model_factory import random_inputs, random_model
 from protonn_edge.chips.avr.program import read_share
 from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.projects.project import BuildOptions, trial_build
+from protonn_edge.learn.search.limits import BOARD, FIRMWARE_FLASH_BYTES, TuningLimits, fit_of
 from protonn_edge.model.quantization import quantize
-from protonn_edge.tuning.limits import BOARD, FIRMWARE_FLASH_BYTES, TuningLimits, fit_of
 
 UNO = load_board("uno")
 

@@ -8,8 +8,8 @@ from typing import Any, cast
 
 import pytest
 
+from protonn_edge.learn.search.cluster import DaskWorkers
 from protonn_edge.system.errors import CheckFailed
-from protonn_edge.tuning.cluster import DaskWorkers
 
 distributed = pytest.importorskip(
     "distributed", reason="needs dask; to run: pip install 'protonn-edge[dask]'"

@@ -11,11 +11,11 @@ from avr_tools import needs_avr_gcc
 from command_line import run, run_json
 from refusals import refused_by
 
-from protonn_edge.training.base import CLASSIFIERS
-from protonn_edge.tuning.limits import ACCURACY, Metric
-from protonn_edge.tuning.objective import Job, Objective
-from protonn_edge.tuning.search import identity
-from protonn_edge.tuning.space import SearchSpace
+from protonn_edge.learn.base import CLASSIFIERS
+from protonn_edge.learn.search.limits import ACCURACY, Metric
+from protonn_edge.learn.search.objective import Job, Objective
+from protonn_edge.learn.search.search import identity
+from protonn_edge.learn.search.space import SearchSpace
 
 CLASSES = ("ok", "Fault", "1")
 ACTUAL = np.array([0, 0, 0, 0, 0, 0, 1, 1, 2, 2])

@@ -10,8 +10,8 @@ from typing import Any, cast
 import pytest
 from refusals import refused_by
 
-from protonn_edge.tuning import cluster
-from protonn_edge.tuning.cluster import DaskWorkers
+from protonn_edge.learn.search import cluster
+from protonn_edge.learn.search.cluster import DaskWorkers
 
 pytest.importorskip("distributed", reason="needs dask; to run: pip install 'protonn-edge[dask]'")
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:distributed")

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from protonn_edge.evaluation.fidelity import Fidelity, Promise
-from protonn_edge.tuning import choice
-from protonn_edge.tuning import limits as figures
-from protonn_edge.tuning.choice import Refitted, refit
-from protonn_edge.tuning.limits import Figures, TuningLimits
-from protonn_edge.tuning.points import TrialPoints
-from protonn_edge.tuning.store import Record
+from protonn_edge.learn.evaluation.fidelity import Fidelity, Promise
+from protonn_edge.learn.search import choice
+from protonn_edge.learn.search import limits as figures
+from protonn_edge.learn.search.choice import Refitted, refit
+from protonn_edge.learn.search.limits import Figures, TuningLimits
+from protonn_edge.learn.search.points import TrialPoints
+from protonn_edge.learn.search.store import Record
 
 GOOD, POOR, WORSE = (Fidelity(288, floats, 0.9) for floats in (0.9, 0.93, 0.97))
 SIZES = ({"n_projections": 4, "n_prototypes": 20}, {"n_projections": 3, "n_prototypes": 20})

@@ -11,16 +11,16 @@ import numpy as np
 import optuna
 import pytest
 
+from protonn_edge.learn.folds import search_folds
+from protonn_edge.learn.search import objective as objectives
+from protonn_edge.learn.search.choice import Choice
+from protonn_edge.learn.search.limits import Figures, TuningLimits
+from protonn_edge.learn.search.objective import Objective
+from protonn_edge.learn.search.space import SearchSpace
+from protonn_edge.learn.search.store import Record
+from protonn_edge.learn.search.workers import Processes, Workers
+from protonn_edge.learn.searched import SearchSpec
 from protonn_edge.system.errors import CheckFailed, InputError
-from protonn_edge.training.folds import search_folds
-from protonn_edge.training.searched import SearchSpec
-from protonn_edge.tuning import objective as objectives
-from protonn_edge.tuning.choice import Choice
-from protonn_edge.tuning.limits import Figures, TuningLimits
-from protonn_edge.tuning.objective import Objective
-from protonn_edge.tuning.space import SearchSpace
-from protonn_edge.tuning.store import Record
-from protonn_edge.tuning.workers import Processes, Workers
 
 LIMITS = TuningLimits(flash_bytes=4_000, latency_ms=0.4)  # the second and the third start fit
 FIGURES = Figures("columns", 3_000, 50, 1_000.0)
@@ -170,7 +170,7 @@ def test_few_points_are_divided_several_times(make_objective, make_points, searc
 def test_limits_that_nothing_meets_name_the_nearest_and_what_limits_it(
     make_objective, search, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("protonn_edge.tuning.search._REJECTED_IN_A_ROW", 8)
+    monkeypatch.setattr("protonn_edge.learn.search.search._REJECTED_IN_A_ROW", 8)
     workers = Workers(make_objective(limits=TuningLimits(flash_bytes=900, latency_ms=50)))
     seen = []
     with pytest.raises(CheckFailed) as caught:

@@ -8,9 +8,9 @@ from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 from refusals import refused_by
 
+from protonn_edge.learn.search.limits import Figures
+from protonn_edge.learn.search.store import Record, SearchFile
 from protonn_edge.system.errors import InputError
-from protonn_edge.tuning.limits import Figures
-from protonn_edge.tuning.store import Record, SearchFile
 
 FIGURES = Figures("columns", 3_000, 80, 12_345.5)
 

@@ -22,8 +22,8 @@ from protonn_edge.codegen.projects.project import build
 from protonn_edge.data import load_digits_dataset
 from protonn_edge.data.naming import NO_LABEL
 from protonn_edge.data.preparation import Preparation
-from protonn_edge.evaluation.measurement import measure
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.learn.evaluation.measurement import measure
 from protonn_edge.model.model import Model
 from protonn_edge.model.policy import with_rules
 from protonn_edge.policy.value.rule import Value

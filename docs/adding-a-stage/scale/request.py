@@ -9,10 +9,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from protonn_edge.features.images.train import pixel_scale
+from protonn_edge.learn.features import FeatureData, FeatureRequest, only_term, unread
+from protonn_edge.learn.parameters import FeatureParameters
 from protonn_edge.model.features import Features
 from protonn_edge.model.point_format import PointFormat
-from protonn_edge.training.features import FeatureData, FeatureRequest, only_term, unread
-from protonn_edge.training.parameters import FeatureParameters
 from scale.integers import FACTOR_BITS, IntegerScale
 
 

@@ -9,11 +9,11 @@ from typing import Any, ClassVar, Self
 from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.images.train import pixel_scale
+from protonn_edge.learn import features
+from protonn_edge.learn.parameters import FeatureParameters
 from protonn_edge.model.features import Features
 from protonn_edge.model.shapes import Shape, shape_text
 from protonn_edge.model.stored import same
-from protonn_edge.training import features
-from protonn_edge.training.parameters import FeatureParameters
 
 _PIXELS_SEARCHED = (2, 3)  # approximate side of an area
 

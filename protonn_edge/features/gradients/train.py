@@ -9,10 +9,10 @@ from typing import Any, ClassVar, Self
 from protonn_edge.features.gradients.integers import DIRECTIONS, IntegerGradients
 from protonn_edge.features.gradients.making import fitted_to, gradient_features
 from protonn_edge.features.images.train import pixel_scale
+from protonn_edge.learn import features
+from protonn_edge.learn.parameters import FeatureParameters
 from protonn_edge.model.features import Features
 from protonn_edge.model.shapes import Shape, shape_text
-from protonn_edge.training import features
-from protonn_edge.training.parameters import FeatureParameters
 
 _CELLS_SEARCHED = (4, 5, 3)  # numbers of cells per side
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from protonn_edge.features.deskew.integers import PixelScale
+from protonn_edge.learn.features import FeatureData
 from protonn_edge.model.statistics import common_range
-from protonn_edge.training.features import FeatureData
 
 
 def pixel_scale(given: FeatureData) -> PixelScale:

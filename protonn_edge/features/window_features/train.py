@@ -9,14 +9,14 @@ from typing import Any, ClassVar, Self
 from protonn_edge.features.window_features.integers import IntegerWindowFeatures
 from protonn_edge.features.window_features.making import fitted_to
 from protonn_edge.features.window_features.windows import KINDS, FeatureSet
+from protonn_edge.learn import features
+from protonn_edge.learn import refusals as rows
+from protonn_edge.learn.parameters import FeatureParameters
 from protonn_edge.model.features import Features
 from protonn_edge.system.lazy import later
-from protonn_edge.training import features
-from protonn_edge.training import refusals as rows
-from protonn_edge.training.parameters import FeatureParameters
 
 # which imports this module
-_is_of_windows = later("protonn_edge.training.requests", "is_of_windows")
+_is_of_windows = later("protonn_edge.learn.requests", "is_of_windows")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

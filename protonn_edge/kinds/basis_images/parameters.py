@@ -7,8 +7,8 @@ from typing import Any
 
 from protonn_edge.features.convolution.train.notation import MOST_CHANNELS
 from protonn_edge.kinds.dense.parameters import DenseParameters
+from protonn_edge.learn.parameters import DEVIATION, IMAGE_SHAPE, PASSES, Number, parameter
 from protonn_edge.model.shapes import Shape
-from protonn_edge.training.parameters import DEVIATION, IMAGE_SHAPE, PASSES, Number, parameter
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from protonn_edge.kinds.bonsai.head import DEPTHS
-from protonn_edge.training.parameters import (
+from protonn_edge.learn.parameters import (
     N_PROJECTIONS,
     SHARE,
     SPARSITY_PROJECTION,

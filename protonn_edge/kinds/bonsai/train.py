@@ -18,21 +18,20 @@ import numpy as np
 
 from protonn_edge.kinds.bonsai.head import BonsaiHead, LocalDeepKernelHead, TreeHead
 from protonn_edge.kinds.bonsai.parameters import BonsaiParameters, LocalDeepKernelParameters
-from protonn_edge.model.sums import scores_of_sums, slope_of_sums
-from protonn_edge.training.base import DeviceClassifier
-from protonn_edge.training.initialization import initial_projection
-from protonn_edge.training.learner import Learner
-from protonn_edge.training.loop import (
+from protonn_edge.learn.base import DeviceClassifier
+from protonn_edge.learn.initialization import initial_projection
+from protonn_edge.learn.learner import Learner
+from protonn_edge.learn.loop import (
     MiniBatchTraining,
     Sparsifier,
     factor_of_inputs,
     settled,
     with_back_off,
 )
-from protonn_edge.training.objective import Loss, Matrix, cross_entropy
-from protonn_edge.training.points import Float32, Points
-from protonn_edge.training.progress import EpochReport, Learned, qualities
-from protonn_edge.training.searched import (
+from protonn_edge.learn.objective import Loss, Matrix, cross_entropy
+from protonn_edge.learn.points import Float32, Points
+from protonn_edge.learn.progress import EpochReport, Learned, qualities
+from protonn_edge.learn.searched import (
     FEATURES_BEGUN,
     FEATURES_SEARCHED,
     Among,
@@ -40,6 +39,7 @@ from protonn_edge.training.searched import (
     SearchSpec,
     SearchTask,
 )
+from protonn_edge.model.sums import scores_of_sums, slope_of_sums
 
 _NO_SHARPNESS = np.zeros(1, np.float32)
 

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from protonn_edge.kinds.cascade.head import CascadeHead, CascadePart, margins
 from protonn_edge.kinds.cascade.quantize import quantized_parts
+from protonn_edge.learn.base import DeviceClassifier
+from protonn_edge.learn.calibration import fitted_sharpness, with_accuracy_floor
 from protonn_edge.model import stored
 from protonn_edge.model.checks import Float64
 from protonn_edge.model.features import Features, feeding
@@ -26,8 +28,6 @@ from protonn_edge.model.statistics import InputStatistics, Normalizer
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import InputError, InvalidValue
 from protonn_edge.system.extensions import parts_of
-from protonn_edge.training.base import DeviceClassifier
-from protonn_edge.training.calibration import fitted_sharpness, with_accuracy_floor
 
 _LEAST_POINTS = 20
 _MOST_SHARES = 200  # that are compared

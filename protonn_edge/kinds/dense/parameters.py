@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from protonn_edge.training import parameters as declared
+from protonn_edge.learn import parameters as declared
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

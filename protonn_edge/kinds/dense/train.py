@@ -19,12 +19,9 @@ from numpy.typing import NDArray
 from protonn_edge.kinds.dense.head import DenseHead, rectified
 from protonn_edge.kinds.dense.integers import MOST_UNITS, listed
 from protonn_edge.kinds.dense.parameters import DenseParameters
-from protonn_edge.model.sums import scores_of_sums, slope_of_sums
-from protonn_edge.system.checks import check
-from protonn_edge.system.errors import InvalidValue
-from protonn_edge.training.base import DeviceClassifier
-from protonn_edge.training.learner import Learner
-from protonn_edge.training.loop import (
+from protonn_edge.learn.base import DeviceClassifier
+from protonn_edge.learn.learner import Learner
+from protonn_edge.learn.loop import (
     MiniBatchTraining,
     factor_of_inputs,
     points_a_step,
@@ -32,10 +29,10 @@ from protonn_edge.training.loop import (
     support,
     with_back_off,
 )
-from protonn_edge.training.objective import Loss, Matrix, cross_entropy
-from protonn_edge.training.points import Float32, Points
-from protonn_edge.training.progress import DivergedError, Learned, qualities
-from protonn_edge.training.searched import (
+from protonn_edge.learn.objective import Loss, Matrix, cross_entropy
+from protonn_edge.learn.points import Float32, Points
+from protonn_edge.learn.progress import DivergedError, Learned, qualities
+from protonn_edge.learn.searched import (
     FEATURES_BEGUN,
     FEATURES_SEARCHED,
     Among,
@@ -43,6 +40,9 @@ from protonn_edge.training.searched import (
     SearchSpec,
     SearchTask,
 )
+from protonn_edge.model.sums import scores_of_sums, slope_of_sums
+from protonn_edge.system.checks import check
+from protonn_edge.system.errors import InvalidValue
 
 _PRUNING = (0.2, 0.6)
 _ROUNDS = 8

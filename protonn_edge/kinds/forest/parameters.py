@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from protonn_edge.training import parameters as declared
+from protonn_edge.learn import parameters as declared
 
 OF_NUMBERS = ("random", "extra", "boosting")
 ENSEMBLES = (*OF_NUMBERS, "adaboost")

@@ -21,13 +21,13 @@ from protonn_edge.kinds.forest.head import ForestHead
 from protonn_edge.kinds.forest.parameters import ENSEMBLES, LEAVES, ForestParameters
 from protonn_edge.kinds.forest.ranges import between_thresholds, fine_enough, with_best_steps
 from protonn_edge.kinds.forest.shared_tests import SharedTests
+from protonn_edge.learn.base import DeviceClassifier
+from protonn_edge.learn.learner import Learner
+from protonn_edge.learn.points import Float32, Points, sample_with_all_classes
+from protonn_edge.learn.progress import EpochReport, Learned, qualities
+from protonn_edge.learn.refusals import Refusal, without_effect
+from protonn_edge.learn.searched import Among, Between, SearchSpec, SearchTask
 from protonn_edge.model.statistics import InputStatistics, Normalizer
-from protonn_edge.training.base import DeviceClassifier
-from protonn_edge.training.learner import Learner
-from protonn_edge.training.points import Float32, Points, sample_with_all_classes
-from protonn_edge.training.progress import EpochReport, Learned, qualities
-from protonn_edge.training.refusals import Refusal, without_effect
-from protonn_edge.training.searched import Among, Between, SearchSpec, SearchTask
 
 _HALF = 0.5 - 1e-9  # of a step, slightly less because halves are rounded up
 _FIRST_TREES, _FIRST_POINTS = 10, 5_000  # at most, of the forest whose thresholds place the steps

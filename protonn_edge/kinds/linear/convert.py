@@ -17,10 +17,10 @@ from protonn_edge.conversion.affine import Float64
 from protonn_edge.conversion.answered import Answers
 from protonn_edge.conversion.search import Candidate, ModelSearch, Rule
 from protonn_edge.kinds.linear.head import LinearHead
+from protonn_edge.learn.normalization import normalizer_from
 from protonn_edge.model.checks import only_zeros
 from protonn_edge.model.model import Model
 from protonn_edge.system.errors import ProtoNNEdgeError
-from protonn_edge.training.normalization import normalizer_from
 
 _LEAST_PRIOR = 1e-300  # its logarithm is finite, and too low to win
 

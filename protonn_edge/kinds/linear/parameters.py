@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from protonn_edge.training.parameters import (
+from protonn_edge.learn.parameters import (
     CLIP,
     PASSES,
     Choices,

@@ -12,19 +12,19 @@ from sklearn.linear_model import LogisticRegression
 
 from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.kinds.linear.parameters import NETWORK, LinearParameters
-from protonn_edge.system.errors import InputError
-from protonn_edge.training.base import DeviceClassifier
-from protonn_edge.training.learner import Learner
-from protonn_edge.training.points import Points
-from protonn_edge.training.progress import Learned, logistic_report
-from protonn_edge.training.refusals import Refusal
-from protonn_edge.training.searched import (
+from protonn_edge.learn.base import DeviceClassifier
+from protonn_edge.learn.learner import Learner
+from protonn_edge.learn.points import Points
+from protonn_edge.learn.progress import Learned, logistic_report
+from protonn_edge.learn.refusals import Refusal
+from protonn_edge.learn.searched import (
     FEATURES_BEGUN,
     FEATURES_SEARCHED,
     Between,
     SearchSpec,
     SearchTask,
 )
+from protonn_edge.system.errors import InputError
 
 if TYPE_CHECKING:
     from protonn_edge.features.convolution.train.learning import LearnedNetwork

@@ -10,9 +10,7 @@ from numpy.typing import ArrayLike
 
 from protonn_edge.kinds.protonn.head import GAMMAS, PROJECTION_BITS, protonn_head
 from protonn_edge.kinds.protonn.train.defaults import ProtoNNDefaults
-from protonn_edge.model.model import Model
-from protonn_edge.system.extensions import brought
-from protonn_edge.training.parameters import (
+from protonn_edge.learn.parameters import (
     AUGMENT,
     BYTES,
     CLIP,
@@ -26,9 +24,11 @@ from protonn_edge.training.parameters import (
     Subset,
     parameter,
 )
+from protonn_edge.model.model import Model
+from protonn_edge.system.extensions import brought
 
 if TYPE_CHECKING:
-    from protonn_edge.training.points import Float32
+    from protonn_edge.learn.points import Float32
 
 MATRICES = ("W", "B", "Z")
 PROJECTIONS = ("lda", "gaussian", "pca", "nca", "identity", "sleec")
@@ -102,12 +102,12 @@ class ProtoNNParameters(*_ADDED, ProtoNNDefaults):  # type: ignore[misc]
         Joint optimizer: if `fit` is given groups, such as people, the maximum random shift of
         points from their group towards another one; 1 reaches the other group, 2 goes twice as far.
         This improves generalization to people, days or sensors that were not recorded; see
-        `protonn_edge.training.group_shift`. No effect without groups, and none by default if points
+        `protonn_edge.learn.group_shift`. No effect without groups, and none by default if points
         have no single class each.
     strangers : float, default=0.0
         Joint optimizer: number of synthetic points without a class, per training point, from which
         the model learns to reject inputs unlike its classes; 0.5 is a good value. Set `image_shape`
-        if points are images; see `protonn_edge.training.augmentation`.
+        if points are images; see `protonn_edge.learn.augmentation`.
     """
 
     clip: float | str = CLIP("auto")

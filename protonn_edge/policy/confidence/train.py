@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.learn.calibration import fitted_sharpness
 from protonn_edge.policy.confidence.rule import Sharpness
 from protonn_edge.system.rounding import one_thread
-from protonn_edge.training.calibration import fitted_sharpness
 
 if TYPE_CHECKING:
-    from protonn_edge.training.base import DeviceClassifier
+    from protonn_edge.learn.base import DeviceClassifier
 
 
 def fitted(classifier: DeviceClassifier, points: Any, targets: NDArray[np.int64]) -> Sharpness:

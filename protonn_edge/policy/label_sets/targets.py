@@ -12,10 +12,10 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_array
 
+from protonn_edge.learn.given_points import checked_points, point_weights
+from protonn_edge.learn.points import Float32, Points
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import InputError, InvalidValue
-from protonn_edge.training.given_points import checked_points, point_weights
-from protonn_edge.training.points import Float32, Points
 
 
 def given_sets(

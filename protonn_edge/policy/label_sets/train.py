@@ -10,6 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_consistent_length
 
+from protonn_edge.learn.given_points import checked_points
+from protonn_edge.learn.labels import ClassLabels
+from protonn_edge.learn.objective import Loss, Matrix, mean_loss, through_logits
+from protonn_edge.learn.points import Points, Targets
 from protonn_edge.model.model import Model
 from protonn_edge.model.policy import FloatPolicy, with_rules
 from protonn_edge.policy.label_sets.rule import LABEL_RARITY, LabelSets
@@ -19,10 +23,6 @@ from protonn_edge.policy.label_sets.targets import (
     given_sets,
     label_matrix,
 )
-from protonn_edge.training.given_points import checked_points
-from protonn_edge.training.labels import ClassLabels
-from protonn_edge.training.objective import Loss, Matrix, mean_loss, through_logits
-from protonn_edge.training.points import Points, Targets
 
 _BRIER_WEIGHT = 4
 _THRESHOLD_SCORES = 4_000_000

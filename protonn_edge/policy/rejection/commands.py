@@ -11,13 +11,13 @@ import click
 from protonn_edge.cli.command import option
 from protonn_edge.cli.options import SHARE
 from protonn_edge.cli.train_additions import TrainAddition
+from protonn_edge.learn.searched import BEST
 from protonn_edge.policy.rejection.rule import STATISTICS
 from protonn_edge.system.lazy import later
-from protonn_edge.training.searched import BEST
 
 if TYPE_CHECKING:
+    from protonn_edge.learn.targets import Target
     from protonn_edge.policy.rejection.steps import ThresholdChoice
-    from protonn_edge.training.targets import Target
 
 _threshold_choice = later("protonn_edge.policy.rejection.steps", "ThresholdChoice")
 

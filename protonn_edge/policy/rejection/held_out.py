@@ -21,6 +21,8 @@ from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protonn_edge.data.groups import group_numbers
+from protonn_edge.learn.base import DeviceClassifier
+from protonn_edge.learn.folds import check_classes_of_groups, fold_numbers
 from protonn_edge.model.head import settings_of
 from protonn_edge.model.model import Model
 from protonn_edge.policy.rejection.calibration import (
@@ -31,8 +33,6 @@ from protonn_edge.policy.rejection.calibration import (
     with_rejection,
 )
 from protonn_edge.policy.rejection.rule import Statistic
-from protonn_edge.training.base import DeviceClassifier
-from protonn_edge.training.folds import check_classes_of_groups, fold_numbers
 
 FOLDS_OF_ONE_CLASS = 10  # these train quickly, and more folds use few points better
 FOLDS = 4  # scores are comparable between folds, accuracies less so

@@ -13,7 +13,9 @@ from protonn_edge.cli.command import Output
 from protonn_edge.cli.train_options import was_given
 from protonn_edge.data import Dataset
 from protonn_edge.data.naming import NO_CLASS_NAME
-from protonn_edge.evaluation.terminal import fact_table
+from protonn_edge.learn.base import DeviceClassifier
+from protonn_edge.learn.evaluation.terminal import fact_table
+from protonn_edge.learn.folds import check_classes_of_groups
 from protonn_edge.model.model import Model
 from protonn_edge.policy.rejection.calibration import (
     check_margin,
@@ -24,8 +26,6 @@ from protonn_edge.policy.rejection.calibration import (
 from protonn_edge.policy.rejection.held_out import FOLDS, calibrate_rejection
 from protonn_edge.policy.rejection.rule import Statistic
 from protonn_edge.system.errors import InputError
-from protonn_edge.training.base import DeviceClassifier
-from protonn_edge.training.folds import check_classes_of_groups
 
 _OUTLIER_EXPOSURE = 0.5
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.conversion.answered import Answered
 from protonn_edge.conversion.search import ModelSearch, Rule
+from protonn_edge.learn.points import Float32
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
 from protonn_edge.model.policy import FloatPolicy, with_rules
@@ -18,7 +19,6 @@ from protonn_edge.policy.value.rule import Value
 from protonn_edge.policy.value.train import value_of_scale
 from protonn_edge.system.checks import check_shape
 from protonn_edge.system.errors import InputError, InvalidValue
-from protonn_edge.training.points import Float32
 
 Numbers = NDArray[np.float64]
 

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from protonn_edge.cli.command import Output
 from protonn_edge.data import Dataset, Notice
+from protonn_edge.learn.base import DeviceClassifier
+from protonn_edge.learn.targets import Target
 from protonn_edge.model.model import Model
 from protonn_edge.model.policy import with_rules
 from protonn_edge.model.quantization import quantize, why_floats_alone
@@ -16,8 +18,6 @@ from protonn_edge.policy.value.figures import ValueFigures, explained_share
 from protonn_edge.policy.value.interval import predicted_by, with_interval
 from protonn_edge.policy.value.rule import Value
 from protonn_edge.system.errors import InputError, unneeded
-from protonn_edge.training.base import DeviceClassifier
-from protonn_edge.training.targets import Target
 
 Float64 = NDArray[Any]
 

@@ -20,16 +20,16 @@ from sklearn.linear_model import Ridge
 from sklearn.utils import RegressorTags, check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from protonn_edge.learn.given_points import checked_points, point_weights
+from protonn_edge.learn.labels import ClassLabels
+from protonn_edge.learn.objective import Loss, Matrix, Parameters, mean_loss, weighted
+from protonn_edge.learn.points import Float32, Indices, Points, Targets
+from protonn_edge.learn.searched import SearchSpec
+from protonn_edge.learn.targets import Target
 from protonn_edge.model.policy import FloatPolicy
 from protonn_edge.policy.value.figures import explained_share
 from protonn_edge.policy.value.rule import MOST_DECIMALS, Value
 from protonn_edge.system.errors import InputError, unneeded
-from protonn_edge.training.given_points import checked_points, point_weights
-from protonn_edge.training.labels import ClassLabels
-from protonn_edge.training.objective import Loss, Matrix, Parameters, mean_loss, weighted
-from protonn_edge.training.points import Float32, Indices, Points, Targets
-from protonn_edge.training.searched import SearchSpec
-from protonn_edge.training.targets import Target
 
 _SLICES = 8
 _RIDGE = 1e-2  # of the regression of numbers on RBFs, for each point

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.data import Dataset, Notice
-from protonn_edge.evaluation.fidelity import Fidelity
+from protonn_edge.learn.evaluation.fidelity import Fidelity
+from protonn_edge.learn.search.limits import ACCURACY, Judged, Metric
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import IntegerChain
 from protonn_edge.model.registry import REGRESSORS
@@ -18,7 +19,6 @@ from protonn_edge.policy.value.figures import explained_share
 from protonn_edge.policy.value.interval import predicted_by, with_interval
 from protonn_edge.policy.value.train import slices_of
 from protonn_edge.system.errors import unneeded
-from protonn_edge.tuning.limits import ACCURACY, Judged, Metric
 
 _POINTS = 5_000
 

@@ -18,7 +18,7 @@ from protonn_edge.codegen.export.folder import LIVE, check_folder, write_folder
 from protonn_edge.codegen.projects.project import try_plan
 from protonn_edge.codegen.verification.agreement import PROVEN
 from protonn_edge.codegen.verification.tryout import NOT_TRIED
-from protonn_edge.evaluation.terminal import budget_facts, fact_table
+from protonn_edge.learn.evaluation.terminal import budget_facts, fact_table
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import DeviceModel
 from protonn_edge.sensors import MICROPHONE

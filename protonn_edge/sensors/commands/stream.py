@@ -14,7 +14,7 @@ from protonn_edge.cli.command import Output, option
 from protonn_edge.data import TableOptions
 from protonn_edge.data.naming import channel_names
 from protonn_edge.data.recorded import read_recording
-from protonn_edge.evaluation.terminal import fact_table
+from protonn_edge.learn.evaluation.terminal import fact_table
 from protonn_edge.model.features import signal_of
 from protonn_edge.model.model import Model
 from protonn_edge.sensors.commands.votes import VOTES, Votes, votes_of

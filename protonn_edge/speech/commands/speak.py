@@ -11,7 +11,7 @@ import click
 from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
 from protonn_edge.cli.options import FOLDER, FiniteRange
 from protonn_edge.data.naming import check_names
-from protonn_edge.evaluation.terminal import fact_table
+from protonn_edge.learn.evaluation.terminal import fact_table
 from protonn_edge.speech.synthesizers import installed
 from protonn_edge.speech.takes import OTHERS_A_VOICE, Studio, Vocabulary
 from protonn_edge.system.checks import check_most

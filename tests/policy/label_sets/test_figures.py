@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from protonn_edge.evaluation import accuracy
+from protonn_edge.learn.evaluation import accuracy
 from protonn_edge.policy.label_sets.figures import precision_at
 
 

@@ -15,12 +15,12 @@ from sklearn.metrics import f1_score
 
 from protonn_edge.data import holdout, load_dataset
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.learn.initialization import sleec_projection
+from protonn_edge.learn.loop import kept_entries
 from protonn_edge.model.head import matrices_of, paper_bytes
 from protonn_edge.policy.label_sets.figures import precision_at
 from protonn_edge.policy.label_sets.targets import are_label_sets, best_threshold, label_matrix
 from protonn_edge.system.errors import InputError
-from protonn_edge.training.initialization import sleec_projection
-from protonn_edge.training.loop import kept_entries
 
 X, Y = make_multilabel_classification(
     n_samples=600, n_features=30, n_classes=6, n_labels=2, random_state=0

@@ -11,15 +11,15 @@ from policy.value.numbers import points, write_table
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.data import load_dataset
+from protonn_edge.learn.folds import search_folds
+from protonn_edge.learn.search.limits import TuningLimits
+from protonn_edge.learn.search.objective import Job, Objective
+from protonn_edge.learn.search.points import TrialPoints
+from protonn_edge.learn.search.space import SearchSpace
 from protonn_edge.model.file import load_model
 from protonn_edge.model.registry import REGRESSORS
 from protonn_edge.policy.value.rule import Value
 from protonn_edge.policy.value.tuning import ExplainedShare, ValueFidelity, metric_for
-from protonn_edge.training.folds import search_folds
-from protonn_edge.tuning.limits import TuningLimits
-from protonn_edge.tuning.objective import Job, Objective
-from protonn_edge.tuning.points import TrialPoints
-from protonn_edge.tuning.space import SearchSpace
 
 NAMED = ("--read", "label=temperature")
 

@@ -15,7 +15,7 @@ from protonn_edge.certificate.project import firmware_claims
 from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.codegen.projects.project import build
-from protonn_edge.evaluation.measurement import measure
+from protonn_edge.learn.evaluation.measurement import measure
 from protonn_edge.model.model import Model
 from protonn_edge.report.gathering import gather
 

@@ -20,9 +20,9 @@ from protonn_edge.codegen.export.folder import write_folder
 from protonn_edge.codegen.projects.folder import exclusive
 from protonn_edge.codegen.projects.project import build
 from protonn_edge.device import Origin, ResultsFile
-from protonn_edge.evaluation.measurement import measure
+from protonn_edge.learn.evaluation.measurement import measure
+from protonn_edge.learn.search.store import SearchFile
 from protonn_edge.system.errors import InputError
-from protonn_edge.tuning.store import SearchFile
 
 pytestmark = pytest.mark.skipif(
     sys.platform == "win32", reason="Windows has no locks of this kind: run it elsewhere"

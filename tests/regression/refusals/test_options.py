@@ -8,8 +8,8 @@ from command_line import run, run_json
 from refusals import refused_by, refuses
 
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.learn.parameters import Number
 from protonn_edge.report.content import Battery
-from protonn_edge.training.parameters import Number
 
 RANGES = [
     ("--learning-rate", "learning_rate", 1e308),

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from protonn_edge.tuning.workers import Processes
+from protonn_edge.learn.search.workers import Processes
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows sends no SIGINT: run it elsewhere")

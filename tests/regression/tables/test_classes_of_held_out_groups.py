@@ -9,7 +9,7 @@ import pytest
 from command_line import succeed
 
 from protonn_edge.data import holdout, load_dataset, with_groups
-from protonn_edge.evaluation.accuracy import class_figures
+from protonn_edge.learn.evaluation.accuracy import class_figures
 
 
 def grouped(folder: Path, machines_with_faults: tuple[int, ...]) -> Path:

@@ -10,10 +10,10 @@ import pytest
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.data import load_dataset
-from protonn_edge.tuning.limits import TuningLimits
-from protonn_edge.tuning.objective import Objective
-from protonn_edge.tuning.points import TrialPoints
-from protonn_edge.tuning.space import SearchSpace
+from protonn_edge.learn.search.limits import TuningLimits
+from protonn_edge.learn.search.objective import Objective
+from protonn_edge.learn.search.points import TrialPoints
+from protonn_edge.learn.search.space import SearchSpace
 
 
 def test_folds_fill_gaps_by_the_rows_that_they_train_on(

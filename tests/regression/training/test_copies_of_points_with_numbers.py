@@ -9,9 +9,9 @@ import pytest
 from policy.value.numbers import REGRESSORS
 from sklearn.base import clone
 
-from protonn_edge.training.parameters import SharedParameters
-from protonn_edge.training.points import Points
-from protonn_edge.training.transforms import Copies, Strangers
+from protonn_edge.learn.parameters import SharedParameters
+from protonn_edge.learn.points import Points
+from protonn_edge.learn.transforms import Copies, Strangers
 
 IMAGES = np.arange(80.0, dtype=np.float32).reshape(5, 16)
 CHANGES = {

@@ -14,9 +14,9 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.learn.base import CLASSIFIERS
 from protonn_edge.policy.rejection.held_out import calibrate_rejection
 from protonn_edge.system.errors import InputError
-from protonn_edge.training.base import CLASSIFIERS
 
 X, Y = load_iris(return_X_y=True)
 CONSTANT = np.ones_like(X)

@@ -11,8 +11,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.learn.points import Float32, Points, Transform
 from protonn_edge.model.shapes import Shape
-from protonn_edge.training.points import Float32, Points, Transform
 
 # Chosen on takes of synthesizers that were held out: twice the shift is worse by 3 points.
 _SHIFT = 0.5  # of a band, in either direction

@@ -11,13 +11,13 @@ from protonn_edge.data.onset import THRESHOLDS
 from protonn_edge.features.audio.clips import DEFAULT_RATE, fitted_to
 from protonn_edge.features.audio.integers import IntegerAudio
 from protonn_edge.features.audio.train.augmentation import SoundAugmentation
+from protonn_edge.learn import features
+from protonn_edge.learn import refusals as rows
+from protonn_edge.learn.augmentation import SignalMovement, SoundMovement
+from protonn_edge.learn.parameters import FeatureParameters
 from protonn_edge.model.features import Features
 from protonn_edge.model.shapes import Shape
 from protonn_edge.system.errors import InputError
-from protonn_edge.training import features
-from protonn_edge.training import refusals as rows
-from protonn_edge.training.augmentation import SignalMovement, SoundMovement
-from protonn_edge.training.parameters import FeatureParameters
 
 _ONSET = "onset:"
 _DEFAULT_ONSET = 4

@@ -29,6 +29,8 @@ from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.kinds.dense.head import DenseHead
 from protonn_edge.kinds.dense.train import DenseNetwork
 from protonn_edge.kinds.linear.head import LinearHead
+from protonn_edge.learn.normalization import normalizer_from
+from protonn_edge.learn.points import Float32, Indices
 from protonn_edge.model.features import Features
 from protonn_edge.model.head import Head, Remedies
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
@@ -37,8 +39,6 @@ from protonn_edge.model.quantization import quantize
 from protonn_edge.model.shapes import ImageShape
 from protonn_edge.model.statistics import InputStatistics, Normalizer
 from protonn_edge.system.errors import CheckFailed
-from protonn_edge.training.normalization import normalizer_from
-from protonn_edge.training.points import Float32, Indices
 
 Pixels = PixelScale | ChannelScale
 MOST_HIDDEN = 2

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.data.division import held_out_rows
-from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.features.convolution.train.learning import Images, Schedule, Training
 from protonn_edge.features.convolution.train.network import Network, innermost
+from protonn_edge.learn.evaluation.accuracy import share_right
+from protonn_edge.learn.points import Float32, Indices
 from protonn_edge.model.quantization import IntegerChain
 from protonn_edge.system.errors import InputError
-from protonn_edge.training.points import Float32, Indices
 
 _MOST_TUNED = 20_000  # number of labelled points to train on, or to choose the best pass by
 _TUNED_PASSES = 1 / 3  # passes over them per requested epoch, at each of the rates

@@ -17,8 +17,8 @@ import numpy as np
 
 from protonn_edge.features.convolution.train.notation import ConvolutionLayout, PoolingLayout
 from protonn_edge.features.pooling.integers import How, IntegerPooling, average_multiplier
+from protonn_edge.learn.points import Float32
 from protonn_edge.model.shapes import ImageShape
-from protonn_edge.training.points import Float32
 
 
 class Layer(ABC):

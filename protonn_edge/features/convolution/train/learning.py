@@ -23,15 +23,15 @@ from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.kinds.dense.train import DenseNetwork
+from protonn_edge.learn.augmentation import SignalMovement, move
+from protonn_edge.learn.loop import Adam, points_a_step, rate_at
+from protonn_edge.learn.objective import Loss
+from protonn_edge.learn.points import Float32, Indices, Points, Targets
+from protonn_edge.learn.progress import Callback, EpochReport, TrainingStopped
 from protonn_edge.model.features import Features
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.model.shapes import ImageShape, Shape
 from protonn_edge.system.errors import InputError
-from protonn_edge.training.augmentation import SignalMovement, move
-from protonn_edge.training.loop import Adam, points_a_step, rate_at
-from protonn_edge.training.objective import Loss
-from protonn_edge.training.points import Float32, Indices, Points, Targets
-from protonn_edge.training.progress import Callback, EpochReport, TrainingStopped
 
 _FLOAT_SHARE = 0.6  # share of the epochs
 _ROUNDED_RATE = 0.5  # factor on the learning rate

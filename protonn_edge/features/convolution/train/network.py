@@ -24,14 +24,14 @@ from protonn_edge.features.convolution.train.layers import (
 )
 from protonn_edge.features.convolution.train.notation import ConvolutionLayout, Layout
 from protonn_edge.features.convolution.train.rounding import Bits, RoundedConvolution
-from protonn_edge.training.objective import (
+from protonn_edge.learn.objective import (
     Parameters,
     cross_entropy,
     scores_of,
     squared_distances,
     through_distances,
 )
-from protonn_edge.training.points import Float32, Indices
+from protonn_edge.learn.points import Float32, Indices
 
 _LARGEST_DISTANCE = 3.0  # between projected points and prototypes at first, squared, on average
 

@@ -14,11 +14,11 @@ from protonn_edge.features.convolution.train.notation import read_network
 from protonn_edge.features.convolution.train.rounding import ACTIVATION_BITS, Bits
 from protonn_edge.features.images.train import pixel_scale
 from protonn_edge.features.window_features.scale import ChannelScale
+from protonn_edge.learn import refusals as rows
+from protonn_edge.learn.features import FeatureData, ImageRequest, unread
+from protonn_edge.learn.parameters import FeatureParameters
 from protonn_edge.model.features import Features
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
-from protonn_edge.training import refusals as rows
-from protonn_edge.training.features import FeatureData, ImageRequest, unread
-from protonn_edge.training.parameters import FeatureParameters
 
 _BITS = re.compile(r"bits:(\d)(?:/(\d))?")
 

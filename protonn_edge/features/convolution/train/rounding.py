@@ -18,8 +18,8 @@ from protonn_edge.features.convolution.integers import SHIFTS, IntegerConvolutio
 from protonn_edge.features.convolution.train.layers import Convolution, Layer, Pooling
 from protonn_edge.features.convolution.train.notation import ConvolutionLayout
 from protonn_edge.features.pooling.integers import IntegerPooling
+from protonn_edge.learn.points import Float32
 from protonn_edge.model.shapes import ImageShape
-from protonn_edge.training.points import Float32
 
 ACTIVATION_BITS = (8, 4)
 SUM_RANGE = (-(2**15), 2**15 - 1)

@@ -36,15 +36,15 @@ from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.kinds.basis_images.parameters import BasisImagesParameters
 from protonn_edge.kinds.basis_images.train import images as basis
 from protonn_edge.kinds.dense.train import DenseClassifier, DenseNetwork
+from protonn_edge.learn.features import FeatureData
+from protonn_edge.learn.points import Float32, Indices, Points
+from protonn_edge.learn.progress import Learned
+from protonn_edge.learn.refusals import Refusal
+from protonn_edge.learn.searched import Among, SearchSpec, SearchTask
 from protonn_edge.model.features import Features
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.model.shapes import ImageShape, Shape
 from protonn_edge.system.checks import check, check_most
-from protonn_edge.training.features import FeatureData
-from protonn_edge.training.points import Float32, Indices, Points
-from protonn_edge.training.progress import Learned
-from protonn_edge.training.refusals import Refusal
-from protonn_edge.training.searched import Among, SearchSpec, SearchTask
 
 _FIRST_DEVIATION = basis.LARGEST_VALUE / 4  # initial deviation of a weight, whose mean is 0
 _TEACHERS = 4  # factor on the channels

@@ -17,13 +17,13 @@ from scipy.special import expit
 from protonn_edge.features.convolution.train import network as networks
 from protonn_edge.features.convolution.train.layers import Layer
 from protonn_edge.features.deskew.integers import PixelScale
+from protonn_edge.learn.objective import cross_entropy
+from protonn_edge.learn.points import Float32, Indices
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.model.shapes import Shape
 from protonn_edge.model.sums import scores_of_sums, slope_of_sums
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import InputError, InvalidValue
-from protonn_edge.training.objective import cross_entropy
-from protonn_edge.training.points import Float32, Indices
 
 
 class Teacher(Protocol):

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from protonn_edge.learn.targets import Target
     from protonn_edge.model.model import Model
-    from protonn_edge.training.targets import Target
 
 _load_model = later("protonn_edge.model.file", "load_model")
 _joined = later("protonn_edge.kinds.cascade.train", "joined")

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.kinds.cascade.train import joined
+from protonn_edge.learn.search.choice import Choice, Refitted, checked, cycles_of
+from protonn_edge.learn.search.points import TrialPoints
+from protonn_edge.learn.search.store import Record
 from protonn_edge.model.model import Model
 from protonn_edge.system.errors import CheckFailed, InputError
-from protonn_edge.tuning.choice import Choice, Refitted, checked, cycles_of
-from protonn_edge.tuning.points import TrialPoints
-from protonn_edge.tuning.store import Record
 
 _FASTER = 3.0  # times as fast as the second model: a first one that may be worth it
 _OF_SEARCH = ("chosen", "kernel")  # what a model's record adds to that of its search

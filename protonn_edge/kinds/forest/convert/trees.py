@@ -24,12 +24,12 @@ from protonn_edge.kinds.forest.grown import GrownTrees, fitting, preorder
 from protonn_edge.kinds.forest.head import ForestHead
 from protonn_edge.kinds.forest.ranges import between_thresholds, with_best_steps
 from protonn_edge.kinds.forest.table import LEAF, Trees, sum_of_leaves
+from protonn_edge.learn.normalization import normalizer_from
+from protonn_edge.learn.points import Float32
 from protonn_edge.model.model import Model
 from protonn_edge.model.statistics import InputStatistics
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import CheckFailed, InputError, InvalidValue, counted
-from protonn_edge.training.normalization import normalizer_from
-from protonn_edge.training.points import Float32
 
 Indices = NDArray[np.int64]
 

@@ -13,10 +13,10 @@ from sklearn.ensemble import ExtraTreesRegressor, GradientBoostingRegressor, Ran
 from protonn_edge.kinds.forest.grown import GrownTrees, fitting, joined_nodes, nodes_of
 from protonn_edge.kinds.forest.parameters import OF_NUMBERS
 from protonn_edge.kinds.forest.train import ForestClassifier, ForestLearner, new_ensemble
+from protonn_edge.learn.points import Points
+from protonn_edge.learn.refusals import Refusal
+from protonn_edge.learn.searched import Among, SearchSpec, SearchTask
 from protonn_edge.policy.value.train import DeviceRegressor, searched_without
-from protonn_edge.training.points import Points
-from protonn_edge.training.refusals import Refusal
-from protonn_edge.training.searched import Among, SearchSpec, SearchTask
 
 _REGRESSORS = {
     "random": RandomForestRegressor,

@@ -14,9 +14,9 @@ from protonn_edge.conversion.affine import Float64
 from protonn_edge.conversion.search import Candidate, ModelSearch
 from protonn_edge.kinds.linear.convert import LinearRule
 from protonn_edge.kinds.linear.head import LinearHead
+from protonn_edge.learn.normalization import normalizer_from
 from protonn_edge.model.model import Model
 from protonn_edge.policy.value.convert import NumberRule, scale_of
-from protonn_edge.training.normalization import normalizer_from
 
 
 @dataclass(frozen=True, eq=False)

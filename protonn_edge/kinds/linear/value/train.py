@@ -12,11 +12,11 @@ from sklearn.linear_model import Lasso
 
 from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.kinds.linear.train import LinearClassifier
+from protonn_edge.learn.learner import Learner
+from protonn_edge.learn.points import Points
+from protonn_edge.learn.progress import EpochReport, Learned, qualities
+from protonn_edge.learn.refusals import Refusal
 from protonn_edge.policy.value.train import DeviceRegressor
-from protonn_edge.training.learner import Learner
-from protonn_edge.training.points import Points
-from protonn_edge.training.progress import EpochReport, Learned, qualities
-from protonn_edge.training.refusals import Refusal
 
 _PASSES = 10  # of coordinate descent, for one of the solvers of classification
 

@@ -14,18 +14,18 @@ from protonn_edge.kinds.protonn.head import ProtoNNHead, rbf
 from protonn_edge.kinds.protonn.prototypes.integers import RBF_CUTOFF
 from protonn_edge.kinds.protonn.train.budget_rules import ModelSizes, sizes_within
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.model.model import Model
-from protonn_edge.model.statistics import InputStatistics
-from protonn_edge.system.errors import CheckFailed, InputError, InvalidValue, ProtoNNEdgeError
-from protonn_edge.training.calibration import fitted_sharpness
-from protonn_edge.training.initialization import (
+from protonn_edge.learn.calibration import fitted_sharpness
+from protonn_edge.learn.initialization import (
     clustered_prototypes,
     initial_projection,
     median_gamma,
     principal_projection,
 )
-from protonn_edge.training.normalization import normalizer_from
-from protonn_edge.training.points import Float32, Indices, sample_with_all_classes
+from protonn_edge.learn.normalization import normalizer_from
+from protonn_edge.learn.points import Float32, Indices, sample_with_all_classes
+from protonn_edge.model.model import Model
+from protonn_edge.model.statistics import InputStatistics
+from protonn_edge.system.errors import CheckFailed, InputError, InvalidValue, ProtoNNEdgeError
 
 PROJECTIONS = 20
 PROTOTYPES_A_CLASS, PROTOTYPES = 10, 40

@@ -26,6 +26,10 @@ from numpy.typing import NDArray
 from protonn_edge.conversion import Features, Layout
 from protonn_edge.data.archive import read_array
 from protonn_edge.kinds.protonn.head import ProtoNNHead, protonn_head
+from protonn_edge.learn.labels import ClassLabels
+from protonn_edge.learn.normalization import normalizer_from
+from protonn_edge.learn.points import Float32, Points
+from protonn_edge.learn.preparation import check_sizes
 from protonn_edge.model.head import paper_bytes
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.model.integer_stage import run_through
@@ -34,10 +38,6 @@ from protonn_edge.model.statistics import InputStatistics, Normalizer
 from protonn_edge.system.checks import check, check_kind
 from protonn_edge.system.errors import InputError, InvalidValue
 from protonn_edge.system.files import MODEL_LIMIT_BYTES, as_bytes, check_file, write_together
-from protonn_edge.training.labels import ClassLabels
-from protonn_edge.training.normalization import normalizer_from
-from protonn_edge.training.points import Float32, Points
-from protonn_edge.training.preparation import check_sizes
 
 _CONSTANT_DEVIATION = 1e-6
 _MEASURED_POINTS = 5_000

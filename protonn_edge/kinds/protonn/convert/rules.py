@@ -11,10 +11,10 @@ from sklearn.neighbors import KNeighborsClassifier
 from protonn_edge.conversion import reading
 from protonn_edge.conversion.affine import Float64
 from protonn_edge.conversion.search import Rule
+from protonn_edge.learn.points import Indices
 from protonn_edge.model.statistics import CHUNK_BYTES
 from protonn_edge.system.checks import check, check_choice
 from protonn_edge.system.errors import InvalidValue
-from protonn_edge.training.points import Indices
 
 _EUCLIDEAN = ("euclidean", "l2")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from protonn_edge.learn.parameters import MiniBatchParameters, parameter
 from protonn_edge.system.lazy import later
-from protonn_edge.training.parameters import MiniBatchParameters, parameter
 
 _one_class = later("protonn_edge.kinds.protonn.one_class.train.target", "OneClass")
 

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from protonn_edge.kinds.protonn.train.defaults import ProtoNNDefaults
+from protonn_edge.learn.parameters import TURNS, Choices, parameter
 from protonn_edge.system.lazy import later
-from protonn_edge.training.parameters import TURNS, Choices, parameter
 
 _loss_named = later("protonn_edge.kinds.protonn.paper.train.losses", "loss_named")
 _alternating = later("protonn_edge.kinds.protonn.paper.train.alternating", "Alternating")
 
 if TYPE_CHECKING:
-    from protonn_edge.training.objective import Loss
-    from protonn_edge.training.points import Points
+    from protonn_edge.learn.objective import Loss
+    from protonn_edge.learn.points import Points
 
 CROSS_ENTROPY = "cross_entropy"
 LOSSES = (CROSS_ENTROPY, "squared_error", "hinge", "neighbour_likelihood")

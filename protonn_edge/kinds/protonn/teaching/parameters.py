@@ -7,9 +7,9 @@ from typing import Any, Self
 
 from numpy.typing import ArrayLike
 
+from protonn_edge.learn.parameters import MiniBatchParameters, Number, parameter
 from protonn_edge.system.lazy import later
 from protonn_edge.teaching.examples import MOST_SLOTS
-from protonn_edge.training.parameters import MiniBatchParameters, Number, parameter
 
 _without_new_classes = later("protonn_edge.kinds.protonn.teaching.model", "without_new_classes")
 _taught_board = later("protonn_edge.teaching.board", "taught_board")

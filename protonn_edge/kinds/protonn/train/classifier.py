@@ -18,17 +18,12 @@ from protonn_edge.kinds.protonn.train.budget_rules import sizes_within
 from protonn_edge.kinds.protonn.train.fitting import ProtoNNLearner, default_prototypes
 from protonn_edge.kinds.protonn.train.refusals import REFUSALS
 from protonn_edge.kinds.protonn.train.voters import voters_training
-from protonn_edge.model.integer_stage import MOST_CLASSES
-from protonn_edge.model.model import Model
-from protonn_edge.model.quantization import check_counts
-from protonn_edge.system.errors import InputError
-from protonn_edge.system.extensions import brought
-from protonn_edge.training.base import DeviceClassifier
-from protonn_edge.training.group_shift import GroupShift
-from protonn_edge.training.points import Points, Transform
-from protonn_edge.training.progress import Learned
-from protonn_edge.training.refusals import Refusal, TrainingRequest, refusal_of
-from protonn_edge.training.searched import (
+from protonn_edge.learn.base import DeviceClassifier
+from protonn_edge.learn.group_shift import GroupShift
+from protonn_edge.learn.points import Points, Transform
+from protonn_edge.learn.progress import Learned
+from protonn_edge.learn.refusals import Refusal, TrainingRequest, refusal_of
+from protonn_edge.learn.searched import (
     FEATURES_BEGUN,
     FEATURES_SEARCHED,
     Among,
@@ -36,8 +31,13 @@ from protonn_edge.training.searched import (
     SearchSpec,
     SearchTask,
 )
-from protonn_edge.training.targets import nearest_distances
-from protonn_edge.training.transforms import count_inputs
+from protonn_edge.learn.targets import nearest_distances
+from protonn_edge.learn.transforms import count_inputs
+from protonn_edge.model.integer_stage import MOST_CLASSES
+from protonn_edge.model.model import Model
+from protonn_edge.model.quantization import check_counts
+from protonn_edge.system.errors import InputError
+from protonn_edge.system.extensions import brought
 
 _MOST_PROJECTIONS = 40
 _MOST_PROTOTYPES = 800

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from protonn_edge.training.parameters import MiniBatchParameters
+from protonn_edge.learn.parameters import MiniBatchParameters
 
 if TYPE_CHECKING:
-    from protonn_edge.training.objective import Loss
-    from protonn_edge.training.points import Points
+    from protonn_edge.learn.objective import Loss
+    from protonn_edge.learn.points import Points
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

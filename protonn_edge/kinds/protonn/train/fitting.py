@@ -12,17 +12,17 @@ from protonn_edge.kinds.protonn.quantize import widest_spread
 from protonn_edge.kinds.protonn.train.budget_rules import ModelSizes, sizes_within
 from protonn_edge.kinds.protonn.train.joint import QuantizationAware, minimize
 from protonn_edge.kinds.protonn.train.voters import voters_training
-from protonn_edge.model.model import Model
-from protonn_edge.system.errors import InputError
-from protonn_edge.training.initialization import (
+from protonn_edge.learn.initialization import (
     initial_parameters,
     initial_projection,
 )
-from protonn_edge.training.learner import Learner
-from protonn_edge.training.loop import settled
-from protonn_edge.training.objective import Parameters
-from protonn_edge.training.points import Float32, Points
-from protonn_edge.training.progress import Learned, Trained
+from protonn_edge.learn.learner import Learner
+from protonn_edge.learn.loop import settled
+from protonn_edge.learn.objective import Parameters
+from protonn_edge.learn.points import Float32, Points
+from protonn_edge.learn.progress import Learned, Trained
+from protonn_edge.model.model import Model
+from protonn_edge.system.errors import InputError
 
 _PROTOTYPES_OF_ONE_CLASS = 32
 _PROTOTYPES_PER_LABEL = 2  # as in the paper

@@ -23,20 +23,20 @@ from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.kinds.protonn.prototypes.integers import RBF_CUTOFF, cut_rbf, tabulated_rbf
 from protonn_edge.kinds.protonn.train.voters import DrawnVoters
-from protonn_edge.model.folding import input_quantizer
-from protonn_edge.model.integer_stage import check_counts
-from protonn_edge.model.model import Model
-from protonn_edge.model.statistics import InputStatistics, Normalizer
-from protonn_edge.system.errors import InputError
-from protonn_edge.training import objective
-from protonn_edge.training.loop import (
+from protonn_edge.learn import objective
+from protonn_edge.learn.loop import (
     MiniBatchTraining,
     Sparsifier,
     factor_of_inputs,
     with_back_off,
 )
-from protonn_edge.training.points import Points
-from protonn_edge.training.progress import Trained, accuracies
+from protonn_edge.learn.points import Points
+from protonn_edge.learn.progress import Trained, accuracies
+from protonn_edge.model.folding import input_quantizer
+from protonn_edge.model.integer_stage import check_counts
+from protonn_edge.model.model import Model
+from protonn_edge.model.statistics import InputStatistics, Normalizer
+from protonn_edge.system.errors import InputError
 
 QUANTIZATION_BEGINS = 0.5
 _ROWS_AT_ONCE = 4_096  # rows that are temporarily in float64, to bound memory

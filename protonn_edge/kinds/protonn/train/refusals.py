@@ -1,8 +1,8 @@
-"""The parameters of ProtoNN that cannot be combined; see `protonn_edge.training.refusals`."""
+"""The parameters of ProtoNN that cannot be combined; see `protonn_edge.learn.refusals`."""
 
 from __future__ import annotations
 
-from protonn_edge.training.refusals import Refusal, TrainingRequest, excluded, without_effect
+from protonn_edge.learn.refusals import Refusal, TrainingRequest, excluded, without_effect
 
 
 def _of_the_model(case: TrainingRequest) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from protonn_edge.kinds.protonn.voters import FloatVoters
+from protonn_edge.learn.objective import BatchVoters, Parameters
+from protonn_edge.learn.points import Float32, Indices, Points
 from protonn_edge.system.extensions import brought
-from protonn_edge.training.objective import BatchVoters, Parameters
-from protonn_edge.training.points import Float32, Indices, Points
 
 
 class DrawnVoters:

@@ -9,11 +9,11 @@ import numpy as np
 
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.kinds.protonn.train.fitting import ProtoNNLearner
+from protonn_edge.learn.points import Points
+from protonn_edge.learn.progress import Learned
+from protonn_edge.learn.refusals import Refusal
+from protonn_edge.learn.searched import SearchSpec, SearchTask
 from protonn_edge.policy.value.train import DeviceRegressor, searched_without
-from protonn_edge.training.points import Points
-from protonn_edge.training.progress import Learned
-from protonn_edge.training.refusals import Refusal
-from protonn_edge.training.searched import SearchSpec, SearchTask
 
 _NOISES = ("auto", 0.25, 0.5)  # deviations of the noise on normalized features that are tried
 _FEW_POINTS = 4_000  # with more points, noise matters little

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from protonn_edge.training.refusals import (
+from protonn_edge.learn.refusals import (
     Refusal,
     excluded,
     without_effect,

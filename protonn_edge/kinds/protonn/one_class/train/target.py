@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from protonn_edge.data.dataset import Dataset, several_labels
 from protonn_edge.data.naming import NO_CLASS, listed
 from protonn_edge.data.splits import holdout, kept_rows, relearned
+from protonn_edge.learn.clusters import cluster_centres
+from protonn_edge.learn.objective import Parameters
+from protonn_edge.learn.points import Float32, Indices, Targets
+from protonn_edge.learn.progress import EpochReport, Trained
+from protonn_edge.learn.targets import Target, nearest_distances
 from protonn_edge.model.statistics import InputStatistics
 from protonn_edge.system.errors import InputError
-from protonn_edge.training.clusters import cluster_centres
-from protonn_edge.training.objective import Parameters
-from protonn_edge.training.points import Float32, Indices, Targets
-from protonn_edge.training.progress import EpochReport, Trained
-from protonn_edge.training.targets import Target, nearest_distances
 
 # The RBF of a distance d is exp(-(gamma d)^2), a byte on the device. It resolves distances best for
 # gamma d from 0.7 to 1.2, where the threshold should be.

@@ -17,10 +17,9 @@ from typing import ClassVar
 import numpy as np
 
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
-from protonn_edge.system.errors import InputError
-from protonn_edge.training import progress
-from protonn_edge.training.loop import hard_threshold
-from protonn_edge.training.objective import (
+from protonn_edge.learn import progress
+from protonn_edge.learn.loop import hard_threshold
+from protonn_edge.learn.objective import (
     MATRICES,
     Loss,
     Matrix,
@@ -30,7 +29,8 @@ from protonn_edge.training.objective import (
     squared_distances,
     through_distances,
 )
-from protonn_edge.training.points import Indices, Points
+from protonn_edge.learn.points import Indices, Points
+from protonn_edge.system.errors import InputError
 
 FULL_BATCH_POINTS = 10_000
 FULL_BATCH_SCORES = 2**24

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from protonn_edge.training.objective import Loss, Matrix, cross_entropy, mean_loss, weighted
+from protonn_edge.learn.objective import Loss, Matrix, cross_entropy, mean_loss, weighted
 
 _LEAST_SHARE = 1e-4  # of a class, so that prototypes cannot all move away together
 

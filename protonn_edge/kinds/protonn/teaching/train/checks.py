@@ -8,8 +8,8 @@ from typing import Any
 from protonn_edge.chips.boards import load_board
 from protonn_edge.data import Notice
 from protonn_edge.kinds.protonn.teaching.model import Teachable
+from protonn_edge.learn.refusals import Refusal
 from protonn_edge.system.errors import CheckFailed
-from protonn_edge.training.refusals import Refusal
 
 REFUSALS: Sequence[Refusal] = (
     Refusal(

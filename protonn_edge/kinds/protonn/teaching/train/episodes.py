@@ -21,14 +21,14 @@ from protonn_edge.kinds.protonn.teaching.model import (
 )
 from protonn_edge.kinds.protonn.teaching.votes import SHARPNESS
 from protonn_edge.kinds.protonn.train.voters import DrawnVoters, VotersTraining
-from protonn_edge.training.objective import (
+from protonn_edge.learn.objective import (
     Matrix,
     Parameters,
     RbfOf,
     scores_of,
     through_distances,
 )
-from protonn_edge.training.points import Float32, Indices, Points
+from protonn_edge.learn.points import Float32, Indices, Points
 
 # With new classes: the factor on gamma, which leaves room between the classes; and the vote of an
 # example, as a share of the median highest score.

@@ -1,0 +1,407 @@
+"""The base of all classifiers for devices: from `fit` to a model with its record.
+
+A kind of classifier is a subclass in its own folder, which the registry finds. It declares its
+parameters as fields, with constraints and command-line names, from which scikit-learn's constraints
+and docstrings are generated. Its `learner` learns the head of a model from prepared points.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import inspect
+import json
+import re
+import warnings
+from abc import ABC
+from collections.abc import Collection, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import joblib
+import numpy as np
+import sklearn
+from numpy.typing import ArrayLike
+from sklearn.base import _fit_context, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, Options, StrOptions
+
+import protonn_edge
+from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.groups import group_numbers
+from protonn_edge.data.naming import Notice, label_text
+from protonn_edge.learn import parameters as declared
+from protonn_edge.learn.answers import Answers
+from protonn_edge.learn.clipping import AUTO, ClipChoice, chosen_clip
+from protonn_edge.learn.given_points import (
+    labels_are_classes,
+)
+from protonn_edge.learn.learner import Learner
+from protonn_edge.learn.points import Float32, Points, Targets
+from protonn_edge.learn.preparation import PreparedPoints
+from protonn_edge.learn.progress import EpochReport, Learned, Restart, was_stopped
+from protonn_edge.learn.refusals import Refusal, TrainingRequest, check_compatible
+from protonn_edge.learn.searched import FEATURES_BEGUN, FEATURES_SEARCHED, SearchSpec, SearchTask
+from protonn_edge.model import stored
+from protonn_edge.model.features import Features
+from protonn_edge.model.file import model_bytes
+from protonn_edge.model.model import Model
+from protonn_edge.model.policy import rule_modules, with_rules
+from protonn_edge.model.registry import ESTIMATORS
+from protonn_edge.system.rounding import one_thread
+
+
+class _Number(Interval):
+    def is_satisfied_by(self, val: object) -> bool:  # True, which counts as 1, is none
+        return not isinstance(val, bool | np.bool_) and super().is_satisfied_by(val)
+
+
+class _Some(Options):
+    """A constraint: a sequence of some of these words."""
+
+    def __init__(self, words: tuple[str, ...]) -> None:
+        self.words = words
+        super().__init__(tuple, set())
+
+    def is_satisfied_by(self, val: object) -> bool:
+        """Return whether a value is one."""
+        return (
+            isinstance(val, tuple | list)
+            and 0 < len(val) == len(set(map(str, val)))
+            and all(word in self.words for word in val)
+        )
+
+    def __str__(self) -> str:
+        return f"a tuple of one or more of {', '.join(map(repr, self.words))}"
+
+
+def constraints(parameters: Mapping[str, declared.Parameter]) -> dict[str, list[Any]]:
+    """Return the value of ``_parameter_constraints``."""
+    return {name: list(map(_constraint, each.values)) for name, each in parameters.items()}
+
+
+def _constraint(values: Any) -> Any:
+    if isinstance(values, declared.Number):
+        number = Integral if values.type is int else Real
+        return _Number(number, values.low, values.high, closed=values.closed)
+    if isinstance(values, declared.Choices):
+        are_texts = all(isinstance(each, str) for each in values.values)
+        return (
+            StrOptions(set(values.values)) if are_texts else Options(Integral, set(values.values))
+        )
+    if isinstance(values, declared.Subset):
+        return _Some(values.words)
+    # The length of a tuple depends on the points.
+    return tuple if isinstance(values, declared.Sides) else values
+
+
+_PARAMETERS = "Parameters\n----------\n"
+_NEXT_SECTION = re.compile(r"^[A-Z]\w+\n-+\n", re.MULTILINE)
+
+
+def with_parameters_of_bases(cls: type) -> str | None:
+    """Return a class's docstring, with the parameters that the docstrings of its bases describe."""
+    if not cls.__doc__ or "__doc__" not in vars(cls):
+        return cls.__doc__
+    before, _, after = _sections(cls.__doc__)
+    described: dict[str, str] = {}
+    for base in cls.__mro__:
+        for entry in filter(None, re.split(r"\n(?=\S)", _sections(vars(base).get("__doc__"))[1])):
+            name = entry.partition(" : ")[0]
+            described.setdefault(name, _with_default(entry, getattr(cls, name, None)))
+    return f"{before}\n\n{_PARAMETERS}" + "\n".join(described.values()) + f"\n\n{after}"
+
+
+def _with_default(entry: str, value: Any) -> str:
+    """Return the entry of a parameter with the default of a class, which may not be its base's."""
+    given = re.search("default=(.*)", entry)
+    if not isinstance(value, str | int | float) or given is None:
+        return entry
+    if ast.literal_eval(given[1]) == value:
+        return entry
+    text = f'"{value}"' if isinstance(value, str) else repr(value)
+    return entry.replace(given[0], f"default={text}", 1)
+
+
+def _sections(text: str | None) -> tuple[str, str, str]:
+    """Return the parts of a docstring before, in and after its section of parameters."""
+    before, heading, rest = inspect.cleandoc(text or "").partition(_PARAMETERS)
+    if not heading:
+        rest, before = before, ""
+    following = _NEXT_SECTION.search(rest)
+    place = len(rest) if following is None else following.start()
+    inside, after = rest[:place].strip(), rest[place:]
+    return (before.strip(), inside, after) if heading else (inside, "", after)
+
+
+_RECORDED_REPORTS = 5_000  # maximum reports in a model file, which limits the record's size
+_UNRECORDED = ("callback", "network_callback", "random_state")
+
+
+def training_record(
+    parameters: Mapping[str, Any], learned: Learned, *, seed: int, n_train: int, data_sha256: str
+) -> dict[str, Any]:
+    """Return the record of a model: the estimator's parameters, and facts about the training."""
+    settings = {name: value for name, value in parameters.items() if name not in _UNRECORDED}
+    step = -(-len(learned.history) // _RECORDED_REPORTS)
+    history = learned.history[::-step][::-1]  # always including the last one
+    return {
+        "versions": {
+            "protonn-edge": protonn_edge.__version__,
+            "numpy": np.__version__,
+            "scikit-learn": sklearn.__version__,
+        },
+        "settings": json.loads(json.dumps(settings, default=_plain)),
+        "seed": seed,
+        "restarts": [str(restart) for restart in learned.restarts],
+        **({"remarks": list(learned.remarks)} if learned.remarks else {}),
+        **({"stopped": learned.history[-1].place} if was_stopped(learned.history) else {}),
+        "n_train": n_train,
+        "data_sha256": data_sha256,
+        "history": {
+            "objective": [round(report.objective, 6) for report in history],
+            "accuracy": [round(report.accuracy, 6) for report in history],
+        },
+        **learned.facts,
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Return a JSON form of a value: a number, or a description with a digest."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, Model):
+        return f"model {hashlib.sha256(model_bytes(value)).hexdigest()}"
+    if isinstance(value, np.ndarray):
+        digest = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
+        return f"array {value.shape} {digest}"
+    own = stored.digest(value) if isinstance(value, Features) else joblib.hash(value)
+    return f"{type(value).__name__} {own}"
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class DeviceClassifier(Answers, declared.SharedParameters, ABC):
+    """Base of classifiers with models that run on devices.
+
+    Targets are classes, or sets of labels (multi-label): a matrix of zeros and ones, or a sequence
+    of collections of labels. The parameters of images and of each kind of
+    feature are in its folder of `protonn_edge.features`.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (L,)
+        The labels, in the order of the scores; the column numbers for a matrix of labels.
+    n_features_in_ : int
+        Number of features D.
+    feature_names_in_ : ndarray of shape (D,)
+        Names of the features, if X had names.
+    model_ : Model
+        The trained model, with classes and features named as in `fit`; see `to_model`.
+    n_iter_ : int
+        Epochs of training.
+    clip_ : ClipChoice or None
+        The share that ``clip="auto"`` chose; None if there was nothing to choose.
+    history_ : tuple of EpochReport
+        The reports passed to the callback, without abandoned attempts.
+    restarts_ : tuple of Restart
+        Attempts that diverged and were abandoned.
+    remarks_ : tuple of str
+        Remarks on the training, such as restarts, which were also issued as `ConvergenceWarning`.
+    """
+
+    history_: tuple[EpochReport, ...] = field(init=False)
+    restarts_: tuple[Restart, ...] = field(init=False)
+    remarks_: tuple[str, ...] = field(init=False)
+    n_iter_: int = field(init=False)
+    clip_: ClipChoice | None = field(init=False)
+
+    learner: ClassVar[type[Learner]]
+    refusals: ClassVar[tuple[Refusal, ...]] = ()
+    is_slow: ClassVar[bool] = False  # whether a few minutes are too short for trials of a search
+    starts_from: ClassVar[str] = ""  # the kind of models that training can continue
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls._parameter_constraints = constraints(cls.parameters)
+        rows = chain(*(vars(base).get("refusals", ()) for base in reversed(cls.__mro__)))
+        cls.refusals = tuple(dict.fromkeys(rows))  # including the bases'
+        cls.__doc__ = with_parameters_of_bases(cls)
+
+    @classmethod
+    def searched(cls, task: SearchTask) -> SearchSpec:  # noqa: ARG003 (other kinds use it)
+        """Return the search space of this kind, with its first trials; kinds extend it."""
+        return SearchSpec(FEATURES_SEARCHED, (FEATURES_BEGUN,))
+
+    def _learned(self, settings: Self, points: Points, seed: int) -> Learned:
+        """Return what is learned from normalized points, with frozen settings."""
+        return self.learner(settings, seed).fit(points)
+
+    def check_sizes(self, dataset: Dataset, given: Collection[str]) -> Sequence[Notice]:  # noqa: ARG002
+        """Refuse sizes that would fail only after the training; return what to notice before it.
+
+        - `dataset`: the points to train on.
+        - `given`: the names of the parameters that the caller chose.
+        """
+        return ()
+
+    @classmethod
+    def quick_trial(cls, seed: int) -> Any:  # noqa: ARG003 (some kinds use it)
+        """Return a classifier of scikit-learn that predicts in floats how good this kind may be.
+
+        None if nothing predicts it much faster than a training.
+        """
+        return None
+
+    @property
+    def planned_epochs(self) -> int:
+        """Number of epochs by the last report: the parameter, if there is one."""
+        return int(getattr(self, "epochs", 1))
+
+    @property
+    def scores_are_logits(self) -> bool:
+        """Whether training makes the scores logits, which calibration may only reduce."""
+        return False
+
+    @property
+    def learns_strangers(self) -> bool:
+        """Whether training uses `strangers`: synthetic points without a class."""
+        return False
+
+    def stand_in_for(self, model: Model) -> Self:
+        """Return a classifier that learns from some of a model's points, without reports."""
+        settled = model.record.get("settings", {}).get("clip", 0.0)
+        share = settled if self.clip == AUTO else self.clip
+        stand_in: Self = clone(self).set_params(callback=None, network_callback=None, clip=share)
+        return stand_in
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+        evaluate_on: tuple[ArrayLike, ArrayLike] | None = None,
+    ) -> Self:
+        """Train on points X of shape (n, D) with labels y of shape (n,).
+
+        Parameters
+        ----------
+        X : array of shape (n, D)
+            Raw features; they are normalized here.
+        y : array of shape (n,), matrix of shape (n, L) or sequence of n collections
+            Labels of any type, at least two different ones, or sets of labels: a dense or sparse
+            matrix of zeros and ones, or a set, list or tuple of labels for each point. May be
+            omitted if all points are normal, for classifiers that learn one class.
+        sample_weight : array of shape (n,), optional
+            Weight of each point, not negative. A point of weight 2 counts as two points.
+        groups : array of shape (n,), optional
+            The group of each point, such as the person, day or sensor it came from; see
+            `group_shift`. scikit-learn's searches pass on groups only with metadata routing.
+        evaluate_on : tuple of X (n', D) and y (n',) or (n', L), optional
+            Points for the test accuracy in reports; training does not depend on them.
+
+        Returns
+        -------
+        DeviceClassifier
+            This estimator, fitted.
+
+        Raises
+        ------
+        ValueError
+            If X or y are unusable, a parameter is out of range or conflicts with another one, or
+            training diverges.
+        """
+        y = self.target.assumed_labels(X) if y is None else y
+        labels = self.target.labels.of(y)
+        request = TrainingRequest(
+            settings=self.frozen(),
+            predicts=labels.predicts,
+            in_groups=groups is not None,
+        )
+        check_compatible(request, self.refusals)
+        fitted: Self = self.fit_accepted(
+            X, y, sample_weight, groups=groups, evaluate_on=evaluate_on
+        )
+        return fitted
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit_accepted(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+        evaluate_on: tuple[ArrayLike, ArrayLike] | None = None,
+    ) -> Self:
+        """Train as `fit` does, with settings and points that `check_compatible` accepts."""
+        chooses_clip, target = self.clip == AUTO, self.target
+        settings = self.frozen(clip=0.0) if chooses_clip else self.frozen()
+        self.__dict__.pop("model_", None)  # if training is stopped, the old one has other classes
+        labels = target.labels.of(y)
+        given, self.classes_ = labels.given(self, X, y, sample_weight)
+        numbers = None if groups is None else group_numbers(groups, len(given))
+        target.check(self.classes_)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        with labels_are_classes(), one_thread():  # faster for small products, and reproducible
+            if settings.group_shift > 0 and labels.are_classes:
+                given = replace(given, group=numbers)
+            test = None
+            if evaluate_on is not None:
+                test = labels.reported(self, *evaluate_on, given, self.classes_)
+            prepared = PreparedPoints.of(settings, given, seed=seed, test=test)
+            self.clip_ = None
+            if chooses_clip and (choice := chosen_clip(settings, prepared, self._learned)):
+                self.clip_ = choice
+                if choice.share:
+                    settings = settings.frozen(clip=choice.share)
+                    prepared = PreparedPoints.of(settings, given, seed=seed, test=test)
+            learned = self._learned(settings, prepared.points, seed)
+        self._keep(learned, prepared, settings, n_train=len(given))
+        if labels.are_classes:
+            self._fit_rules(*prepared.calibration)
+        return self
+
+    def _fit_rules(self, points: Float32, targets: Targets) -> None:
+        """Add the rules that every training fits; see `protonn_edge.policy`."""
+        fitting = (getattr(each, "fitted", None) for each in rule_modules("train"))
+        rules = (fitted(self, points, targets) for fitted in fitting if fitted)
+        self.model_ = with_rules(self.model_, *(rule for rule in rules if rule is not None))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+    def _keep(
+        self, learned: Learned, prepared: PreparedPoints, settings: Self, *, n_train: int
+    ) -> None:
+        """Store the results, and warn about the remarks."""
+        self.history_, self.restarts_ = learned.history, learned.restarts
+        self.n_iter_ = learned.history[-1].epoch
+        self.remarks_ = (*map(str, learned.restarts), *learned.remarks)
+        for remark in self.remarks_:
+            warnings.warn(remark, ConvergenceWarning, stacklevel=4)
+        record = training_record(
+            {name: getattr(settings, name, value) for name, value in self.get_params().items()},
+            learned,
+            seed=prepared.seed,
+            n_train=n_train,
+            data_sha256=prepared.data_sha256,
+        )
+        classes = tuple(label_text(str(label)) for label in self.classes_)
+        model = prepared.model_of(learned, classes, getattr(self, "feature_names_in_", ()))
+        self.model_ = replace(prepared.measured(model), record=record)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = "labels" in self.takes
+        return tags
+
+
+CLASSIFIERS: MutableMapping[str, type[DeviceClassifier]] = ESTIMATORS
+"""The kinds of classifiers, by their names on the command line; the first one is the default."""

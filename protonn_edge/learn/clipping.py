@@ -1,0 +1,123 @@
+"""Which share of outliers to clip, chosen by held-out training points where it matters.
+
+An integer has 255 steps from the smallest to the largest value of a feature. If few of them are
+left for most values, clipping the rest often helps, but not where rare, large values decide.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from protonn_edge.learn.folds import fold_numbers
+from protonn_edge.learn.parameters import SharedParameters
+from protonn_edge.learn.points import Float32, Points, sample_with_all_classes
+from protonn_edge.learn.preparation import PreparedPoints
+from protonn_edge.learn.progress import Learned
+from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
+from protonn_edge.model.quantization import quantize
+from protonn_edge.system.errors import InputError
+
+AUTO = "auto"
+
+_SHARES = (0.0, 0.02, 0.05, 0.1)
+_PARTS = 4  # of the points; one is held out
+_EPOCHS, _MOST_POINTS = 60, 10_000  # at most, of a trial
+_LEAST_VARIANCE = 0.01  # of an answer, so that few points without a mistake are no proof
+
+_TAIL = 0.05  # of the values at either end
+_FEW_STEPS = 64  # for the values between
+_JUDGED_POINTS = 2_000
+
+
+@dataclass(frozen=True)
+class ClipChoice:
+    """The share of outliers that was chosen, and the accuracy on held-out training points."""
+
+    share: float  # 0 unless another one is better by more than a standard error
+    accuracy: float  # of the integers with it, 0..1
+    without: float  # the same without clipping
+    n: int  # points held out
+
+    def __str__(self) -> str:
+        where = f"{self.n:,} held-out points of the training part"
+        if not self.share:
+            return (
+                f"clip 'auto' chose 0: most values of some features share few of 255 steps, but on "
+                f"{where}, no larger share is clearly better"
+            )
+        right, without = 100 * self.accuracy, 100 * self.without
+        return (
+            f"clip 'auto' chose {self.share:g}: on {where}, the integers then classify "
+            f"{right:.2f} % correctly, and {without:.2f} % without clipping"
+        )
+
+
+def chosen_clip(
+    settings: SharedParameters,
+    prepared: PreparedPoints,
+    learn: Callable[[Any, Points, int], Learned],
+) -> ClipChoice | None:
+    """Return which share to clip in a training; None if there is nothing to choose.
+
+    - `settings`: those of the training, without clipping, and `prepared` its points.
+    - `learn`: what learns from points with settings and a seed.
+    """
+    points, asked = prepared.points, settings.asked
+    can_be_clipped = settings.initial_model is None and (asked is None or asked.can_be_clipped)
+    if not (can_be_clipped and points.labels.are_classes and points.for_device):
+        return None
+    if points.n_classes < 2 or not have_few_steps(points.X):
+        return None
+    given = prepared.given
+    some = sample_with_all_classes(given.y, _MOST_POINTS, np.random.default_rng(prepared.seed))
+    given = given.part(some)
+    try:
+        held_out = fold_numbers(given.y, _PARTS, prepared.seed, given.group) == 0
+        right = {
+            share: _share_right(settings, share, given, held_out, prepared.seed, learn)
+            for share in _SHARES
+        }
+    except InputError:  # too few points to hold some out
+        return None
+    n, without = int(held_out.sum()), right[0.0]
+    best = max(_SHARES, key=right.__getitem__)
+    error = math.sqrt(max(without * (1 - without), _LEAST_VARIANCE) / n)
+    share = best if right[best] > without + error else 0.0
+    return ClipChoice(share, right[share], without, n)
+
+
+def have_few_steps(X: Float32) -> bool:
+    """Return whether the middle 90 % of a feature's values share few of 255 steps, some a step.
+
+    Features X (n, D) may be raw or normalized.
+    """
+    values = np.sort(X[:: -(-len(X) // _JUDGED_POINTS)], axis=0).astype(np.float64)
+    cut = int(_TAIL * len(values))
+    middle = values[cut : len(values) - cut]
+    extent = X.max(axis=0).astype(np.float64) - X.min(axis=0)
+    steps = BYTE_MAXIMUM * np.ptp(middle, axis=0) / np.where(extent > 0, extent, 1.0)
+    different = np.count_nonzero(np.diff(middle, axis=0), axis=0)
+    return bool(((steps < _FEW_STEPS) & (steps < different)).any())
+
+
+def _share_right(
+    settings: SharedParameters,
+    share: float,
+    given: Points,
+    held_out: Any,
+    seed: int,
+    learn: Callable[[Any, Points, int], Learned],
+) -> float:
+    """Return the accuracy on held-out points of integers that learned from the others."""
+    shorter = {"epochs": min(_EPOCHS, settings.epochs)} if hasattr(settings, "epochs") else {}
+    trial = settings.frozen(clip=share, callback=None, **shorter)
+    prepared = PreparedPoints.of(trial, given.part(~held_out), seed=seed)
+    model = prepared.model_of(learn(trial, prepared.points, seed), map(str, range(given.n_classes)))
+    integers, tested = quantize(model), given.part(held_out)
+    answers = integers.predict(integers.quantize(tested.X))
+    return float(np.average(answers == tested.y, weights=tested.weight))

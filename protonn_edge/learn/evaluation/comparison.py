@@ -1,0 +1,66 @@
+"""The accuracy of a build beside the float model's, on the same labelled points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.learn.evaluation.accuracy import share_of, share_right
+from protonn_edge.model.activity import Activity
+from protonn_edge.model.quantization import DeviceModel, StageLoss, measure_activity, stage_losses
+from protonn_edge.system.errors import counted
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """How the chain of a device classifies n points, and how the float model does."""
+
+    n: int
+    in_float: float  # the accuracies, 0..1
+    in_build: float
+    numbers: str  # what the build computes in, such as "integers"
+    others: Mapping[str, float]  # the shares of answers that are no class, by their names
+    # of integers only: the loss of each step, and the activity on these points
+    losses: tuple[StageLoss, ...] | None = None
+    activity: Activity | None = None
+
+    @classmethod
+    def of(cls, compared: DeviceModel, X: NDArray[np.float32], y: NDArray[np.int64]) -> Comparison:
+        """Return the comparison on raw points X (n, D), n >= 1, of classes y."""
+        model, chain = compared.floats, compared.chain
+        Q = chain.quantize(X)
+        answers = chain.predict(Q)
+        numbers, losses, activity = chain.own_stages[-1].kind, None, None
+        if not chain.score_tolerance:
+            numbers, losses = "integers", stage_losses(model, X, y)
+            activity = measure_activity(chain, Q)
+        return cls(
+            len(y),
+            share_right(model.predict(X), y),
+            share_right(answers, y),
+            numbers,
+            {each.name: share_of(answers, each.code) for each in chain.policy.other_answers},
+            losses,
+            activity,
+        )
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Return the rows of a table."""
+        others = ((f"answered {name}", share) for name, share in self.others.items())
+        return [
+            ("accuracy, float", f"{100 * self.in_float:.2f} % of {counted(self.n, 'point')}"),
+            (f"accuracy, {self.numbers}", f"{100 * self.in_build:.2f} %"),
+            *((name, f"{100 * share:.2f} %") for name, share in others),
+        ]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the figures with the field names that commands print."""
+        record: dict[str, Any] = {"n": self.n, "float_accuracy": self.in_float}
+        record["accuracy"] = self.in_build
+        if self.losses is not None:
+            record["stages"] = [asdict(loss) for loss in self.losses]
+        return record | {f"{name}_share": share for name, share in self.others.items()}

@@ -1,0 +1,158 @@
+"""Requests for features, parsed from a text; see `protonn_edge.learn.requests`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+
+from protonn_edge.learn.augmentation import SignalMovement
+from protonn_edge.model.features import Features
+from protonn_edge.model.shapes import Shape
+from protonn_edge.system.checks import check
+from protonn_edge.system.errors import InputError, shortened
+
+if TYPE_CHECKING:
+    from protonn_edge.data import Dataset, Notice
+    from protonn_edge.learn.objective import Loss
+    from protonn_edge.learn.points import Float32, Transform
+    from protonn_edge.learn.refusals import Refusal
+
+NO_FEATURES = "none"
+"""The name of raw points, without features, in a search."""
+
+Settings = Any
+"""Stands for `FeatureParameters`, whose module imports this one."""
+
+_TWO = re.compile(r"(\d{1,6})x(\d{1,6})(?:/(\d{1,2}))?")
+
+
+class FeatureData(NamedTuple):
+    """Raw points by which a stage is chosen and, if there are classes, from which it is learned."""
+
+    points: Float32  # (n, features)
+    weights: Float32 | None = None  # (n,): the weight of each point
+    # (n,): class indices; points of no class have the index after the last one. Or numbers (n, 1)
+    y: Any = None
+    seed: int = 0  # of all random choices
+    loss: Loss | None = None  # of numbers
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FeatureRequest:
+    """A kind of feature, with the numbers of its text."""
+
+    kind: ClassVar[str] = ""  # its name; empty if it computes nothing
+    word: ClassVar[str] = ""  # the word at the beginning of its first term
+    words: ClassVar[tuple[str, ...]] = ()  # the words that its first term may be, instead
+    form: ClassVar[str] = ""  # the form of that term, with an example
+    # the type of its points
+    of_samples: ClassVar[bool] = False
+    of_images: ClassVar[bool] = False
+    learns_from_classes: ClassVar[bool] = False  # whether its stage is learned from labels
+    can_be_clipped: ClassVar[bool] = False  # whether outliers of its values can be clamped
+    # how copies of a signal are moved
+    movement: ClassVar[SignalMovement] = SignalMovement(0.05, speed=1.2, gain=1.2, noise=0.1)
+    # its conflicts, in addition to the rows of `protonn_edge.learn.refusals`
+    refusals: ClassVar[tuple[Refusal, ...]] = ()
+
+    @classmethod
+    def read(cls, terms: Sequence[str], **image: Any) -> Self:
+        """Return the request in terms; the first one begins with `word`."""
+        raise NotImplementedError
+
+    @classmethod
+    def alternatives(cls, _shape: Shape) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """Yield texts for images of a shape that a search tries, with the settings they need."""
+        yield from ()
+
+    def text_for(self, text: str, dataset: Dataset) -> str:  # noqa: ARG002
+        """Return the text of the request with what a data set states about its points.
+
+        Raises `InputError` if the text states something else.
+        """
+        return text
+
+    def augmentation(self, share: float) -> Transform | None:  # noqa: ARG002
+        """Return what moves the features of a share of each step's points, if anything does."""
+        return None
+
+    def notices(self, dataset: Dataset) -> Iterator[Notice]:  # noqa: ARG002
+        """Yield what is assumed about the points of a data set."""
+        yield from ()
+
+    def continues(self, stage: Features | None, settings: Settings) -> bool:  # noqa: ARG002
+        """Return whether it equals the features of the initial model."""
+        return False
+
+    def stage_for(self, settings: Settings, given: FeatureData) -> Features:
+        """Return the stages; see `FeatureParameters.features_for`."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ImageRequest(FeatureRequest):
+    """Features of images, or their preparation."""
+
+    of_images: ClassVar[bool] = True
+
+    cropped_shape: Shape | None = None
+    deskew: bool = False
+
+    def shapes(self, settings: Settings) -> tuple[Shape, Shape]:
+        """Return the shapes of images and of their crop."""
+        assert settings.image_shape is not None  # or it is refused
+        return settings.image_shape, self.cropped_shape or settings.image_shape
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GivenStage(FeatureRequest):
+    """The stage of another model."""
+
+    kind: ClassVar[str] = "given"
+
+    stage: Features
+
+    def stage_for(self, _settings: Settings, given: FeatureData) -> Features:
+        """Return the stage, for points like its model's."""
+        needed, n_features = self.stage.points.n_features, given.points.shape[1]
+        check(
+            needed == n_features,
+            "the points",
+            f"{n_features:,} values",
+            f"{needed:,}, as the given model's features need",
+            "use points like those that the model was trained on",
+        )
+        return self.stage
+
+
+def sides_of(term: str, form: str) -> tuple[Shape, int | None]:
+    """Return the numbers of a term such as "gradients:4x4/8", or refuse it."""
+    match = _TWO.fullmatch(term.partition(":")[2].replace(" ", ""))
+    if match is None or not int(match[1]) or not int(match[2]):
+        raise unread(term, f"must look like {form}")
+    return (int(match[1]), int(match[2])), None if match[3] is None else int(match[3])
+
+
+def two_of(term: str, form: str) -> Shape:
+    """Return the two numbers of a term without a third, as `sides_of`."""
+    sides, more = sides_of(term, form)
+    if more is not None:
+        raise unread(term, f"must look like {form}")
+    return sides
+
+
+def only_term(terms: Sequence[str]) -> str:
+    """Return the term of a kind of feature that takes only one."""
+    first, *others = terms
+    if others:
+        raise unread(others[0], f"cannot be combined with {first}")
+    return first
+
+
+def unread(term: str, what: str) -> InputError:
+    """Return the error for a term, as one sentence."""
+    return InputError(
+        f"the term {shortened(repr(term))} of the features {what}; correct or remove it"
+    )

@@ -1,0 +1,143 @@
+"""The checked arguments of `fit`: points, targets, weights and groups."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+from protonn_edge.data.naming import label_text
+from protonn_edge.learn.points import Float32, Indices, Points, check_finite
+from protonn_edge.system.errors import InputError
+
+_WEIGHT_RATIO = 1e30  # of float32 weights
+ClassWeight = Mapping[Any, float] | str | None
+_TAKEN: dict[str, Any] = {"dtype": np.float32, "ensure_all_finite": False}
+
+
+def digest_of(points: Points) -> str:
+    """Return the SHA-256 of all data that training depends on."""
+    digest = hashlib.sha256()
+    _digest_matrix(digest, points.X, "<f4")
+    _digest_matrix(digest, points.y, points.labels.digested)
+    if points.weight is not None:
+        _digest_matrix(digest, points.weight, "<f8")
+    if points.group is not None:
+        _digest_matrix(digest, points.group, "<i8")
+    return digest.hexdigest()
+
+
+def given_points(
+    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike | None, sample_weight: Any
+) -> tuple[Points, NDArray[Any]]:
+    """Return raw points, checked, and their classes (L,) in the order of the scores.
+
+    Sets the estimator's number and names of features. A class is dropped if all of its points have
+    weight 0.
+    """
+    points, labels = labelled_points(estimator, X, y)
+    class_weight: ClassWeight = estimator.class_weight
+    weights = point_weights(points, labels, sample_weight, class_weight)
+    classes = np.unique(labels if weights is None else labels[weights > 0])
+    y = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)  # of weight 0
+    return Points(points, y, weights, n_classes=len(classes)), classes
+
+
+def labelled_points(
+    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike | None, *, reset: bool = True
+) -> tuple[Float32, NDArray[Any]]:
+    """Return points and labels, checked."""
+    points, labels = validate_data(estimator, X, y, reset=reset, **_TAKEN)
+    check_finite(points)
+    with labels_are_classes():
+        check_classification_targets(labels)
+    return points, labels
+
+
+def point_weights(
+    points: Float32,
+    labels: NDArray[Any],
+    sample_weight: ArrayLike | None,
+    class_weight: ClassWeight,
+) -> NDArray[np.float64] | None:
+    """Return a weight for each point, or None if all are equal."""
+    if sample_weight is None and class_weight is None:
+        return None
+    weights: NDArray[np.float64] = _check_sample_weight(
+        sample_weight, points, dtype=np.float64, ensure_non_negative=True
+    ).copy()
+    classes, y = np.unique(labels, return_inverse=True)
+    if class_weight == "balanced":
+        totals = np.bincount(y, weights=weights)
+        weights /= np.where(totals > 0, totals, 1.0)[y]
+    elif isinstance(class_weight, Mapping):
+        weights *= compute_class_weight(dict(class_weight), classes=classes, y=labels)[y]
+    positive = weights[weights > 0]
+    if not len(positive):
+        raise InputError(
+            "every point has weight 0; give a larger weight to at least one class that has points"
+        )
+    limit = min(math.inf, _WEIGHT_RATIO * float(positive.min()))
+    if not (weights.min() >= 0 and positive.max() < limit):
+        raise InputError(
+            f"the weights of points and classes range from {weights.min():g} to {weights.max():g}, "
+            f"but none may be below 0, and the largest may be at most {_WEIGHT_RATIO:g} times the "
+            "smallest above 0; give weights of similar size"
+        )
+    return weights
+
+
+@contextmanager
+def labels_are_classes() -> Iterator[None]:
+    """Keep scikit-learn from checking in each fit whether many classes are measurements.
+
+    `datasets.summary` checks this once, for all points.
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The number of unique classes is greater than 50%")
+        yield
+
+
+def checked_points(estimator: BaseEstimator, X: ArrayLike, what: str, *, reset: bool) -> Float32:
+    """Return points without labels, checked."""
+    points: Float32 = validate_data(estimator, X, reset=reset, **_TAKEN)
+    check_finite(points, what)
+    return points
+
+
+def points_to_report_on(
+    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, classes: NDArray[Any]
+) -> Points:
+    """Return raw points to report on, with classes as in training."""
+    points = checked_points(estimator, X, "evaluate_on", reset=False)
+    labels = column_or_1d(y)
+    check_consistent_length(points, labels)
+    indices = class_indices(labels, classes, "evaluate_on")
+    return Points(points, indices, n_classes=len(classes))
+
+
+def class_indices(labels: NDArray[Any], classes: NDArray[Any], what: str) -> Indices:
+    """Return the indices (n,) of labels in the classes (L,), which must include all labels."""
+    unknown = np.setdiff1d(labels, classes)
+    if len(unknown):
+        raise InputError(
+            f"{what} has the label {label_text(str(unknown[0]))!r}, which is not among the "
+            "training classes; leave out points with this label"
+        )
+    return np.searchsorted(classes, labels)
+
+
+def _digest_matrix(digest: Any, matrix: Any, dtype: str) -> None:
+    """Add a matrix or a vector to a digest."""
+    digest.update(np.ascontiguousarray(matrix, dtype=dtype).tobytes())

@@ -1,0 +1,73 @@
+"""What the labels of points are, and what that means for their training; by default, classes."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.learn.given_points import given_points, points_to_report_on
+from protonn_edge.learn.objective import Loss, cross_entropy, cross_entropy_or_none
+from protonn_edge.learn.points import Points, Targets
+from protonn_edge.model.model import Model
+from protonn_edge.model.policy import FloatPolicy, rule_modules
+
+
+class ClassLabels:
+    """Classes, one for each point."""
+
+    predicts: ClassVar[str] = "class"  # as the rules of the policy
+    digested: ClassVar[str] = "<i8"  # the type of targets in the digest of the points
+
+    @property
+    def are_classes(self) -> bool:
+        """Whether each point has one class."""
+        return self.predicts == "class"
+
+    def of(self, y: Any) -> ClassLabels:
+        """Return what labels y of `fit` are: `LABELS` of a rule may recognize them."""
+        kinds = (getattr(module, "LABELS", None) for module in rule_modules("train"))
+        return next((kind() for kind in kinds if kind and kind.are(y)), self)
+
+    def given(
+        self, estimator: Any, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Points, NDArray[Any]]:
+        """Return the arguments of `fit`, checked, and the labels (L,) in the order of scores."""
+        return given_points(estimator, X, y, sample_weight)
+
+    def reported(
+        self,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        given: Points,  # noqa: ARG002
+        labels: NDArray[Any],
+    ) -> Points:
+        """Return points to report on, with targets like those of the given points."""
+        return points_to_report_on(estimator, X, y, labels)
+
+    def to_score(self, y: Any, labels: NDArray[Any]) -> Any:  # noqa: ARG002
+        """Return the right answers y of `score` in the form of predictions."""
+        return y
+
+    def loss_for(self, points: Points) -> Loss:
+        """Return the loss to minimize on points, by default the cross-entropy."""
+        return cross_entropy_or_none if points.has_strangers else cross_entropy
+
+    def quality(self, scores: NDArray[Any], y: Targets) -> float:
+        """Return the share of scores (n, L) by which points of targets y are classified right."""
+        return float(np.mean(scores.argmax(axis=1) == y))
+
+    def words_of(self, quality: float) -> str:
+        """Return what `quality` returned, with its name."""
+        return f"accuracy {100 * quality:.2f} %"
+
+    @property
+    def policy(self) -> FloatPolicy:
+        """The policy of the answer that the labels determine."""
+        return FloatPolicy()
+
+    def measured(self, model: Model, points: Points, seed: int) -> Model:  # noqa: ARG002
+        """Return a trained model with what its policy takes from the points."""
+        return model

@@ -1,0 +1,299 @@
+"""The figure that a search maximizes, and limits of memory and cycles.
+
+The planner checks them with mean cycles; the linked program of the chosen model must keep them with
+its bound (`choice`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.chips.boards import Board
+from protonn_edge.codegen import DevicePlan, Limits, Plan, device_plans
+from protonn_edge.codegen.projects.checks import check_estimate
+from protonn_edge.codegen.words import WordPlan
+from protonn_edge.data import Dataset
+from protonn_edge.data.naming import did_you_mean, label_text, listed
+from protonn_edge.learn.base import CLASSIFIERS
+from protonn_edge.learn.calibration import least_log_loss, with_accuracy_floor
+from protonn_edge.learn.evaluation.accuracy import Quality, confusion_matrix
+from protonn_edge.learn.evaluation.fidelity import Fidelity, fidelity_of
+from protonn_edge.model.head import Remedies, remedies_of
+from protonn_edge.model.model import Model
+from protonn_edge.model.policy import rule_modules
+from protonn_edge.model.quantization import IntegerChain, measure_activity
+from protonn_edge.system.errors import CheckFailed, InputError, shortened
+
+_FIGURES: dict[str, Callable[[Quality], float]] = {
+    "accuracy": lambda quality: quality.accuracy,
+    "balanced-accuracy": lambda quality: quality.balanced_accuracy,
+    "macro-f1": lambda quality: quality.macro_f1,
+}
+_RECALL = "recall"
+
+
+class Judged(NamedTuple):
+    """How good a model is on the points of a fold."""
+
+    score: float  # the metric, at most 1
+    accuracy: float  # beside it
+    loss: float  # of models of equal scores, the one with the least is best
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A figure of answers, 0..1."""
+
+    name: str  # as `parse` reads it, such as "macro-f1" or "recall:fault"
+    label: int | None = None  # the index of the class for a recall
+
+    unit: ClassVar[str] = " %"  # after `shown`
+    difference: ClassVar[str] = "percentage points"
+    estimators: ClassVar[Mapping[str, Any]] = CLASSIFIERS  # by the names of their kinds
+
+    @classmethod
+    def parse(cls, text: str, classes: Sequence[str]) -> Metric:
+        """Return the metric of a text; raises `InputError` if it is none for these classes."""
+        kind, _, name = text.partition(":")
+        if kind == _RECALL and label_text(name) in classes:
+            return cls(text, list(classes).index(label_text(name)))
+        if kind == _RECALL and name:
+            raise InputError(
+                f"--metric {shortened(text)} names none of the data's classes, which are "
+                f"{listed(classes)}{did_you_mean(name, classes)}"
+            )
+        if text not in _FIGURES:
+            raise InputError(
+                f"{shortened(text)!r} is not a metric; give {', '.join(_FIGURES)} or "
+                f"{_RECALL}:CLASS{did_you_mean(text, _FIGURES)}"
+            )
+        return cls(text)
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def is_reported(self) -> bool:
+        """Whether it is the figure that training reports after each epoch."""
+        return self.name == ACCURACY.name
+
+    def shown(self, score: float) -> str:
+        """Return a score as text, without its unit."""
+        return f"{100 * score:.2f}"
+
+    def n_scores(self, y: NDArray[Any]) -> int:
+        """Return the number of scores of models for labels (n,): one for each class."""
+        return len(np.unique(y))
+
+    def strata(self, y: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the classes (n,) of labels, of which each fold gets about the same share."""
+        return y
+
+    def judged(
+        self, integers: IntegerChain, Q: NDArray[np.uint8], actual: NDArray[Any], known: Any
+    ) -> Judged:
+        """Return the figures of a model of `known` classes (L,) for quantized points (n, D).
+
+        `actual` (n,) are the points' classes, of which some may be unknown to the model.
+        """
+        answers, scores = integers.answers(Q)
+        compared = known[answers], actual, int(max(actual.max(), known.max())) + 1
+        trained = np.isin(actual, known)  # with groups, a class may be in the test points only
+        loss = least_log_loss(scores[trained], np.searchsorted(known, actual[trained]))
+        return Judged(self.of(*compared), ACCURACY.of(*compared), loss)
+
+    def fidelity(self, model: Model, X: NDArray[np.float32], y: NDArray[Any]) -> Fidelity:
+        """Compare a model's integers with its floats; see `fidelity_of`."""
+        return fidelity_of(model, X, y)
+
+    def finished(self, model: Model, dataset: Dataset) -> Model:
+        """Return a model with the rules that the data set's held-out points give."""
+        return with_accuracy_floor(model, dataset.X_test, dataset.y_test)
+
+    def check_folds(self, y: NDArray[np.int64], folds: NDArray[np.int64]) -> None:
+        """Refuse folds (n,) of points of classes y (n,) if the figure is undefined in one."""
+        if self.label is not None and len(np.unique(folds[y == self.label])) <= folds.max():
+            raise InputError(
+                f"--metric {self.name} needs points of this class in every fold, but one fold has "
+                "none; lower --folds, or choose another metric"
+            )
+
+    def of(self, predicted: NDArray[np.int64], actual: NDArray[np.int64], n_classes: int) -> float:
+        """Return the figure of the answers for points (n,), n >= 1, of known classes."""
+        names = tuple(map(str, range(n_classes)))
+        quality = Quality.of(confusion_matrix(predicted, actual, n_classes), names)
+        assert quality is not None
+        if self.label is None:
+            return _FIGURES[self.name](quality)
+        return quality.classes[self.label].recall or 0.0
+
+
+ACCURACY = Metric("accuracy")
+
+
+def metric_of(dataset: Dataset, asked: str) -> Metric:
+    """Return the metric that is asked for; rules have others for labels that are no classes."""
+    for module in rule_modules("tuning"):
+        if (metric := module.metric_for(dataset, asked)) is not None:
+            found: Metric = metric
+            return found
+    return Metric.parse(asked, dataset.classes)
+
+
+# The minimum flash of a plan for the firmware around the classifier: the flash of plans minus that
+# of the generated code and constants in linked programs.
+FIRMWARE_FLASH_BYTES = 3_200
+
+
+def predicts_cycles(board: Board) -> bool:
+    """Whether plans for a board predict the cycles of a prediction."""
+    return not board.cpu.program
+
+
+def check_predicted(option: str, given: str, board: Board, remedy: str) -> None:
+    """Refuse an option about time where cycles are not predicted."""
+    if not predicts_cycles(board):
+        raise InputError(
+            f"{option} is {given}, but a search does not predict cycles on {board.name}; {remedy}"
+        )
+
+
+BOARD = "board"
+"""The name of the board's limit for the whole firmware, used if no other limit is exceeded."""
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Memory and cycles of the classifier: its generated code, constants and variables."""
+
+    kernel: str  # columns, masked, unrolled, packed, words: the one that names the plan
+    # by the planner, without the firmware around it (serial protocol, buffers, stack)
+    flash_bytes: int
+    sram_bytes: int
+    mean_cycles: float | None  # of a prediction on the given points, where they are predicted
+
+    @property
+    def known_cycles(self) -> float:
+        """The mean cycles to compare models by; 0 where they are not predicted."""
+        return self.mean_cycles or 0.0
+
+
+@dataclass(frozen=True)
+class TuningLimits:
+    """Limits of the classifier alone; in any case, the whole firmware must fit the board.
+
+    In the search, the latency and the energy are means of a prediction. The chosen model's latency
+    is limited for any input, by its machine code.
+    """
+
+    flash_bytes: int | None = None
+    sram_bytes: int | None = None
+    latency_ms: float | None = None
+    energy_mj: float | None = None
+
+    def used(self, figures: Figures, board: Board) -> dict[str, float]:
+        """Return the used share of each limit by its option's name; above 1 exceeds it."""
+        limits = {name: getattr(self, each.field) for name, each in _LIMITS.items()}
+        return {
+            name: _LIMITS[name].value(figures, board) / limit
+            for name, limit in limits.items()
+            if limit is not None
+        }
+
+    def check(self, board: Board) -> None:
+        """Refuse limits of time where cycles are not predicted."""
+        timed = {"--max-latency-ms": self.latency_ms, "--max-energy-mj": self.energy_mj}
+        for name, limit in timed.items():
+            if limit is not None:
+                remedy = f"omit {name}, and measure the model with 'hil'"
+                check_predicted(name, f"{limit:g}", board, remedy)
+
+    def describe(self, name: str, figures: Figures, board: Board) -> str:
+        """Return how much of one limit a model uses, for display."""
+        if name == BOARD:
+            return f"more memory than {board.name} has"
+        each = _LIMITS[name]
+        text = f"{each.value(figures, board):{each.form}} {each.unit}"
+        limit = getattr(self, each.field)
+        return text if limit is None else f"{text} ({name} is {limit:,})"
+
+
+class _Limit(NamedTuple):
+    """A field of `TuningLimits`, the value that it limits, and the display of that."""
+
+    field: str
+    value: Callable[[Figures, Board], float]
+    form: str
+    unit: str
+
+
+_LIMITS = {
+    "--max-flash": _Limit("flash_bytes", lambda own, _: own.flash_bytes, ",", "B flash"),
+    "--max-sram": _Limit("sram_bytes", lambda own, _: own.sram_bytes, ",", "B SRAM"),
+    "--max-latency-ms": _Limit(
+        "latency_ms",
+        lambda own, board: board.milliseconds(own.known_cycles),
+        ".2f",
+        "ms on average",
+    ),
+    "--max-energy-mj": _Limit(
+        "energy_mj", lambda own, board: board.millijoules(own.known_cycles), ".3f", "mJ on average"
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The figures of a model's best plan, and by how much it exceeds each limit."""
+
+    figures: Figures
+    # the used share by the limit's name, above 1; empty if no limit is exceeded
+    excess: dict[str, float]
+    plan: DevicePlan
+
+    @property
+    def worst(self) -> float:
+        """The largest share of a limit that is used, or 0 if none is exceeded."""
+        return max(self.excess.values(), default=0.0)
+
+
+def fit_of(model: IntegerChain, Q: NDArray[np.uint8], board: Board, limits: TuningLimits) -> Fit:
+    """Return the fastest plan on Q (n, features) within all limits, or the one nearest to them."""
+    flash = board.flash_bytes
+    if limits.flash_bytes is not None:
+        flash = min(flash, limits.flash_bytes + FIRMWARE_FLASH_BYTES)
+    # The fastest first; the last one is the smallest.
+    allowed = Limits(flash, board.sram_bytes, board.cpu)
+    activity = measure_activity(model, Q)
+    chosen = device_plans(model, allowed, activity=activity)
+    fits = [
+        _fit(plan, board, limits, remedies_of(model))
+        for plan in chosen
+        if isinstance(plan, Plan | WordPlan)
+    ]
+    return min(fits, key=lambda fit: fit.worst)
+
+
+def _fit(plan: Plan | WordPlan, board: Board, limits: TuningLimits, remedies: Remedies) -> Fit:
+    firmware_bytes = FIRMWARE_FLASH_BYTES if isinstance(plan, Plan) else 0
+    figures = Figures(
+        kernel=plan.kernel,
+        flash_bytes=plan.flash_bytes - firmware_bytes,
+        sram_bytes=plan.state_bytes,
+        mean_cycles=plan.mean_cycles,
+    )
+    excess = {name: used for name, used in limits.used(figures, board).items() if used > 1}
+    sram_bytes = plan.sram_bytes if isinstance(plan, Plan) else plan.state_bytes
+    beyond = max(plan.flash_bytes / board.flash_bytes, sram_bytes / board.sram_bytes)
+    try:
+        check_estimate(plan, board, remedies)
+    except CheckFailed:
+        beyond = max(beyond, 1.0 + 1e-9)
+    if beyond > 1:
+        excess[BOARD] = beyond
+    return Fit(figures, excess, plan)

@@ -1,0 +1,200 @@
+"""What a search maximizes: the metric of the integer model in cross-validation, within the limits.
+
+This code runs in workers. The result of a trial depends only on the objective and the `Job`, so it
+does not matter where, when, or how often the trial runs.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import optuna
+from numpy.typing import NDArray
+from optuna.trial import create_trial
+from sklearn.exceptions import ConvergenceWarning
+
+from protonn_edge.learn.progress import EpochReport
+from protonn_edge.learn.search.limits import Figures, Fit, fit_of
+from protonn_edge.learn.search.points import TrialPoints
+from protonn_edge.learn.search.space import SearchSpace
+from protonn_edge.learn.search.store import Outcome, Record, new_study
+from protonn_edge.model.quantization import quantize
+from protonn_edge.system.rounding import one_thread
+
+_SHARES = (0.25, 0.5, 0.75)  # of the first fold's training, after which a trial may be pruned
+# It stays if it is better than the worst quarter of the trials that it is compared with.
+_PRUNER = optuna.pruners.PercentilePruner(75.0)
+
+# A sketch of a model, for the planner: some points of each class, and a single epoch.
+_SKETCH_POINTS = 600
+_ACTIVITY_POINTS = 500
+
+
+@dataclass(frozen=True)
+class Job:
+    """A trial to run."""
+
+    number: int
+    settings: Mapping[str, Any]
+    # earlier trials, by which this one may be pruned
+    seen: Sequence[Record] = ()
+    is_default: bool = False
+
+
+@dataclass(frozen=True)
+class FoldResult:
+    """The result of a fold."""
+
+    score: float  # the metric of the integer model on the fold's points, 0..1
+    accuracy: float  # beside it
+    loss: float  # the log loss of the scores, calibrated
+    fit: Fit  # memory and cycles of the integer model
+
+
+@dataclass(frozen=True, eq=False)
+class Objective:
+    """The objective of a search, which workers share."""
+
+    space: SearchSpace
+    seed: int = 0  # of the training
+
+    @property
+    def points(self) -> TrialPoints:
+        """The data that all trials share."""
+        return self.space.points
+
+    def __call__(self, job: Job) -> Record:
+        """Return the result of a trial; settings that cannot fit are not trained."""
+        began = time.perf_counter()
+        folds: list[FoldResult] = []
+        steps: dict[int, float] = {}
+        fit: Fit | None = None
+        outcome: Outcome = "complete"
+        reason = ""
+        n_folds = self.points.n_folds
+        try:
+            fit = self.sketch(job.settings)
+            report = _reporter(job.seen, fit.figures, steps)
+            while len(folds) < n_folds and not fit.excess:
+                folds.append(self.test_fold(len(folds), job.settings, report))
+                fit = folds[-1].fit
+                if len(folds) < n_folds:
+                    report(100 * len(folds), float(np.mean([each.score for each in folds])))
+            if fit.excess:
+                outcome = "infeasible"
+        except optuna.TrialPruned:
+            outcome = "pruned"
+        except ValueError as error:  # training diverged, or the model cannot be quantized
+            outcome, reason = "failed", str(error)[:300]
+        if folds:
+            fit = max((each.fit for each in folds), key=lambda each: each.figures.flash_bytes)
+        return Record(
+            job.number,
+            job.settings,
+            outcome,
+            fit.figures if fit else None,
+            scores=[each.score for each in folds],
+            accuracies=[each.accuracy for each in folds],
+            loss=sum(each.loss for each in folds) / max(len(folds), 1),
+            steps=steps,
+            seconds=round(time.perf_counter() - began, 3),
+            reason=reason,
+            excess=fit.excess if fit else {},
+            is_default=job.is_default,
+        )
+
+    def sketch(self, settings: Mapping[str, Any]) -> Fit:
+        """Return the memory and cycles of a model with these settings before it is trained.
+
+        They depend on sizes and the share of non-zero weights, not on the weights' values; so a
+        model that was trained for one epoch on some of the points is quantized and planned.
+        """
+        points, searched = self.points, self.space.searched
+        needed = (each * int(settings[name]) for name, each in searched.sketch_points.items())
+        rows = _some_of_each_class(points.metric.strata(points.y), max([_SKETCH_POINTS, *needed]))
+        classifier = points.untrained({**settings, **searched.sketch}, self.seed)
+        X, y = points.X[rows], points.y[rows]
+        with warnings.catch_warnings(), one_thread():
+            warnings.simplefilter("ignore")
+            model = quantize(classifier.fit(X, y).model_)
+            Q = model.quantize(X[:: -(-len(X) // _ACTIVITY_POINTS)])
+            return fit_of(model, Q, points.board, points.limits)
+
+    def test_fold(
+        self, fold: int, settings: Mapping[str, Any], report: Callable[[int, float], None]
+    ) -> FoldResult:
+        """Train on all folds but one, and test the integers on that fold."""
+        points, tested = self.points, self.points.tested_in(fold)
+        every = points.filled_by(~tested)
+        X, y = every[~tested], points.y[~tested]
+        classifier = points.untrained(settings, self.seed)
+        evaluate_on = None
+        if fold == 0 and points.metric.is_reported:
+            strata = points.metric.strata(points.y)
+            evaluated = tested & np.isin(strata, np.unique(strata[~tested]))
+            evaluate_on = (every[evaluated], points.y[evaluated])
+            classifier.callback = partial(_report_epoch, report)
+        with warnings.catch_warnings(), one_thread():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            groups = None if points.groups is None else points.groups[~tested]
+            classifier.fit(X, y, groups=groups, evaluate_on=evaluate_on)
+            model = quantize(classifier.model_)
+            Q = model.quantize(every[tested])
+            fit = fit_of(model, Q[:: -(-len(Q) // _ACTIVITY_POINTS)], points.board, points.limits)
+            judged = points.metric.judged(model, Q, points.y[tested], classifier.classes_)
+        return FoldResult(
+            score=judged.score,
+            accuracy=judged.accuracy,
+            loss=round(judged.loss, 9),  # the last digits depend on the machine
+            fit=fit,
+        )
+
+
+def _reporter(
+    seen: Sequence[Record], figures: Figures, steps: dict[int, float]
+) -> Callable[[int, float], None]:
+    """Return the function that notes a value after a step, and raises `TrialPruned` if it is low.
+
+    Optuna's pruner compares it with the earlier trials that need no more flash and no more cycles,
+    so a small model is never pruned because larger ones are more accurate.
+    """
+    study = new_study(pruner=_PRUNER)
+    for record in seen:
+        other = record.figures
+        if (
+            record.outcome == "complete"
+            and other is not None
+            and other.flash_bytes <= figures.flash_bytes
+            and other.known_cycles <= figures.known_cycles
+        ):
+            earlier = create_trial(value=record.score, intermediate_values=dict(record.steps))
+            study.add_trial(earlier)
+    trial = study.ask()
+
+    def report(step: int, value: float) -> None:
+        steps[step] = value
+        trial.report(value, step)
+        if trial.should_prune():
+            raise optuna.TrialPruned
+
+    return report
+
+
+def _report_epoch(report: Callable[[int, float], None], of: EpochReport) -> None:
+    """Report the accuracy after shares of the training."""
+    for share in _SHARES:
+        if of.epoch == max(1, round(share * of.epochs)):
+            report(round(100 * share), of.test_accuracy or 0.0)
+
+
+def _some_of_each_class(y: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """Return rows of about `count` points, the same share of each class and at least one."""
+    step = max(1, -(-len(y) // count))
+    rows = [np.flatnonzero(y == label)[::step] for label in np.unique(y)]
+    return np.sort(np.concatenate(rows))

@@ -1,0 +1,199 @@
+"""The trials of a search in a journal of Optuna, so that a stopped search can be resumed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import optuna
+from optuna.distributions import BaseDistribution
+from optuna.storages import JournalStorage
+from optuna.storages.journal import JournalFileBackend
+from optuna.trial import FrozenTrial, TrialState
+
+from protonn_edge.chips.boards import Board
+from protonn_edge.learn.search.limits import Figures
+from protonn_edge.system.errors import InvalidValue
+from protonn_edge.system.files import AppendedFile, check_file
+
+Outcome = Literal["complete", "pruned", "infeasible", "failed"]
+
+_NAME = "protonn-edge"
+_LIMIT_BYTES = 1 << 30
+_STATES = {
+    "complete": TrialState.COMPLETE,
+    "pruned": TrialState.PRUNED,
+    "infeasible": TrialState.PRUNED,
+    "failed": TrialState.FAIL,
+}
+
+
+@dataclass(frozen=True)
+class Record:
+    """A finished trial."""
+
+    number: int  # its number in the search, from 0
+    settings: Mapping[str, Any]  # the drawn settings, by the estimator's parameters
+    # "pruned" if smaller and faster ones were ahead, "infeasible" if it does not fit
+    outcome: Outcome
+    # its memory and cycles; of a pruned or infeasible trial before training; None if unknown
+    figures: Figures | None = None
+    # the metric of the integer model in the finished folds, 0..1
+    scores: Sequence[float] = ()
+    # what Optuna's pruner compares, by the share of the first fold's training in percent, and then
+    # by the number of folds
+    steps: Mapping[int, float] = field(default_factory=dict)
+    seconds: float = 0.0  # of training, over the folds
+    reason: str = ""  # the reason if it is not complete
+    # of an infeasible trial: the used share of each exceeded limit, above 1
+    excess: Mapping[str, float] = field(default_factory=dict)
+    is_default: bool = False  # whether it is one of the given first trials, not a drawn one
+    accuracies: Sequence[float] = ()  # beside the scores
+    loss: float = 0.0  # log loss of the integer scores, mean of the folds
+
+    @property
+    def score(self) -> float:
+        """Mean of the folds, 0..1."""
+        return sum(self.scores) / len(self.scores)
+
+    @property
+    def accuracy(self) -> float:
+        """Mean of the folds, 0..1."""
+        return sum(self.accuracies) / len(self.accuracies)
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of the metric over the folds."""
+        return float(np.std(self.scores, ddof=1)) if len(self.scores) > 1 else 0.0
+
+    @property
+    def measured(self) -> Figures:
+        """The memory and cycles, which complete and infeasible trials have."""
+        assert self.figures is not None
+        return self.figures
+
+    def to_json(self, board: Board) -> dict[str, Any]:
+        """Return a complete trial with its latency and energy on the board."""
+        figures = self.measured
+        cycles = figures.mean_cycles
+        return {
+            "trial": self.number,
+            "is_default": self.is_default,
+            "score": self.score,
+            "fold_scores": list(self.scores),
+            "score_deviation": self.deviation,
+            "accuracy": self.accuracy,
+            "fold_accuracies": list(self.accuracies),
+            "log_loss": self.loss,
+            **asdict(figures),
+            "mean_ms": None if cycles is None else board.milliseconds(cycles),
+            "mean_mj": None if cycles is None else board.millijoules(cycles),
+            "settings": dict(self.settings),
+        }
+
+    def to_trial(self, distributions: dict[str, BaseDistribution]) -> FrozenTrial:
+        """Return the record as Optuna's trial."""
+        attributes = asdict(self)
+        return optuna.trial.create_trial(
+            state=_STATES[self.outcome],
+            value=self.score if self.outcome == "complete" else None,
+            params=attributes.pop("settings"),
+            distributions=distributions,
+            intermediate_values=attributes.pop("steps"),
+            constraints=dict(self.excess),
+            user_attrs=attributes,
+        )
+
+    @classmethod
+    def of(cls, trial: FrozenTrial) -> Record:
+        """Return the record of Optuna's trial."""
+        kept = dict(trial.user_attrs)
+        figures = kept.pop("figures")
+        return cls(
+            settings=trial.params,
+            steps=trial.intermediate_values,
+            figures=None if figures is None else Figures(**figures),
+            **kept,
+        )
+
+
+def new_study(**options: Any) -> optuna.Study:
+    """Return a study of Optuna that maximizes, and does not log."""
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    return optuna.create_study(direction="maximize", **options)
+
+
+class SearchFile(AppendedFile):
+    """The file of a search, for a ``with`` statement; it is created if it does not exist.
+
+    Raises `InputError` if the file is not a search's, is in use, or belongs to a search with
+    another identity; see `search.identity`.
+    """
+
+    def __init__(
+        self, path: Path, identity: Mapping[str, Any], distributions: dict[str, BaseDistribution]
+    ) -> None:
+        if path.exists():
+            check_file(path, limit_bytes=_LIMIT_BYTES, may_be_empty=True)
+        super().__init__(path, "--search")
+        self._distributions = distributions
+        try:
+            self._remove_partial_line()
+            self.records = self._read(json.loads(json.dumps(identity)))
+        except BaseException:
+            self._file.close()
+            raise
+
+    def add(self, record: Record) -> None:
+        """Append the next trial."""
+        self._study.add_trial(record.to_trial(self._distributions))
+        self.records.append(record)
+
+    def _read(self, identity: Mapping[str, Any]) -> list[Record]:
+        """Return the finished trials; begin a study in an empty file."""
+        lock: Any = _HeldLock()  # the base class of Optuna's locks is not public
+        try:
+            storage = JournalStorage(JournalFileBackend(str(self._path), lock))
+            if self._path.stat().st_size == 0:
+                new_study(storage=storage, study_name=_NAME)
+            self._study = optuna.load_study(study_name=_NAME, storage=storage)
+            if "search" not in self._study.user_attrs:
+                self._study.set_user_attr("search", identity)
+            known = self._study.user_attrs["search"]
+            differing = sorted(name for name in identity if known.get(name) != identity[name])
+            trials = [] if differing else self._study.get_trials(deepcopy=False)
+            records = [Record.of(trial) for trial in trials]
+        except OSError:
+            raise
+        except Exception as error:  # a damaged file leads to errors of many kinds
+            raise InvalidValue(
+                self._path, "not a search file, or damaged", "name another file with --search"
+            ) from error
+        if differing:
+            raise InvalidValue(
+                self._path,
+                f"of another search (it differs in {', '.join(differing)})",
+                "name another file with --search, or remove this file",
+            )
+        return records
+
+    def _remove_partial_line(self) -> None:
+        """Remove what a killed process wrote of a line, to which Optuna would append."""
+        content = self._path.read_bytes()
+        begun, _, partial = content.rpartition(b"\n")
+        if begun and partial:
+            self._file.truncate(len(begun) + 1)
+
+
+class _HeldLock:
+    """For Optuna, which locks the file for each line: it is locked already."""
+
+    def acquire(self) -> bool:
+        return True
+
+    def release(self) -> None:
+        pass
