@@ -2,7 +2,7 @@
 
     python benchmarks/voices.py [--only NAME] [--speakers N] [--seeds N] [--json]
 
-`protonn_edge.speech` speaks the ten digits with the synthesizers of this machine. Rows:
+`protonn_edge.extensions.sensing.speech` speaks the ten digits with the synthesizers of this machine. Rows:
 
 - ``synthetic``: trained on these takes, tested on all recordings of ``fsdd_audio.npz`` (see
   audio.py), six speakers whom the model has never heard
@@ -32,12 +32,12 @@ from rows import DATA
 from teaching import DRAWS, Board, drawn, of_words
 
 from protonn_edge.data.onset import onset_of
+from protonn_edge.extensions.sensing.speech.synthesizers import installed
+from protonn_edge.extensions.sensing.speech.takes import Studio, Vocabulary
 from protonn_edge.kinds.dense.train import DenseClassifier
 from protonn_edge.learn.evaluation.accuracy import share_right
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import IntegerChain, quantize
-from protonn_edge.speech.synthesizers import installed
-from protonn_edge.speech.takes import Studio, Vocabulary
 from protonn_edge.system.errors import ProtoNNEdgeError
 
 DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")

@@ -11,9 +11,9 @@ from avr_programs import compile_text
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.device.connection import Link
-from protonn_edge.sensors import sensor_kind
-from protonn_edge.sensors.recorder import Samples, SampleStream
-from protonn_edge.sensors.sensor_projects import logger_of
+from protonn_edge.extensions.sensing import sensor_kind
+from protonn_edge.extensions.sensing.recorder import Samples, SampleStream
+from protonn_edge.extensions.sensing.sensor_projects import logger_of
 
 WARNINGS = ("-Wall", "-Wextra", "-Werror", "-DF_CPU=16000000UL")
 

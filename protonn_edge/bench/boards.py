@@ -38,7 +38,7 @@ from protonn_edge.system.folders import InUse, try_lock
 from protonn_edge.system.lazy import room
 
 if TYPE_CHECKING:
-    from protonn_edge.sensors.listener import Listener
+    from protonn_edge.extensions.sensing.listener import Listener
 
 _ASK_AGAIN_S = 0.2
 # TMPDIR may differ between users.
@@ -249,7 +249,7 @@ def live_board(
     if played and not emulated:
         raise InputError("--pnn-sensor needs the emulated board; omit --pnn-sensor or --pnn-port")
     with contextlib.ExitStack() as stack:
-        sensing = room("protonn_edge.sensors.played", "sensors")
+        sensing = room("protonn_edge.extensions.sensing.played", "sensors")
         sensors = [sensing.read_sensor(each) for each in played]
         if port is None:
             if written_in(folder).kind != LIVE:
@@ -261,7 +261,9 @@ def live_board(
             elf = build_firmware(sources, board.environment)
             port = stack.enter_context(EmulatedBoard(elf, board=board, sensors=sensors)).url
         line = stack.enter_context(contextlib.closing(host.open(port, board.baud)))
-        listener: Listener = room("protonn_edge.sensors.listener", "sensors").Listener(line, port)
+        listener: Listener = room("protonn_edge.extensions.sensing.listener", "sensors").Listener(
+            line, port
+        )
         listener.wait()
         sensing.check_read(sensors, listener.description.sensors, emulate=emulated)
         yield listener

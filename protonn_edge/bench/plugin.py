@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from protonn_edge.chips.boards import Board
     from protonn_edge.codegen.projects.folder import Project
     from protonn_edge.data.model_points import ModelPoints
+    from protonn_edge.extensions.sensing.listener import Listener
     from protonn_edge.learn.evaluation.measurement import Measurement
     from protonn_edge.model.model import Model
-    from protonn_edge.sensors.listener import Listener
 
 _AT_FAULT = "board_at_fault"  # the property of a test with a repeated measurement
 _MEASUREMENT = "pnn_measurement"

@@ -44,7 +44,7 @@ _ORDER = (
 def _commands() -> Iterator[tuple[str, str, str]]:
     """Yield the names of commands, their modules, and, by the first lines of these, their work."""
     here = Path(__file__).parent
-    for folder in (here, *here.parent.glob("*/commands")):
+    for folder in (here, *here.parent.glob("extensions/*/commands")):
         package = ".".join(folder.relative_to(here.parents[1]).parts)
         for path in folder.glob("*.py"):
             with path.open(encoding="utf-8") as lines:

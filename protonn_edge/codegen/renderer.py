@@ -22,7 +22,7 @@ from protonn_edge.model.quantization import IntegerChain
 from protonn_edge.model.shapes import image_text, shape_text
 from protonn_edge.system.errors import InvalidValue, shortened
 from protonn_edge.system.extensions import parts_of
-from protonn_edge.system.files import resource
+from protonn_edge.system.files import resources
 
 PREFIX = "pnn"
 
@@ -84,8 +84,9 @@ def with_prefix(text: str, prefix: str) -> str:
 class PrefixedLoader(FileSystemLoader):
     """The templates of a folder, with another prefix; templates elsewhere are named by folder."""
 
-    def __init__(self, folder: Path, prefix: str) -> None:
-        super().__init__([folder, folder.parent], encoding="utf-8")
+    def __init__(self, folder: str, prefix: str) -> None:
+        places = resources("templates")
+        super().__init__([*(place / folder for place in places), *places], encoding="utf-8")
         self._prefix = prefix
 
     def get_source(
@@ -142,7 +143,7 @@ def render_parts(model: IntegerChain) -> str:
 @cache
 def template_environment(folder: str, prefix: str = PREFIX) -> Environment:
     """Return the environment for templates of a folder of ``templates/``, each compiled once."""
-    loader = PrefixedLoader(resource("templates") / folder, prefix)
+    loader = PrefixedLoader(folder, prefix)
     environment = _environment(loader, html=False)
     environment.filters |= {"c_float": c_float, "image_text": image_text, "shape_text": shape_text}
     return environment
@@ -150,7 +151,8 @@ def template_environment(folder: str, prefix: str = PREFIX) -> Environment:
 
 def html_environment() -> Environment:
     """Return an environment for the templates of pages, which escapes all that comes from data."""
-    loader = FileSystemLoader(resource("templates") / "html", encoding="utf-8")
+    folders = [place / "html" for place in resources("templates")]
+    loader = FileSystemLoader(folders, encoding="utf-8")
     return _environment(loader, html=True)
 
 

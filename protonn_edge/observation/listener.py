@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 from protonn_edge.device.protocol import Message, ProtocolError
+from protonn_edge.extensions.sensing.listener import StreamPart
+from protonn_edge.extensions.sensing.sensor_board import LiveDescription
 from protonn_edge.observation.answers import Health
 from protonn_edge.observation.messages import HealthReply
-from protonn_edge.sensors.listener import StreamPart
-from protonn_edge.sensors.sensor_board import LiveDescription
 
 
 class HealthStream(StreamPart):

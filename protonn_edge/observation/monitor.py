@@ -13,14 +13,14 @@ from protonn_edge.cli.command import Output, option
 from protonn_edge.cli.options import MODEL_PATH
 from protonn_edge.data.naming import NO_CLASS_NAME
 from protonn_edge.device.connection import Link
+from protonn_edge.extensions.sensing.commands.monitor_additions import MonitorAddition
+from protonn_edge.extensions.sensing.commands.source import port_to_hear
 from protonn_edge.learn.evaluation.terminal import fact_table
 from protonn_edge.model.file import load_model
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.observation.answers import BINS, observed
 from protonn_edge.observation.session import read_health
-from protonn_edge.sensors.commands.monitor_additions import MonitorAddition
-from protonn_edge.sensors.commands.source import port_to_hear
 
 _HEALTH = option(
     "Instead of classes, show whether the board's answers since power-on resemble the answers "

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from protonn_edge.sensors.listener import Listener
-from protonn_edge.sensors.sensor_board import WindowAnswer
+from protonn_edge.extensions.sensing.listener import Listener
+from protonn_edge.extensions.sensing.sensor_board import WindowAnswer
 from protonn_edge.studio.stream_takes import BoardLine
 from protonn_edge.system.errors import CheckFailed
 

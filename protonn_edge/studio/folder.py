@@ -16,7 +16,7 @@ from protonn_edge.codegen.export.folder import LIVE, LOGGER, written_in
 from protonn_edge.data.archive import ArrayArchive
 from protonn_edge.data.arrays import FILE_LIMIT_BYTES
 from protonn_edge.data.images import has_images
-from protonn_edge.editing.takes import EditableRecording, is_recording
+from protonn_edge.extensions.sensing.editing.takes import EditableRecording, is_recording
 from protonn_edge.model.file import load_model
 from protonn_edge.model.head import title_of
 from protonn_edge.model.model import Model

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chips.boards import Board
+from protonn_edge.extensions.sensing.recorder import Recorder, RecordingFile, Samples
+from protonn_edge.extensions.sensing.sensor_projects import windowing_for
+from protonn_edge.extensions.sensing.stream_classes import StreamClassifier
 from protonn_edge.model.file import load_model
-from protonn_edge.sensors.recorder import Recorder, RecordingFile, Samples
-from protonn_edge.sensors.sensor_projects import windowing_for
-from protonn_edge.sensors.stream_classes import StreamClassifier
 from protonn_edge.system.errors import InputError
 
 _LISTEN_S = 0.05

@@ -17,9 +17,9 @@ from protonn_edge.chips.boards import Board
 from protonn_edge.codegen.export.folder import LIVE, LOGGER
 from protonn_edge.data import Notice
 from protonn_edge.device.connection import Link
-from protonn_edge.sensors.commands.source import SensorSource
-from protonn_edge.sensors.listener import Listener
-from protonn_edge.sensors.recorder import Recorder
+from protonn_edge.extensions.sensing.commands.source import SensorSource
+from protonn_edge.extensions.sensing.listener import Listener
+from protonn_edge.extensions.sensing.recorder import Recorder
 from protonn_edge.studio.board_answers import BoardAnswers
 from protonn_edge.studio.stream_takes import StreamTakes
 from protonn_edge.system.errors import InputError, ProtoNNEdgeError
@@ -151,7 +151,7 @@ class BoardStream:
         self.tell(warning=sentence)
 
     def _played(self) -> list[Any]:
-        from protonn_edge.sensors import read_sensor  # noqa: PLC0415 - its name is lazy
+        from protonn_edge.extensions.sensing import read_sensor  # noqa: PLC0415 - its name is lazy
 
         return [read_sensor(text) for text in self._source.sensors]
 

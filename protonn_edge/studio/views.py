@@ -14,8 +14,8 @@ from protonn_edge.cli.tables import points_for
 from protonn_edge.data.naming import NO_CLASS, NO_LABEL
 from protonn_edge.data.options import options_of_texts
 from protonn_edge.data.units import units_of
-from protonn_edge.editing.edits import TakeEditor
-from protonn_edge.editing.takes import EditableRecording, read_takes
+from protonn_edge.extensions.sensing.editing.edits import TakeEditor
+from protonn_edge.extensions.sensing.editing.takes import EditableRecording, read_takes
 from protonn_edge.learn.evaluation.accuracy import Quality, confusion_matrix, wilson_interval
 from protonn_edge.model.features import signal_of
 from protonn_edge.model.file import load_model

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from protonn_edge import __version__
 from protonn_edge.chips.boards import board_names, load_board
 from protonn_edge.data.cells import check_labels
+from protonn_edge.extensions.sensing.commands.source import SensorSource
 from protonn_edge.model.registry import ESTIMATORS
-from protonn_edge.sensors.commands.source import SensorSource
 from protonn_edge.studio.actions import FIELDS, RECORDING, line_of, names_in, words_of
 from protonn_edge.studio.folder import board_limits, kind_of, listing, model_facts, version_of
 from protonn_edge.studio.jobs import Busy, Jobs

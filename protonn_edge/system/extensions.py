@@ -40,8 +40,9 @@ def brought(point: str) -> dict[str, Any]:
 @cache
 def extension_packages() -> tuple[str, ...]:
     """Return the packages of extensions: those with `BRINGS`, in this package and in kinds."""
-    packages = folders_of("protonn_edge")
-    packages += [part for kind in folders_of("protonn_edge.kinds") for part in folders_of(kind)]
+    packages = folders_of("protonn_edge") + folders_of("protonn_edge.extensions")
+    for room in ("kinds", "extensions"):
+        packages += [part for one in folders_of(f"protonn_edge.{room}") for part in folders_of(one)]
     return tuple(each for each in packages if _BRINGS.search(_text_of(each)))
 
 

@@ -339,3 +339,8 @@ def resource(name: str) -> Path:
         if candidate.exists():
             return candidate
     raise InputError(f"{name} is missing from this installation; install protonn-edge again")
+
+
+def resources(name: str) -> list[Path]:
+    """Return the paths of a top-level folder and of those of its name in extensions' folders."""
+    return [resource(name), *sorted(_PACKAGE.glob(f"extensions/*/{name}"))]

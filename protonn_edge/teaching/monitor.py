@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 from protonn_edge.cli.command import is_terminal, option
 from protonn_edge.cli.keys import Keys
 from protonn_edge.device.protocol import Message
-from protonn_edge.sensors.commands.monitor_additions import MonitorAddition
-from protonn_edge.sensors.listener import Listener
+from protonn_edge.extensions.sensing.commands.monitor_additions import MonitorAddition
+from protonn_edge.extensions.sensing.listener import Listener
 from protonn_edge.system.errors import CheckFailed, InvalidValue, counted
 from protonn_edge.teaching.examples import ERASED
 from protonn_edge.teaching.listener import TeachingListener

@@ -16,8 +16,8 @@ from plans import plan_with
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.cores import CORES
-from protonn_edge.sensors import sensor_kind
-from protonn_edge.sensors.sensor_projects import logger_of
+from protonn_edge.extensions.sensing import sensor_kind
+from protonn_edge.extensions.sensing.sensor_projects import logger_of
 
 _ASSEMBLY = re.compile(r"\b(?:__asm__|asm)\b")
 

@@ -18,7 +18,7 @@ TEXT = "\n".join(page.read_text("utf-8") for page in PAGES)
 WORDS = {*re.findall(r"[\w.+-]+", TEXT)} | {*re.findall(r"\w+(?:-\w+)*", TEXT)}
 SENSORS = [
     path.name.removesuffix(".toml")
-    for path in files("protonn_edge.sensors").iterdir()
+    for path in files("protonn_edge.extensions.sensing").iterdir()
     if path.name.endswith(".toml")
 ]
 

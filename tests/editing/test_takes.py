@@ -13,10 +13,10 @@ from command_line import assert_one_sentence, run, run_json, succeed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protonn_edge.editing.edits import TakeEditor
-from protonn_edge.editing.takes import read_takes
-from protonn_edge.sensors.recorder import RecordingFile
-from protonn_edge.sensors.sensor_board import LoggerDescription
+from protonn_edge.extensions.sensing.editing.edits import TakeEditor
+from protonn_edge.extensions.sensing.editing.takes import read_takes
+from protonn_edge.extensions.sensing.recorder import RecordingFile
+from protonn_edge.extensions.sensing.sensor_board import LoggerDescription
 from protonn_edge.system.errors import InputError, ProtoNNEdgeError
 
 DESCRIPTION = LoggerDescription(1, 3, 6, 1, 160_000, 16_000_000, bytes(6))

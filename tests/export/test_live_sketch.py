@@ -19,15 +19,15 @@ from refusals import refused_by, refuses
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.data.onset import onsets_of
+from protonn_edge.extensions.sensing import MICROPHONE, PlayedSensor, sensor_kind
+from protonn_edge.extensions.sensing.live import Reporter
+from protonn_edge.extensions.sensing.sampling import Sampling
+from protonn_edge.extensions.sensing.sensor_board import UNDECIDED
+from protonn_edge.extensions.sensing.windowing import Windowing, windowing_of
 from protonn_edge.model.file import save_model
 from protonn_edge.model.integer_chain import coordinates
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
-from protonn_edge.sensors import MICROPHONE, PlayedSensor, sensor_kind
-from protonn_edge.sensors.live import Reporter
-from protonn_edge.sensors.sampling import Sampling
-from protonn_edge.sensors.sensor_board import UNDECIDED
-from protonn_edge.sensors.windowing import Windowing, windowing_of
 from protonn_edge.system.errors import CheckFailed
 from protonn_edge.teaching.board import with_taught
 from protonn_edge.teaching.examples import Taught

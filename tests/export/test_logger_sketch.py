@@ -11,8 +11,8 @@ from logger_builds import assert_played, noise, samples_of
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedUno
-from protonn_edge.sensors import PlayedSensor, sensor_kind
-from protonn_edge.sensors.sensor_projects import logger_of
+from protonn_edge.extensions.sensing import PlayedSensor, sensor_kind
+from protonn_edge.extensions.sensing.sensor_projects import logger_of
 
 
 @needs_arduino_core

@@ -15,13 +15,13 @@ from model_factory import random_window_model, window_features_of
 
 from protonn_edge.chips.boards import load_export_board
 from protonn_edge.codegen.export import export
+from protonn_edge.extensions.sensing import sensor_kind
+from protonn_edge.extensions.sensing.sampling import Sampling
+from protonn_edge.extensions.sensing.windowing import Windowing, windowing_of
 from protonn_edge.model.model import Model
 from protonn_edge.model.policy import with_rules
 from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.value.rule import Value
-from protonn_edge.sensors import sensor_kind
-from protonn_edge.sensors.sampling import Sampling
-from protonn_edge.sensors.windowing import Windowing, windowing_of
 from protonn_edge.system.errors import InputError
 
 STUB = CHECKOUT / "tests" / "arduino_stub"

@@ -16,8 +16,8 @@ from fuzz.mutation import mutated_bytes, pick
 from fuzz.sentences import REFUSALS, check_refusal
 
 from protonn_edge.device.protocol import encode_frame
-from protonn_edge.sensors.listener import Listener
-from protonn_edge.sensors.recorder import Recorder, RecordingFile
+from protonn_edge.extensions.sensing.listener import Listener
+from protonn_edge.extensions.sensing.recorder import Recorder, RecordingFile
 
 BRIEF_CASES = 20
 

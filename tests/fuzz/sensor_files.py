@@ -14,8 +14,8 @@ from fuzz.sentences import REFUSALS, check_refusal
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator.replayed import packed_sensors
-from protonn_edge.sensors import PlayedSensor, SensorKind, sensor_kind
-from protonn_edge.sensors.sensor_projects import logger_of
+from protonn_edge.extensions.sensing import PlayedSensor, SensorKind, sensor_kind
+from protonn_edge.extensions.sensing.sensor_projects import logger_of
 
 BRIEF_CASES = 20
 
@@ -48,6 +48,6 @@ def run_case(seed: int, folder: Path) -> None:
 
 @functools.cache
 def _files() -> tuple[str, ...]:
-    folder = resources.files("protonn_edge.sensors")
+    folder = resources.files("protonn_edge.extensions.sensing")
     files = sorted(each.name for each in folder.iterdir() if each.name.endswith(".toml"))
     return (_ANALOG, _SPI, *(folder.joinpath(name).read_text("utf-8") for name in files))

@@ -33,8 +33,7 @@ from protonn_edge.device.protocol import (
     encode_frame,
     encode_message,
 )
-from protonn_edge.observation.messages import HealthReply, HealthRequest
-from protonn_edge.sensors.sensor_board import (
+from protonn_edge.extensions.sensing.sensor_board import (
     ChannelRanges,
     LiveDescription,
     LoggerDescription,
@@ -42,6 +41,7 @@ from protonn_edge.sensors.sensor_board import (
     SamplesMessage,
     WindowAnswer,
 )
+from protonn_edge.observation.messages import HealthReply, HealthRequest
 from protonn_edge.teaching.messages import (
     ForgetReply,
     ForgetRequest,

@@ -13,12 +13,12 @@ from command_line import run_json, succeed
 from uploads import upload_patiently
 
 from protonn_edge.chips.emulator import EmulatedUno
+from protonn_edge.extensions.sensing import PlayedSensor, sensor_kind
+from protonn_edge.extensions.sensing.live import Reporter
+from protonn_edge.extensions.sensing.sensor_board import UNDECIDED
 from protonn_edge.model.file import load_model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.confidence.rule import Confidence
-from protonn_edge.sensors import PlayedSensor, sensor_kind
-from protonn_edge.sensors.live import Reporter
-from protonn_edge.sensors.sensor_board import UNDECIDED
 
 RATE = 100.0
 Property = Callable[[str, object], None]

@@ -14,10 +14,10 @@ from model_factory import random_model
 from protonn_edge.codegen import make_plan
 from protonn_edge.codegen.projects.folder import plan_text
 from protonn_edge.device.protocol import encode_frame
+from protonn_edge.extensions.sensing.commands.monitor import _another_model, picture
+from protonn_edge.extensions.sensing.listener import AnswerStream, Listener
+from protonn_edge.extensions.sensing.sensor_board import WindowAnswer
 from protonn_edge.model.quantization import quantize
-from protonn_edge.sensors.commands.monitor import _another_model, picture
-from protonn_edge.sensors.listener import AnswerStream, Listener
-from protonn_edge.sensors.sensor_board import WindowAnswer
 from protonn_edge.system.errors import CheckFailed
 
 BYTES_OF_HASH = bytes(range(8))

@@ -19,14 +19,14 @@ from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.chips.toolchain.platformio import build_firmware
 from protonn_edge.codegen import make_plan
 from protonn_edge.codegen.families.avr.code import AVRCode
+from protonn_edge.extensions.sensing import PlayedSensor, sensor_kind
+from protonn_edge.extensions.sensing.listener import AnswerStream
+from protonn_edge.extensions.sensing.response import response_of
+from protonn_edge.extensions.sensing.sampling import Sampling
+from protonn_edge.extensions.sensing.sensor_projects import live_files
+from protonn_edge.extensions.sensing.windowing import Windowing, windowing_of
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.model.quantization import IntegerChain, quantize
-from protonn_edge.sensors import PlayedSensor, sensor_kind
-from protonn_edge.sensors.listener import AnswerStream
-from protonn_edge.sensors.response import response_of
-from protonn_edge.sensors.sampling import Sampling
-from protonn_edge.sensors.sensor_projects import live_files
-from protonn_edge.sensors.windowing import Windowing, windowing_of
 from protonn_edge.system.files import write_atomically
 from protonn_edge.teaching.board import stored
 from protonn_edge.teaching.examples import Taught

@@ -16,15 +16,15 @@ from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.chips.toolchain.platformio import build_firmware
 from protonn_edge.codegen import make_plan
+from protonn_edge.extensions.sensing import PlayedSensor, sensor_kind
+from protonn_edge.extensions.sensing.listener import Listener
+from protonn_edge.extensions.sensing.recorder import Recorder, Samples
+from protonn_edge.extensions.sensing.sensor_board import WindowAnswer
+from protonn_edge.extensions.sensing.sensor_projects import live_files, windowing_for
+from protonn_edge.extensions.sensing.stream_classes import StreamAnswer, StreamClassifier
+from protonn_edge.extensions.sensing.windowing import Windowing
 from protonn_edge.model.policy import with_rules
 from protonn_edge.policy.confidence.rule import Sharpness
-from protonn_edge.sensors import PlayedSensor, sensor_kind
-from protonn_edge.sensors.listener import Listener
-from protonn_edge.sensors.recorder import Recorder, Samples
-from protonn_edge.sensors.sensor_board import WindowAnswer
-from protonn_edge.sensors.sensor_projects import live_files, windowing_for
-from protonn_edge.sensors.stream_classes import StreamAnswer, StreamClassifier
-from protonn_edge.sensors.windowing import Windowing
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.files import write_atomically
 

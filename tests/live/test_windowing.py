@@ -28,6 +28,15 @@ from protonn_edge.data.instruments import Instrument
 from protonn_edge.data.naming import sample_names
 from protonn_edge.data.onset import onsets_of
 from protonn_edge.data.units import unit_of
+from protonn_edge.extensions.sensing import MICROPHONE, PlayedSensor, SensorKind, sensor_kind
+from protonn_edge.extensions.sensing.commands.live import LiveOptions
+from protonn_edge.extensions.sensing.listener import AnswerStream
+from protonn_edge.extensions.sensing.live import Reporter
+from protonn_edge.extensions.sensing.response import response_of
+from protonn_edge.extensions.sensing.sampling import Sampling
+from protonn_edge.extensions.sensing.sensor_board import UNDECIDED, WindowAnswer
+from protonn_edge.extensions.sensing.sensor_projects import build_live, live_files
+from protonn_edge.extensions.sensing.windowing import Windowing, windowing_of
 from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.model.file import save_model
@@ -35,15 +44,6 @@ from protonn_edge.model.model import Model
 from protonn_edge.model.policy import with_rules
 from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.confidence.rule import Confidence, Sharpness
-from protonn_edge.sensors import MICROPHONE, PlayedSensor, SensorKind, sensor_kind
-from protonn_edge.sensors.commands.live import LiveOptions
-from protonn_edge.sensors.listener import AnswerStream
-from protonn_edge.sensors.live import Reporter
-from protonn_edge.sensors.response import response_of
-from protonn_edge.sensors.sampling import Sampling
-from protonn_edge.sensors.sensor_board import UNDECIDED, WindowAnswer
-from protonn_edge.sensors.sensor_projects import build_live, live_files
-from protonn_edge.sensors.windowing import Windowing, windowing_of
 from protonn_edge.system.errors import CheckFailed, InputError
 from protonn_edge.system.files import write_atomically
 

@@ -35,6 +35,11 @@ from protonn_edge.codegen import make_plan
 from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.data.instruments import Instrument
 from protonn_edge.device.protocol import DELIMITER, encode_message
+from protonn_edge.extensions.sensing import PlayedSensor, sensor_kind
+from protonn_edge.extensions.sensing.listener import AnswerStream
+from protonn_edge.extensions.sensing.sampling import Sampling
+from protonn_edge.extensions.sensing.sensor_projects import live_files
+from protonn_edge.extensions.sensing.windowing import windowing_of
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.integer_chain import own_inputs
@@ -54,11 +59,6 @@ from protonn_edge.observation.answers import (
 )
 from protonn_edge.observation.messages import HealthReply
 from protonn_edge.policy.rejection.rule import IntegerRejection, Rejection, margins
-from protonn_edge.sensors import PlayedSensor, sensor_kind
-from protonn_edge.sensors.listener import AnswerStream
-from protonn_edge.sensors.sampling import Sampling
-from protonn_edge.sensors.sensor_projects import live_files
-from protonn_edge.sensors.windowing import windowing_of
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.files import write_atomically
 

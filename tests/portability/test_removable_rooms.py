@@ -144,7 +144,7 @@ ROOMS = {
         kind="protonn",
     ),
     "sensors": Room(
-        "protonn_edge/sensors protonn_edge/observation/listener.py "
+        "protonn_edge/extensions/sensing protonn_edge/observation/listener.py "
         "protonn_edge/observation/monitor.py protonn_edge/teaching/listener.py "
         "protonn_edge/teaching/monitor.py templates/sensors tests/sensors tests/live "
         "tests/recording docs/live.md docs/recording.md docs/sensors.md",
@@ -153,12 +153,12 @@ ROOMS = {
         needed_by=("studio",),
     ),
     "speech": Room(
-        "protonn_edge/speech tests/speech",
+        "protonn_edge/extensions/sensing/speech tests/speech",
         "speak on,off -o words",
         "speech is not installed",
     ),
     "editing": Room(
-        "protonn_edge/editing protonn_edge/cli/takes.py tests/editing",
+        "protonn_edge/extensions/sensing/editing protonn_edge/extensions/sensing/commands/takes.py tests/editing",
         "takes data.csv",
         "editing is not installed",
         needed_by=("studio",),

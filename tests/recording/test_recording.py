@@ -21,10 +21,10 @@ from refusals import refused_by, refuses
 
 from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.device.protocol import encode_frame
-from protonn_edge.sensors import PlayedSensor, sensor_kind
-from protonn_edge.sensors.commands.record import act_on, picture
-from protonn_edge.sensors.recorder import Recorder, RecordingFile, SampleStream
-from protonn_edge.sensors.sensor_board import LoggerDescription
+from protonn_edge.extensions.sensing import PlayedSensor, sensor_kind
+from protonn_edge.extensions.sensing.commands.record import act_on, picture
+from protonn_edge.extensions.sensing.recorder import Recorder, RecordingFile, SampleStream
+from protonn_edge.extensions.sensing.sensor_board import LoggerDescription
 from protonn_edge.system.errors import InputError
 
 PLAYED = noise(700, 6)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from protonn_edge.chips.boards import load_board
-from protonn_edge.sensors import sensor_kind
-from protonn_edge.sensors.sampling import Sampling
+from protonn_edge.extensions.sensing import sensor_kind
+from protonn_edge.extensions.sensing.sampling import Sampling
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,10 @@ from refusals import refused_by
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator.replayed import packed_sensors
-from protonn_edge.sensors import PlayedSensor, SensorKind, sensor_kind
-from protonn_edge.sensors.described import KEYS
-from protonn_edge.sensors.kinds import Registers, Word, is_chip
-from protonn_edge.sensors.sensor_projects import logger_of
+from protonn_edge.extensions.sensing import PlayedSensor, SensorKind, sensor_kind
+from protonn_edge.extensions.sensing.described import KEYS
+from protonn_edge.extensions.sensing.kinds import Registers, Word, is_chip
+from protonn_edge.extensions.sensing.sensor_projects import logger_of
 from protonn_edge.system.errors import InputError
 
 BUNDLED = ("adxl345", "adxl345-spi", "bme280", "bmi160", "hx711", "lsm6ds3", "max30102", "mpu6050")

@@ -14,13 +14,13 @@ from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.chips.toolchain.platformio import build_firmware
 from protonn_edge.codegen import make_plan
 from protonn_edge.data.instruments import Instrument
+from protonn_edge.extensions.sensing import PlayedSensor, sensor_kind
+from protonn_edge.extensions.sensing.listener import AnswerStream
+from protonn_edge.extensions.sensing.sampling import Sampling
+from protonn_edge.extensions.sensing.sensor_projects import live_files
+from protonn_edge.extensions.sensing.windowing import windowing_of
 from protonn_edge.kinds.linear.train import LinearClassifier
 from protonn_edge.model.quantization import quantize
-from protonn_edge.sensors import PlayedSensor, sensor_kind
-from protonn_edge.sensors.listener import AnswerStream
-from protonn_edge.sensors.sampling import Sampling
-from protonn_edge.sensors.sensor_projects import live_files
-from protonn_edge.sensors.windowing import windowing_of
 from protonn_edge.system.files import write_atomically
 
 RATE, WINDOW, WINDOWS = 100.0, 8, 24

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from command_line import refusal, run, run_json, succeed
 
-from protonn_edge.speech import synthesizers
+from protonn_edge.extensions.sensing.speech import synthesizers
 
 HERE = Path(__file__).parent
 

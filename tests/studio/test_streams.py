@@ -15,9 +15,9 @@ import pytest
 from protonn_edge.chips.boards import load_board
 from protonn_edge.device import LinkError
 from protonn_edge.device.protocol import encode_message
-from protonn_edge.editing.edits import TakeEditor
-from protonn_edge.editing.takes import read_takes
-from protonn_edge.sensors.sensor_board import LoggerDescription, SamplesMessage
+from protonn_edge.extensions.sensing.editing.edits import TakeEditor
+from protonn_edge.extensions.sensing.editing.takes import read_takes
+from protonn_edge.extensions.sensing.sensor_board import LoggerDescription, SamplesMessage
 from protonn_edge.studio.streams import BoardStream
 from protonn_edge.system.errors import InputError
 

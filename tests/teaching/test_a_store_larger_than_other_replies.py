@@ -14,8 +14,8 @@ from protonn_edge.codegen.projects.project import trial_build
 from protonn_edge.device.connection import LONGEST_REPLY_BYTES
 from protonn_edge.device.protocol import encode_message
 from protonn_edge.device.session import Session
+from protonn_edge.extensions.sensing.listener import AnswerStream
 from protonn_edge.model.quantization import quantize
-from protonn_edge.sensors.listener import AnswerStream
 from protonn_edge.teaching import board as teaching
 from protonn_edge.teaching import session as device
 from protonn_edge.teaching.examples import Taught

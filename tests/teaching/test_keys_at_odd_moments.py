@@ -14,7 +14,7 @@ from teaching.test_teacher import BEGIN, Line, sent, window
 
 from protonn_edge.cli.command import is_terminal
 from protonn_edge.cli.keys import Keys
-from protonn_edge.sensors.sensor_board import WindowAnswer
+from protonn_edge.extensions.sensing.sensor_board import WindowAnswer
 from protonn_edge.teaching.listener import TeachingListener
 from protonn_edge.teaching.messages import ForgetReply, LearnReply
 from protonn_edge.teaching.monitor import Labels

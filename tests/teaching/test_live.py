@@ -21,15 +21,15 @@ from protonn_edge.chips.toolchain.platformio import build_firmware
 from protonn_edge.device.connection import AnsweringLink
 from protonn_edge.device.protocol import Message
 from protonn_edge.device.session import Session
+from protonn_edge.extensions.sensing import MICROPHONE, PlayedSensor, sensor_kind
+from protonn_edge.extensions.sensing.listener import Listener
+from protonn_edge.extensions.sensing.sampling import Sampling
+from protonn_edge.extensions.sensing.sensor_board import WindowAnswer
+from protonn_edge.extensions.sensing.sensor_projects import build_live
+from protonn_edge.extensions.sensing.windowing import Windowing, windowing_of
 from protonn_edge.model.integer_chain import coordinates
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
-from protonn_edge.sensors import MICROPHONE, PlayedSensor, sensor_kind
-from protonn_edge.sensors.listener import Listener
-from protonn_edge.sensors.sampling import Sampling
-from protonn_edge.sensors.sensor_board import WindowAnswer
-from protonn_edge.sensors.sensor_projects import build_live
-from protonn_edge.sensors.windowing import Windowing, windowing_of
 from protonn_edge.system.errors import CheckFailed
 from protonn_edge.system.files import write_atomically
 from protonn_edge.teaching import board as teaching

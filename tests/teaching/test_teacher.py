@@ -13,7 +13,7 @@ from protonn_edge.device.protocol import (
     decode_frame,
     encode_message,
 )
-from protonn_edge.sensors.sensor_board import (
+from protonn_edge.extensions.sensing.sensor_board import (
     LiveDescription,
     NameMessage,
     WindowAnswer,

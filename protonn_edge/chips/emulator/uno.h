@@ -154,7 +154,7 @@ void link_serve(const struct pollfd watched[LINK_WATCHED]);
 
 /* ---- sensors.c ---- */
 
-/* The same numbers as in protonn_edge/sensors/packing.py. */
+/* The same numbers as in protonn_edge/extensions/sensing/packing.py. */
 enum sensor_kind { SENSOR_ANALOG = 1, SENSOR_I2C = 2, SENSOR_SPI = 3, SENSOR_CONVERTER = 4 };
 enum { SENSOR_FIFO = 1, SENSOR_HAS_ID = 2 }; /* flags */
 

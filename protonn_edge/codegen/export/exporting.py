@@ -30,7 +30,7 @@ from protonn_edge.system.files import resolved
 from protonn_edge.system.lazy import optional
 
 if TYPE_CHECKING:
-    from protonn_edge.sensors.windowing import Windowing
+    from protonn_edge.extensions.sensing.windowing import Windowing
 
 _FOLDER_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}")  # Arduino Lint, LS002 and LS003
 

@@ -37,7 +37,7 @@ from protonn_edge.system.errors import InvalidValue, shortened
 from protonn_edge.system.extensions import FirmwarePart, parts_of
 
 if TYPE_CHECKING:
-    from protonn_edge.sensors.windowing import Windowing
+    from protonn_edge.extensions.sensing.windowing import Windowing
 
 Kind = Literal["arduino", "platformio", "c"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

@@ -282,7 +282,8 @@ def board_of(folders: Iterable[Path]) -> Board:
 @cache
 def families() -> tuple[Family, ...]:
     """Return all families."""
-    return tuple(import_module(each).FAMILY for each in folders_of(__name__))
+    own = tuple(import_module(each).FAMILY for each in folders_of(__name__))
+    return own + tuple(brought("family").values())
 
 
 def read_program(elf: Path, board: Board) -> Any:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 NOT_COPIED = ("generated", "host")  # the latter is the program for this computer
 
 
-def files_below(source: Path, place: str, without: Sequence[str] = ()) -> dict[str, bytes | str]:
+def files_below(source: Path, place: str) -> dict[str, bytes | str]:
     """Return the files of a folder, if it exists, that belong into a project at a place."""
-    left_out = {*NOT_COPIED, *without}
     found = ((path, path.relative_to(source)) for path in sorted(source.rglob("*")))
     return {
         f"{place}/{relative.as_posix()}": path.read_bytes()
         for path, relative in found
-        if path.is_file() and path.suffix != ".md" and relative.parts[0] not in left_out
+        if path.is_file() and path.suffix != ".md" and relative.parts[0] not in NOT_COPIED
     }

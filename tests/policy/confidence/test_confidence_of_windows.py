@@ -9,12 +9,12 @@ import pytest
 from rich.console import Console
 
 from protonn_edge.device.protocol import encode_frame
+from protonn_edge.extensions.sensing.commands.monitor import _line, picture
+from protonn_edge.extensions.sensing.listener import Listener
+from protonn_edge.extensions.sensing.sensor_board import WindowAnswer
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.confidence.rule import Confidence
-from protonn_edge.sensors.commands.monitor import _line, picture
-from protonn_edge.sensors.listener import Listener
-from protonn_edge.sensors.sensor_board import WindowAnswer
 
 SPEED = {"idle": 0, "walking": 4, "running": 9}
 HEIGHT = {"idle": 0, "walking": 90, "running": 260}

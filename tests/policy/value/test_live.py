@@ -11,11 +11,11 @@ from arduino_ide import build_sketch, needs_arduino_core
 from avr_tools import needs_emulated_avr
 from command_line import assert_one_sentence, run, run_json, succeed
 
+from protonn_edge.extensions.sensing.commands.monitor import picture
+from protonn_edge.extensions.sensing.listener import NamedAnswer
+from protonn_edge.extensions.sensing.sensor_board import WindowAnswer
 from protonn_edge.model.file import load_model
 from protonn_edge.model.quantization import quantize
-from protonn_edge.sensors.commands.monitor import picture
-from protonn_edge.sensors.listener import NamedAnswer
-from protonn_edge.sensors.sensor_board import WindowAnswer
 
 HZ, WINDOW = 100.0, 40
 

@@ -15,8 +15,8 @@ import pytest
 from refusals import refused_by
 
 from protonn_edge.device.protocol import encode_frame
-from protonn_edge.sensors.listener import AnswerStream, Listener
-from protonn_edge.sensors.recorder import Recorder, RecordingFile, SampleStream
+from protonn_edge.extensions.sensing.listener import AnswerStream, Listener
+from protonn_edge.extensions.sensing.recorder import Recorder, RecordingFile, SampleStream
 from protonn_edge.system.errors import CheckFailed
 
 CLOCK = 16_000_000

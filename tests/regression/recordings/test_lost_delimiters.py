@@ -8,8 +8,12 @@ from __future__ import annotations
 import pytest
 
 from protonn_edge.device.protocol import ProtocolError, decode_frame, decode_message, encode_message
-from protonn_edge.sensors.recorder import SampleStream
-from protonn_edge.sensors.sensor_board import LoggerDescription, NameMessage, SamplesMessage
+from protonn_edge.extensions.sensing.recorder import SampleStream
+from protonn_edge.extensions.sensing.sensor_board import (
+    LoggerDescription,
+    NameMessage,
+    SamplesMessage,
+)
 
 DESCRIPTION = LoggerDescription(1, 3, 6, 1, 160_000, 16_000_000, bytes(6))
 SAMPLES = encode_message(SamplesMessage(0, 0, bytes(12)), 2)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from command_line import succeed
 
-from protonn_edge.editing.takes import read_takes
+from protonn_edge.extensions.sensing.editing.takes import read_takes
 
 
 @pytest.mark.parametrize("stated", [0x7FFF_FFFF, 0xFFFF_FFFE, 0xFFFF_FFFF])

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from protonn_edge.sensors.recorder import RecordingFile
-from protonn_edge.sensors.sensor_board import LoggerDescription
+from protonn_edge.extensions.sensing.recorder import RecordingFile
+from protonn_edge.extensions.sensing.sensor_board import LoggerDescription
 from protonn_edge.system.errors import InputError
 
 MPU6050 = LoggerDescription(1, 3, 6, 1, 160_000, 16_000_000, bytes(6))

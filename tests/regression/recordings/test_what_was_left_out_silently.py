@@ -10,8 +10,8 @@ import pytest
 from command_line import refusal, run, run_json, succeed
 
 from protonn_edge.chips.boards import load_board
-from protonn_edge.sensors import sensor_kind
-from protonn_edge.sensors.sampling import Sampling
+from protonn_edge.extensions.sensing import sensor_kind
+from protonn_edge.extensions.sensing.sampling import Sampling
 
 CHIP = (
     'title = "H"\nbus = "i2c"\naddresses = [0x1E]\ndata_register = 3\ndata_bytes = 2\n'

@@ -9,7 +9,7 @@ import pytest
 from command_line import refusal, run
 from refusals import refused_by
 
-from protonn_edge.sensors import PlayedSensor, check_read, sensor_kind
+from protonn_edge.extensions.sensing import PlayedSensor, check_read, sensor_kind
 
 
 def played(name: str) -> PlayedSensor:

@@ -12,8 +12,8 @@ from model_factory import random_window_model, window_features_of
 from refusals import refuses
 
 from protonn_edge.chips.toolchain.ports import FoundPort
+from protonn_edge.extensions.sensing.commands import source
 from protonn_edge.model.file import save_model
-from protonn_edge.sensors.commands import source
 
 
 def test_a_logger_is_replaced_by_loggers_alone(

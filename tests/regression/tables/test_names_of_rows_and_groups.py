@@ -9,7 +9,7 @@ import numpy as np
 from command_line import succeed
 from PIL import Image
 
-from protonn_edge.sensors.played import read_sensor
+from protonn_edge.extensions.sensing.played import read_sensor
 
 
 def test_predictions_of_a_folder_name_the_files(tmp_path: Path) -> None:

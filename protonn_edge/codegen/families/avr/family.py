@@ -25,11 +25,10 @@ from protonn_edge.codegen.families.avr.upload import PlatformIOUpload, environme
 from protonn_edge.codegen.families.sources import files_below
 from protonn_edge.system import files
 from protonn_edge.system.errors import InvalidValue
-from protonn_edge.system.files import resource
+from protonn_edge.system.files import resource, resources
 
 _SETTINGS = "platformio.ini"
 _SETTINGS_LIMIT_BYTES = 1 << 20
-_OTHER_CHIPS = ("rp2040",)
 _ELSEWHERE = "choose another folder with -o"
 
 
@@ -52,7 +51,9 @@ class AVR(ReadsAVRPrograms, Family):
         if f"[env:{board.environment}]" not in stock:
             stock += f"\n{environment_section(board)}"
         settings = stock.replace("default_envs = uno", f"default_envs = {board.environment}")
-        own = files_below(resource("firmware"), "firmware", without=_OTHER_CHIPS)
+        own: ProjectFiles = {}
+        for firmware in resources("firmware"):
+            own = {**own, **files_below(firmware, "firmware")}
         return {**own, _SETTINGS: settings}
 
     def descriptions(self, board: Board) -> Mapping[str, str]:

@@ -20,8 +20,9 @@ from protonn_edge.model.quantization import DeviceModel
 from protonn_edge.system.checks import check, check_range
 from protonn_edge.system.errors import CheckFailed, InputError, InvalidValue, unneeded
 from protonn_edge.system.extensions import parts_of
-from protonn_edge.system.files import resource
+from protonn_edge.system.files import resources
 
+_FIRMWARE = Path(__file__).parent / "rp2040"
 _CHIP = "rp2040"
 _PICO = "pico"
 _COMPILER = "arm-none-eabi-gcc"
@@ -76,10 +77,10 @@ class RP2040(ReadsRP2040Programs, Family):
         self.check_extensions(kinds + ["float builds"] * bool(model.chain.score_tolerance), board)
 
     def sources(self, board: Board) -> ProjectFiles:
-        firmware = resource("firmware")
-        there = [name for name in _SHARED if (firmware / name).is_file()]  # a part may be gone
-        shared = {f"firmware/{name}": (firmware / name).read_bytes() for name in there}
-        return {**shared, **files_below(firmware / _CHIP, _OWN)}
+        places = resources("firmware")
+        found = ((name, place / name) for name in _SHARED for place in places)
+        shared = {f"firmware/{name}": path.read_bytes() for name, path in found if path.is_file()}
+        return {**shared, **files_below(_FIRMWARE, _OWN)}
 
     def descriptions(self, board: Board) -> dict[str, str]:
         return {_BOARD: f"-DF_CPU={board.clock_hz}u -DBAUD={board.baud}u\n"}
