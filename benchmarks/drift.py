@@ -48,6 +48,14 @@ from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.codegen import make_plan
 from protonn_edge.codegen.projects.folder import project_files, write_scratch
 from protonn_edge.codegen.verification.agreement import verify_device
+from protonn_edge.extensions.observation.answers import (
+    DRIFT,
+    STEP,
+    STILL_STEP,
+    ExpectedAnswers,
+    IntegerExpected,
+    observed,
+)
 from protonn_edge.features.audio.clips import fitted_to
 from protonn_edge.kinds.dense.train import DenseClassifier
 from protonn_edge.kinds.forest.train import ForestClassifier
@@ -58,14 +66,6 @@ from protonn_edge.learn.evaluation.accuracy import share_right
 from protonn_edge.model.integer_chain import own_inputs
 from protonn_edge.model.integer_stage import run_through
 from protonn_edge.model.quantization import DeviceModel, IntegerChain, quantize
-from protonn_edge.observation.answers import (
-    DRIFT,
-    STEP,
-    STILL_STEP,
-    ExpectedAnswers,
-    IntegerExpected,
-    observed,
-)
 from protonn_edge.system.errors import ProtoNNEdgeError
 from protonn_edge.system.folders import scratch_folder
 

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from protonn_edge.extensions.teaching.protonn.model import Teachable
 from protonn_edge.kinds.bonsai.head import BonsaiHead, LocalDeepKernelHead
 from protonn_edge.kinds.bonsai.integers import IntegerBonsaiTree, Sums
 from protonn_edge.kinds.bonsai.quantize import coordinate_range
@@ -27,7 +28,6 @@ from protonn_edge.kinds.protonn.prototypes.integers import (
     all_coordinates,
     near_range,
 )
-from protonn_edge.kinds.protonn.teaching.model import Teachable
 from protonn_edge.model.input_quantizer import InputQuantizer
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.integer_stage import IntegerStage, Range, stage_names

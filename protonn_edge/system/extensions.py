@@ -31,10 +31,15 @@ _BRINGS = re.compile("^BRINGS = {", re.MULTILINE)
 def brought(point: str) -> dict[str, Any]:
     """Return what extensions bring at a point, by their names."""
     return {
-        folder.rpartition(".")[2]: _imported(f"{folder}.{place}")
+        _name_of(folder): _imported(f"{folder}.{place}")
         for folder in extension_packages()
         if (place := import_module(folder).BRINGS.get(point)) is not None
     }
+
+
+def _name_of(package: str) -> str:
+    below = package.split(".")
+    return below[2] if below[1] == "extensions" else below[-1]
 
 
 @cache

@@ -9,9 +9,9 @@ from chains import numbers_of, replace
 from conformance.instances import Instance
 from model_factory import random_inputs, random_model, rejecting_some
 
+from protonn_edge.extensions.observation.answers import ExpectedAnswers, IntegerExpected
 from protonn_edge.model.decision import IntegerDecision
 from protonn_edge.model.quantization import IntegerChain, quantize
-from protonn_edge.observation.answers import ExpectedAnswers, IntegerExpected
 from protonn_edge.policy.rejection.rule import IntegerRejection
 
 _UNKNOWN = 255

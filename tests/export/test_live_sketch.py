@@ -24,13 +24,13 @@ from protonn_edge.extensions.sensing.live import Reporter
 from protonn_edge.extensions.sensing.sampling import Sampling
 from protonn_edge.extensions.sensing.sensor_board import UNDECIDED
 from protonn_edge.extensions.sensing.windowing import Windowing, windowing_of
+from protonn_edge.extensions.teaching.board import with_taught
+from protonn_edge.extensions.teaching.examples import Taught
 from protonn_edge.model.file import save_model
 from protonn_edge.model.integer_chain import coordinates
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import CheckFailed
-from protonn_edge.teaching.board import with_taught
-from protonn_edge.teaching.examples import Taught
 
 UNO = load_board("uno")
 

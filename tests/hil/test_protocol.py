@@ -33,6 +33,7 @@ from protonn_edge.device.protocol import (
     encode_frame,
     encode_message,
 )
+from protonn_edge.extensions.observation.messages import HealthReply, HealthRequest
 from protonn_edge.extensions.sensing.sensor_board import (
     ChannelRanges,
     LiveDescription,
@@ -41,8 +42,7 @@ from protonn_edge.extensions.sensing.sensor_board import (
     SamplesMessage,
     WindowAnswer,
 )
-from protonn_edge.observation.messages import HealthReply, HealthRequest
-from protonn_edge.teaching.messages import (
+from protonn_edge.extensions.teaching.messages import (
     ForgetReply,
     ForgetRequest,
     LearnReply,

@@ -25,11 +25,11 @@ from protonn_edge.extensions.sensing.response import response_of
 from protonn_edge.extensions.sensing.sampling import Sampling
 from protonn_edge.extensions.sensing.sensor_projects import live_files
 from protonn_edge.extensions.sensing.windowing import Windowing, windowing_of
+from protonn_edge.extensions.teaching.board import stored
+from protonn_edge.extensions.teaching.examples import Taught
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.model.quantization import IntegerChain, quantize
 from protonn_edge.system.files import write_atomically
-from protonn_edge.teaching.board import stored
-from protonn_edge.teaching.examples import Taught
 
 pytestmark = needs_emulated_avr
 

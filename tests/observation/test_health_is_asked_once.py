@@ -10,9 +10,9 @@ from linear_factory import random_linear_model
 from model_factory import random_inputs
 
 from protonn_edge.device.protocol import DELIMITER, encode_message
+from protonn_edge.extensions.observation.messages import HealthReply
+from protonn_edge.extensions.observation.session import measured_health, read_health
 from protonn_edge.model.quantization import quantize
-from protonn_edge.observation.messages import HealthReply
-from protonn_edge.observation.session import measured_health, read_health
 
 
 class SlowBoard:

@@ -35,6 +35,18 @@ from protonn_edge.codegen import make_plan
 from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.data.instruments import Instrument
 from protonn_edge.device.protocol import DELIMITER, encode_message
+from protonn_edge.extensions.observation.answers import (
+    BINS,
+    DRIFT,
+    FEWEST_ANSWERS,
+    MOST_LEVEL,
+    ExpectedAnswers,
+    Health,
+    _watched,
+    observed,
+    watchable_inputs,
+)
+from protonn_edge.extensions.observation.messages import HealthReply
 from protonn_edge.extensions.sensing import PlayedSensor, sensor_kind
 from protonn_edge.extensions.sensing.listener import AnswerStream
 from protonn_edge.extensions.sensing.sampling import Sampling
@@ -46,18 +58,6 @@ from protonn_edge.model.integer_chain import own_inputs
 from protonn_edge.model.model import Model
 from protonn_edge.model.policy import with_rules
 from protonn_edge.model.quantization import IntegerChain, quantize
-from protonn_edge.observation.answers import (
-    BINS,
-    DRIFT,
-    FEWEST_ANSWERS,
-    MOST_LEVEL,
-    ExpectedAnswers,
-    Health,
-    _watched,
-    observed,
-    watchable_inputs,
-)
-from protonn_edge.observation.messages import HealthReply
 from protonn_edge.policy.rejection.rule import IntegerRejection, Rejection, margins
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.files import write_atomically
@@ -374,11 +374,11 @@ def test_shares_of_full_counters_are_not_printed(
 ) -> None:
     _, path = of_file(tmp_path)
     health = Health(0, 0, 9, (5, 5, 5, 65_534), (65_534, 0, 0, 0, 15), 0, 0)
-    monkeypatch.setattr("protonn_edge.observation.monitor.Link", lambda *_: BytesIO())
+    monkeypatch.setattr("protonn_edge.extensions.observation.monitor.Link", lambda *_: BytesIO())
     for full in (False, True):
         seen = replace(health, classes=(65_535, *health.classes[1:])) if full else health
         monkeypatch.setattr(
-            "protonn_edge.observation.monitor.read_health", lambda *_, seen=seen: seen
+            "protonn_edge.extensions.observation.monitor.read_health", lambda *_, seen=seen: seen
         )
         shown = succeed("monitor", "--health", path, "--port", "p").stdout
         assert ("(100 %)" in shown, "margins" in shown) == (not full, not full)

@@ -12,7 +12,7 @@ from fake_firmware import FAKE_MODEL, Line
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.families import family_of
-from protonn_edge.codegen.families.rp2040.emulator import EmulatedRP2040
+from protonn_edge.extensions.pico.emulator import EmulatedRP2040
 
 BOARD = load_board("pico")
 _COMPILER = "arm-none-eabi-gcc"

@@ -7,9 +7,9 @@ from fake_firmware import Line
 from pico.conftest import BOARD
 from refusals import refused_by
 
-from protonn_edge.codegen.families.rp2040.emulator import EmulatedRP2040
-from protonn_edge.codegen.families.rp2040.program import read_program
 from protonn_edge.device import protocol
+from protonn_edge.extensions.pico.emulator import EmulatedRP2040
+from protonn_edge.extensions.pico.program import read_program
 
 AS_LONG_AS_IT_SAYS = """
 #include "pnn_model.h"

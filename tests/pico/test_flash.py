@@ -4,7 +4,7 @@ import struct
 
 import pytest
 
-from protonn_edge.codegen.families.rp2040.flash import (
+from protonn_edge.extensions.pico.flash import (
     BOOT2_BYTES,
     FLASH_START,
     crc32,

@@ -14,7 +14,7 @@ from sklearn.datasets import load_digits
 from protonn_edge.chips import boards
 from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.families import family_of
-from protonn_edge.codegen.families.rp2040 import upload
+from protonn_edge.extensions.pico import upload
 from protonn_edge.model.file import save_model
 
 TEST_POINTS = 40

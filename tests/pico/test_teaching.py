@@ -11,12 +11,12 @@ from pico.conftest import BOARD
 from protonn_edge.codegen.families import family_of
 from protonn_edge.codegen.projects.project import trial_build
 from protonn_edge.device.session import Session
+from protonn_edge.extensions.teaching import board as teaching
+from protonn_edge.extensions.teaching import session as device
+from protonn_edge.extensions.teaching.examples import Taught
 from protonn_edge.model.integer_chain import coordinates
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import CheckFailed
-from protonn_edge.teaching import board as teaching
-from protonn_edge.teaching import session as device
-from protonn_edge.teaching.examples import Taught
 
 FLOATS = replace(random_model(projections=3, features=6, classes=3), teachable=4)
 

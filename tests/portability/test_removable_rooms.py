@@ -69,7 +69,7 @@ ROOMS = {
         "label prediction is not installed",
     ),
     "pico": Room(
-        "protonn_edge/codegen/families/rp2040 firmware/rp2040 tests/pico docs/pico.md",
+        "protonn_edge/extensions/pico firmware/rp2040 tests/pico docs/pico.md",
         "build model.npz -o pico --board pico",
         "there is no firmware for pico",
     ),
@@ -84,7 +84,7 @@ ROOMS = {
         "protonn_edge/kinds/protonn/prototypes/proof.py protonn_edge/features/pooling/proof.py "
         "protonn_edge/features/average_pooling/proof.py protonn_edge/features/int8_layer/proof.py "
         "protonn_edge/features/convolution/proof.py protonn_edge/policy/rejection/proof.py "
-        "protonn_edge/kinds/protonn/teaching/proof tests/equality",
+        "protonn_edge/extensions/teaching/protonn/proof tests/equality",
     ),
     "certificate": Room(
         "protonn_edge/certificate protonn_edge/cli/certify.py protonn_edge/codegen/export/certificate.py "
@@ -102,7 +102,7 @@ ROOMS = {
     "report": Room(
         "protonn_edge/report protonn_edge/cli/report.py protonn_edge/policy/rejection/report.py "
         "protonn_edge/policy/value/report.py protonn_edge/policy/label_sets/report.py "
-        "protonn_edge/teaching/panel.py "
+        "protonn_edge/extensions/teaching/panel.py "
         "templates/html web tests/report tests/web "
         "docs/report.md",
         "data data.csv --html page.html",
@@ -130,13 +130,13 @@ ROOMS = {
         "conversion is not installed",
     ),
     "observation": Room(
-        "protonn_edge/observation templates/observation "
+        "protonn_edge/extensions/observation templates/observation "
         "firmware/observation.h tests/observation docs/health.md",
         "build model.npz -o observed --observe",
         "observation is not installed",
     ),
     "teaching": Room(
-        "protonn_edge/teaching protonn_edge/kinds/protonn/teaching templates/teaching "
+        "protonn_edge/extensions/teaching protonn_edge/extensions/teaching/protonn templates/teaching "
         "firmware/teaching.h tests/teaching tests/pico/test_teaching.py "
         "tests/equality/test_taught_examples.py docs/teaching.md",
         "train data.csv -o taught.npz --classifier protonn --teachable 5",
@@ -144,9 +144,9 @@ ROOMS = {
         kind="protonn",
     ),
     "sensors": Room(
-        "protonn_edge/extensions/sensing protonn_edge/observation/listener.py "
-        "protonn_edge/observation/monitor.py protonn_edge/teaching/listener.py "
-        "protonn_edge/teaching/monitor.py templates/sensors tests/sensors tests/live "
+        "protonn_edge/extensions/sensing protonn_edge/extensions/observation/listener.py "
+        "protonn_edge/extensions/observation/monitor.py protonn_edge/extensions/teaching/listener.py "
+        "protonn_edge/extensions/teaching/monitor.py templates/sensors tests/sensors tests/live "
         "tests/recording docs/live.md docs/recording.md docs/sensors.md",
         "record -o recording.csv",
         "sensors are not installed",
@@ -164,7 +164,7 @@ ROOMS = {
         needed_by=("studio",),
     ),
     "studio": Room(
-        "protonn_edge/studio web/studio tests/studio docs/studio.md",
+        "protonn_edge/extensions/studio web/studio tests/studio docs/studio.md",
         "studio",
         "the studio is not installed",
     ),

@@ -13,7 +13,7 @@ from model_factory import (
 )
 from refusals import refused_by
 
-from protonn_edge.kinds.protonn.teaching.votes import NearestExamples
+from protonn_edge.extensions.teaching.protonn.votes import NearestExamples
 from protonn_edge.model.input_quantizer import InputQuantizer
 from protonn_edge.model.integer_chain import named_stages
 from protonn_edge.model.integer_stage import Range

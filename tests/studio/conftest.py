@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from programs import started
 
-from protonn_edge.studio.server import StudioServer
-from protonn_edge.studio.workspace import Workspace
+from protonn_edge.extensions.studio.server import StudioServer
+from protonn_edge.extensions.studio.workspace import Workspace
 
 MPU6050 = "# protonn-edge recording 1; sensor: mpu6050; rate: 100 Hz; units: ax ay az 1/8192 g\n"
 

@@ -16,8 +16,8 @@ import pytest
 from command_line import every_command
 
 from protonn_edge.cli import main
-from protonn_edge.studio.actions import ACTIONS, FIELDS, line_of, words_of
-from protonn_edge.studio.jobs import Jobs
+from protonn_edge.extensions.studio.actions import ACTIONS, FIELDS, line_of, words_of
+from protonn_edge.extensions.studio.jobs import Jobs
 from protonn_edge.system.errors import InputError
 
 LISTED = ("recording.csv", "arm.csv", "windows.npz", "logger", "m.npz")

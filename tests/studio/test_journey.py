@@ -18,7 +18,7 @@ from avr_tools import EMULATED_AVR, skip_without
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 from system_browser import axe_source
 
-from protonn_edge.studio.actions import ACTIONS
+from protonn_edge.extensions.studio.actions import ACTIONS
 
 RATE = 100.0
 SEGMENT_S = 1.5

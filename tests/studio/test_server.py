@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 from programs import started
 
-from protonn_edge.studio.folder import version_of
-from protonn_edge.studio.tabs import Tabs, as_json
+from protonn_edge.extensions.studio.folder import version_of
+from protonn_edge.extensions.studio.tabs import Tabs, as_json
 
 EVIL = "http://evil.example"
 
@@ -254,7 +254,7 @@ def test_tabs_that_connect_at_once_share_one_board(
         def stop(self) -> None:
             self.runs = False
 
-    monkeypatch.setattr("protonn_edge.studio.workspace._open_stream", Stream)
+    monkeypatch.setattr("protonn_edge.extensions.studio.workspace._open_stream", Stream)
     tabs = [
         threading.Thread(target=site.ask, args=("/do/connect", {"kind": "logger"}), daemon=True)
         for _ in range(6)

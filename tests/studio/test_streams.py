@@ -18,7 +18,7 @@ from protonn_edge.device.protocol import encode_message
 from protonn_edge.extensions.sensing.editing.edits import TakeEditor
 from protonn_edge.extensions.sensing.editing.takes import read_takes
 from protonn_edge.extensions.sensing.sensor_board import LoggerDescription, SamplesMessage
-from protonn_edge.studio.streams import BoardStream
+from protonn_edge.extensions.studio.streams import BoardStream
 from protonn_edge.system.errors import InputError
 
 DESCRIPTION = LoggerDescription(1, 3, 6, 1, 160_000, 16_000_000, bytes(6))

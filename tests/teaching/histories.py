@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from teaching.serving import Serving
 
+from protonn_edge.extensions.teaching import board as teaching
+from protonn_edge.extensions.teaching.examples import Taught
 from protonn_edge.model.integer_chain import coordinates
 from protonn_edge.model.quantization import IntegerChain
-from protonn_edge.teaching import board as teaching
-from protonn_edge.teaching.examples import Taught
 
 STEPS = 24
 _OPERATIONS = ("learn", "predict", "restart", "forget", "forget all")

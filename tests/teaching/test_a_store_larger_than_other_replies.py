@@ -15,12 +15,12 @@ from protonn_edge.device.connection import LONGEST_REPLY_BYTES
 from protonn_edge.device.protocol import encode_message
 from protonn_edge.device.session import Session
 from protonn_edge.extensions.sensing.listener import AnswerStream
+from protonn_edge.extensions.teaching import board as teaching
+from protonn_edge.extensions.teaching import session as device
+from protonn_edge.extensions.teaching.examples import Taught
+from protonn_edge.extensions.teaching.listener import TaughtStream
+from protonn_edge.extensions.teaching.messages import StoreReply
 from protonn_edge.model.quantization import quantize
-from protonn_edge.teaching import board as teaching
-from protonn_edge.teaching import session as device
-from protonn_edge.teaching.examples import Taught
-from protonn_edge.teaching.listener import TaughtStream
-from protonn_edge.teaching.messages import StoreReply
 
 MEGA = load_board("mega2560")
 

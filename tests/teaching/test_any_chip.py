@@ -19,9 +19,9 @@ from teaching.test_serving import SMALL, rejecting, teachable
 from protonn_edge.chips.cores import WORD_CORES
 from protonn_edge.codegen.export import export
 from protonn_edge.codegen.words import WordPlan, plan_for
+from protonn_edge.extensions.teaching import board as teaching
+from protonn_edge.extensions.teaching.examples import Taught
 from protonn_edge.model.integer_chain import IntegerChain, coordinates
-from protonn_edge.teaching import board as teaching
-from protonn_edge.teaching.examples import Taught
 
 
 def plan_of(model: IntegerChain) -> WordPlan:

@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from model_factory import random_inputs, random_model, sharp
 
 from protonn_edge import load_model, save_model
-from protonn_edge.kinds.protonn.teaching.model import with_new_classes, without_new_classes
+from protonn_edge.extensions.teaching.board import with_taught
+from protonn_edge.extensions.teaching.examples import Taught
+from protonn_edge.extensions.teaching.protonn.model import with_new_classes, without_new_classes
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.model.integer_chain import coordinates
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import IntegerChain, quantize
 from protonn_edge.policy.confidence.rule import Confidence
-from protonn_edge.teaching.board import with_taught
-from protonn_edge.teaching.examples import Taught
 
 TESTS = Path(__file__).parents[1]
 N_OLD, N_NEW = 3, 2

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protonn_edge.kinds.protonn.teaching.train.episodes import Episodes, TaughtExamples
+from protonn_edge.extensions.teaching.board import after_teaching
+from protonn_edge.extensions.teaching.protonn.train.episodes import Episodes, TaughtExamples
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.group_shift import GroupShift
 from protonn_edge.learn.objective import (
@@ -19,7 +20,6 @@ from protonn_edge.learn.objective import (
 )
 from protonn_edge.learn.points import Points
 from protonn_edge.model.quantization import quantize
-from protonn_edge.teaching.board import after_teaching
 
 
 def test_the_gradient_goes_through_taught_examples() -> None:

@@ -10,9 +10,9 @@ from chains import replace
 from model_factory import random_inputs, random_model
 from teaching.serving import on_host
 
+from protonn_edge.extensions.teaching.examples import Taught
 from protonn_edge.model.integer_chain import coordinates
 from protonn_edge.model.quantization import quantize
-from protonn_edge.teaching.examples import Taught
 
 MODEL = quantize(replace(random_model(projections=2, features=4, classes=4), teachable=3))
 

@@ -12,13 +12,13 @@ from teaching.serving import on_host
 from teaching.test_teacher import BEGIN, Line, live, named, sent, window
 
 from protonn_edge.device.protocol import decode_frame, encode_message
+from protonn_edge.extensions.teaching.board import stored
+from protonn_edge.extensions.teaching.examples import ERASED, Taught
+from protonn_edge.extensions.teaching.listener import TeachingListener
+from protonn_edge.extensions.teaching.messages import StoreReply, StoreRequest, TaughtMessage
+from protonn_edge.extensions.teaching.monitor import Labels
 from protonn_edge.model.integer_chain import coordinates
 from protonn_edge.model.quantization import quantize
-from protonn_edge.teaching.board import stored
-from protonn_edge.teaching.examples import ERASED, Taught
-from protonn_edge.teaching.listener import TeachingListener
-from protonn_edge.teaching.messages import StoreReply, StoreRequest, TaughtMessage
-from protonn_edge.teaching.monitor import Labels
 
 MODEL, OTHER = (
     replace(random_model(seed, projections=3, features=6, classes=3), teachable=4)

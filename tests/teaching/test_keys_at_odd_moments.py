@@ -15,9 +15,9 @@ from teaching.test_teacher import BEGIN, Line, sent, window
 from protonn_edge.cli.command import is_terminal
 from protonn_edge.cli.keys import Keys
 from protonn_edge.extensions.sensing.sensor_board import WindowAnswer
-from protonn_edge.teaching.listener import TeachingListener
-from protonn_edge.teaching.messages import ForgetReply, LearnReply
-from protonn_edge.teaching.monitor import Labels
+from protonn_edge.extensions.teaching.listener import TeachingListener
+from protonn_edge.extensions.teaching.messages import ForgetReply, LearnReply
+from protonn_edge.extensions.teaching.monitor import Labels
 
 
 def taught(*pieces: bytes) -> tuple[Iterator[object], TeachingListener, Labels, list[str]]:

@@ -27,17 +27,17 @@ from protonn_edge.extensions.sensing.sampling import Sampling
 from protonn_edge.extensions.sensing.sensor_board import WindowAnswer
 from protonn_edge.extensions.sensing.sensor_projects import build_live
 from protonn_edge.extensions.sensing.windowing import Windowing, windowing_of
+from protonn_edge.extensions.teaching import board as teaching
+from protonn_edge.extensions.teaching import messages
+from protonn_edge.extensions.teaching import session as device
+from protonn_edge.extensions.teaching.examples import Taught
+from protonn_edge.extensions.teaching.listener import TeachingListener
+from protonn_edge.extensions.teaching.messages import LearnReply, TeachRequest
 from protonn_edge.model.integer_chain import coordinates
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import CheckFailed
 from protonn_edge.system.files import write_atomically
-from protonn_edge.teaching import board as teaching
-from protonn_edge.teaching import messages
-from protonn_edge.teaching import session as device
-from protonn_edge.teaching.examples import Taught
-from protonn_edge.teaching.listener import TeachingListener
-from protonn_edge.teaching.messages import LearnReply, TeachRequest
 
 pytestmark = needs_emulated_avr
 

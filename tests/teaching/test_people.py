@@ -12,13 +12,13 @@ from command_line import run, run_json, succeed
 from model_factory import random_model
 
 from protonn_edge.data.division import Division, digest_of
+from protonn_edge.extensions.teaching import board as teaching
+from protonn_edge.extensions.teaching.examples import Taught
+from protonn_edge.extensions.teaching.people import teach_people
 from protonn_edge.model.file import save_model
 from protonn_edge.model.integer_chain import coordinates
 from protonn_edge.model.quantization import IntegerChain, quantize
 from protonn_edge.system.errors import InputError
-from protonn_edge.teaching import board as teaching
-from protonn_edge.teaching.examples import Taught
-from protonn_edge.teaching.people import teach_people
 
 FLOATS = with_numbers(random_model(projections=4, features=6, classes=3), teachable=12)
 MODEL = quantize(FLOATS)

@@ -11,10 +11,10 @@ from evidence_factory import evidence_of
 from model_factory import random_model
 from refusals import refused_by
 
+from protonn_edge.extensions.teaching.panel import read_taught, taught_section
+from protonn_edge.extensions.teaching.people import TaughtPerson
 from protonn_edge.report.content import PageScript
 from protonn_edge.report.page import render_page
-from protonn_edge.teaching.panel import read_taught, taught_section
-from protonn_edge.teaching.people import TaughtPerson
 
 PEOPLE = [
     {"name": "<b>", "n": 20, "accuracies": [0.5, 0.9]},

@@ -19,11 +19,11 @@ from refusals import refuses
 from protonn_edge.chips.boards import Board, boards, load_board
 from protonn_edge.codegen.export import export
 from protonn_edge.codegen.projects.project import build
+from protonn_edge.extensions.teaching import board as teaching
 from protonn_edge.model.file import save_model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import CheckFailed
 from protonn_edge.system.extensions import check_memories
-from protonn_edge.teaching import board as teaching
 
 D = 8
 MAIN = "int main(void) { return 0; }"

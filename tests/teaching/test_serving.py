@@ -17,12 +17,12 @@ from teaching.serving import Serving, on_host, on_uno
 
 from protonn_edge.chips.avr.paths import paths_through
 from protonn_edge.chips.avr.program import read_program
+from protonn_edge.extensions.teaching import board as teaching
+from protonn_edge.extensions.teaching.examples import Taught
 from protonn_edge.model.integer_chain import IntegerChain, coordinates
 from protonn_edge.model.policy import with_rules
 from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.rejection.rule import IntegerRejection
-from protonn_edge.teaching import board as teaching
-from protonn_edge.teaching.examples import Taught
 
 # The full numbers take some minutes: PROTONN_EDGE_HISTORIES=1000.
 HISTORIES = int(os.environ.get("PROTONN_EDGE_HISTORIES", "6"))

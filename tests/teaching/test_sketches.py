@@ -26,11 +26,11 @@ from chains import replace
 from model_factory import random_model, random_window_model, window_features_of
 
 from protonn_edge.chips.emulator import EmulatedUno
+from protonn_edge.extensions.teaching.board import with_taught
+from protonn_edge.extensions.teaching.examples import Taught
 from protonn_edge.model.integer_chain import coordinates
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
-from protonn_edge.teaching.board import with_taught
-from protonn_edge.teaching.examples import Taught
 
 SAMPLES, PERIOD_US = 20, 10_000
 

@@ -15,13 +15,13 @@ from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.codegen.projects.project import Project, build
 from protonn_edge.device.session import Session
+from protonn_edge.extensions.teaching import board as teaching
+from protonn_edge.extensions.teaching import messages
+from protonn_edge.extensions.teaching import session as device
+from protonn_edge.extensions.teaching.examples import Taught
 from protonn_edge.model.integer_chain import coordinates
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import CheckFailed
-from protonn_edge.teaching import board as teaching
-from protonn_edge.teaching import messages
-from protonn_edge.teaching import session as device
-from protonn_edge.teaching.examples import Taught
 
 FLOATS = with_numbers(random_model(projections=3, features=6, classes=3), teachable=40)
 MODEL = quantize(FLOATS)

@@ -13,17 +13,17 @@ from refusals import refused_by
 from sklearn.exceptions import NotFittedError
 
 from protonn_edge.data.naming import NO_CLASS
+from protonn_edge.extensions.teaching import board as teaching
+from protonn_edge.extensions.teaching.examples import Taught
+from protonn_edge.extensions.teaching.protonn.model import Teachable
 from protonn_edge.kinds.protonn.precision.model import float_build
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
-from protonn_edge.kinds.protonn.teaching.model import Teachable
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.model.file import load_model, model_bytes, save_model
 from protonn_edge.model.integer_chain import IntegerChain, coordinates
 from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.rejection.held_out import calibrate_rejection
 from protonn_edge.system.errors import InputError
-from protonn_edge.teaching import board as teaching
-from protonn_edge.teaching.examples import Taught
 
 
 def teachable_model(room: int = 7, seed: int = 0, **options: float) -> IntegerChain:

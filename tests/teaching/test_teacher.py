@@ -18,10 +18,10 @@ from protonn_edge.extensions.sensing.sensor_board import (
     NameMessage,
     WindowAnswer,
 )
+from protonn_edge.extensions.teaching.listener import TeachingListener
+from protonn_edge.extensions.teaching.messages import ForgetReply, LearnReply, TaughtMessage
+from protonn_edge.extensions.teaching.monitor import Labels
 from protonn_edge.system.errors import CheckFailed
-from protonn_edge.teaching.listener import TeachingListener
-from protonn_edge.teaching.messages import ForgetReply, LearnReply, TaughtMessage
-from protonn_edge.teaching.monitor import Labels
 
 
 def sent(*messages: Message, number: int = 0) -> bytes:

@@ -10,9 +10,9 @@ from teaching.test_device import Q, uno
 from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.device import protocol
 from protonn_edge.device.session import Session
+from protonn_edge.extensions.teaching import messages
+from protonn_edge.extensions.teaching import session as teaching
 from protonn_edge.system.errors import CheckFailed
-from protonn_edge.teaching import messages
-from protonn_edge.teaching import session as teaching
 
 __all__ = ["uno"]
 

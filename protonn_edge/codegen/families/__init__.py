@@ -21,6 +21,7 @@ from protonn_edge.codegen import DevicePlan
 from protonn_edge.model.head import Remedies
 from protonn_edge.model.quantization import DeviceModel
 from protonn_edge.system.errors import CheckFailed, InputError
+from protonn_edge.system.extensions import brought
 from protonn_edge.system.lazy import folders_of
 
 ProjectFiles = dict[str, bytes | str]
@@ -283,7 +284,7 @@ def board_of(folders: Iterable[Path]) -> Board:
 def families() -> tuple[Family, ...]:
     """Return all families."""
     own = tuple(import_module(each).FAMILY for each in folders_of(__name__))
-    return own + tuple(brought("family").values())
+    return own + tuple(each() for each in brought("family").values())
 
 
 def read_program(elf: Path, board: Board) -> Any:

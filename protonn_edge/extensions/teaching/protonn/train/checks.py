@@ -1,0 +1,31 @@
+"""What is refused, or remarked on, before a model that can be taught is trained."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from protonn_edge.chips.boards import load_board
+from protonn_edge.data import Notice
+from protonn_edge.extensions.teaching.protonn.model import Teachable
+from protonn_edge.learn.refusals import Refusal
+from protonn_edge.system.errors import CheckFailed
+
+REFUSALS: Sequence[Refusal] = (
+    Refusal(
+        lambda case: case.settings.new_classes > 0 and case.settings.teachable == 0,
+        "{new_classes} is {settings.new_classes}, but {teachable} is 0; give both",
+    ),
+)
+
+
+def notices(settings: Any, n_projections: int) -> list[Notice]:
+    """Return a warning if an Uno's EEPROM is too small for what --teachable reserves."""
+    if not settings.teachable:
+        return []
+    try:
+        store = Teachable(settings.teachable).integers(1)
+        store.check_eeprom(n_projections, load_board("uno"))
+    except CheckFailed as error:
+        return [Notice("eeprom", f"{error}, or build for another board", warning=True)]
+    return []
