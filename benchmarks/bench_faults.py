@@ -24,7 +24,6 @@ import click
 import numpy as np
 from printing import Columns, print_table
 
-from protonn_edge.bench.boards import measure_under_test
 from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.families.avr.family import AVR
 from protonn_edge.codegen.families.avr.paths import stated_facts
@@ -32,6 +31,7 @@ from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.codegen.projects.project import build
 from protonn_edge.codegen.verification.agreement import PossibleCycles
 from protonn_edge.data import load_digits_dataset
+from protonn_edge.extensions.lab.boards import measure_under_test
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.evaluation import measurement
 from protonn_edge.system.errors import CheckFailed, DeviceError

@@ -22,8 +22,8 @@ import click
 import numpy as np
 from printing import Columns, print_table
 
-from protonn_edge.device.meters import meter_of
-from protonn_edge.device.meters.energy import metered
+from protonn_edge.extensions.lab.meters import meter_of
+from protonn_edge.extensions.lab.meters.energy import metered
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 import emulated_meters as emulated

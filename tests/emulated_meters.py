@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.device import Host, Prediction
-from protonn_edge.device.meters.meter import Meter, MeterSamples
+from protonn_edge.extensions.lab.meters.meter import Meter, MeterSamples
 
 UNO = load_board("uno")
 VOLTS = 5.02

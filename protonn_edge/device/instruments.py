@@ -89,4 +89,4 @@ def reading_type() -> Any:
 
 def meters() -> Any:
     """Return the package of the power meters; `InputError` if they are not installed."""
-    return room("protonn_edge.device.meters", "the meters")
+    return room("protonn_edge.extensions.lab.meters", "the meters")

@@ -17,12 +17,12 @@ import pytest
 from fake_device import ImpatientHost, quick_to_close
 from programs import started
 
-from protonn_edge.bench import boards
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedBoard
 from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.device import Result
 from protonn_edge.device.connection import Link
+from protonn_edge.extensions.lab import boards
 from protonn_edge.learn.evaluation.measurement import Measurement, measure
 
 pytest.importorskip("labgrid", reason="needs labgrid; to run: pip install labgrid")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from protonn_edge.bench import plugin
+from protonn_edge.extensions.lab import plugin
 
 PAGE = Path(__file__).parents[2] / "docs" / "testing.md"
 

@@ -20,7 +20,7 @@ from arduino_ide import (
 from command_line import run
 
 from protonn_edge.chips.emulator import EmulatedUno
-from protonn_edge.device.meters import meter_of
+from protonn_edge.extensions.lab.meters import meter_of
 from protonn_edge.extensions.sensing import PlayedSensor, SensorKind
 from protonn_edge.extensions.sensing.kinds import Registers
 

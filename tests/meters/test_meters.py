@@ -36,10 +36,10 @@ from simulated_run import honest_model, measure_on
 from protonn_edge.device import Session, protocol
 from protonn_edge.device.connection import Link, LinkError
 from protonn_edge.device.instruments import BenchInstrument
-from protonn_edge.device.meters import meter_of
-from protonn_edge.device.meters.energy import MeteredPower, Work, metered, power_of
-from protonn_edge.device.meters.meter import Meter, MeterSamples
-from protonn_edge.device.meters.ppk2 import _FACTORS, _SETTLING, Ppk2
+from protonn_edge.extensions.lab.meters import meter_of
+from protonn_edge.extensions.lab.meters.energy import MeteredPower, Work, metered, power_of
+from protonn_edge.extensions.lab.meters.meter import Meter, MeterSamples
+from protonn_edge.extensions.lab.meters.ppk2 import _FACTORS, _SETTLING, Ppk2
 from protonn_edge.report import content
 from protonn_edge.report.page import render_page
 from protonn_edge.system.errors import (
@@ -175,8 +175,8 @@ def test_a_meter_that_is_not_there_is_refused(text: str, volts: float | None) ->
 def test_random_bytes_of_a_meter_are_one_sentence(
     monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    monkeypatch.setattr("protonn_edge.device.meters.ppk2._WITHIN_S", 0.3)
-    monkeypatch.setattr("protonn_edge.device.meters.ina219._WITHIN_S", 0.3)
+    monkeypatch.setattr("protonn_edge.extensions.lab.meters.ppk2._WITHIN_S", 0.3)
+    monkeypatch.setattr("protonn_edge.extensions.lab.meters.ina219._WITHIN_S", 0.3)
     draw = np.random.default_rng(1)
     for noise in draw.bytes(5000), b"END" + draw.bytes(500_000), b"\xff" * 9000:
         with (
@@ -189,7 +189,7 @@ def test_random_bytes_of_a_meter_are_one_sentence(
 
 
 def test_a_meter_that_falls_silent_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("protonn_edge.device.meters.meter._SILENCE_S", 0.2)
+    monkeypatch.setattr("protonn_edge.extensions.lab.meters.meter._SILENCE_S", 0.2)
     with emulated("ppk2") as (_, meter), meter:
         meter.start()
         time.sleep(0.5)
@@ -211,8 +211,10 @@ def test_an_unplugged_meter_is_no_board_at_fault(monkeypatch: pytest.MonkeyPatch
 
 def test_a_meter_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     ended = threading.Event()
-    monkeypatch.setattr("protonn_edge.device.meters.meter._OPEN_S", 0.2)
-    monkeypatch.setattr("protonn_edge.device.meters.ppk2.Ppk2._open", lambda _: ended.wait())
+    monkeypatch.setattr("protonn_edge.extensions.lab.meters.meter._OPEN_S", 0.2)
+    monkeypatch.setattr(
+        "protonn_edge.extensions.lab.meters.ppk2.Ppk2._open", lambda _: ended.wait()
+    )
     ppk2 = meter_of("ppk2:PORT", VOLTS)
     with refused_by("device.meters.meter", kind=CheckFailed), ppk2:
         pass

@@ -33,9 +33,9 @@ class Room(NamedTuple):
 
 ROOMS = {
     "nothing": Room(""),
-    "pytest": Room("protonn_edge/bench tests/bench"),
+    "pytest": Room("protonn_edge/extensions/lab tests/bench"),
     "meters": Room(
-        "protonn_edge/device/meters protonn_edge/cli/meter.py templates/meters tests/meters "
+        "protonn_edge/extensions/lab/meters protonn_edge/extensions/lab/meter_sketch.py templates/meters tests/meters "
         "docs/power.md",
         "hil data.csv --project project --port COM1 --meter ppk2:COM2",
         "the meters are not installed",

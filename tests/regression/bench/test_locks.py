@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from refusals import refused_by
 
-from protonn_edge.bench import boards
-from protonn_edge.bench.boards import held_port
+from protonn_edge.extensions.lab import boards
+from protonn_edge.extensions.lab.boards import held_port
 from protonn_edge.system.errors import DeviceError
 
 pytestmark = pytest.mark.skipif(

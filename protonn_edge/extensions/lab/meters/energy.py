@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.chips.boards import Board
 from protonn_edge.device.connection import Host
-from protonn_edge.device.meters.meter import LONGEST_S, Meter, MeterSamples
 from protonn_edge.device.protocol import MOST_REPETITIONS
 from protonn_edge.device.session import Prediction, Session
+from protonn_edge.extensions.lab.meters.meter import LONGEST_S, Meter, MeterSamples
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import InstrumentError
 

@@ -9,7 +9,7 @@ import re
 
 import numpy as np
 
-from protonn_edge.device.meters.meter import MeterSamples, SerialMeter, steps_of
+from protonn_edge.extensions.lab.meters.meter import MeterSamples, SerialMeter, steps_of
 from protonn_edge.system.errors import InstrumentError
 
 RATE_HZ, BAUD, TRIGGER_PIN = 1_000, 500_000, 2  # as in the sketch

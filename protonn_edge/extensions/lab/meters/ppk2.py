@@ -10,7 +10,7 @@ import re
 
 import numpy as np
 
-from protonn_edge.device.meters.meter import MeterSamples, SerialMeter, steps_of
+from protonn_edge.extensions.lab.meters.meter import MeterSamples, SerialMeter, steps_of
 from protonn_edge.system.errors import InvalidValue
 
 _GET_METADATA, _AMPERE_METER, _POWER_ON = b"\x19", b"\x11\x01", b"\x0c\x01"

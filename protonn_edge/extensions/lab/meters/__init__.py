@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 
 from protonn_edge.device.instruments import BenchInstrument
-from protonn_edge.device.meters.energy import MeteredPower, metered
-from protonn_edge.device.meters.ina219 import Ina219
-from protonn_edge.device.meters.meter import Meter
-from protonn_edge.device.meters.ppk2 import Ppk2
+from protonn_edge.extensions.lab.meters.energy import MeteredPower, metered
+from protonn_edge.extensions.lab.meters.ina219 import Ina219
+from protonn_edge.extensions.lab.meters.meter import Meter
+from protonn_edge.extensions.lab.meters.ppk2 import Ppk2
 from protonn_edge.system.checks import check_choice
 
 __all__ = ["MeteredPower", "instrument_of", "meter_of"]

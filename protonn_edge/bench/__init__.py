@@ -1,1 +1,0 @@
-"""Boards under test, for pytest."""
