@@ -50,8 +50,8 @@ from protonn_edge import (
     LinearClassifier,
     ProtoNNClassifier,
 )
-from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.data import Dataset
+from protonn_edge.extensions.conversion.converting import from_sklearn
 from protonn_edge.model.quantization import IntegerChain, quantize
 
 ASKED = {

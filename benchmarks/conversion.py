@@ -35,11 +35,11 @@ from sklearn.svm import SVC
 from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.codegen.projects.project import build
-from protonn_edge.conversion import LAYOUTS
-from protonn_edge.conversion.converting import from_sklearn
-from protonn_edge.conversion.kept import Conversion
 from protonn_edge.data import Dataset, load_dataset
-from protonn_edge.kinds.protonn.convert.reference import (
+from protonn_edge.extensions.conversion import LAYOUTS
+from protonn_edge.extensions.conversion.converting import from_sklearn
+from protonn_edge.extensions.conversion.kept import Conversion
+from protonn_edge.extensions.conversion.protonn.reference import (
     ReferenceModel,
     from_reference,
     read_reference_model,

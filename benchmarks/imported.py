@@ -32,11 +32,11 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import train_test_split
 
-from protonn_edge.conversion.converting import from_sklearn
-from protonn_edge.conversion.kept import Conversion
 from protonn_edge.data import Dataset, load_dataset
-from protonn_edge.features.convolution.convert.int8_network import Int8Network
-from protonn_edge.features.convolution.convert.stored_networks import from_network
+from protonn_edge.extensions.conversion.converting import from_sklearn
+from protonn_edge.extensions.conversion.kept import Conversion
+from protonn_edge.extensions.conversion.networks.int8_network import Int8Network
+from protonn_edge.extensions.conversion.networks.stored_networks import from_network
 
 _WHOLE, _OTHER = 0.999, 0.995  # the least share of equal answers, for features that are integers
 

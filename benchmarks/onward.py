@@ -27,8 +27,8 @@ from conformance.instances import instances_of
 from numpy.typing import NDArray
 from printing import Columns, Record, print_table
 
-from protonn_edge.conversion.onward import to_onnx
 from protonn_edge.data import load_digits_dataset
+from protonn_edge.extensions.conversion.onward import to_onnx
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.quantization import quantize
 from protonn_edge.model.registry import ESTIMATORS, HEADS

@@ -28,7 +28,7 @@ from framework_networks import (
 )
 from printing import Columns, Record, print_table
 
-from protonn_edge.features.convolution.convert.stored_networks import load_network
+from protonn_edge.extensions.conversion.networks.stored_networks import load_network
 
 _SOURCES = tuple(f"pytorch-{each}" for each in ("cnn-usps10", "cnn-mnist10", "mlp-usps10"))
 _WAYS = {

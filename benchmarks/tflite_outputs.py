@@ -26,7 +26,7 @@ from tflite_networks import NETWORKS, points_of
 
 from protonn_edge import from_network
 from protonn_edge.data import Dataset
-from protonn_edge.features.convolution.convert.stored_networks import load_network
+from protonn_edge.extensions.conversion.networks.stored_networks import load_network
 
 FOLDER = Path(__file__).parents[1] / "tests" / "data" / "tflite"
 _RESOLVERS = {

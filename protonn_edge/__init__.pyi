@@ -4,12 +4,12 @@ from protonn_edge.chips.boards import Board as Board
 from protonn_edge.chips.boards import board_names as board_names
 from protonn_edge.chips.boards import load_board as load_board
 from protonn_edge.codegen.planner import make_plan as make_plan
-from protonn_edge.conversion.converting import from_sklearn as from_sklearn
-from protonn_edge.conversion.onward import to_onnx as to_onnx
-from protonn_edge.conversion.scaling import from_pipeline as from_pipeline
 from protonn_edge.data.dataset import Dataset as Dataset
 from protonn_edge.data.reading import load_dataset as load_dataset
-from protonn_edge.features.convolution.convert.stored_networks import from_network as from_network
+from protonn_edge.extensions.conversion.converting import from_sklearn as from_sklearn
+from protonn_edge.extensions.conversion.networks.stored_networks import from_network as from_network
+from protonn_edge.extensions.conversion.onward import to_onnx as to_onnx
+from protonn_edge.extensions.conversion.scaling import from_pipeline as from_pipeline
 from protonn_edge.features.window_features.transformer import WindowFeatures as WindowFeatures
 from protonn_edge.kinds.basis_images.train.classifier import (
     BasisImagesClassifier as BasisImagesClassifier,

@@ -20,14 +20,14 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from protonn_edge.conversion.affine import AffineMap
-from protonn_edge.conversion.converting import from_sklearn
-from protonn_edge.conversion.estimators import read_estimator
 from protonn_edge.data import load_digits_dataset
-from protonn_edge.kinds.forest.convert import ubjson
-from protonn_edge.kinds.forest.convert.boosters import StoredTree, boosted_rule
-from protonn_edge.kinds.forest.convert.libraries import load_booster
-from protonn_edge.kinds.forest.convert.trees import forest_model
+from protonn_edge.extensions.conversion.affine import AffineMap
+from protonn_edge.extensions.conversion.converting import from_sklearn
+from protonn_edge.extensions.conversion.estimators import read_estimator
+from protonn_edge.extensions.conversion.trees import ubjson
+from protonn_edge.extensions.conversion.trees.boosters import StoredTree, boosted_rule
+from protonn_edge.extensions.conversion.trees.libraries import load_booster
+from protonn_edge.extensions.conversion.trees.trees import forest_model
 from protonn_edge.kinds.forest.table import sum_of_leaves
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import InputError

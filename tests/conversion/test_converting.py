@@ -22,10 +22,10 @@ from sklearn.svm import SVC
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen import Limits, make_plan
-from protonn_edge.conversion.converting import from_sklearn
-from protonn_edge.conversion.search import SizeLimit
 from protonn_edge.data import load_dataset, load_digits_dataset
-from protonn_edge.kinds.protonn.convert.reduction import sizes_to_try
+from protonn_edge.extensions.conversion.converting import from_sklearn
+from protonn_edge.extensions.conversion.protonn.reduction import sizes_to_try
+from protonn_edge.extensions.conversion.search import SizeLimit
 from protonn_edge.model.file import load_model, model_bytes, save_model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import CheckFailed, InputError

@@ -25,8 +25,8 @@ from sklearn.preprocessing import (
 )
 from sklearn.svm import SVC, LinearSVC, NuSVC
 
-from protonn_edge.conversion.converting import from_sklearn
-from protonn_edge.conversion.estimators import read_estimator
+from protonn_edge.extensions.conversion.converting import from_sklearn
+from protonn_edge.extensions.conversion.estimators import read_estimator
 
 X, Y = load_wine(return_X_y=True)
 X_TWO, Y_TWO = X[Y < 2], Y[Y < 2]

@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from protonn_edge import from_network, from_sklearn
 from protonn_edge.data import load_digits_dataset
-from protonn_edge.features.convolution.convert.stored_networks import load_network
+from protonn_edge.extensions.conversion.networks.stored_networks import load_network
 from protonn_edge.model.head import matrices_of
 
 DATA = Path(__file__).parents[1] / "data"

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from protonn_edge.features.convolution.convert.int8_network import Int8Network
-from protonn_edge.features.convolution.convert.stored_networks import load_network
+from protonn_edge.extensions.conversion.networks.int8_network import Int8Network
+from protonn_edge.extensions.conversion.networks.stored_networks import load_network
 
 pytest.importorskip("onnx", reason="needs onnx: pip install 'protonn-edge[onnx]'")
 FOLDER = Path(__file__).parents[1] / "data" / "networks"

@@ -23,9 +23,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from protonn_edge.conversion.converting import from_sklearn
-from protonn_edge.conversion.estimators import read_estimator
-from protonn_edge.kinds.forest.convert.libraries import load_booster
+from protonn_edge.extensions.conversion.converting import from_sklearn
+from protonn_edge.extensions.conversion.estimators import read_estimator
+from protonn_edge.extensions.conversion.trees.libraries import load_booster
 from protonn_edge.model.file import load_model
 from protonn_edge.system.errors import InputError
 

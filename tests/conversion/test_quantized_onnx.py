@@ -21,8 +21,8 @@ from onnx_factory import network, node, onnx, perceptron
 from refusals import refused_by
 
 from protonn_edge import from_network
-from protonn_edge.features.convolution.convert.int8_network import Int8Network
-from protonn_edge.features.convolution.convert.stored_networks import load_network
+from protonn_edge.extensions.conversion.networks.int8_network import Int8Network
+from protonn_edge.extensions.conversion.networks.stored_networks import load_network
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import InputError

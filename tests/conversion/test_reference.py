@@ -22,8 +22,7 @@ from refusals import refused_by
 from sklearn.datasets import make_multilabel_classification
 
 from protonn_edge.data import load_digits_dataset
-from protonn_edge.features.average_pooling.making import average_pooling
-from protonn_edge.kinds.protonn.convert.reference import (
+from protonn_edge.extensions.conversion.protonn.reference import (
     ReferenceModel,
     from_reference,
     read_reference_model,
@@ -31,6 +30,7 @@ from protonn_edge.kinds.protonn.convert.reference import (
     to_reference,
     write_reference_model,
 )
+from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.model.model import Model
 from protonn_edge.model.statistics import Normalizer

@@ -12,8 +12,8 @@ from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
-from protonn_edge.conversion.converting import from_sklearn
-from protonn_edge.conversion.scaling import from_pipeline
+from protonn_edge.extensions.conversion.converting import from_sklearn
+from protonn_edge.extensions.conversion.scaling import from_pipeline
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.model.model import units_of
 from protonn_edge.model.quantization import quantize

@@ -23,8 +23,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 
-from protonn_edge.conversion.converting import from_sklearn
-from protonn_edge.conversion.reading import load_estimator
+from protonn_edge.extensions.conversion.converting import from_sklearn
+from protonn_edge.extensions.conversion.reading import load_estimator
 from protonn_edge.model.file import model_bytes
 from protonn_edge.system.errors import InputError
 

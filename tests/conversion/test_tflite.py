@@ -17,8 +17,8 @@ from refusals import refused_by
 from tflite_factory import FLOAT32, INT32, network, tensor
 
 from protonn_edge import from_network
-from protonn_edge.features.convolution.convert.flatbuffer import FlatTable
-from protonn_edge.features.convolution.convert.stored_networks import load_network
+from protonn_edge.extensions.conversion.networks.flatbuffer import FlatTable
+from protonn_edge.extensions.conversion.networks.stored_networks import load_network
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import CheckFailed, InputError

@@ -28,7 +28,7 @@ SLOW_TO_IMPORT = (
     "optuna",
     "sklearn.ensemble",
     "sklearn.neural_network",
-    "protonn_edge.conversion.converting",
+    "protonn_edge.extensions.conversion.converting",
     "protonn_edge.codegen.projects.project",
     "protonn_edge.report",
     "protonn_edge.learn.search.search",

@@ -21,15 +21,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC
 
-from protonn_edge.conversion import LAYOUTS
-from protonn_edge.conversion.converting import from_sklearn
-from protonn_edge.conversion.reading import load_estimator
-from protonn_edge.kinds.protonn.convert.reference import (
+from protonn_edge.extensions.conversion import LAYOUTS
+from protonn_edge.extensions.conversion.converting import from_sklearn
+from protonn_edge.extensions.conversion.protonn.reference import (
     from_reference,
     read_reference_model,
     to_reference,
     write_reference_model,
 )
+from protonn_edge.extensions.conversion.reading import load_estimator
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.model import Model

@@ -119,11 +119,11 @@ ROOMS = {
         "tuning is not installed",
     ),
     "conversion": Room(
-        "protonn_edge/conversion protonn_edge/cli/convert.py protonn_edge/cli/converting.py "
-        "protonn_edge/kinds/forest/convert protonn_edge/kinds/linear/convert.py "
-        "protonn_edge/kinds/protonn/convert protonn_edge/features/convolution/convert "
-        "protonn_edge/policy/value/convert.py protonn_edge/kinds/dense/value/convert.py "
-        "protonn_edge/kinds/forest/value/convert.py protonn_edge/kinds/linear/value/convert.py "
+        "protonn_edge/extensions/conversion protonn_edge/extensions/conversion/commands/convert.py protonn_edge/extensions/conversion/commands/converting.py "
+        "protonn_edge/extensions/conversion/trees protonn_edge/extensions/conversion/linear.py "
+        "protonn_edge/extensions/conversion/protonn protonn_edge/extensions/conversion/networks "
+        "protonn_edge/extensions/conversion/values/rule.py protonn_edge/extensions/conversion/values/dense.py "
+        "protonn_edge/extensions/conversion/values/forest.py protonn_edge/extensions/conversion/values/linear.py "
         "tests/policy/value/test_convert.py "
         "tests/conversion docs/conversion.md docs/networks.md",
         "convert model.npz -o model.onnx",
@@ -230,7 +230,7 @@ ROOMS = {
     ),
     "convolutions": Room(
         "protonn_edge/features/convolution protonn_edge/features/int8_layer "
-        "protonn_edge/features/pooling protonn_edge/kinds/dense/value/convert.py "
+        "protonn_edge/features/pooling protonn_edge/extensions/conversion/values/dense.py "
         "templates/c/convolution templates/c/int8_layer "
         "templates/c/pooling tests/convolution tests/convolution_training docs/convolution.md ",
         "train data.csv -o images.npz --features conv:4x3 --image-shape 1x2",

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from refusals import refused_by
 
-from protonn_edge.kinds.protonn.convert.reference import (
+from protonn_edge.extensions.conversion.protonn.reference import (
     ReferenceModel,
     read_reference_model,
     write_reference_model,

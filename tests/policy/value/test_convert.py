@@ -23,8 +23,8 @@ from sklearn.svm import SVR, LinearSVR
 from sklearn.tree import DecisionTreeRegressor
 
 from protonn_edge import from_network, from_sklearn
-from protonn_edge.conversion.kept import Conversion
-from protonn_edge.kinds.forest.convert.libraries import read_lightgbm, read_xgboost
+from protonn_edge.extensions.conversion.kept import Conversion
+from protonn_edge.extensions.conversion.trees.libraries import read_lightgbm, read_xgboost
 from protonn_edge.model.file import load_model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.value.rule import Value

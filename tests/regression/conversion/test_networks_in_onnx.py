@@ -10,8 +10,8 @@ from onnx_factory import network, node, numbers, onnx
 from refusals import refused_by
 
 from protonn_edge import from_network
-from protonn_edge.features.convolution.convert.networks import _equalized, _rectified
-from protonn_edge.features.convolution.convert.stored_networks import load_network
+from protonn_edge.extensions.conversion.networks.networks import _equalized, _rectified
+from protonn_edge.extensions.conversion.networks.stored_networks import load_network
 from protonn_edge.system.errors import InputError
 
 IMAGE = {"shape": (1, 7, 7), "k": numbers(2, 1, 3, 3)}

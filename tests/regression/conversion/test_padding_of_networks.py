@@ -7,7 +7,7 @@ import pytest
 from onnx_factory import network, node
 
 from protonn_edge import from_network
-from protonn_edge.conversion.kept import Conversion
+from protonn_edge.extensions.conversion.kept import Conversion
 
 
 def converted(

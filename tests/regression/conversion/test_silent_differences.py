@@ -20,8 +20,8 @@ from sklearn.preprocessing import StandardScaler
 from tflite_factory import FLOAT32, network, tensor
 
 from protonn_edge import from_sklearn
-from protonn_edge.conversion.estimators import read_estimator
-from protonn_edge.kinds.forest.convert.libraries import load_booster
+from protonn_edge.extensions.conversion.estimators import read_estimator
+from protonn_edge.extensions.conversion.trees.libraries import load_booster
 from protonn_edge.model.file import load_model
 
 BOOSTERS = Path(__file__).parents[2] / "data" / "boosters"

@@ -16,9 +16,9 @@ from fuzz.sentences import check_refusal
 from refusals import refused_by
 from tflite_factory import FLOAT32, INT32, network, tensor
 
-from protonn_edge.conversion.converting import from_sklearn
-from protonn_edge.conversion.reading import StoredClassifier
-from protonn_edge.features.convolution.convert.stored_networks import load_network
+from protonn_edge.extensions.conversion.converting import from_sklearn
+from protonn_edge.extensions.conversion.networks.stored_networks import load_network
+from protonn_edge.extensions.conversion.reading import StoredClassifier
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.input_quantizer import InputQuantizer
 from protonn_edge.model.point_format import PointFormat

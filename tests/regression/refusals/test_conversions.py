@@ -14,13 +14,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from protonn_edge.conversion.converting import from_sklearn
-from protonn_edge.conversion.reading import refusing
-from protonn_edge.kinds.protonn.convert.reference import (
+from protonn_edge.extensions.conversion.converting import from_sklearn
+from protonn_edge.extensions.conversion.protonn.reference import (
     ReferenceModel,
     from_reference,
     read_reference_model,
 )
+from protonn_edge.extensions.conversion.reading import refusing
 from protonn_edge.system.errors import InputError
 
 RNG = np.random.default_rng(0)

@@ -1,0 +1,130 @@
+"""``protonn-edge convert``: Convert models from and to the formats of other programs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import get_args
+
+import click
+from click.core import ParameterSource
+
+from protonn_edge.cli import options
+from protonn_edge.cli.command import OUTPUT, Output, argument, command, option, options_of
+from protonn_edge.cli.options import BOARD, BYTES, PATH
+from protonn_edge.cli.paths import MODEL, NETWORK, OutputFile, check_there
+from protonn_edge.cli.tables import TABLE, names_option
+from protonn_edge.data.options import TableOptions
+from protonn_edge.extensions.conversion import EPOCHS, LAYOUTS, Features
+from protonn_edge.model.other_files import may_be_model, other_file
+from protonn_edge.model.statistics import NORMALIZER_KINDS
+from protonn_edge.system.errors import InputError
+from protonn_edge.system.lazy import later
+
+_WORK = "protonn_edge.extensions.conversion.commands.converting"
+_OPTIONS = {  # that apply to only one kind of SOURCE
+    "a folder": ("reference normalization",),
+    "an estimator": ("board_name", "classes", "budget", "bits", "fine_tune", "epochs"),
+    "a model file that becomes a folder": ("reference layout", "reference features"),
+}
+
+
+@dataclass(frozen=True)
+class ConvertOptions:
+    """The options as they were given."""
+
+    source: Path = argument(PATH)
+    output: Path = option(
+        "The model file (.npz) to write or, from a model file, the folder or .onnx file to write.",
+        OutputFile(MODEL, NETWORK),
+        required=True,
+    )
+    data: Path | None = option(
+        "The training data or, if SOURCE is a model file, points on which it is compared with the "
+        "new folder.  [default: if SOURCE is a folder, train.txt in it or two levels above it]",
+        PATH,
+    )
+    reference: dict[str, str] = options.named_values(
+        "The reference implementation's folder; repeatable. From a folder: normalization=none, "
+        "standard or l2, as the features were before training or by the C++ program's option -N. "
+        "To a folder: layout=text, for the C++ program, or npy, for the Python programs; "
+        "features=raw, which W then expects, with the model's normalization folded into W and B, "
+        "or normalized.  [default: none, text, raw]",
+        normalization=click.Choice(NORMALIZER_KINDS),
+        layout=click.Choice(LAYOUTS),
+        features=click.Choice(get_args(Features)),
+    )
+    board_name: str = BOARD
+    classes: tuple[str, ...] = names_option(
+        "From a file with numbered classes (.json, .ubj, .txt, .onnx, .tflite): the names of "
+        "classes 0, 1, and so on, separated by commas.  [default: the classes of the data, sorted]",
+    )
+    budget: int | None = option("From an estimator: maximum size of the int8 parameters.", BYTES)
+    bits: int = option("From a float network: bits per Conv weight (8, 4 or 2).", shown=8)
+    fine_tune: bool = option(
+        "From a float network: train it further on the labels of the data, with weights of --bits "
+        "bits.",
+        is_flag=True,
+    )
+    epochs: int = option(
+        "From an estimator or a network: epochs of training on its answers, if the conversion is "
+        "not exact.",
+        click.IntRange(0, 1_000_000),
+        shown=EPOCHS,
+    )
+    table: TableOptions = TABLE
+
+
+@command(
+    "convert", needs={"--read": "--data"}, examples=("svm.skops --data train.csv -o model.npz",)
+)
+def convert_command(
+    given: ConvertOptions = options_of(ConvertOptions), out: Output = OUTPUT
+) -> None:
+    """Convert SOURCE into a model, or a model into a folder or an ONNX file.
+
+    SOURCE is a folder of the reference implementation, with the files W, B, Z and gamma as text or
+    .npy; a fitted scikit-learn estimator, written by skops.io.dump (.skops; pickles are not read);
+    a model saved by XGBoost (.json, .ubj) or LightGBM (.txt); or a network exported by PyTorch,
+    Keras or skl2onnx (.onnx), or by TensorFlow Lite (.tflite). The ranges of the features and the
+    names of the classes, or of the number to predict, are taken from the training data. If SOURCE
+    is a model file (.npz), OUTPUT is a folder for the reference implementation, or an .onnx file
+    with the integer model for other programs.
+    """
+    other = other_file(given.source)
+    if other is not None:
+        kind, work = "an estimator", "from_estimator"
+    elif given.source.is_dir():
+        kind, work = "a folder", "from_folder"
+    elif given.source.is_file() and not may_be_model(given.source):
+        raise InputError(
+            f"{given.source} is not a model that convert reads; name an estimator of skops (no "
+            "pickle), a booster that XGBoost saved as JSON or UBJSON, or LightGBM as text, a "
+            "network in ONNX or TensorFlow Lite, or a model of protonn-edge"
+        )
+    elif given.output.suffix == ".onnx":
+        kind, work = "a model file that becomes ONNX", "to_file"
+    else:
+        kind, work = "a model file that becomes a folder", "to_folder"
+    _check_options(kind, given)
+    for path in filter(None, (given.source, given.data)):
+        check_there(path)
+    out.finish(later(_WORK, work)(given, out))
+
+
+def _check_options(kind: str, given: ConvertOptions) -> None:
+    """Refuse an option that does not apply to this kind of SOURCE."""
+    context = click.get_current_context()
+    used = {name for name in context.params if not _is_default(context, name)}
+    used |= {f"reference {name}" for name in given.reference}
+    for other, names in _OPTIONS.items():
+        for name in names:
+            if other != kind and name in used:
+                flag = "--" + name.removesuffix("_name").replace("_", "-")
+                raise click.UsageError(
+                    f"{flag} applies only to {other}, but SOURCE is {kind}; omit {flag}"
+                )
+
+
+def _is_default(context: click.Context, name: str) -> bool:
+    return context.get_parameter_source(name) is ParameterSource.DEFAULT

@@ -1,0 +1,1 @@
+"""Conversion of models that predict a number."""
