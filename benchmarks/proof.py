@@ -30,8 +30,8 @@ from conformance.instances import KINDS, programs_of
 from equality.programs import linked
 from printing import Record, figure_cell, print_table
 
-from protonn_edge.proof.equality import PredictionProof
-from protonn_edge.proof.forms import Unproven
+from protonn_edge.extensions.proof.equality import PredictionProof
+from protonn_edge.extensions.proof.forms import Unproven
 from protonn_edge.system.errors import ProtoNNEdgeError
 
 _MOST_BYTES = 4 << 30

@@ -34,7 +34,7 @@ from protonn_edge.model.quantization import DeviceModel, load_device_model
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from protonn_edge.extensions.lab.meter_sketch import MeterOptions
+    from protonn_edge.extensions.lab.commands.meter_sketch import MeterOptions
 
 _NEXT: dict[Kind, str] = {
     "arduino": "put the folder into 'libraries' in your sketchbook, and run examples/SelfTest",
@@ -103,7 +103,7 @@ def export_command(
     tries: bool = TRY,
     live: SensorFirmware | None = of_extension("sensor firmware"),
     meter: MeterOptions | None = of_room(
-        "protonn_edge.extensions.lab.meter_sketch", "METER_OPTIONS"
+        "protonn_edge.extensions.lab.commands.meter_sketch", "METER_OPTIONS"
     ),
     table: TableOptions = TABLE,
     out: Output = OUTPUT,

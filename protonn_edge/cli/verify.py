@@ -43,7 +43,7 @@ from protonn_edge.system.lazy import optional
 from protonn_edge.system.rooms import not_installed
 
 if TYPE_CHECKING:
-    from protonn_edge.cli.certify import CertificateOptions
+    from protonn_edge.extensions.proof.commands.certify import CertificateOptions
 
 
 @command(
@@ -76,7 +76,7 @@ def verify_command(
     emulator: str | None = EMULATOR,
     added: list[FirmwareAddition] = additions("verify"),
     certificate: CertificateOptions | None = of_room(
-        "protonn_edge.cli.certify", "CERTIFICATE_OPTIONS"
+        "protonn_edge.extensions.proof.commands.certify", "CERTIFICATE_OPTIONS"
     ),
     table: TableOptions = TABLE,
     out: Output = OUTPUT,
@@ -125,7 +125,7 @@ def verify_command(
     if compared.disagreement(agreements) is not None:
         out.say("scores against the NumPy model:", _table(agreements))
     say_agreement(agreements, out, reference.score_tolerance)
-    room = optional("protonn_edge.certificate.points")
+    room = optional("protonn_edge.extensions.proof.certificate.points")
     claims = [*room.point_claims(reference, X, Q)] if room is not None else []
     for claim in claims[1:]:
         out.say(f"{claim.standing}: {claim.statement}")

@@ -17,14 +17,19 @@ from command_line import refusal, run, run_json, succeed
 from model_factory import plain_model
 from refusals import refuses
 
-from protonn_edge.certificate.claims import Certificate, Claim, Settings, read_certificate
-from protonn_edge.certificate.every_input import refuse_different
 from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.export.exporting import export
 from protonn_edge.codegen.export.folder import LIVE, write_folder
 from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.codegen.projects.project import build
 from protonn_edge.device import Result
+from protonn_edge.extensions.proof.certificate.claims import (
+    Certificate,
+    Claim,
+    Settings,
+    read_certificate,
+)
+from protonn_edge.extensions.proof.certificate.every_input import refuse_different
 from protonn_edge.model.file import save_model
 from protonn_edge.system.errors import CheckFailed, InputError
 

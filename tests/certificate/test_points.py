@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from conformance.instances import programs_of
 
-from protonn_edge.certificate.points import point_claims
-from protonn_edge.model.boxes import standing
+from protonn_edge.extensions.proof.boxes import standing
+from protonn_edge.extensions.proof.certificate.points import point_claims
 from protonn_edge.model.quantization import IntegerChain
 
 PROGRAMS = [

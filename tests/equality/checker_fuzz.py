@@ -16,13 +16,13 @@ import click
 import numpy as np
 from equality.fuzz import Example
 
-from protonn_edge.proof.checker.chip import CheckedChip, Execution, NotSeparable
-from protonn_edge.proof.checker.sums import One, SumPart, SumTable
-from protonn_edge.proof.checker.ways import Ways
-from protonn_edge.proof.exploration import Explorer
-from protonn_edge.proof.forms import Byte, Unproven
-from protonn_edge.proof.instructions import ACTIONS
-from protonn_edge.proof.machine import Machine
+from protonn_edge.extensions.proof.checker.chip import CheckedChip, Execution, NotSeparable
+from protonn_edge.extensions.proof.checker.sums import One, SumPart, SumTable
+from protonn_edge.extensions.proof.checker.ways import Ways
+from protonn_edge.extensions.proof.exploration import Explorer
+from protonn_edge.extensions.proof.forms import Byte, Unproven
+from protonn_edge.extensions.proof.instructions import ACTIONS
+from protonn_edge.extensions.proof.machine import Machine
 
 GRID = 5  # values of each input
 _SIZES = 3, 2, 1

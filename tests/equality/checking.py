@@ -20,9 +20,9 @@ from avr_programs import compile_text
 from equality import faults
 from generated_programs import answers_in_bytes
 
+from protonn_edge.extensions.proof.checker.chip import NotSeparable
+from protonn_edge.extensions.proof.checker.separable import check_separable, deciding_points
 from protonn_edge.model.quantization import IntegerChain
-from protonn_edge.proof.checker.chip import NotSeparable
-from protonn_edge.proof.checker.separable import check_separable, deciding_points
 
 EXAMPLES = ["9", "10", "2", "8", "4"]
 _ONE_INPUT = """

@@ -33,10 +33,10 @@ from generated_programs import answers_in_bytes, write_c
 from protonn_edge.chips.avr.instructions import Decoded
 from protonn_edge.chips.avr.program import LinkedProgram, read_program
 from protonn_edge.chips.emulator import EmulatedUno
+from protonn_edge.extensions.proof.equality import PredictionProof
+from protonn_edge.extensions.proof.forms import Unproven
 from protonn_edge.extensions.teaching.board import after_teaching
 from protonn_edge.model.quantization import IntegerChain
-from protonn_edge.proof.equality import PredictionProof
-from protonn_edge.proof.forms import Unproven
 
 POINTS = 1_000
 SIMILAR, CHANGED = 25, 15  # points around each that is taught, and the bits that change there

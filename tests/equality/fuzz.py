@@ -23,11 +23,11 @@ from equality.values import Inputs, bit_of, byte_of, holds
 from protonn_edge.chips.avr.instructions import _REGISTERS, _TABLE
 from protonn_edge.chips.avr.program import LinkedProgram, Sections
 from protonn_edge.chips.cores import UNO_CORE
-from protonn_edge.proof.exploration import Explorer
-from protonn_edge.proof.forms import Byte, Root, Unproven, single
-from protonn_edge.proof.instructions import ACTIONS
-from protonn_edge.proof.machine import Machine
-from protonn_edge.proof.state import ChipState
+from protonn_edge.extensions.proof.exploration import Explorer
+from protonn_edge.extensions.proof.forms import Byte, Root, Unproven, single
+from protonn_edge.extensions.proof.instructions import ACTIONS
+from protonn_edge.extensions.proof.machine import Machine
+from protonn_edge.extensions.proof.state import ChipState
 
 MOST_INPUTS = 40  # tried of each program
 

@@ -21,12 +21,12 @@ from avr_programs import compile_text
 from generated_programs import printed_by_uno
 
 from protonn_edge.chips.avr.program import LinkedProgram, read_program
-from protonn_edge.proof.equality import initial_bytes
-from protonn_edge.proof.exploration import Explorer
-from protonn_edge.proof.forms import Bit, Byte, Root, Unproven, single, variable
-from protonn_edge.proof.instructions import ACTIONS
-from protonn_edge.proof.machine import Machine
-from protonn_edge.proof.state import ChipState, Status
+from protonn_edge.extensions.proof.equality import initial_bytes
+from protonn_edge.extensions.proof.exploration import Explorer
+from protonn_edge.extensions.proof.forms import Bit, Byte, Root, Unproven, single, variable
+from protonn_edge.extensions.proof.instructions import ACTIONS
+from protonn_edge.extensions.proof.machine import Machine
+from protonn_edge.extensions.proof.state import ChipState, Status
 
 OTHER = {"EEPROM": "0x1f", "the place of the stack": "0x3d"}
 """What a proof has no numbers for."""

@@ -11,8 +11,8 @@ from avr_tools import needs_avr_gcc
 from conformance.instances import programs_of
 from equality.programs import linked
 
-from protonn_edge.proof.difference import prove
-from protonn_edge.proof.forms import Unproven
+from protonn_edge.extensions.proof.difference import prove
+from protonn_edge.extensions.proof.forms import Unproven
 
 
 class Fault(NamedTuple):

@@ -16,16 +16,13 @@ from equality import programs
 from equality.fuzz import Example, encoded, program_of
 
 from protonn_edge.chips.avr.program import LinkedProgram, read_program
-from protonn_edge.kinds.forest.table import LEAF
-from protonn_edge.kinds.protonn.prototypes import proof as prototypes
-from protonn_edge.model.input_quantizer import InputQuantizer
-from protonn_edge.proof.algebra import Algebra
-from protonn_edge.proof.answers import ProvenAnswers
-from protonn_edge.proof.checker.chip import NotSeparable
-from protonn_edge.proof.checker.separable import check_separable
-from protonn_edge.proof.equality import PredictionProof
-from protonn_edge.proof.exploration import Explorer
-from protonn_edge.proof.forms import (
+from protonn_edge.extensions.proof.algebra import Algebra
+from protonn_edge.extensions.proof.answers import ProvenAnswers
+from protonn_edge.extensions.proof.checker.chip import NotSeparable
+from protonn_edge.extensions.proof.checker.separable import check_separable
+from protonn_edge.extensions.proof.equality import PredictionProof
+from protonn_edge.extensions.proof.exploration import Explorer
+from protonn_edge.extensions.proof.forms import (
     Byte,
     Root,
     Unproven,
@@ -36,9 +33,12 @@ from protonn_edge.proof.forms import (
     single,
     variable,
 )
-from protonn_edge.proof.instructions import ACTIONS
-from protonn_edge.proof.machine import Machine
-from protonn_edge.proof.state import ChipState
+from protonn_edge.extensions.proof.instructions import ACTIONS
+from protonn_edge.extensions.proof.machine import Machine
+from protonn_edge.extensions.proof.stages import prototypes
+from protonn_edge.extensions.proof.state import ChipState
+from protonn_edge.kinds.forest.table import LEAF
+from protonn_edge.model.input_quantizer import InputQuantizer
 
 MODEL = linear_chain(
     inputs=InputQuantizer(np.zeros(2), np.full(2, 1 / 63), 63),

@@ -11,8 +11,8 @@ from avr_tools import needs_emulated_avr
 from equality.checker_fuzz import fuzz
 from equality.checking import run
 
-from protonn_edge.proof.checker import sums
-from protonn_edge.proof.checker.sums import SumPart, SumTable
+from protonn_edge.extensions.proof.checker import sums
+from protonn_edge.extensions.proof.checker.sums import SumPart, SumTable
 
 
 def test_the_checker_shares_nothing_with_the_proof() -> None:
@@ -20,7 +20,9 @@ def test_the_checker_shares_nothing_with_the_proof() -> None:
     imports = re.findall(
         r"^from (\S*proof\S*) import", "".join(map(Path.read_text, folder.glob("*.py"))), re.M
     )
-    assert {name.rpartition(".")[0] for name in imports} == {"protonn_edge.proof.checker"}
+    assert {name.rpartition(".")[0] for name in imports} == {
+        "protonn_edge.extensions.proof.checker"
+    }
 
 
 def test_random_programs_do_what_the_checker_says() -> None:

@@ -13,9 +13,9 @@ from equality.programs import linked
 
 from protonn_edge.chips.avr.program import LinkedProgram
 from protonn_edge.codegen.planner import plan_of
+from protonn_edge.extensions.proof.difference import prove
+from protonn_edge.extensions.proof.forms import Unproven
 from protonn_edge.model.quantization import IntegerChain, measure_activity
-from protonn_edge.proof.difference import prove
-from protonn_edge.proof.forms import Unproven
 
 
 @pytest.fixture(scope="module")

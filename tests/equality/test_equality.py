@@ -19,13 +19,13 @@ from equality.values import byte_of, value_of
 from protonn_edge.chips.avr.names import declared_in
 from protonn_edge.chips.avr.paths import paths_through
 from protonn_edge.chips.avr.program import read_program
+from protonn_edge.extensions.proof.algebra import Algebra
+from protonn_edge.extensions.proof.data_space import DataSpace
+from protonn_edge.extensions.proof.difference import prove, suspects
+from protonn_edge.extensions.proof.equality import PredictionProof
+from protonn_edge.extensions.proof.forms import Byte, Root, Unproven, variable
+from protonn_edge.extensions.proof.reference import Reference
 from protonn_edge.model.registry import module_of_stage
-from protonn_edge.proof.algebra import Algebra
-from protonn_edge.proof.data_space import DataSpace
-from protonn_edge.proof.difference import prove, suspects
-from protonn_edge.proof.equality import PredictionProof
-from protonn_edge.proof.forms import Byte, Root, Unproven, variable
-from protonn_edge.proof.reference import Reference
 
 EXAMPLES = [
     ("linear", 9), ("dense", 6), ("forest", 3), ("forest", 4), ("forest", 5), ("forest", 6),

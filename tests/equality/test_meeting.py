@@ -5,9 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from protonn_edge.proof.algebra import Algebra
-from protonn_edge.proof.forms import Byte, Root, SumForm, byte_of, constant, plus, single, variable
-from protonn_edge.proof.state import ChipState, Combined, Meeting
+from protonn_edge.extensions.proof.algebra import Algebra
+from protonn_edge.extensions.proof.forms import (
+    Byte,
+    Root,
+    SumForm,
+    byte_of,
+    constant,
+    plus,
+    single,
+    variable,
+)
+from protonn_edge.extensions.proof.state import ChipState, Combined, Meeting
 
 ABOVE, ROW = Root("above", np.arange(256)), Root("row", np.arange(256))
 

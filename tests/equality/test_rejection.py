@@ -17,13 +17,13 @@ from model_factory import rejecting_some
 
 from protonn_edge.chips.avr.program import LinkedProgram
 from protonn_edge.codegen.planner import plan_of
+from protonn_edge.extensions.proof.algebra import Algebra
+from protonn_edge.extensions.proof.answers import ranked
+from protonn_edge.extensions.proof.difference import prove
+from protonn_edge.extensions.proof.forms import Root, Unproven, constant, plus, single, variable
 from protonn_edge.model.policy import with_rules
 from protonn_edge.model.quantization import IntegerChain, measure_activity
 from protonn_edge.policy.rejection.rule import IntegerRejection
-from protonn_edge.proof.algebra import Algebra
-from protonn_edge.proof.answers import ranked
-from protonn_edge.proof.difference import prove
-from protonn_edge.proof.forms import Root, Unproven, constant, plus, single, variable
 
 _SCORE, _RBF, _MARGIN = 1, 2, 4
 

@@ -14,12 +14,12 @@ from equality.fuzz import Example, encoded, program_of
 from equality.programs import linked_program
 
 from protonn_edge.chips.avr.program import LinkedProgram
+from protonn_edge.extensions.proof.difference import prove
+from protonn_edge.extensions.proof.exploration import Explorer
+from protonn_edge.extensions.proof.forms import Unproven
+from protonn_edge.extensions.proof.instructions import ACTIONS
+from protonn_edge.extensions.proof.machine import Machine
 from protonn_edge.model.quantization import IntegerChain
-from protonn_edge.proof.difference import prove
-from protonn_edge.proof.exploration import Explorer
-from protonn_edge.proof.forms import Unproven
-from protonn_edge.proof.instructions import ACTIONS
-from protonn_edge.proof.machine import Machine
 
 _NOTHING = bytes(2)
 

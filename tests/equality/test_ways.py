@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from protonn_edge.extensions.proof.algebra import Algebra
+from protonn_edge.extensions.proof.forms import Root, Unproven, variable
+from protonn_edge.extensions.proof.reference import Reference
+from protonn_edge.extensions.proof.stages.forest import forms
 from protonn_edge.kinds.forest.integers import IntegerForest
-from protonn_edge.kinds.forest.proof import forms
 from protonn_edge.kinds.forest.table import LEAF
-from protonn_edge.proof.algebra import Algebra
-from protonn_edge.proof.forms import Root, Unproven, variable
-from protonn_edge.proof.reference import Reference
 
 INPUTS = [Root(f"x{i}", np.arange(4)) for i in range(2)]
 LOW = np.arange(4) <= 1

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from protonn_edge.proof.forms import Bit, Byte, Order, Root, SumChoice, SumForm
-from protonn_edge.proof.machine import Machine
-from protonn_edge.proof.state import ChipState
+from protonn_edge.extensions.proof.forms import Bit, Byte, Order, Root, SumChoice, SumForm
+from protonn_edge.extensions.proof.machine import Machine
+from protonn_edge.extensions.proof.state import ChipState
 
 Inputs = dict[Root, int]
 """The index of each input's value, and those of choices that are known."""

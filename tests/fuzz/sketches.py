@@ -25,14 +25,14 @@ from model_factory import random_model
 from random_chains import random_chain
 from random_sketches import Sketch, random_sketch
 
-from protonn_edge.certificate.claims import PROVEN, Claim
-from protonn_edge.certificate.program import program_claims
 from protonn_edge.chips.avr.program import LinkedProgram, read_program
 from protonn_edge.chips.cores import CORES
 from protonn_edge.codegen.families.avr.code import AVRCode
 from protonn_edge.codegen.kernels.kernel import kernels_of
 from protonn_edge.codegen.plan import plan_with
 from protonn_edge.codegen.planner import feedings
+from protonn_edge.extensions.proof.certificate.claims import PROVEN, Claim
+from protonn_edge.extensions.proof.certificate.program import program_claims
 from protonn_edge.model.quantization import IntegerChain, quantize
 from protonn_edge.system.errors import CheckFailed
 

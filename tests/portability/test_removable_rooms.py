@@ -35,7 +35,7 @@ ROOMS = {
     "nothing": Room(""),
     "pytest": Room("protonn_edge/extensions/lab tests/bench"),
     "meters": Room(
-        "protonn_edge/extensions/lab/meters protonn_edge/extensions/lab/meter_sketch.py templates/meters tests/meters "
+        "protonn_edge/extensions/lab/meters protonn_edge/extensions/lab/commands/meter_sketch.py templates/meters tests/meters "
         "docs/power.md",
         "hil data.csv --project project --port COM1 --meter ppk2:COM2",
         "the meters are not installed",
@@ -79,23 +79,23 @@ ROOMS = {
         needed_by=("values", "sets of labels"),
     ),
     "proof": Room(
-        "protonn_edge/proof protonn_edge/kinds/linear/proof.py protonn_edge/kinds/dense/proof.py "
-        "protonn_edge/kinds/forest/proof.py protonn_edge/kinds/projection/proof.py "
-        "protonn_edge/kinds/protonn/prototypes/proof.py protonn_edge/features/pooling/proof.py "
-        "protonn_edge/features/average_pooling/proof.py protonn_edge/features/int8_layer/proof.py "
-        "protonn_edge/features/convolution/proof.py protonn_edge/policy/rejection/proof.py "
+        "protonn_edge/extensions/proof protonn_edge/extensions/proof/stages/linear.py protonn_edge/extensions/proof/stages/dense.py "
+        "protonn_edge/extensions/proof/stages/forest.py protonn_edge/extensions/proof/stages/projection.py "
+        "protonn_edge/extensions/proof/stages/prototypes.py protonn_edge/extensions/proof/stages/pooling.py "
+        "protonn_edge/extensions/proof/stages/average_pooling.py protonn_edge/extensions/proof/stages/int8_layer.py "
+        "protonn_edge/extensions/proof/stages/convolution.py protonn_edge/extensions/proof/stages/rejection.py "
         "protonn_edge/extensions/teaching/protonn/proof tests/equality",
     ),
     "certificate": Room(
-        "protonn_edge/certificate protonn_edge/cli/certify.py protonn_edge/codegen/export/certificate.py "
-        "protonn_edge/report/sections/certificate.py "
+        "protonn_edge/extensions/proof/certificate protonn_edge/extensions/proof/commands/certify.py protonn_edge/extensions/proof/certificate/library.py "
+        "protonn_edge/extensions/proof/certificate/panels.py "
         "templates/export/certificate.md.j2 templates/export/certified.c.j2 templates/export/proof "
         "templates/html/certificate.html.j2 tests/certificate docs/certificate.md "
-        "protonn_edge/model/boxes.py protonn_edge/kinds/linear/bounds.py "
-        "protonn_edge/kinds/dense/bounds.py protonn_edge/kinds/forest/bounds.py "
-        "protonn_edge/kinds/projection/bounds.py protonn_edge/kinds/protonn/prototypes/bounds.py "
-        "protonn_edge/features/convolution/bounds.py protonn_edge/features/int8_layer/bounds.py "
-        "protonn_edge/features/pooling/bounds.py protonn_edge/features/average_pooling/bounds.py",
+        "protonn_edge/extensions/proof/boxes.py protonn_edge/extensions/proof/bounds/linear.py "
+        "protonn_edge/extensions/proof/bounds/dense.py protonn_edge/extensions/proof/bounds/forest.py "
+        "protonn_edge/extensions/proof/bounds/projection.py protonn_edge/extensions/proof/bounds/prototypes.py "
+        "protonn_edge/extensions/proof/bounds/convolution.py protonn_edge/extensions/proof/bounds/int8_layer.py "
+        "protonn_edge/extensions/proof/bounds/pooling.py protonn_edge/extensions/proof/bounds/average_pooling.py",
         "verify project",
         "certificates are not installed",
     ),

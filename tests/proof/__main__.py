@@ -17,7 +17,7 @@ from generated_programs import write_c
 from proof.limited import proven
 from proof.programs import Program, programs
 
-from protonn_edge.certificate.eva import INSTALL
+from protonn_edge.extensions.proof.certificate.eva import INSTALL
 from protonn_edge.system.errors import CheckFailed
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from unittest import mock
 
-from protonn_edge.certificate.eva import EvaResult, prove
+from protonn_edge.extensions.proof.certificate.eva import EvaResult, prove
 
 _PATIENCE = 10  # times as long by the clock, for what waits
 

@@ -14,17 +14,17 @@ from chains import replace
 from evidence_factory import HOSTILE, evidence_of, hostile_model
 from model_factory import random_model
 
-from protonn_edge.certificate.claims import PROVEN, Claim
 from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.verification.agreement import Agreement
 from protonn_edge.data.naming import sample_names
 from protonn_edge.data.preparation import Preparation
+from protonn_edge.extensions.proof.certificate import panels as certificate
+from protonn_edge.extensions.proof.certificate.claims import PROVEN, Claim
 from protonn_edge.model.policy import with_rules
 from protonn_edge.policy.rejection.rule import Rejection
 from protonn_edge.report.content import PageScript
 from protonn_edge.report.page import render_page
 from protonn_edge.report.points import columns_of, row_words
-from protonn_edge.report.sections import certificate
 
 SCRIPT = PageScript("console.log('</script>');")
 SECTIONS = [

@@ -7,7 +7,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from protonn_edge.certificate.claims import MEASURED, PROVEN, Certificate, Claim, Settings
+from protonn_edge.extensions.proof.certificate.claims import (
+    MEASURED,
+    PROVEN,
+    Certificate,
+    Claim,
+    Settings,
+)
 
 STATEMENT = "no function called by pnn_predict is recursive or called through a pointer"
 

@@ -173,7 +173,9 @@ def _check_flash(flash: int, has: str, board: Board, device_model: DeviceModel) 
 
 def _certify(files: dict[str, str], prefix: str, chip: Board, tried: Tried) -> None:
     """Add what is proven of a library to its README."""
-    certificate = None if chip.proof else optional("protonn_edge.codegen.export.certificate")
+    certificate = (
+        None if chip.proof else optional("protonn_edge.extensions.proof.certificate.library")
+    )
     if certificate:
         files["README.md"] += certificate.readme_section(files, prefix, chip, tried)
 

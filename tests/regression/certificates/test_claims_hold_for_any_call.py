@@ -13,11 +13,11 @@ from generated_programs import write_c
 from model_factory import plain_model, random_model, random_window_model, window_features_of
 from refusals import refused_by
 
-from protonn_edge.certificate.claims import PROVEN, Claim, Settings
-from protonn_edge.certificate.program import certify_program
 from protonn_edge.chips.avr.paths import paths_through
 from protonn_edge.chips.avr.program import read_program
 from protonn_edge.chips.boards import load_board
+from protonn_edge.extensions.proof.certificate.claims import PROVEN, Claim, Settings
+from protonn_edge.extensions.proof.certificate.program import certify_program
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import CheckFailed

@@ -11,10 +11,10 @@ from command_line import run, run_json
 from model_factory import random_points, random_window_model, window_features_of
 from refusals import refuses
 
-from protonn_edge.certificate.project import firmware_claims
 from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.codegen.projects.project import build
+from protonn_edge.extensions.proof.certificate.project import firmware_claims
 from protonn_edge.learn.evaluation.measurement import measure
 from protonn_edge.model.model import Model
 from protonn_edge.report.gathering import gather

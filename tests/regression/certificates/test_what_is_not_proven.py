@@ -18,12 +18,17 @@ from command_line import refusal, run, run_json
 from model_factory import plain_model
 from refusals import refused_by, refuses
 
-from protonn_edge.certificate.claims import Certificate, Claim, Settings, read_certificate
-from protonn_edge.certificate.program import certify_program
 from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.export.exporting import export
 from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.codegen.projects.project import build
+from protonn_edge.extensions.proof.certificate.claims import (
+    Certificate,
+    Claim,
+    Settings,
+    read_certificate,
+)
+from protonn_edge.extensions.proof.certificate.program import certify_program
 from protonn_edge.system.errors import InputError
 
 pytestmark = needs_avr_gcc

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from protonn_edge.chips.avr.liveness import registers_of
+from protonn_edge.extensions.proof.equality import PredictionProof
 from protonn_edge.extensions.teaching.protonn.votes import NearestExamples
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
-from protonn_edge.proof.equality import PredictionProof
 
 _ENTRY_BYTES = 3  # a class and a distance
 

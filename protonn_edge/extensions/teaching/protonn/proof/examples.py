@@ -6,8 +6,17 @@ from functools import reduce
 
 import numpy as np
 
+from protonn_edge.extensions.proof.forms import (
+    Integers,
+    Mask,
+    Root,
+    Unproven,
+    byte_of,
+    plus,
+    single,
+    variable,
+)
 from protonn_edge.extensions.teaching.protonn.proof.code import TaughtCode
-from protonn_edge.proof.forms import Integers, Mask, Root, Unproven, byte_of, plus, single, variable
 
 _SECOND = 2  # where a record has its second coordinate
 

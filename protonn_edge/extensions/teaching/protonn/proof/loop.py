@@ -4,14 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from protonn_edge.extensions.teaching.protonn.proof.code import TaughtCode
-from protonn_edge.extensions.teaching.protonn.proof.examples import Example
-from protonn_edge.kinds.protonn.prototypes.proof import (
-    PrototypeLoop,
-    check_frame,
-    check_unchanged,
-)
-from protonn_edge.proof.forms import (
+from protonn_edge.extensions.proof.forms import (
     Mask,
     Root,
     SumForm,
@@ -22,7 +15,14 @@ from protonn_edge.proof.forms import (
     same,
     variable,
 )
-from protonn_edge.proof.state import INTERRUPTS, ChipState
+from protonn_edge.extensions.proof.stages.prototypes import (
+    PrototypeLoop,
+    check_frame,
+    check_unchanged,
+)
+from protonn_edge.extensions.proof.state import INTERRUPTS, ChipState
+from protonn_edge.extensions.teaching.protonn.proof.code import TaughtCode
+from protonn_edge.extensions.teaching.protonn.proof.examples import Example
 
 SLOT, ENTRY, RECORD, LIMIT, DISTANCE = 26, 26, 24, 6, 20  # pairs of registers
 LABEL, FACTOR = 19, 22  # registers

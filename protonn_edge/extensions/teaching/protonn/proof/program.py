@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from protonn_edge.extensions.proof.data_space import anything
+from protonn_edge.extensions.proof.equality import PredictionProof
+from protonn_edge.extensions.proof.forms import Root, SumForm, Unproven, byte_of, variable
+from protonn_edge.extensions.proof.stages.prototypes import PrototypeLoop
+from protonn_edge.extensions.proof.state import ChipState
 from protonn_edge.extensions.teaching.protonn.proof.code import TaughtCode
 from protonn_edge.extensions.teaching.protonn.proof.loop import TaughtLoop
 from protonn_edge.extensions.teaching.protonn.proof.slots import Slots
 from protonn_edge.extensions.teaching.protonn.proof.votes import Votes
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
-from protonn_edge.kinds.protonn.prototypes.proof import PrototypeLoop
-from protonn_edge.proof.data_space import anything
-from protonn_edge.proof.equality import PredictionProof
-from protonn_edge.proof.forms import Root, SumForm, Unproven, byte_of, variable
-from protonn_edge.proof.state import ChipState
 
 
 class TaughtProof:

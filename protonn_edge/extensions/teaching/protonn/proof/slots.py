@@ -4,16 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from protonn_edge.extensions.teaching.protonn.proof.loop import (
-    DISTANCE,
-    LABEL,
-    NOWHERE,
-    TaughtLoop,
-    reached,
-)
-from protonn_edge.proof.answers import equal_bytes
-from protonn_edge.proof.facts import OrderFact
-from protonn_edge.proof.forms import (
+from protonn_edge.extensions.proof.answers import equal_bytes
+from protonn_edge.extensions.proof.facts import OrderFact
+from protonn_edge.extensions.proof.forms import (
     Root,
     SumForm,
     Unproven,
@@ -25,7 +18,14 @@ from protonn_edge.proof.forms import (
     scaled,
     variable,
 )
-from protonn_edge.proof.state import ChipState
+from protonn_edge.extensions.proof.state import ChipState
+from protonn_edge.extensions.teaching.protonn.proof.loop import (
+    DISTANCE,
+    LABEL,
+    NOWHERE,
+    TaughtLoop,
+    reached,
+)
 
 
 class Slots:

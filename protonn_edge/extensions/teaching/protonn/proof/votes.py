@@ -7,17 +7,8 @@ from itertools import product
 
 import numpy as np
 
-from protonn_edge.extensions.teaching.protonn.proof.loop import (
-    ENTRY,
-    FACTOR,
-    NO_CLASS,
-    NOWHERE,
-    TaughtLoop,
-    reached,
-)
-from protonn_edge.extensions.teaching.protonn.votes import SHARPNESS
-from protonn_edge.proof.answers import equal_bytes
-from protonn_edge.proof.forms import (
+from protonn_edge.extensions.proof.answers import equal_bytes
+from protonn_edge.extensions.proof.forms import (
     Integers,
     Root,
     SumForm,
@@ -30,7 +21,16 @@ from protonn_edge.proof.forms import (
     single,
     variable,
 )
-from protonn_edge.proof.state import ChipState
+from protonn_edge.extensions.proof.state import ChipState
+from protonn_edge.extensions.teaching.protonn.proof.loop import (
+    ENTRY,
+    FACTOR,
+    NO_CLASS,
+    NOWHERE,
+    TaughtLoop,
+    reached,
+)
+from protonn_edge.extensions.teaching.protonn.votes import SHARPNESS
 
 
 class Votes:

@@ -1,0 +1,323 @@
+"""Sums, products and flags of bytes that are parts of sums of tables.
+
+A chain of ADD and ADC, or of SUB and SBC, on the bytes of two numbers computes the bytes of their
+sum; the carry between them remembers which two forms are added.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from protonn_edge.extensions.proof.algebra import Algebra
+from protonn_edge.extensions.proof.forms import (
+    Bit,
+    Byte,
+    Condition,
+    Order,
+    SumForm,
+    Unproven,
+    Value,
+    byte_of,
+    congruent,
+    constant,
+    fitting,
+    minus,
+    plus,
+    recentred,
+    same,
+    scaled,
+    single,
+)
+from protonn_edge.extensions.proof.state import (
+    CARRY,
+    HALF,
+    NEGATIVE,
+    OVERFLOW,
+    SIGN,
+    ZERO,
+    Carry,
+    ChipState,
+    Combined,
+    Doubled,
+    Flag,
+    Zeros,
+)
+
+
+class Bitwise:
+    """Bits of flags and bytes, and what AND, OR and EOR make of them."""
+
+    def __init__(self, algebra: Algebra) -> None:
+        self.algebra = algebra
+
+    def bit(self, flag: Any) -> Condition:
+        """Return the bit of a flag."""
+        if isinstance(flag, Flag):
+            bit = flag.known
+            if bit is None:
+                bit = flag.compute()
+                if not self.algebra.facts and not self.algebra.masks:
+                    flag.known = bit
+            flag = bit
+        if flag is None:
+            raise Unproven("an undefined flag is used")
+        return flag  # type: ignore[no-any-return]
+
+    def bit_of(self, value: Value, number: int) -> Condition:
+        """Return a bit of a byte."""
+        if number == 7:
+            return self.algebra.top_bit(value)
+        return self.algebra.bit(lambda x: x >> number & 1, value)
+
+    def exclusive(self, one: Condition, other: Condition) -> Condition:
+        """Return whether one of two bits is set, and not both."""
+        if isinstance(one, Order) or isinstance(other, Order):
+            raise Unproven("two comparisons of sums together")
+        return self.algebra.bit(lambda x, y: x ^ y, one, other)
+
+    def both(self, a: Value, b: Value) -> Value:
+        """Return the bits that are set in two bytes."""
+        for one, other in ((a, b), (b, a)):
+            if isinstance(one, int) and one in (0, 255):
+                return other if one else 0
+        if a is None or b is None or same(a, b):
+            return a if same(a, b) else None
+        return self.algebra.byte(lambda x, y: x & y, a, b)
+
+    def either(self, a: Any, b: Any) -> Any:
+        """Return the bits that are set in one of two bytes."""
+        for one, other in ((a, b), (b, a)):
+            if isinstance(one, int) and one in (0, 255):
+                return 255 if one else other
+        if a is None or b is None or same(a, b):
+            return a if same(a, b) else None
+        try:
+            return self.algebra.byte(lambda x, y: x | y, a, b)
+        except Unproven:
+            return Combined(a, b)
+
+
+class Arithmetic(Bitwise):
+    """What instructions compute with."""
+
+    def set_signs(self, state: ChipState, result: Value, overflow: Any) -> None:
+        """Set the flags of a result, but for carries."""
+        flags, algebra = state.flags, self.algebra
+        flags[NEGATIVE] = Flag(lambda: algebra.top_bit(result))
+        flags[OVERFLOW] = overflow
+        if isinstance(overflow, int) and overflow == 0:
+            flags[SIGN] = flags[NEGATIVE]
+        else:
+            negative = flags[NEGATIVE]
+            flags[SIGN] = Flag(lambda: self.exclusive(self.bit(negative), self.bit(overflow)))
+        flags[ZERO] = Zeros(algebra, [result])
+
+    def sum(
+        self, state: ChipState, a: Any, b: Any, carry: Any, sign: int, *, chain: bool = False
+    ) -> Any:
+        """Add two bytes, or subtract; with `chain`, Z stays clear if it is."""
+        flags, algebra, before = state.flags, self.algebra, state.flags[ZERO]
+        if a is None or b is None or carry is None:
+            flags[:6] = [None] * 6
+            return None
+        if isinstance(a, int) and isinstance(b, int) and isinstance(carry, int):
+            return self._sum_of_numbers(state, a, b, carry, sign, chain=chain)
+        if a is b and sign > 0 and isinstance(carry, int) and _is_inside(a):
+            return self._doubled(state, a)
+        operands = None
+        if isinstance(carry, Carry) and not (sign < 0 and carry.is_bit and _are_zeros(a, b)):
+            operands = self._continued(a, b, carry, sign)
+        if operands is None and not isinstance(carry, int) and sign < 0 and _are_zeros(a, b):
+            bit = self.bit(carry)
+            if isinstance(bit, int):
+                return self._sum_of_numbers(state, 0, 0, bit, sign, chain=chain)
+            extended = self._sign_byte(state, bit)
+            if extended is not None:
+                self._chained(state, extended, before, chain)
+                return extended
+        x, y, bit = operands or self._operands(a, b, carry, sign)
+        modulus = 256 << bit
+        total = self.algebra.whole(plus(x, y, sign), modulus)
+        result = Byte(total, bit) if total.tables else total.constant >> bit & 255
+        flags[CARRY] = Carry(algebra, x, y, bit + 8, sign)
+        flags[HALF] = Flag(lambda: algebra.carry(x, y, modulus >> 4, sign))
+        flags[NEGATIVE] = Flag(lambda: algebra.top_bit(result))
+        flags[OVERFLOW] = Flag(lambda: algebra.overflow(x, y, modulus, sign))
+        flags[SIGN] = Flag(lambda: algebra.signed(x, y, modulus, sign))
+        self._chained(state, result, before, chain)
+        return result
+
+    def _doubled(self, state: ChipState, value: Byte | Doubled) -> Doubled:
+        """Shift a byte to the left; all that is of use is its upper bits, and the carry."""
+        upper = Byte(value.form, value.bit)
+        state.flags[:6] = [None] * 6
+        state.flags[CARRY] = carry = Carry(self.algebra, upper.form, upper.form, upper.bit + 8, 1)
+        carry.compute = lambda: self.algebra.top_bit(upper)
+        return Doubled(scaled(value.form, 2), value.bit, getattr(value, "times", 0) + 1)
+
+    def halved(self, value: Byte, above: Any, *, signed: bool) -> Byte | None:
+        """Return the byte of a sum that begins a bit higher, if the bit that is shifted in fits.
+
+        With `signed`, that is the byte's own sign. Else it must be the bit above the byte of a form
+        that has the same bits up to there.
+        """
+        form, bit = value.form, value.bit
+        if form.root is not None:
+            return None
+        if isinstance(above, Carry):
+            fits = above.is_bit and congruent(above.x, form, 256 << bit)
+            fits &= Byte(above.x, above.bit - 1).is_at(bit + 8)
+            return Byte(above.x, bit + 1) if fits else None
+        if signed or (isinstance(above, int) and above == 0):
+            fitted = fitting(form, 256 << bit, self.algebra.bounds(form), signed=signed)
+            return None if fitted is None else Byte(fitted, bit + 1)
+        return None
+
+    def lowest_bit(self, value: Value) -> int | Flag:
+        """Return the lowest bit of a byte; of a sum, it is the carry of twice the sum."""
+        if isinstance(value, int):
+            return value & 1
+        compute = lambda: self.algebra.bit(lambda x: x & 1, value)  # noqa: E731
+        if not isinstance(value, Byte) or value.form.root is not None:
+            return Flag(compute)
+        carry = Carry(self.algebra, value.form, value.form, value.bit + 1, 1)
+        carry.compute = compute
+        return carry
+
+    def _sum_of_numbers(
+        self, state: ChipState, a: int, b: int, carry: int, sign: int, *, chain: bool
+    ) -> int:
+        flags, before = state.flags, state.flags[ZERO]
+        total = a + sign * (b + carry)
+        result = total & 255
+        flags[CARRY] = total >> 8 & 1
+        flags[HALF] = (a ^ b ^ result) >> 4 & 1
+        flags[NEGATIVE] = negative = result >> 7
+        flags[OVERFLOW] = over = ((a ^ result) & (b ^ result if sign > 0 else a ^ b)) >> 7
+        flags[SIGN] = negative ^ over
+        self._chained(state, result, before, chain)
+        return result
+
+    def _chained(self, state: ChipState, result: Value, before: Any, chain: bool) -> None:
+        """Set Z by a byte and, if it continues lower ones, by these."""
+        if not chain:
+            number = isinstance(result, int)
+            state.flags[ZERO] = int(result == 0) if number else Zeros(self.algebra, [result])
+        elif isinstance(before, Zeros):
+            state.flags[ZERO] = Zeros(self.algebra, [*before.values, result])
+        elif before is None:
+            state.flags[ZERO] = None
+        else:
+            bit = self.bit(before)
+            if not isinstance(bit, int):
+                state.flags[ZERO] = Flag(lambda: self._both_zero(bit, result))
+            elif not bit:
+                state.flags[ZERO] = 0
+            else:
+                self._chained(state, result, before, chain=False)
+
+    def _both_zero(self, bit: Condition, result: Value) -> Condition:
+        if isinstance(bit, Order):
+            raise Unproven("a comparison of sums together with a byte")
+        return self.algebra.bit(lambda x, y: (x != 0) & (y == 0), bit, result)
+
+    def _continued(
+        self, a: Value, b: Value, carry: Carry, sign: int
+    ) -> tuple[SumForm, SumForm, int] | None:
+        """Return forms whose lower bytes make the carry and these bytes continue, if possible."""
+        bit, bytes_ = carry.bit, ((a, b), (b, a))[: 1 + (sign > 0)]
+        for (one, other), (low, lower) in product(bytes_, carry.pairs(sign)):
+            x = self._extended(low, bit, one)
+            y = None if x is None else self._extended(lower, bit, other)
+            if x is not None and y is not None:
+                return x, y, bit
+        if sign != carry.sign:
+            return None
+        return _negated(a, carry) if sign < 0 and isinstance(b, int) and b == 255 else None
+
+    def _operands(self, a: Value, b: Value, carry: Any, sign: int) -> tuple[SumForm, SumForm, int]:
+        """Return forms and a bit, where the result begins in their sum or difference."""
+        algebra = self.algebra
+        if not isinstance(carry, int):
+            carry = self.bit(carry)
+        if isinstance(carry, int) and carry == 0:
+            for one, other in ((a, b), (b, a)) if sign > 0 else ((a, b),):
+                # what is added to a byte does not touch those below
+                number = isinstance(other, int)
+                if isinstance(one, Byte) and one.bit and (number or not one.form.root):
+                    more = scaled(algebra.ending(other), 1 << one.bit)
+                    return one.form, more, one.bit
+            return algebra.ending(a), algebra.ending(b), 0
+        # A byte below that makes the carry.
+        made = constant(carry) if isinstance(carry, int) else carry.number()
+        x, y = (scaled(algebra.ending(each), 256) for each in (a, b))
+        if sign > 0:
+            return plus(x, scaled(made, 255)), plus(y, constant(1)), 8
+        return x, plus(y, made), 8
+
+    def _extended(self, form: SumForm, bit: int, value: Value) -> SumForm | None:
+        """Return a form congruent to one modulo ``2**bit``, with this byte there."""
+        modulus = 1 << bit
+        if isinstance(value, Byte):
+            if value.is_at(bit) and congruent(value.form, form, modulus):
+                return value.form
+            alike = value.form.root is not None and value.form.root is form.root
+            if alike and (value.array() == form.array() >> bit & 255).all():
+                return form
+        elif isinstance(value, int):
+            least, most = (end >> bit for end in self.algebra.masked_bounds(form))
+            if least == most:
+                more = (value - least) & 255
+                return plus(form, constant(more << bit)) if more else form
+        if form.low >= 0 and form.high < modulus:
+            low = form
+        elif len(form.tables) <= 1:
+            array = form.array() % modulus
+            low = single(form.root, array) if form.root else constant(int(array))
+        else:
+            return None
+        try:
+            high = self.algebra.number(value)
+        except Unproven:
+            return None
+        return recentred(plus(low, scaled(high, modulus)), 256 * modulus)
+
+    def _sign_byte(self, state: ChipState, bit: Bit | Order) -> Value:
+        """Return 0 or 255, whether a bit is set: a sign, as the byte above a sum."""
+        if isinstance(bit, Bit) and (bit.form is None or bit.form.root is not None):
+            result: Value = byte_of(single(bit.root, np.where(bit.mask, 255, 0)), 0)
+        elif isinstance(bit, Order) and bit.equal:
+            return None
+        else:
+            form = bit.form if isinstance(bit, Bit) else minus(bit.x, bit.y)
+            assert form is not None
+            result = Byte(form, -(-max(form.high, -form.low).bit_length() // 8) * 8)
+        flags = state.flags
+        flags[OVERFLOW] = 0
+        flags[CARRY] = flags[NEGATIVE] = flags[SIGN] = flags[HALF] = bit
+        return result
+
+
+def _is_inside(value: Any) -> bool:
+    """Whether it is a byte of a sum, which is not its lowest one."""
+    if isinstance(value, Byte):
+        return value.bit > 0 and not value.form.root
+    return isinstance(value, Doubled) and value.times < 7
+
+
+def _are_zeros(*values: Value) -> bool:
+    return all(isinstance(each, int) and each == 0 for each in values)
+
+
+def _negated(a: Value, carry: Carry) -> tuple[SumForm, SumForm, int] | None:
+    """Return the operands of ``0 - F``, whose higher bytes are computed as ``(-1 - F) + 1``."""
+    zero = not carry.x.tables and carry.x.constant % (1 << carry.bit) == 0
+    if not zero or not isinstance(a, Byte) or a.bit != carry.bit:
+        return None
+    form = minus(constant(-1), a.form)
+    if not congruent(form, carry.y, 1 << carry.bit):
+        return None
+    return constant(0), form, carry.bit

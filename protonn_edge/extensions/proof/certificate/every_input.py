@@ -1,0 +1,188 @@
+"""The claim that a linked program computes a model for every input."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.chips.avr.program import LinkedProgram
+from protonn_edge.codegen import PREFIX, SOURCES, Limits, Plan, device_plans, render_c
+from protonn_edge.data.naming import listed
+from protonn_edge.device import Result
+from protonn_edge.extensions.proof.certificate import claims
+from protonn_edge.extensions.proof.certificate.claims import Claim
+from protonn_edge.extensions.proof.difference import Unproven, prove, suspects
+from protonn_edge.model.integer_chain import IntegerChain
+from protonn_edge.system.errors import CheckFailed
+from protonn_edge.system.lazy import optional
+
+_AGAIN = "every-input-again"
+_STATIC_IN_CPP = re.compile(r"^_ZL\d+")  # in front of the name of a static variable
+_MOST_SENT = 2_000_000  # bytes to the emulated board, which take half a minute
+_BY = "one symbolic execution of the machine code, compared with the model's sums"
+
+
+def every_input(
+    program: LinkedProgram,
+    model: IntegerChain,
+    plan: Plan,
+    run: Callable[[NDArray[np.uint8]], list[Result]],
+    *,
+    asked: bool,
+    edited: Sequence[str] = (),
+) -> Iterator[Claim]:
+    """Yield the claim, and one about cycles; without a proof, it names the reason.
+
+    The sentence names files that were `edited`, which pass inputs and answers on.
+
+    Raises `CheckFailed` if a proof fails on points that the program, run on the emulated board,
+    answers in another way than the model.
+    """
+    if not asked:
+        yield _unchecked(_sentence(model, plan.buffered, edited=edited), "add --every-input")
+        return
+    parts = () if plan.buffered else parts_of(model, plan)
+    refuse = partial(refuse_different, model, run=run)
+    yield from _proven(program, model, render_c(model, plan), PREFIX, parts, refuse, edited)
+
+
+def in_sketch(program: LinkedProgram, model: IntegerChain, prefix: str) -> Iterator[Claim]:
+    """Yield these claims about a program that calls the library of a model: its `prefix`_predict.
+
+    Raises `InputError` if no library of the model can be generated.
+    """
+    limits = Limits(core=program.core)
+    sources = render_c(model, device_plans(model, limits)[0])
+    yield from _proven(program, model, sources, prefix, (), lambda _: None)
+
+
+def _proven(
+    program: LinkedProgram,
+    model: IntegerChain,
+    sources: Mapping[str, str],
+    prefix: str,
+    parts: Sequence[int],
+    refuse: Callable[[NDArray[np.uint8]], None],
+    edited: Sequence[str] = (),
+) -> Iterator[Claim]:
+    """Yield the claims; `refuse` gets points on which a program may differ from the model."""
+    sentence = partial(_sentence, model, not parts, prefix, edited=edited)
+    linked = program.attributed(SOURCES[1].replace(PREFIX, prefix), sources[SOURCES[1]])
+    try:
+        proof = prove(linked, model, parts, prefix)
+    except Unproven as reason:
+        refuse(suspects(reason, model))
+        yield _unchecked(sentence(), f"no proof was found: {reason}")
+        return
+    name = _STATIC_IN_CPP.sub("", proof.features)
+    array = f"; the compiler has put the address of '{name}' into the code"
+    by = f"{_BY}{array * bool(name)}"
+    yield Claim("every-input", sentence(scores=proof.scores), claims.PROVEN, by)
+    if proof.cycles is not None:
+        least, most = proof.cycles
+        what = "the functions that a prediction calls take" if parts else f"{prefix}_predict takes"
+        took = (
+            f"{what} at least {least:,} and at most {most:,} cycles for any input, not counting "
+            "interrupts"
+        )
+        by = "the same execution, without labels in the source"
+        yield Claim("every-input-cycles", took, claims.PROVEN, by, most)
+
+
+def _unchecked(sentence: str, reason: str) -> Claim:
+    return Claim("every-input", sentence, claims.NOT_CHECKED, reason)
+
+
+def checked_again(
+    program: LinkedProgram,
+    model: IntegerChain,
+    plan: Plan,
+    run: Callable[[NDArray[np.uint8]], list[Result]],
+) -> Claim:
+    """Return the claim that a checker, which shares nothing with the proof, confirms it.
+
+    Raises `CheckFailed` if the emulated board answers in another way than the model.
+    """
+    sentence = (
+        "each score of the linked program is a sum of functions of one input each, equal to the "
+        "model's wherever no more than one input is not 0, which decides all inputs"
+    )
+    if model.policy.predicts == "class":
+        sentence += "; the class is the first largest score"
+
+    def unchecked(reason: str) -> Claim:
+        return Claim(_AGAIN, sentence, claims.NOT_CHECKED, reason)
+
+    room = optional("protonn_edge.extensions.proof.checker.separable")
+    if room is None:
+        return unchecked("the checker is not installed")
+    runs = 1 + model.n_features * model.quantizer.maximum
+    try:
+        room.check_separable(program, model, () if plan.buffered else parts_of(model, plan))
+    except room.NotSeparable as reason:
+        return unchecked(f"the checker stopped: {reason}")
+    if runs * model.n_features > _MOST_SENT:
+        return unchecked(f"{runs:,} runs with {model.n_features:,} features each take too long")
+    refuse_different(model, room.deciding_points(model), run)
+    by = f"a second execution, with another algebra, and {runs:,} runs on the emulated board"
+    return Claim(_AGAIN, sentence, claims.PROVEN, by)
+
+
+def parts_of(model: IntegerChain, plan: Plan) -> list[int]:
+    """Return how many features the firmware pushes at once: its chunk, and the rest."""
+    whole, rest = divmod(model.n_features, plan.chunk_features)
+    return [plan.chunk_features] * whole + [rest] * (rest > 0)
+
+
+def refuse_different(
+    model: IntegerChain,
+    points: NDArray[np.uint8],
+    run: Callable[[NDArray[np.uint8]], list[Result]],
+) -> None:
+    """Raise `CheckFailed` if a device answers one of some points in another way than the model."""
+    classes, scores = model.answers(points)
+    for point, label, own, result in zip(
+        points, classes, scores, run(points) if len(points) else (), strict=True
+    ):
+        expected, found = (label, *own), (result.predicted, *(result.scores or ()))
+        if found != expected:
+            raise CheckFailed(
+                f"the linked firmware answers {_numbers(found)} to the inputs {_numbers(point)}, "
+                f"but the integer model answers {_numbers(expected)}; build the project again"
+            )
+
+
+def _sentence(
+    model: IntegerChain,
+    at_once: bool,
+    prefix: str = PREFIX,
+    *,
+    scores: bool = True,
+    edited: Sequence[str] = (),
+) -> str:
+    pushed = f"{prefix}_finish, behind the firmware's pushes,"
+    function = f"{prefix}_predict" if at_once else pushed
+    others = [f"{prefix}_{name}" for name in model.policy.c_functions]
+    others += [f"what was edited in {listed(edited)}"] if edited else []
+    verb = "are" if others[1:] else "is"
+    left_out = f"; {' and '.join(others)} {verb} not part of the claim" if others else ""
+    taught = getattr(model.own_stages[-1], "voters", None) is not None
+    examples = " and any taught examples, if no byte is being written to the EEPROM" * taught
+    best = "the class" if model.policy.predicts == "class" else "the place of the largest score"
+    answers = " or ".join([best, *(f'"{each.name}"' for each in model.policy.other_answers)])
+    computed = f"the scores and {answers}" if scores else answers
+    if model.policy.predicts == "value":
+        computed = "the score" if scores else "none of the scores"
+    return (
+        f"{function} of the linked program computes {computed} of the integer model for every "
+        f"input{examples}{left_out}"
+    )
+
+
+def _numbers(numbers: Iterable[Any]) -> str:
+    return " ".join("nothing" if each is None else str(int(each)) for each in numbers)
