@@ -11,17 +11,17 @@ from numpy.typing import NDArray
 from printing import Record
 
 from protonn_edge.data import Dataset
-from protonn_edge.features.convolution.integers import IntegerConvolution
-from protonn_edge.features.convolution.train.learning import NetworkSpec, OnEpoch
-from protonn_edge.features.convolution.train.network import Network, innermost
-from protonn_edge.kinds.basis_images.train.classifier import (
+from protonn_edge.extensions.research.kinds.basis_images.train.classifier import (
     BasisImagesClassifier,
     TaughtStudent,
     WantedImages,
     learned_student,
     learned_teacher,
 )
-from protonn_edge.kinds.basis_images.train.images import Teacher
+from protonn_edge.extensions.research.kinds.basis_images.train.images import Teacher
+from protonn_edge.features.convolution.integers import IntegerConvolution
+from protonn_edge.features.convolution.train.learning import NetworkSpec, OnEpoch
+from protonn_edge.features.convolution.train.network import Network, innermost
 from protonn_edge.kinds.dense.head import DenseHead
 from protonn_edge.learn.features import FeatureData
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM

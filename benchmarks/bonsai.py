@@ -31,8 +31,11 @@ from rows import SplitRow, integer_accuracy, over_seeds, table_command
 
 from protonn_edge.codegen import Plan
 from protonn_edge.data import Dataset
-from protonn_edge.kinds.bonsai.integers import IntegerBonsaiTree
-from protonn_edge.kinds.bonsai.train import BonsaiClassifier, LocalDeepKernelClassifier
+from protonn_edge.extensions.research.kinds.bonsai.integers import IntegerBonsaiTree
+from protonn_edge.extensions.research.kinds.bonsai.train import (
+    BonsaiClassifier,
+    LocalDeepKernelClassifier,
+)
 from protonn_edge.learn.evaluation.accuracy import share_right
 from protonn_edge.model.head import matrices_of, paper_bytes
 from protonn_edge.model.integer_chain import IntegerChain, stage_of

@@ -26,7 +26,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from protonn_edge.kinds.protonn.precision.model import float_build
+from protonn_edge.extensions.research.float_builds.model import float_build
 from protonn_edge.model.integer_chain import own_inputs, stage_of
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))

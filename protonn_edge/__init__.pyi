@@ -10,12 +10,14 @@ from protonn_edge.extensions.conversion.converting import from_sklearn as from_s
 from protonn_edge.extensions.conversion.networks.stored_networks import from_network as from_network
 from protonn_edge.extensions.conversion.onward import to_onnx as to_onnx
 from protonn_edge.extensions.conversion.scaling import from_pipeline as from_pipeline
-from protonn_edge.features.window_features.transformer import WindowFeatures as WindowFeatures
-from protonn_edge.kinds.basis_images.train.classifier import (
+from protonn_edge.extensions.research.kinds.basis_images.train.classifier import (
     BasisImagesClassifier as BasisImagesClassifier,
 )
-from protonn_edge.kinds.bonsai.train import BonsaiClassifier as BonsaiClassifier
-from protonn_edge.kinds.bonsai.train import LocalDeepKernelClassifier as LocalDeepKernelClassifier
+from protonn_edge.extensions.research.kinds.bonsai.train import BonsaiClassifier as BonsaiClassifier
+from protonn_edge.extensions.research.kinds.bonsai.train import (
+    LocalDeepKernelClassifier as LocalDeepKernelClassifier,
+)
+from protonn_edge.features.window_features.transformer import WindowFeatures as WindowFeatures
 from protonn_edge.kinds.dense.train import DenseClassifier as DenseClassifier
 from protonn_edge.kinds.forest.train import ForestClassifier as ForestClassifier
 from protonn_edge.kinds.linear.train import LinearClassifier as LinearClassifier

@@ -15,8 +15,8 @@ from chains import (
 )
 from model_factory import parts_for, random_points
 
-from protonn_edge.kinds.bonsai.integers import IntegerBonsaiTree, Sums
-from protonn_edge.kinds.bonsai.quantize import coordinate_range
+from protonn_edge.extensions.research.kinds.bonsai.integers import IntegerBonsaiTree, Sums
+from protonn_edge.extensions.research.kinds.bonsai.quantize import coordinate_range
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.integer_stage import Range
 from protonn_edge.model.model import Model

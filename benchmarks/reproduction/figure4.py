@@ -24,7 +24,7 @@ from printing import Columns, Record
 from rows import SplitRow
 
 from protonn_edge.data import Dataset
-from protonn_edge.kinds.protonn.precision.model import float_build
+from protonn_edge.extensions.research.float_builds.model import float_build
 from protonn_edge.learn.base import CLASSIFIERS
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import DeviceModel, quantize

@@ -62,9 +62,10 @@ class Imported(UserDict[str, Any]):
 
 def _folders() -> Iterator[tuple[str, ModuleType]]:
     """Yield the folders of kinds and features that exist: their names, and what they bring."""
-    for room in _ROOMS:
-        for name in folders_of(f"protonn_edge.{room}"):
-            yield name.removeprefix("protonn_edge."), import_module(name)
+    for place in ("protonn_edge", *folders_of("protonn_edge.extensions")):
+        for room in _ROOMS:
+            for name in folders_of(f"{place}.{room}"):
+                yield name.removeprefix("protonn_edge."), import_module(name)
 
 
 _FOLDERS = dict(_folders())

@@ -13,7 +13,9 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 
 from protonn_edge.data import load_digits_dataset
-from protonn_edge.kinds.basis_images.train.classifier import BasisImagesClassifier
+from protonn_edge.extensions.research.kinds.basis_images.train.classifier import (
+    BasisImagesClassifier,
+)
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.progress import EpochReport
 from protonn_edge.model.file import load_model

@@ -12,11 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC
 
-from protonn_edge.features.convolution.train.layers import Rectifier
-from protonn_edge.features.convolution.train.network import Network, layers_of
-from protonn_edge.features.convolution.train.notation import read_layers
-from protonn_edge.features.deskew.integers import PixelScale
-from protonn_edge.kinds.basis_images.train.images import (
+from protonn_edge.extensions.research.kinds.basis_images.train.images import (
     BasisImages,
     EstimatorTeacher,
     NetworkTeacher,
@@ -24,6 +20,10 @@ from protonn_edge.kinds.basis_images.train.images import (
     Teacher,
     similarity_loss,
 )
+from protonn_edge.features.convolution.train.layers import Rectifier
+from protonn_edge.features.convolution.train.network import Network, layers_of
+from protonn_edge.features.convolution.train.notation import read_layers
+from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.kinds.dense.train import DenseNetwork
 
 SHAPE = (6, 5)

@@ -10,18 +10,21 @@ from refusals import refused_by
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 
-from protonn_edge.features.convolution.train.learning import NetworkSpec, Schedule
-from protonn_edge.features.convolution.train.notation import read_layers
-from protonn_edge.features.convolution.train.rounding import Bits
-from protonn_edge.features.deskew.integers import PixelScale
-from protonn_edge.kinds.basis_images.train.classifier import (
+from protonn_edge.extensions.research.kinds.basis_images.train.classifier import (
     TaughtStudent,
     WantedImages,
     learned_student,
     learned_teacher,
     student_layouts,
 )
-from protonn_edge.kinds.basis_images.train.images import EstimatorTeacher, NetworkTeacher
+from protonn_edge.extensions.research.kinds.basis_images.train.images import (
+    EstimatorTeacher,
+    NetworkTeacher,
+)
+from protonn_edge.features.convolution.train.learning import NetworkSpec, Schedule
+from protonn_edge.features.convolution.train.notation import read_layers
+from protonn_edge.features.convolution.train.rounding import Bits
+from protonn_edge.features.deskew.integers import PixelScale
 
 N = 1200
 PIXELS = PixelScale(0.0, 16 / 255)

@@ -9,7 +9,7 @@ import pytest
 from refusals import refused_by
 
 from protonn_edge.data import load_digits_dataset
-from protonn_edge.kinds.bonsai.train import (
+from protonn_edge.extensions.research.kinds.bonsai.train import (
     BonsaiClassifier,
     LocalDeepKernelClassifier,
     TreeClassifier,
@@ -94,7 +94,7 @@ def test_two_classes_have_one_row_a_node(kind: type[TreeClassifier]) -> None:
 
 def test_training_that_diverges_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "protonn_edge.kinds.bonsai.train.cross_entropy",
+        "protonn_edge.extensions.research.kinds.bonsai.train.cross_entropy",
         lambda scores, *_: (float("inf"), np.full_like(scores, np.inf), None),
     )
     with refused_by("training.loop"):

@@ -12,7 +12,7 @@ from chains import replace
 from model_factory import random_points
 from refusals import refused_by
 
-from protonn_edge.kinds.bonsai.integers import Sums
+from protonn_edge.extensions.research.kinds.bonsai.integers import Sums
 from protonn_edge.model.integer_chain import named_stages
 from protonn_edge.model.quantization import quantize
 

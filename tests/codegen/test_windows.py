@@ -29,8 +29,8 @@ from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.kernels.matvec.kernels import KernelName
 from protonn_edge.codegen.projects.project import trial_build
 from protonn_edge.codegen.verification.agreement import verify_device
+from protonn_edge.extensions.research.float_builds.model import float_build
 from protonn_edge.features.window_features.windows import KINDS
-from protonn_edge.kinds.protonn.precision.model import float_build
 from protonn_edge.model.features import Features
 from protonn_edge.model.quantization import IntegerChain, quantize
 from protonn_edge.system.errors import InputError

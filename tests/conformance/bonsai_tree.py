@@ -14,7 +14,7 @@ from bonsai_factory import (
 from conformance.instances import Instance
 from model_factory import random_inputs
 
-from protonn_edge.kinds.bonsai.integers import IntegerBonsaiTree
+from protonn_edge.extensions.research.kinds.bonsai.integers import IntegerBonsaiTree
 from protonn_edge.model.integer_chain import IntegerChain, named_stages
 
 golden_chain = tiny_bonsai_chain

@@ -12,7 +12,9 @@ from convolution_factory import image_shape_of
 from refusals import refused_by
 
 from protonn_edge.cli.inspect import _sizes
-from protonn_edge.kinds.basis_images.train.classifier import BasisImagesClassifier
+from protonn_edge.extensions.research.kinds.basis_images.train.classifier import (
+    BasisImagesClassifier,
+)
 from protonn_edge.kinds.linear.train import LinearClassifier
 from protonn_edge.learn.augmentation import SignalMovement
 from protonn_edge.model.file import load_model, save_model

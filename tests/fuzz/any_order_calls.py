@@ -11,7 +11,7 @@ from model_factory import random_model
 from random_chains import random_chain
 
 from protonn_edge.codegen import Plan
-from protonn_edge.kinds.protonn.precision.model import float_build
+from protonn_edge.extensions.research.float_builds.model import float_build
 from protonn_edge.model.quantization import IntegerChain
 
 BRIEF_CASES = 3

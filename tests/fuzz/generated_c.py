@@ -22,7 +22,7 @@ from protonn_edge.codegen import every_plan
 from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.verification.agreement import compare
 from protonn_edge.device import ReferenceAnswers
-from protonn_edge.kinds.protonn.precision.model import float_build
+from protonn_edge.extensions.research.float_builds.model import float_build
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import IntegerChain, quantize
 from protonn_edge.system.errors import InputError

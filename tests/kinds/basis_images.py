@@ -6,7 +6,9 @@ from dataclasses import replace
 
 from kinds import dense
 
-from protonn_edge.kinds.basis_images.train.classifier import BasisImagesClassifier
+from protonn_edge.extensions.research.kinds.basis_images.train.classifier import (
+    BasisImagesClassifier,
+)
 
 _STUDENT = ("--image-shape", "8x8", "--features", "conv:4x3/2")
 _BRIEF = ("--set", "teacher_epochs=2", "--set", "network_epochs=6", "--epochs", "15")

@@ -6,8 +6,8 @@ import numpy as np
 from bonsai_factory import random_bonsai_chain, random_bonsai_model
 from kinds.kind import Kind, largest_weight
 
-from protonn_edge.kinds.bonsai.head import BonsaiHead
-from protonn_edge.kinds.bonsai.train import BonsaiClassifier
+from protonn_edge.extensions.research.kinds.bonsai.head import BonsaiHead
+from protonn_edge.extensions.research.kinds.bonsai.train import BonsaiClassifier
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
 

@@ -9,7 +9,7 @@ from bonsai_factory import random_kernel_chain, random_kernel_model
 from kinds.bonsai import KIND as BONSAI
 from kinds.bonsai import drawn_tree
 
-from protonn_edge.kinds.bonsai.train import LocalDeepKernelClassifier
+from protonn_edge.extensions.research.kinds.bonsai.train import LocalDeepKernelClassifier
 from protonn_edge.model.integer_chain import IntegerChain
 
 

@@ -12,7 +12,7 @@ from model_factory import random_points
 from refusals import refused_by
 
 from protonn_edge.data.naming import NO_CLASS
-from protonn_edge.kinds.protonn.precision.model import float_build
+from protonn_edge.extensions.research.float_builds.model import float_build
 from protonn_edge.model.policy import with_rules
 from protonn_edge.model.quantization import quantize, stage_losses
 from protonn_edge.model.statistics import Normalizer

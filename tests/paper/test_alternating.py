@@ -10,13 +10,13 @@ from chains import replace
 from refusals import refused_by
 from training.test_joint import start
 
-from protonn_edge.kinds.protonn.paper.train import alternating
-from protonn_edge.kinds.protonn.paper.train.alternating import (
+from protonn_edge.extensions.research.paper.train import alternating
+from protonn_edge.extensions.research.paper.train.alternating import (
     alternate,
     armijo_step,
     batch_size_for,
 )
-from protonn_edge.kinds.protonn.paper.train.losses import LOSSES
+from protonn_edge.extensions.research.paper.train.losses import LOSSES
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.learn.objective import Parameters, objective, objective_gradient
 from protonn_edge.learn.progress import EpochReport

@@ -169,7 +169,7 @@ ROOMS = {
         "the studio is not installed",
     ),
     "float builds": Room(
-        "protonn_edge/kinds/protonn/precision templates/c/precision tests/precision",
+        "protonn_edge/extensions/research/float_builds templates/c/precision tests/precision",
         "build model.npz -o floats --precision float32",
         "float builds are not installed",
     ),
@@ -180,7 +180,7 @@ ROOMS = {
         kind="protonn",
     ),
     "paper": Room(
-        "protonn_edge/kinds/protonn/paper tests/paper",
+        "protonn_edge/extensions/research/paper tests/paper",
         "train data.csv -o paper.npz --classifier protonn --optimizer alternating",
         "the paper's optimizer is not installed",
         kind="protonn",
@@ -199,7 +199,7 @@ ROOMS = {
         needed_by=("protonn", "bonsai"),
     ),
     "bonsai": Room(
-        "protonn_edge/kinds/bonsai templates/c/bonsai_tree tests/bonsai",
+        "protonn_edge/extensions/research/kinds/bonsai templates/c/bonsai_tree tests/bonsai",
         "train data.csv -o bonsai.npz --classifier bonsai",
         "'bonsai' is not one of",
     ),
@@ -224,7 +224,7 @@ ROOMS = {
         "is not one of",
     ),
     "basis images": Room(
-        "protonn_edge/kinds/basis_images tests/basis_images",
+        "protonn_edge/extensions/research/kinds/basis_images tests/basis_images",
         "train data.csv -o basis.npz --classifier basis-images",
         "'basis-images' is not one of",
     ),

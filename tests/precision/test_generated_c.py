@@ -17,8 +17,8 @@ from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.projects.project import trial_build
 from protonn_edge.codegen.verification.agreement import compare, verify_device
 from protonn_edge.device import ReferenceAnswers
-from protonn_edge.kinds.protonn.precision.model import float_build
-from protonn_edge.kinds.protonn.precision.program import plan_for
+from protonn_edge.extensions.research.float_builds.model import float_build
+from protonn_edge.extensions.research.float_builds.program import plan_for
 from protonn_edge.model.head import remedies_of
 from protonn_edge.model.quantization import DeviceModel, IntegerChain, quantize
 from protonn_edge.system.errors import CheckFailed

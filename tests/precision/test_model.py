@@ -8,8 +8,8 @@ from chains import replace
 from model_factory import random_model, random_points, random_pooling_model
 from refusals import refused_by
 
+from protonn_edge.extensions.research.float_builds.model import float_build, in_floats
 from protonn_edge.features.average_pooling.making import average_pooling
-from protonn_edge.kinds.protonn.precision.model import float_build, in_floats
 from protonn_edge.model.quantization import quantize
 
 

@@ -13,10 +13,10 @@ from refusals import refused_by
 from sklearn.exceptions import NotFittedError
 
 from protonn_edge.data.naming import NO_CLASS
+from protonn_edge.extensions.research.float_builds.model import float_build
 from protonn_edge.extensions.teaching import board as teaching
 from protonn_edge.extensions.teaching.examples import Taught
 from protonn_edge.extensions.teaching.protonn.model import Teachable
-from protonn_edge.kinds.protonn.precision.model import float_build
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.model.file import load_model, model_bytes, save_model

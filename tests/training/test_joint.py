@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from chains import replace
 
-from protonn_edge.kinds.protonn.paper.train.losses import LOSSES
+from protonn_edge.extensions.research.paper.train.losses import LOSSES
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.kinds.protonn.train.joint import QuantizationAware, minimize
 from protonn_edge.learn.initialization import initial_parameters

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from protonn_edge.kinds.protonn.paper.train.losses import LOSSES
+from protonn_edge.extensions.research.paper.train.losses import LOSSES
 from protonn_edge.learn.objective import (
     Loss,
     Parameters,

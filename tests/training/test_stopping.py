@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from protonn_edge.kinds.bonsai.train import BonsaiClassifier
+from protonn_edge.extensions.research.kinds.bonsai.train import BonsaiClassifier
 from protonn_edge.kinds.dense.head import DenseHead
 from protonn_edge.kinds.dense.train import DenseClassifier
 from protonn_edge.kinds.forest.train import ForestClassifier

@@ -10,7 +10,7 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
 from protonn_edge.data import load_digits_dataset
-from protonn_edge.kinds.protonn.paper.train.losses import neighbour_likelihood
+from protonn_edge.extensions.research.paper.train.losses import neighbour_likelihood
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.objective import MATRICES
 from protonn_edge.model.model import Model

@@ -14,7 +14,7 @@ from model_factory import random_inputs, random_model, random_points, tiny_integ
 from refusals import refused_by
 
 from protonn_edge.data.naming import NO_CLASS
-from protonn_edge.kinds.protonn.precision.model import float_build
+from protonn_edge.extensions.research.float_builds.model import float_build
 from protonn_edge.model.integer_chain import named_stages
 from protonn_edge.model.policy import with_rules
 from protonn_edge.model.quantization import quantize

@@ -30,8 +30,8 @@ from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.codegen.verification import agreement
 from protonn_edge.codegen.verification.agreement import PossibleCycles
 from protonn_edge.device import Origin, Result, ResultsFile, Session
-from protonn_edge.kinds.protonn.precision.model import in_floats
-from protonn_edge.kinds.protonn.precision.program import plan_for
+from protonn_edge.extensions.research.float_builds.model import in_floats
+from protonn_edge.extensions.research.float_builds.program import plan_for
 from protonn_edge.model.file import save_model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.report.gathering import gather

@@ -35,9 +35,9 @@ from model_factory import (
 )
 
 from protonn_edge.codegen import every_plan
+from protonn_edge.extensions.research.float_builds.model import float_build
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.gradients.making import gradient_features
-from protonn_edge.kinds.protonn.precision.model import float_build
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import IntegerChain, quantize
 

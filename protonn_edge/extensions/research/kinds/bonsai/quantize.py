@@ -17,8 +17,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.kinds.bonsai import integers as trees
-from protonn_edge.kinds.bonsai.head import BonsaiHead, TreeHead
+from protonn_edge.extensions.research.kinds.bonsai import integers as trees
+from protonn_edge.extensions.research.kinds.bonsai.head import BonsaiHead, TreeHead
 from protonn_edge.kinds.projection import integers as projections
 from protonn_edge.model import folding
 from protonn_edge.model.checks import no_scale, only_zeros

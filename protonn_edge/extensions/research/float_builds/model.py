@@ -23,8 +23,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.extensions.research.float_builds import NAME
 from protonn_edge.kinds.protonn.head import ProtoNNHead
-from protonn_edge.kinds.protonn.precision import NAME
 from protonn_edge.model.checks import Float32
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.integer_stage import IntArray, Range
@@ -42,7 +42,7 @@ class FloatProtoNN(ProgramStage):
     """Maps bytes to scores in floats; see the module's docstring for the arithmetic."""
 
     kind: ClassVar[str] = NAME
-    program: ClassVar[str] = "protonn_edge.kinds.protonn.precision.program"
+    program: ClassVar[str] = "protonn_edge.extensions.research.float_builds.program"
     score_tolerance: ClassVar[int] = 1 << 8  # 1/65536 of the largest score
 
     projection: Float32  # (d, D): W, for bytes, in units of 1/gamma

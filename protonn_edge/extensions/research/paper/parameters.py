@@ -9,8 +9,8 @@ from protonn_edge.kinds.protonn.train.defaults import ProtoNNDefaults
 from protonn_edge.learn.parameters import TURNS, Choices, parameter
 from protonn_edge.system.lazy import later
 
-_loss_named = later("protonn_edge.kinds.protonn.paper.train.losses", "loss_named")
-_alternating = later("protonn_edge.kinds.protonn.paper.train.alternating", "Alternating")
+_loss_named = later("protonn_edge.extensions.research.paper.train.losses", "loss_named")
+_alternating = later("protonn_edge.extensions.research.paper.train.alternating", "Alternating")
 
 if TYPE_CHECKING:
     from protonn_edge.learn.objective import Loss

@@ -11,6 +11,8 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from protonn_edge.extensions.research.kinds.basis_images.parameters import BasisImagesParameters
+from protonn_edge.extensions.research.kinds.basis_images.train import images as basis
 from protonn_edge.features.convolution.integers import SIDES
 from protonn_edge.features.convolution.train.layers import Layer, Normalization, Rectifier
 from protonn_edge.features.convolution.train.learning import (
@@ -33,8 +35,6 @@ from protonn_edge.features.convolution.train.notation import (
 from protonn_edge.features.convolution.train.request import ConvolutionRequest
 from protonn_edge.features.convolution.train.rounding import integer_stages
 from protonn_edge.features.deskew.integers import PixelScale
-from protonn_edge.kinds.basis_images.parameters import BasisImagesParameters
-from protonn_edge.kinds.basis_images.train import images as basis
 from protonn_edge.kinds.dense.train import DenseClassifier, DenseNetwork
 from protonn_edge.learn.features import FeatureData
 from protonn_edge.learn.points import Float32, Indices, Points
@@ -249,7 +249,7 @@ class BasisImagesClassifier(BasisImagesParameters, DenseClassifier):
     Examples
     --------
     >>> from protonn_edge.data import load_digits_dataset
-    >>> from protonn_edge.kinds.basis_images.train.classifier import BasisImagesClassifier
+    >>> from protonn_edge.extensions.research.kinds.basis_images.train.classifier import BasisImagesClassifier
     >>> digits = load_digits_dataset()
     >>> classifier = BasisImagesClassifier(
     ...     image_shape=(8, 8), features="conv:6x3,max2", teacher="12x3,max2", teacher_epochs=4,

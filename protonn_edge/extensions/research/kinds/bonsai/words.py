@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from protonn_edge.codegen.kernels.words import ConstantTable, Words
-from protonn_edge.kinds.bonsai.integers import IntegerBonsaiTree
+from protonn_edge.extensions.research.kinds.bonsai.integers import IntegerBonsaiTree
 
 
 def words(stage: IntegerBonsaiTree) -> Words:

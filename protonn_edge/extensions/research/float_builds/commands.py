@@ -10,7 +10,7 @@ import click
 
 from protonn_edge.cli.additions import AddedOptions
 from protonn_edge.cli.command import option
-from protonn_edge.kinds.protonn.precision import NAME
+from protonn_edge.extensions.research.float_builds import NAME
 
 _INTEGERS = "int8"
 

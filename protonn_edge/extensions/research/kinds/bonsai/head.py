@@ -18,7 +18,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.kinds.bonsai.integers import CompleteTree, along, depth_of, paths
+from protonn_edge.extensions.research.kinds.bonsai.integers import (
+    CompleteTree,
+    along,
+    depth_of,
+    paths,
+)
 from protonn_edge.model.activity import Sizes
 from protonn_edge.model.checks import Float32, Float64, checked_matrix, set_checked
 from protonn_edge.model.head import Head, Remedies, Size, member

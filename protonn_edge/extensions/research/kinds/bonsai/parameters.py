@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from protonn_edge.kinds.bonsai.head import DEPTHS
+from protonn_edge.extensions.research.kinds.bonsai.head import DEPTHS
 from protonn_edge.learn.parameters import (
     N_PROJECTIONS,
     SHARE,

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from protonn_edge.kinds.bonsai.integers import PRODUCT_SHIFT, IntegerBonsaiTree, Sums
+from protonn_edge.extensions.research.kinds.bonsai.integers import (
+    PRODUCT_SHIFT,
+    IntegerBonsaiTree,
+    Sums,
+)
 from protonn_edge.model.onnx_graph import Values
 
 

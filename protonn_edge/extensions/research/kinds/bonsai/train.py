@@ -16,8 +16,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from protonn_edge.kinds.bonsai.head import BonsaiHead, LocalDeepKernelHead, TreeHead
-from protonn_edge.kinds.bonsai.parameters import BonsaiParameters, LocalDeepKernelParameters
+from protonn_edge.extensions.research.kinds.bonsai.head import (
+    BonsaiHead,
+    LocalDeepKernelHead,
+    TreeHead,
+)
+from protonn_edge.extensions.research.kinds.bonsai.parameters import (
+    BonsaiParameters,
+    LocalDeepKernelParameters,
+)
 from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.learn.initialization import initial_projection
 from protonn_edge.learn.learner import Learner
@@ -250,7 +257,7 @@ class BonsaiClassifier(BonsaiParameters, TreeClassifier):
     """Bonsai: a shallow tree of gated sums after a sparse projection (Kumar et al., ICML 2017).
 
     The projection, the sums, their gates and the branches are learned together; see
-    `protonn_edge.kinds.bonsai.head` for the formula.
+    `protonn_edge.extensions.research.kinds.bonsai.head` for the formula.
 
     References
     ----------
@@ -260,7 +267,7 @@ class BonsaiClassifier(BonsaiParameters, TreeClassifier):
     Examples
     --------
     >>> from protonn_edge.data import load_digits_dataset
-    >>> from protonn_edge.kinds.bonsai.train import BonsaiClassifier
+    >>> from protonn_edge.extensions.research.kinds.bonsai.train import BonsaiClassifier
     >>> digits = load_digits_dataset()
     >>> classifier = BonsaiClassifier(depth=1, epochs=30, random_state=0)
     >>> classifier = classifier.fit(digits.X_train, digits.y_train)
@@ -294,7 +301,7 @@ class BonsaiClassifier(BonsaiParameters, TreeClassifier):
 class LocalDeepKernelClassifier(TreeClassifier):
     """A local deep kernel: a shallow tree of gated sums of the inputs (Jose et al., ICML 2013).
 
-    This is Bonsai without the projection; see `protonn_edge.kinds.bonsai.head` for the formula.
+    This is Bonsai without the projection; see `protonn_edge.extensions.research.kinds.bonsai.head` for the formula.
 
     References
     ----------
@@ -304,7 +311,7 @@ class LocalDeepKernelClassifier(TreeClassifier):
     Examples
     --------
     >>> from protonn_edge.data import load_digits_dataset
-    >>> from protonn_edge.kinds.bonsai.train import LocalDeepKernelClassifier
+    >>> from protonn_edge.extensions.research.kinds.bonsai.train import LocalDeepKernelClassifier
     >>> digits = load_digits_dataset()
     >>> classifier = LocalDeepKernelClassifier(depth=1, epochs=30, random_state=0)
     >>> classifier = classifier.fit(digits.X_train, digits.y_train)

@@ -1,0 +1,1 @@
+"""The kind of classifier that joins two others."""

@@ -1,0 +1,1 @@
+"""Kinds of classifiers that research compares with the others."""
