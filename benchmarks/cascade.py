@@ -32,9 +32,9 @@ from rows import Row, chosen, integer_accuracy, over_seeds, seeds_option
 from trained_networks import CASES as NETWORKS
 
 from protonn_edge.data import Dataset
-from protonn_edge.kinds.cascade.head import margins
-from protonn_edge.kinds.cascade.integers import IntegerCascade
-from protonn_edge.kinds.cascade.train import joined
+from protonn_edge.extensions.cascades.kinds.cascade.head import margins
+from protonn_edge.extensions.cascades.kinds.cascade.integers import IntegerCascade
+from protonn_edge.extensions.cascades.kinds.cascade.train import joined
 from protonn_edge.learn.base import CLASSIFIERS
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.model import Model

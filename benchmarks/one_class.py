@@ -29,7 +29,7 @@ from scipy.stats import betabinom
 
 from protonn_edge.data import Dataset
 from protonn_edge.data.naming import NO_CLASS
-from protonn_edge.kinds.protonn.one_class.train.target import hold_out_normal, of_normal_points
+from protonn_edge.extensions.one_class.train.target import hold_out_normal, of_normal_points
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize

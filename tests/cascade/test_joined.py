@@ -15,9 +15,9 @@ from protonn_edge.codegen.export import export
 from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.projects.project import build
 from protonn_edge.data import load_digits_dataset
-from protonn_edge.kinds.cascade.head import CascadeHead, margins
-from protonn_edge.kinds.cascade.integers import IntegerCascade
-from protonn_edge.kinds.cascade.train import joined
+from protonn_edge.extensions.cascades.kinds.cascade.head import CascadeHead, margins
+from protonn_edge.extensions.cascades.kinds.cascade.integers import IntegerCascade
+from protonn_edge.extensions.cascades.kinds.cascade.train import joined
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize, stage_losses

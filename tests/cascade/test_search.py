@@ -6,7 +6,7 @@ import pytest
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.data import load_digits_dataset
-from protonn_edge.kinds.cascade.joining.tuning import faster_cascade
+from protonn_edge.extensions.cascades.tuning import faster_cascade
 from protonn_edge.learn.folds import fold_numbers
 from protonn_edge.learn.search import choice as choices
 from protonn_edge.learn.search.choice import Choice, Refitted, refit

@@ -11,8 +11,8 @@ from cascade_factory import cascade_of
 from conformance.instances import Instance, maker_of
 from model_factory import random_gradients_model, random_images, random_inputs
 
+from protonn_edge.extensions.cascades.kinds.cascade.integers import IntegerCascade
 from protonn_edge.features.gradients.making import gradient_features
-from protonn_edge.kinds.cascade.integers import IntegerCascade
 from protonn_edge.model.quantization import quantize
 
 

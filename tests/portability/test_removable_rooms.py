@@ -112,7 +112,7 @@ ROOMS = {
     ),
     "searches": Room(
         "protonn_edge/learn/search protonn_edge/cli/tune.py protonn_edge/cli/tuning.py "
-        "protonn_edge/policy/value/tuning.py protonn_edge/kinds/cascade/joining/tuning.py "
+        "protonn_edge/policy/value/tuning.py protonn_edge/extensions/cascades/tuning.py "
         "protonn_edge/report/front.py "
         "tests/tuning tests/cascade/test_search.py docs/tuning.md",
         "train data.csv -o best.npz --classifier best",
@@ -174,7 +174,7 @@ ROOMS = {
         "float builds are not installed",
     ),
     "one class": Room(
-        "protonn_edge/kinds/protonn/one_class tests/one_class",
+        "protonn_edge/extensions/one_class tests/one_class",
         "train data.csv -o normal.npz --classifier protonn --one-class",
         "one-class learning is not installed",
         kind="protonn",
@@ -209,7 +209,7 @@ ROOMS = {
         "'forest' is not one of",
     ),
     "cascades": Room(
-        "protonn_edge/kinds/cascade templates/c/cascade tests/cascade",
+        "protonn_edge/extensions/cascades/kinds/cascade templates/c/cascade tests/cascade",
         "train data.csv --calibrate model.npz --then model.npz -o cascade.npz",
         "cascades are not installed",
     ),

@@ -13,7 +13,7 @@ from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator.replayed import packed_sensors
 from protonn_edge.extensions.sensing import PlayedSensor, SensorKind, sensor_kind
 from protonn_edge.extensions.sensing.described import KEYS
-from protonn_edge.extensions.sensing.kinds import Registers, Word, is_chip
+from protonn_edge.extensions.sensing.sensor_kinds import Registers, Word, is_chip
 from protonn_edge.extensions.sensing.sensor_projects import logger_of
 from protonn_edge.system.errors import InputError
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from protonn_edge.extensions.sensing.kinds import (
+from protonn_edge.extensions.sensing.sensor_kinds import (
     ANALOG_PINS,
     ANALOG_RATE,
     CHANNELS,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.extensions.sensing.kinds import SensorKind
+from protonn_edge.extensions.sensing.sensor_kinds import SensorKind
 
 _RECORD = struct.Struct("<BBBBII8s")  # of sensors.c
 _ANALOG, _I2C, _SPI, _CONVERTER = 1, 2, 3, 4  # of uno.h

@@ -22,8 +22,13 @@ from protonn_edge.data.units import KNOWN_QUANTITIES, split_unit, unit_of
 from protonn_edge.data.usual_names import LABEL_NAMES, SESSION, TIME
 from protonn_edge.data.waves import read_wave
 from protonn_edge.extensions.sensing.described import sensor_kind
-from protonn_edge.extensions.sensing.kinds import ANALOG_PINS, MICROPHONE, SensorKind, is_chip
 from protonn_edge.extensions.sensing.packing import packed
+from protonn_edge.extensions.sensing.sensor_kinds import (
+    ANALOG_PINS,
+    MICROPHONE,
+    SensorKind,
+    is_chip,
+)
 from protonn_edge.system.checks import check, check_most, check_range
 from protonn_edge.system.errors import InputError, InvalidValue, counted, shortened
 from protonn_edge.system.files import check_file

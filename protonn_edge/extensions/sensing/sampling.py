@@ -18,7 +18,8 @@ from protonn_edge.codegen import template_environment
 from protonn_edge.data.naming import Notice, listed
 from protonn_edge.device.protocol import BITS_PER_BYTE
 from protonn_edge.extensions.sensing import SensorKind
-from protonn_edge.extensions.sensing.kinds import (
+from protonn_edge.extensions.sensing.sensor_board import DESCRIBED, SENSOR_NUMBERS
+from protonn_edge.extensions.sensing.sensor_kinds import (
     LARGEST_PRESCALER,
     MICROPHONE,
     TIMER_ERROR,
@@ -26,7 +27,6 @@ from protonn_edge.extensions.sensing.kinds import (
     Registers,
     rate_limits,
 )
-from protonn_edge.extensions.sensing.sensor_board import DESCRIBED, SENSOR_NUMBERS
 from protonn_edge.system.checks import check, check_range
 from protonn_edge.system.errors import InputError, InvalidValue, counted, shortened
 

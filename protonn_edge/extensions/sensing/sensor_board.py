@@ -26,7 +26,7 @@ from protonn_edge.device.protocol import (
     ProtocolError,
 )
 from protonn_edge.extensions.sensing import SensorKind, sensor_kind
-from protonn_edge.extensions.sensing.kinds import check_reported_rate
+from protonn_edge.extensions.sensing.sensor_kinds import check_reported_rate
 from protonn_edge.system.errors import DeviceError
 
 SENSOR_NUMBERS = {"analog": 1, "microphone": 2, "mpu6050": 3, "adxl345": 4}

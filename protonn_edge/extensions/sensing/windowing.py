@@ -27,7 +27,6 @@ from protonn_edge.data.onset import QUIET
 from protonn_edge.data.units import Unit, units_text
 from protonn_edge.device.protocol import frame_bytes
 from protonn_edge.extensions.sensing import SensorKind
-from protonn_edge.extensions.sensing.kinds import is_chip
 from protonn_edge.extensions.sensing.sampling import (
     Sampling,
     byte_cycles,
@@ -35,6 +34,7 @@ from protonn_edge.extensions.sensing.sampling import (
     used_channels,
 )
 from protonn_edge.extensions.sensing.sensor_board import NAME_LIMIT, sent_name
+from protonn_edge.extensions.sensing.sensor_kinds import is_chip
 from protonn_edge.model.features import signal_of
 from protonn_edge.model.head import channels_of
 from protonn_edge.model.quantization import IntegerChain

@@ -15,7 +15,7 @@ from protonn_edge.data.naming import listed
 from protonn_edge.data.recorded import Recording
 from protonn_edge.data.values import means_of_windows, spread_of
 from protonn_edge.extensions.sensing import MICROPHONE
-from protonn_edge.extensions.sensing.kinds import ANALOG_RATE
+from protonn_edge.extensions.sensing.sensor_kinds import ANALOG_RATE
 from protonn_edge.system.errors import counted
 
 _FEWEST_EVENTS = 5

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.kinds.cascade.train import joined
+from protonn_edge.extensions.cascades.kinds.cascade.train import joined
 from protonn_edge.learn.search.choice import Choice, Refitted, checked, cycles_of
 from protonn_edge.learn.search.points import TrialPoints
 from protonn_edge.learn.search.store import Record

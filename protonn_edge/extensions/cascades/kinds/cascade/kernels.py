@@ -31,8 +31,8 @@ from protonn_edge.codegen.kernels.kernel import (
     without_calls,
 )
 from protonn_edge.codegen.kernels.words import Words, words_of
-from protonn_edge.kinds.cascade.head import PARTS
-from protonn_edge.kinds.cascade.integers import IntegerCascade, PartStages
+from protonn_edge.extensions.cascades.kinds.cascade.head import PARTS
+from protonn_edge.extensions.cascades.kinds.cascade.integers import IntegerCascade, PartStages
 from protonn_edge.model.activity import Activity
 from protonn_edge.model.integer_stage import stage_names
 

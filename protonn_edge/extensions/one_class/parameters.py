@@ -8,7 +8,7 @@ from typing import Any
 from protonn_edge.learn.parameters import MiniBatchParameters, parameter
 from protonn_edge.system.lazy import later
 
-_one_class = later("protonn_edge.kinds.protonn.one_class.train.target", "OneClass")
+_one_class = later("protonn_edge.extensions.one_class.train.target", "OneClass")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -21,7 +21,7 @@ class OneClassParameters(MiniBatchParameters):
         Whether to train on normal points only: `fit` takes points of one class, or no targets at
         all, and `calibrate_rejection` chooses the distance from all prototypes beyond which a point
         is unknown. A given `gamma` is then at most what the integers cover. See
-        `protonn_edge.kinds.protonn.one_class.train.target`.
+        `protonn_edge.extensions.one_class.train.target`.
     """
 
     one_class: bool = parameter(

@@ -12,8 +12,12 @@ from typing import cast
 
 import numpy as np
 
-from protonn_edge.kinds.cascade.head import CascadeHead, CascadePart
-from protonn_edge.kinds.cascade.integers import MOST_FACTOR, IntegerCascade, PartStages
+from protonn_edge.extensions.cascades.kinds.cascade.head import CascadeHead, CascadePart
+from protonn_edge.extensions.cascades.kinds.cascade.integers import (
+    MOST_FACTOR,
+    IntegerCascade,
+    PartStages,
+)
 from protonn_edge.model import stored
 from protonn_edge.model.folding import input_quantizer
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM, InputQuantizer

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.kinds.cascade.head import margins
+from protonn_edge.extensions.cascades.kinds.cascade.head import margins
 from protonn_edge.model.activity import Activity, activity_sums
 from protonn_edge.model.integer_stage import (
     IntArray,

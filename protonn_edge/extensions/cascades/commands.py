@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from protonn_edge.model.model import Model
 
 _load_model = later("protonn_edge.model.file", "load_model")
-_joined = later("protonn_edge.kinds.cascade.train", "joined")
+_joined = later("protonn_edge.extensions.cascades.kinds.cascade.train", "joined")
 
 _TITLE = "Training"
 
