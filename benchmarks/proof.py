@@ -27,7 +27,7 @@ sys.path.append(str(Path(__file__).parents[1] / "tests"))
 import rounding  # noqa: F401 - before NumPy
 import click
 from conformance.instances import KINDS, programs_of
-from equality.programs import linked
+from extensions.proof.equality.programs import linked
 from printing import Record, figure_cell, print_table
 
 from protonn_edge.extensions.proof.equality import PredictionProof

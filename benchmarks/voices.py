@@ -29,7 +29,7 @@ import click
 import numpy as np
 from printing import Columns, Record, print_table
 from rows import DATA
-from teaching import DRAWS, Board, drawn, of_words
+from extensions.teaching import DRAWS, Board, drawn, of_words
 
 from protonn_edge.data.onset import onset_of
 from protonn_edge.extensions.sensing.speech.synthesizers import installed

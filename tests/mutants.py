@@ -108,14 +108,14 @@ QUANTIZERS = "tests/quantization tests/policy/rejection/test_thresholds.py"
 # The tests nearest to a folder or module, as lines of arguments for pytest: first what fails fast.
 # A module has the tests of the longest name that it begins with.
 NEAREST = {
-    "avr": ["tests/avr tests/linkage"],
-    "proof": ["tests/equality"],
-    "datasets": [
+    "chips/avr": ["tests/avr tests/linkage"],
+    "extensions/proof": ["tests/extensions/proof/equality"],
+    "data": [
         "tests/corpus",
         "tests/datasets",
         "tests/regression/tables tests/regression/recordings -k 'not emulat and not board'",
     ],
-    "projects": [
+    "codegen/projects": [
         "tests/projects/test_plan_file.py tests/budget/test_remedies.py",
         "tests/budget tests/linkage tests/projects tests/firmware/test_build.py",
     ],
@@ -136,26 +136,31 @@ NEAREST = {
         f"{CODEGEN} tests/codegen/test_context.py tests/codegen/test_sending.py -k 'not emul'",
         "tests/regression/library/test_raw_values.py",
     ],
-    "families": ["tests/pico tests/linkage tests/cli/test_upload.py"],
-    "editing": ["tests/editing"],
-    "studio": ["tests/studio -k 'not journey'", "tests/studio"],
-    "sensors/stream_classes": ["tests/live/test_stream_classes.py"],
-    "sensors/sampling": ["tests/recording"],
-    "sensors/sensor_projects": ["tests/recording", "tests/live tests/export/test_live_sketch.py"],
-    "sensors/windowing": [
-        "tests/live -k 'not gesture'",
-        "tests/live tests/export/test_live_sketch.py",
+    "codegen/families": ["tests/extensions/pico tests/linkage tests/cli/test_upload.py"],
+    "extensions/sensing/editing": ["tests/extensions/sensing/editing"],
+    "extensions/studio": ["tests/extensions/studio -k 'not journey'", "tests/extensions/studio"],
+    "extensions/sensing/stream_classes": ["tests/extensions/sensing/live/test_stream_classes.py"],
+    "extensions/sensing/sampling": ["tests/extensions/sensing/recording"],
+    "extensions/sensing/sensor_projects": [
+        "tests/extensions/sensing/recording",
+        "tests/extensions/sensing/live tests/export/test_live_sketch.py",
+    ],
+    "extensions/sensing/windowing": [
+        "tests/extensions/sensing/live -k 'not gesture'",
+        "tests/extensions/sensing/live tests/export/test_live_sketch.py",
     ],
     "device": [
-        "tests/hil tests/recording tests/live/test_listening.py",
+        "tests/hil tests/extensions/sensing/recording tests/extensions/sensing/live/test_listening.py",
         "tests/regression/recordings -k 'record or sound or played'",
     ],
-    "kernels/words": ["tests/pico"],
-    "device/meters": ["tests/meters tests/hil -k 'meter or energy or power'"],
-    "quantization": [
+    "codegen/kernels/words": ["tests/extensions/pico"],
+    "extensions/lab/meters": [
+        "tests/extensions/lab/meters tests/hil -k 'meter or energy or power'"
+    ],
+    "model/quantization": [
         f"{KNOWN_MODELS} {QUANTIZERS} {CODEGEN} -k 'quantiz or rejection or renders'",
     ],
-    "quantization/sensor_counts": [
+    "model/quantization/sensor_counts": [
         "tests/quantization/test_sensor_counts.py",
         "tests/regression/recordings -k 'another_sensor or other_channels'",
         "tests/boards/test_sensors_on_boards.py",
@@ -167,8 +172,8 @@ NEAREST = {
         "tests/policy/rejection/test_thresholds.py",
         "tests/policy/rejection -k 'not emul and not uno'",
     ],
-    "chain/policy": ["tests/policy -k 'not emul and not uno'"],
-    "chain/decision": ["tests/policy -k 'not emul and not uno'"],
+    "model/policy": ["tests/policy -k 'not emul and not uno'"],
+    "model/decision": ["tests/policy -k 'not emul and not uno'"],
     "features": [
         f"{CODEGEN} {KNOWN_COSTS} -k 'renders or costs'",
         f"{CONFORMANCE} -k 'formula or range'",
@@ -179,22 +184,22 @@ NEAREST = {
         ),
     ],
     "features/convolution/train": ["tests/convolution_training"],
-    "chain/input_quantizer": [
+    "model/input_quantizer": [
         f"tests/quantization {CODEGEN} -k 'quantiz or renders'",
         "tests/codegen/test_raw_inputs.py",
     ],
-    "kernels/matvec": [
+    "codegen/kernels/matvec": [
         f"{CODEGEN} {KNOWN_COSTS} -k 'renders or costs'",
         f"tests/matvec {CONFORMANCE} -k 'matvec or linear or projection or dense'",
     ],
 }
 NEAREST |= {
-    "chain": [
+    "model": [
         "tests/model tests/regression/refusals/test_models.py",
         f"tests/quantization {CODEGEN} -k 'quantiz or renders'",
         f"{CONFORMANCE} -k 'formula or range'",
     ],
-    "kernels": [
+    "codegen/kernels": [
         f"{CODEGEN} {KNOWN_COSTS} -k 'renders or costs'",
         (
             "tests/codegen/test_planner.py tests/codegen/test_plans_worth_trying.py "
@@ -204,7 +209,7 @@ NEAREST |= {
     ],
     "kinds": [
         f"tests/codegen/test_golden.py {KNOWN_COSTS} -k 'renders or costs'",
-        "tests/conversion/test_onward.py",
+        "tests/extensions/conversion/test_onward.py",
         f"{CONFORMANCE} -k 'formula or range'",
         "tests/quantization tests/kinds",
     ],
@@ -240,15 +245,19 @@ NEAREST |= {
     for folder, kind, others in (
         ("features/audio", "audio", "tests/audio"),
         ("features/average_pooling", "average_pooling", "tests/average_pooling"),
-        ("kinds/bonsai", "bonsai_tree", f"tests/bonsai/test_quantizer.py {KINDS}"),
+        (
+            "extensions/research/kinds/bonsai",
+            "bonsai_tree",
+            f"tests/extensions/research/bonsai/test_quantizer.py {KINDS}",
+        ),
         ("features/convolution", "convolution", "tests/convolution"),
-        ("kinds/cascade", "cascade", "tests/cascade"),
-        ("kernels/decision", "decision", "tests/policy/rejection/test_thresholds.py"),
+        ("extensions/cascades/kinds/cascade", "cascade", "tests/extensions/cascades"),
+        ("codegen/kernels/decision", "decision", "tests/policy/rejection/test_thresholds.py"),
         ("kinds/dense", "dense", f"tests/dense/test_quantizer.py {KINDS}"),
         ("features/deskew", "deskew", "tests/deskew tests/codegen/test_deskew.py"),
         ("kinds/forest", "forest", f"tests/forest/test_quantizer.py {KINDS}"),
         ("features/gradients", "gradients", "tests/gradients"),
-        ("features/int8_layer", "int8_layer", "tests/conversion/test_tflite.py"),
+        ("features/int8_layer", "int8_layer", "tests/extensions/conversion/test_tflite.py"),
         ("kinds/linear", "linear", f"tests/linear/test_quantizer.py {KINDS}"),
         ("features/pooling", "pooling", "tests/convolution"),
         ("kinds/projection", "projection", "tests/quantization"),
@@ -257,7 +266,7 @@ NEAREST |= {
             "prototypes",
             "tests/codegen/test_reach.py tests/quantization",
         ),
-        ("kinds/protonn/teaching", "prototypes", "tests/teaching -k 'not uno'"),
+        ("kinds/protonn/teaching", "prototypes", "tests/extensions/teaching -k 'not uno'"),
         ("features/window_features", "window_features", "tests/window_features"),
     )
 }

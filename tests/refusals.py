@@ -14,14 +14,14 @@ import protonn_edge
 from protonn_edge.system.errors import InputError, InvalidValue, ProtoNNEdgeError
 
 PACKAGE = Path(protonn_edge.__file__).parent
-CHECKS = ("errors", "system.checks")  # these raise for other modules
+CHECKS = ("system.errors", "system.checks")  # these raise for other modules
 
 
 @contextmanager
 def refused_by(
     *where: str, kind: type[ProtoNNEdgeError] = InputError, naming: str = ""
 ) -> Iterator[None]:
-    """Expect a sentence of a kind from a module, such as "datasets.takes", or about a value.
+    """Expect a sentence of a kind from a module, such as "data.takes", or about a value.
 
     If the cases of a test are refused in different places, one of these is enough. What the package
     finds out to say, such as a line's number, is to be named.

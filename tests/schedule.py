@@ -18,16 +18,34 @@ PACKAGE = TESTS.parent / "protonn_edge"
 
 # Few tests that take long: a process that begins them last would be the only one that still runs.
 _LONG = (
-    *("agreement", "basis_images", "cli/test_best", "cli/test_commands", "cli/test_tune"),
-    *("cli/test_usps", "conformance", "docs", "equality", "export", "hil/test_uploaded"),
-    *("kinds/test_command", "live/test_gesture", "observation", "portability/test_removable"),
-    *("proof", "studio", "teaching", "toolchain", "tuning", "web", "wheel"),
+    *(
+        "agreement",
+        "extensions/research/basis_images",
+        "cli/test_best",
+        "cli/test_commands",
+        "cli/test_tune",
+    ),
+    *(
+        "cli/test_usps",
+        "conformance",
+        "docs",
+        "extensions/proof/equality",
+        "export",
+        "hil/test_uploaded",
+    ),
+    *(
+        "kinds/test_command",
+        "extensions/sensing/live/test_gesture",
+        "extensions/observation",
+        "portability/test_removable",
+    ),
+    *("proof", "extensions/studio", "extensions/teaching", "toolchain", "tuning", "web", "wheel"),
 )
 _LONG_FILES = tuple(f"tests/{name}" for name in _LONG)
 
 # Folders whose files run in one process, because they share what takes long to make: programs and
 # what the emulator says of them, emulators compiled anew, the Arduino core, a browser's pages.
-_TOGETHER = ("agreement", "conformance", "emulator", "export", "firmware", "pico", "web")
+_TOGETHER = ("agreement", "conformance", "emulator", "export", "firmware", "extensions/pico", "web")
 _FOLDERS_TOGETHER = {f"tests/{name}" for name in _TOGETHER}
 
 

@@ -240,11 +240,11 @@ CALLS: dict[str, Calls] = {
 
 LISTINGS = {
     "kernels.decision.search": "find_largest",
-    "kernels.kernel": "copy",
+    "codegen.kernels.kernel": "copy",
     "kernels.matvec.loops.columns": "add",
     "kernels.matvec.loops.masked": "add",
     "kernels.matvec.loops.packed": "add",
-    "kernels.matvec.unrolled": "add",
+    "codegen.kernels.matvec.unrolled": "add",
     "kernels.matvec.unrolled.added": "add",
     "kernels.matvec.unrolled.entry": "add",
     "kernels.matvec.unrolled.leaving": "add",

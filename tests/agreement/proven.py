@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from agreement.sources import Function, functions, functions_of
 from conformance.instances import KINDS, Program, programs_of
-from equality.programs import linked
+from extensions.proof.equality.programs import linked
 
 from protonn_edge.chips.avr.instructions import Decoded
 from protonn_edge.chips.avr.program import LinkedProgram

@@ -63,7 +63,7 @@ def test_every_kind_learns_sounds(kind: Any) -> None:
     ],
 )
 def test_what_is_no_sound_is_refused(settings: dict[str, Any]) -> None:
-    with refused_by("features.audio.clips", "features.audio.frames", "training.features"):
+    with refused_by("features.audio.clips", "features.audio.frames", "learn.features"):
         ProtoNNClassifier(**settings).fit(X, Y)
 
 

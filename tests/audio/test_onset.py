@@ -92,7 +92,7 @@ def test_a_clip_begins_with_the_sound_and_is_filled_at_its_end() -> None:
 
 @pytest.mark.parametrize("onset", [0, 255])
 def test_a_threshold_out_of_range_is_refused(onset: int) -> None:
-    with refused_by("datasets.onset"):
+    with refused_by("data.onset"):
         check_onset(onset)
 
 

@@ -59,10 +59,10 @@ def declared(place: str, **changes: Any) -> dict[str, np.ndarray]:
 )
 def test_a_declaration_that_is_none_is_refused(place: str, changes: dict[str, Any]) -> None:
     with refused_by(
-        "chain.signals",
-        "chain.registry",
-        "chain.stored",
-        "datasets.onset",
+        "model.signals",
+        "model.registry",
+        "model.stored",
+        "data.onset",
         "features.audio.frames",
     ):
         from_arrays(declared(place, **changes))

@@ -98,7 +98,7 @@ def test_a_span_begins_where_sreg_is_written_too(compile_avr, off):
 @pytest.mark.parametrize("off", NO_CLI)
 def test_a_function_that_may_leave_interrupts_off_by_sreg_is_refused(compile_avr, off):
     text = f"SEPARATE void stop(void) {{ {off} }} int main(void) {{ stop(); sei(); for (;;) {{}} }}"
-    with refused_by("avr.interrupts", kind=CheckFailed):
+    with refused_by("chips.avr.interrupts", kind=CheckFailed):
         spans_of(compile_avr, text)
 
 
@@ -124,12 +124,12 @@ def test_a_handler_that_ends_by_ret_or_never_is_no_surprise(compile_avr):
 
 
 def test_a_loop_with_interrupts_off_is_refused_by_its_functions_name(compile_avr):
-    with refused_by("avr.interrupts", kind=CheckFailed, naming="main runs a loop"):
+    with refused_by("chips.avr.interrupts", kind=CheckFailed, naming="main runs a loop"):
         spans_of(compile_avr, "int main(void) { cli(); while (sink) {} sei(); for (;;) {} }")
 
 
 def test_a_function_that_leaves_interrupts_off_is_refused(compile_avr):
-    with refused_by("avr.interrupts", kind=CheckFailed):
+    with refused_by("chips.avr.interrupts", kind=CheckFailed):
         spans_of(
             compile_avr,
             """

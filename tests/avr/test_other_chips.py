@@ -77,5 +77,5 @@ def test_short_jumps_go_on_at_the_other_end_of_a_small_flash(compile_for):
 
 def test_a_chip_of_another_kind_is_refused(compile_for):
     elf = compile_for("int main(void) { return 0; }", "atxmega128a1")
-    with refused_by("avr.program"):
+    with refused_by("chips.avr.program"):
         read_program(elf)

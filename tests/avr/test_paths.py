@@ -54,7 +54,7 @@ def test_a_loop_is_passed_as_often_as_its_fact_says(compile_avr: Compile) -> Non
 def test_a_loop_without_a_fact_is_refused_with_its_line(compile_avr: Compile) -> None:
     text = _straight("\nfor (uint8_t i = in; i > 0; --i)\n out = 1;\n")
     program = read_program(compile_avr(text, "-gdwarf-2"))
-    with refused_by("avr.paths", kind=CheckFailed, naming="(firmware.c:"):
+    with refused_by("chips.avr.paths", kind=CheckFailed, naming="(firmware.c:"):
         paths_through(program, "pnn_predict")
 
 
@@ -81,30 +81,30 @@ def test_recursion_is_refused(compile_avr: Compile) -> None:
         __attribute__((noinline)) void pnn_predict(void) {{ out = again(in); }}
         {MAIN}"""
     program = read_program(compile_avr(text, "-fno-optimize-sibling-calls"))
-    with refused_by("avr.paths", kind=CheckFailed):
+    with refused_by("chips.avr.paths", kind=CheckFailed):
         paths_through(program, "pnn_predict")
 
 
 def test_a_call_through_a_pointer_is_refused(compile_avr: Compile) -> None:
     text = _straight("void (*volatile called)(void) = 0; called();")
-    with refused_by("avr.flow", kind=CheckFailed):
+    with refused_by("chips.avr.flow", kind=CheckFailed):
         paths_through(read_program(compile_avr(text)), "pnn_predict")
 
 
 def test_facts_that_no_path_keeps_are_refused(compile_avr: Compile) -> None:
     text = _straight("PASSED(twice, 3, 2); out = 1;")
-    with refused_by("avr.paths", kind=CheckFailed):
+    with refused_by("chips.avr.paths", kind=CheckFailed):
         paths_through(read_program(compile_avr(text)), "pnn_predict")
 
 
 def test_facts_that_contradict_each_other_are_refused(compile_avr: Compile) -> None:
     text = _straight("PASSED(once, 1, 1); out = 1; PASSED(once, 2, 1); out = 2;")
-    with refused_by("avr.facts"):
+    with refused_by("chips.avr.facts"):
         paths_through(read_program(compile_avr(text)), "pnn_predict")
 
 
 def test_a_function_that_is_not_there_is_refused(compile_avr: Compile) -> None:
-    with refused_by("avr.paths"):
+    with refused_by("chips.avr.paths"):
         paths_through(read_program(compile_avr("int main(void) { return 0; }")), "pnn_predict")
 
 
@@ -231,7 +231,7 @@ def test_the_compilers_loops_that_copy_need_no_fact(compile_avr: Compile) -> Non
 def test_a_loop_that_writes_its_counter_needs_one(compile_avr: Compile) -> None:
     counted = "ldi r26, 9\\n 1: ld r0, X+\\n dec r26\\n brne 1b"
     text = _straight(f'__asm__ volatile("{counted}" : : : "r0", "r26", "r27");')
-    with refused_by("avr.paths", kind=CheckFailed):
+    with refused_by("chips.avr.paths", kind=CheckFailed):
         paths_through(read_program(compile_avr(text)), "pnn_predict")
 
 
@@ -240,14 +240,14 @@ def test_a_shift_by_a_variable_needs_one(compile_avr: Compile) -> None:
         volatile uint32_t wide;
         __attribute__((noinline)) void pnn_predict(void) {{ wide = wide >> in; }}
         {MAIN}"""
-    with refused_by("avr.paths", kind=CheckFailed):
+    with refused_by("chips.avr.paths", kind=CheckFailed):
         paths_through(read_program(compile_avr(text)), "pnn_predict")
 
 
 def test_a_loop_that_is_also_called_needs_one(compile_avr: Compile) -> None:
     loop = "rcall 1f\\n ldi r24, 3\\n 1: dec r24\\n brne 1b\\n ret"
     text = _straight(f'__asm__ volatile("{loop}");').replace("((noinline", "((naked, noinline")
-    with refused_by("avr.paths", kind=CheckFailed):
+    with refused_by("chips.avr.paths", kind=CheckFailed):
         paths_through(read_program(compile_avr(text)), "pnn_predict")
 
 

@@ -90,7 +90,7 @@ def test_a_program_for_this_machine_is_refused(tmp_path):
     python = tmp_path / "python"
     with Path(sys.executable).open("rb") as stream:
         python.write_bytes(stream.read(10_000_000))
-    with refused_by("avr.program"):
+    with refused_by("chips.avr.program"):
         read_program(python)
 
 

@@ -370,7 +370,7 @@ def test_an_array_of_variable_size_is_refused_with_its_function(compile_avr, way
     """
     elf = compile_avr(firmware)
     assert "work" in refusal_of(elf).split()
-    with refused_by("avr.flow", kind=CheckFailed):
+    with refused_by("chips.avr.flow", kind=CheckFailed):
         worst_case_stack(read_program(elf))  # seen in the code too, without the .su file
 
 
@@ -531,7 +531,7 @@ def test_a_long_product_of_libgcc_runs_into_its_other_half(compile_avr):
 
 def test_a_firmware_without_symbols_is_refused(compile_avr):
     elf = compile_avr("int main(void) { return 0; }", "-s")
-    with refused_by("avr.stack"):
+    with refused_by("chips.avr.stack"):
         worst_case_stack(read_program(elf))
 
 
@@ -540,7 +540,7 @@ def test_a_broken_su_file_is_refused(compile_avr, tmp_path, content):
     elf = compile_avr("int main(void) { return 0; }")
     broken = tmp_path / "broken.su"
     broken.write_bytes(content)
-    with refused_by("avr.stack"):
+    with refused_by("chips.avr.stack"):
         worst_case_stack(read_program(elf), [broken])
 
 

@@ -122,7 +122,7 @@ def test_what_it_has_not_is_named_with_what_to_install(tmp_path: Path, options: 
 @pytest.mark.usefixtures("without_simavr")
 def test_without_either_both_ways_to_get_one_are_named(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("PATH", "")
-    with refused_by("emulator.programs"):
+    with refused_by("chips.emulator.programs"):
         programs.find_program(None, UNO)
 
 

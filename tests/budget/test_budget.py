@@ -28,7 +28,7 @@ COLUMNS = BuildOptions(kernel="columns")
 def test_usage_at_the_limit_fits_and_one_byte_more_does_not() -> None:
     fits = Usage(flash_bytes=32_256, sram_bytes=1_700, stack_bytes=348, stack_path=("main",))
     fits.check(UNO, REMEDIES)
-    where = "projects.checks", "families.avr.checks"
+    where = "codegen.projects.checks", "codegen.families.avr.checks"
     flash = "32,257 B of flash, but uno has 32,256 B"
     with refused_by(*where, kind=CheckFailed, naming=flash):
         replace(fits, flash_bytes=32_257).check(UNO, REMEDIES)
@@ -39,9 +39,9 @@ def test_usage_at_the_limit_fits_and_one_byte_more_does_not() -> None:
 def test_estimate_turns_away_tables_or_variables_that_alone_are_too_large() -> None:
     plan = make_plan(quantize(random_model()))
     check_estimate(plan, UNO, REMEDIES)
-    with refused_by("projects.checks", "families.avr.checks", kind=CheckFailed):
+    with refused_by("codegen.projects.checks", "codegen.families.avr.checks", kind=CheckFailed):
         check_estimate(with_first_cost(plan, tables=40_000), UNO, REMEDIES)
-    with refused_by("projects.checks", "families.avr.checks", kind=CheckFailed):
+    with refused_by("codegen.projects.checks", "codegen.families.avr.checks", kind=CheckFailed):
         check_estimate(with_first_cost(plan, state=3_000), UNO, REMEDIES)
 
 
@@ -52,7 +52,7 @@ def test_model_that_a_serial_line_feeds_too_fast_is_refused_unless_it_waits_for_
 
     check_estimate(plan(50, buffered=False), UNO, REMEDIES)
     check_estimate(plan(140, buffered=True), UNO, REMEDIES)
-    with refused_by("projects.checks", "families.avr.checks", kind=CheckFailed):
+    with refused_by("codegen.projects.checks", "codegen.families.avr.checks", kind=CheckFailed):
         check_estimate(plan(140, buffered=False), UNO, REMEDIES)
 
 

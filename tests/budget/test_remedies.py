@@ -59,19 +59,19 @@ def test_the_options_are_those_of_the_classifier(kind: str) -> None:
     ],
 )
 def test_a_board_that_is_too_small(kind: str, large: str) -> None:
-    with refused_by("projects.checks", "families.avr.checks", kind=CheckFailed):
+    with refused_by("codegen.projects.checks", "codegen.families.avr.checks", kind=CheckFailed):
         LARGE[large].check(load_board("uno"), HEADS[kind].remedies)
 
 
 def test_layers_are_what_takes_most() -> None:
     remedies = remedies_of(quantize(random_model_of_layers(random_layers())))
-    with refused_by("projects.checks", "families.avr.checks", kind=CheckFailed):
+    with refused_by("codegen.projects.checks", "codegen.families.avr.checks", kind=CheckFailed):
         LARGE["sram"].check(load_board("uno"), remedies)
 
 
 def test_bands_are_what_takes_most_of_the_time_between_two_samples() -> None:
     model = quantize(random_audio_model(audio_of(bands=16, frames=4, length=128)))
-    with refused_by("projects.checks", "families.avr.checks", kind=CheckFailed):
+    with refused_by("codegen.projects.checks", "codegen.families.avr.checks", kind=CheckFailed):
         check_estimate(make_plan(model), load_board("uno"), remedies_of(model))
 
 

@@ -114,6 +114,8 @@ def test_a_value_that_is_the_default_is_not_a_combination() -> None:
 def test_settings_that_a_program_or_a_library_does_not_have_are_refused(tmp_path: Path) -> None:
     elf = tmp_path / "firmware.elf"
     elf.write_bytes(b"")
-    refuses(run("verify", elf, "--points", 99), "cli.certify")
+    refuses(run("verify", elf, "--points", 99), "extensions.proof.commands.certify")
     write_folder(tmp_path / "library", {"src/pnn_model.c": ""})
-    refuses(run("verify", tmp_path / "library", "--entry", "main"), "cli.certify")
+    refuses(
+        run("verify", tmp_path / "library", "--entry", "main"), "extensions.proof.commands.certify"
+    )

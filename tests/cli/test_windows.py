@@ -287,7 +287,7 @@ def test_samples_without_a_label_are_a_class_if_it_has_a_name(tmp_path: Path) ->
 
 def test_onsets_are_of_one_channel_and_alone(recording: Path, tmp_path: Path) -> None:
     words = ["windows", recording, "-o", tmp_path / "w.npz", "--window", 20, "--onset", 4]
-    refuses(run(*words), "sensors.commands.windows")
+    refuses(run(*words), "extensions.sensing.commands.windows")
     for more in (["--stride", 5], ["--trigger", "auto"]):
         refuses(run(*words, *more), "cli.command")
 

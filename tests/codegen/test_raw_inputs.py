@@ -239,7 +239,7 @@ def test_floats_are_linked_only_where_they_are_called(tmp_path: Path, call: str,
     flags = ("-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections")
     elf = compile_with(model_of_decimals(), program, tmp_path, *flags)
     if floats:
-        with refused_by("projects.checks", "families.avr.checks", kind=CheckFailed):
+        with refused_by("codegen.projects.checks", "codegen.families.avr.checks", kind=CheckFailed):
             check_no_floats(read_program(elf))
     else:
         check_no_floats(read_program(elf))

@@ -108,7 +108,7 @@ def test_a_plan_keeps_no_samples() -> None:
 
 def test_a_float_build_makes_no_features() -> None:
     model = random_window_model(window_features_of("mean,max"))
-    with refused_by("kinds.protonn.precision.model"):
+    with refused_by("extensions.research.float_builds.model"):
         float_build(model)
 
 
@@ -128,5 +128,5 @@ def test_the_hash_covers_the_features_and_not_the_rate() -> None:
 
 
 def test_window_features_that_do_not_fit_are_refused() -> None:
-    with refused_by("chain.integer_stage"):
+    with refused_by("model.integer_stage"):
         replace(tiny_windows_model(), features=window_features_of("mean", 8, 5))

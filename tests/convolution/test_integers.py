@@ -104,5 +104,5 @@ def test_weights_are_counted_in_their_bits() -> None:
     ],
 )
 def test_what_generated_code_cannot_hold_is_refused(change: dict[str, object]) -> None:
-    with refused_by("chain.integer_stage"):
+    with refused_by("model.integer_stage"):
         replace(random_convolution(1), **change)  # type: ignore[arg-type]

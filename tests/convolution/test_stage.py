@@ -73,7 +73,7 @@ def damaged(stage: int, **changes: object) -> dict[str, np.ndarray]:
 )
 def test_damaged_numbers_are_refused(stage: int, changes: dict[str, object]) -> None:
     with refused_by(
-        "chain.integer_stage", "chain.registry", "chain.stored", "features.images.image_rows"
+        "model.integer_stage", "model.registry", "model.stored", "features.images.image_rows"
     ):
         from_arrays(damaged(stage, **changes))
 
@@ -94,7 +94,7 @@ def test_damaged_arrays_are_refused() -> None:
 def test_layers_that_do_not_fit_together_are_refused() -> None:
     first, *_ = random_layers().stages[1:]
     with refused_by(
-        "chain.features", naming="stage 2 of the features takes 36 values, but receives 144"
+        "model.features", naming="stage 2 of the features takes 36 values, but receives 144"
     ):
         layered((first, first))
     with refused_by("features.convolution.making"):
@@ -103,5 +103,5 @@ def test_layers_that_do_not_fit_together_are_refused() -> None:
 
 def test_a_classifier_takes_the_values_as_they_are(model: Model) -> None:
     inputs = quantize(model).inputs
-    with refused_by("chain.integer_stage"):
+    with refused_by("model.integer_stage"):
         feeding(random_layers(), replace(inputs, maximum=127))

@@ -116,7 +116,7 @@ def test_what_does_not_fit_windows_is_refused(settings: dict) -> None:
     X, y = windows()
     settings = {"features": "conv:4x3", **settings}
     with refused_by(
-        "features.convolution.train.notation", "features.window_features.scale", "training.refusals"
+        "features.convolution.train.notation", "features.window_features.scale", "learn.refusals"
     ):
         classifier(**settings).fit(X.reshape(N, -1), y)
 
@@ -124,7 +124,7 @@ def test_what_does_not_fit_windows_is_refused(settings: dict) -> None:
 def test_basis_images_are_no_windows() -> None:
     X, y = windows()
     images = BasisImagesClassifier(features="conv:4x3", window_shape=SHAPE)
-    with refused_by("training.refusals"):
+    with refused_by("learn.refusals"):
         images.fit(X.reshape(N, -1), y)
 
 

@@ -41,7 +41,7 @@ def test_too_many_members_are_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
         for index in range(1_001):
             archive.writestr(f"{index}.npy", b"")
-    with refused_by("datasets.archive"):
+    with refused_by("data.archive"):
         ArrayArchive(tmp_path / "a.npz", limit_bytes=2**20)
 
 
@@ -88,7 +88,7 @@ def test_a_member_that_is_no_array_is_refused_before_memory_is_taken(
     with (
         warnings.catch_warnings(record=True) as warned,
         ArrayArchive(tmp_path / "a.npz", limit_bytes=2**20) as archive,
-        refused_by("datasets.archive"),
+        refused_by("data.archive"),
     ):
         warnings.simplefilter("always")
         archive.read("a")
@@ -99,12 +99,12 @@ def test_a_member_twice_is_refused(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", a=np.zeros(3))
     with zipfile.ZipFile(tmp_path / "a.npz", "a") as archive, pytest.warns(match="Duplicate"):
         archive.writestr("a.npy", b"")
-    with refused_by("datasets.archive"):
+    with refused_by("data.archive"):
         ArrayArchive(tmp_path / "a.npz", limit_bytes=2**20)
 
 
 def test_an_unusual_compression_is_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "a.npz", "w", zipfile.ZIP_BZIP2) as archive:
         archive.writestr("a.npy", b"")
-    with refused_by("datasets.archive"):
+    with refused_by("data.archive"):
         ArrayArchive(tmp_path / "a.npz", limit_bytes=2**20)

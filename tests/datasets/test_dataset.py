@@ -62,7 +62,7 @@ def test_holdout_is_the_same_for_the_same_seed_only() -> None:
 
 @pytest.mark.parametrize("fraction", [0.0, 1.0, -1.0, float("nan"), 1e-6])
 def test_a_share_that_cannot_be_held_out_is_refused(fraction: float) -> None:
-    with refused_by("datasets.splits"):
+    with refused_by("data.splits"):
         holdout(dataset_of([5, 5]), fraction, 0)
 
 
@@ -116,7 +116,7 @@ def test_points_of_one_class_from_one_table_are_fine(tmp_path: Path) -> None:
 
 def test_an_unknown_label_of_a_point_is_refused(tmp_path: Path) -> None:
     (tmp_path / "d.csv").write_text("1,2,1\n3,4,3\n")
-    with refused_by("datasets.dataset", naming="'3' in row 1"):
+    with refused_by("data.dataset", naming="'3' in row 1"):
         load_points(tmp_path / "d.csv", Expected(n_features=2, classes=("1", "2")))
 
 
@@ -125,13 +125,13 @@ def test_points_with_too_many_features_are_refused_with_both_numbers(
     tmp_path: Path, name: str
 ) -> None:
     (tmp_path / name).write_text("1,1,2,3\n" if name == "d.csv" else "1 3:1\n")
-    with refused_by("datasets.dataset", naming="3 features, but the model expects 2"):
+    with refused_by("data.dataset", naming="3 features, but the model expects 2"):
         load_points(tmp_path / name, Expected(n_features=2, classes=("1", "2")))
 
 
 def test_no_points_are_refused(tmp_path: Path) -> None:
     np.savez(tmp_path / "d.npz", X=np.empty((0, 2)), y=np.empty(0, dtype=int))
-    with refused_by("datasets.dataset"):
+    with refused_by("data.dataset"):
         load_points(tmp_path / "d.npz", Expected(n_features=2, classes=("1", "2")))
 
 

@@ -41,9 +41,9 @@ def test_a_division_is_read_from_a_record_as_it_was_written() -> None:
     ],
 )
 def test_a_damaged_record_is_refused(change: dict[str, object]) -> None:
-    with refused_by("datasets.division"):
+    with refused_by("data.division"):
         Division.of_record({"file": {**DIVISION.to_record()["file"], **change}})
-    with refused_by("datasets.division"):
+    with refused_by("data.division"):
         Division.of_record({"file": [change]})
 
 

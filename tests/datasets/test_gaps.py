@@ -138,7 +138,7 @@ def test_a_model_without_values_is_not_told_to_fill_gaps(gappy: Path) -> None:
     ],
 )
 def test_a_damaged_record_is_refused(entry: object) -> None:
-    with refused_by("datasets.preparation"):
+    with refused_by("data.preparation"):
         Preparation.of_record({"table": entry}, 1)
 
 
@@ -148,7 +148,7 @@ def test_a_record_of_other_features_is_refused(gappy: Path) -> None:
     model = load_model(path)
     table = {**model.record["table"], "values": [1.0]}
     save_model(replace(model, record={**model.record, "table": table}), path)
-    refuses(run("predict", path, gappy), "datasets.preparation")
+    refuses(run("predict", path, gappy), "data.preparation")
 
 
 def test_a_column_that_was_empty_in_training_cannot_be_filled(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def test_what_names_no_groups_is_refused(
     monkeypatch.chdir(archive.parent)
     Path("short.txt").write_text("monday\n", encoding="utf-8")
     Path("gap.txt").write_text("monday\n\n" + "friday\n" * 22, encoding="utf-8")
-    with refused_by("datasets.groups"):
+    with refused_by("data.groups"):
         with_groups(load_dataset(archive), name, archive)
 
 

@@ -195,7 +195,7 @@ def test_too_many_pixels_are_refused_before_they_are_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("protonn_edge.data.dataset.TABLE_LIMIT_BYTES", 24 * 64 * 4 - 1)
-    with refused_by("datasets.dataset"):
+    with refused_by("data.dataset"):
         load_dataset(folder_of(tmp_path))
 
 
@@ -219,7 +219,7 @@ def test_options_of_other_data_are_refused(tmp_path: Path) -> None:
     for data in (table, tmp_path / "arrays.npz"):
         done = run("data", data, "--read", "size=2x2")
         assert_one_sentence(done, "--read size needs a folder of images")
-        with refused_by("datasets.reading"):
+        with refused_by("data.reading"):
             load_dataset(data, name="{class}_{take}")
 
 

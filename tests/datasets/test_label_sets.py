@@ -76,13 +76,13 @@ def test_what_is_wrong_is_told_in_one_sentence(
 
 def test_too_many_labels_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(label_sets, "LABEL_LIMIT", 3)
-    with refused_by("datasets.dataset"):
+    with refused_by("data.dataset"):
         load_dataset(write(tmp_path / "d.svm", "1,2 1:1\n3,4 1:2\n"))
 
 
 def test_a_model_of_classes_is_not_tested_on_sets(tmp_path: Path) -> None:
     path = write(tmp_path / "d.svm", "1,2 1:1\n2 1:2\n")
-    with refused_by("datasets.reading"):
+    with refused_by("data.reading"):
         load_points(path, Expected(n_features=1, classes=("1", "2")))
 
 

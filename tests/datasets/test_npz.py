@@ -120,7 +120,7 @@ def test_what_is_wrong_is_told_in_one_sentence(
 def test_measurements_are_no_labels(tmp_path: Path) -> None:
     many = np.arange(1_001)
     np.savez(tmp_path / "data.npz", X=many[:, None], y=many)
-    with refused_by("datasets.dataset"):
+    with refused_by("data.dataset"):
         load_dataset(tmp_path / "data.npz")
 
 
@@ -134,11 +134,11 @@ def test_a_file_that_would_unpack_too_large_is_refused(
 ) -> None:
     monkeypatch.setattr(arrays, "FILE_LIMIT_BYTES", 1_500)
     np.savez_compressed(tmp_path / "data.npz", X=np.zeros((1_000, 10)), y=np.zeros(1_000))
-    with refused_by("datasets.archive"):
+    with refused_by("data.archive"):
         load_dataset(tmp_path / "data.npz")
 
 
 def test_too_many_values_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(arrays, "TABLE_LIMIT_BYTES", 40)
-    with refused_by("datasets.arrays"):
+    with refused_by("data.arrays"):
         load_dataset(save(tmp_path))

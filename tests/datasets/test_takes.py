@@ -66,7 +66,7 @@ def test_a_field_ends_where_the_text_behind_it_first_occurs(
     ],
 )
 def test_a_name_that_is_not_like_the_pattern_is_refused(pattern: str, name: str) -> None:
-    with refused_by("datasets.name_pattern"):
+    with refused_by("data.name_pattern"):
         NamePattern(pattern).read(Path(name))
 
 
@@ -74,5 +74,5 @@ def test_a_name_that_is_not_like_the_pattern_is_refused(pattern: str, name: str)
     "pattern", ["", "class", "{class}{take}", "{class}_{class}", "{class}" * 300]
 )
 def test_a_pattern_without_a_class_or_that_is_ambiguous_is_refused(pattern: str) -> None:
-    with refused_by("datasets.name_pattern"):
+    with refused_by("data.name_pattern"):
         NamePattern(pattern)

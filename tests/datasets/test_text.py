@@ -54,7 +54,7 @@ def test_more_pairs_than_memory_is_meant_for_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(libsvm, "_PAIRS_LIMIT", 3)
-    with refused_by("datasets.libsvm"):
+    with refused_by("data.libsvm"):
         load_dataset(write(tmp_path / "d.svm", "1 1:1 2:1\n2 1:1 2:1\n"))
 
 
@@ -62,7 +62,7 @@ def test_more_pairs_than_memory_is_meant_for_are_refused(
 
 
 def test_a_folder_without_train_txt_is_refused(tmp_path: Path) -> None:
-    with refused_by("datasets.formats"):
+    with refused_by("data.formats"):
         load_dataset(tmp_path)
 
 

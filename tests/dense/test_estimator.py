@@ -94,5 +94,5 @@ def test_steps_that_are_too_large_are_made_smaller() -> None:
 
 
 def test_steps_that_stay_too_large_are_refused() -> None:
-    with refused_by("training.loop"):
+    with refused_by("learn.loop"):
         fitted(learning_rate=1e9, epochs=4)

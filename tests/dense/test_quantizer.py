@@ -43,7 +43,7 @@ def test_what_could_overflow_is_refused(changes: dict[str, object]) -> None:
         "multiplier": 3,
     }
     IntegerDense(**fields)
-    with refused_by("chain.integer_stage"):
+    with refused_by("model.integer_stage"):
         IntegerDense(**fields | changes)
 
 

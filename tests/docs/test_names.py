@@ -86,7 +86,7 @@ def options_of(command: click.Command) -> set[str]:
 def options() -> set[str]:
     """Return the options of all commands, of scripts, and of the plugin of pytest."""
     own = {name for each in every_command().values() for name in options_of(each)}
-    plugin = CHECKOUT / "protonn_edge" / "bench" / "plugin.py"
+    plugin = CHECKOUT / "protonn_edge" / "extensions" / "lab" / "plugin.py"
     scripts = [plugin, *(CHECKOUT / "benchmarks").glob("*.py"), *(CHECKOUT / "tests").rglob("*.py")]
     others = (each for path in scripts for each in _DECLARED.findall(path.read_text("utf-8")))
     return {*own, *others, *_OTHERS}

@@ -174,12 +174,12 @@ with EmulatedUno(Path(sys.argv[1])) as uno:
 def test_a_chip_that_simavr_does_not_know_is_refused(compile_firmware, without):
     other = dataclasses.replace(load_board("uno"), name="other", **without)
     image = hex_file(compile_firmware("int main(void) { for (;;) {} }"))
-    with refused_by("emulator.board"), EmulatedUno(image, board=other):
+    with refused_by("chips.emulator.board"), EmulatedUno(image, board=other):
         pass
 
 
 def test_an_empty_board_without_a_bootloader_is_refused():
-    with refused_by("emulator.uno"):
+    with refused_by("chips.emulator.uno"):
         EmulatedUno(None)
 
 

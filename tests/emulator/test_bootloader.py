@@ -109,5 +109,5 @@ def test_faults_of_an_uploaded_firmware_are_not_given_names_of_another(compile_f
 
 def test_a_firmware_that_reaches_into_the_bootloader_is_refused(compile_firmware):
     firmware = compile_firmware(GREETS_AND_ECHOES, "-DBALLAST=32200")
-    with refused_by("emulator.image"):
+    with refused_by("chips.emulator.image"):
         EmulatedUno(firmware, bootloader=True)

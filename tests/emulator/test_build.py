@@ -56,7 +56,7 @@ with EmulatedUno(Path(sys.argv[1])) as uno:
 def test_a_missing_compiler_is_named(compile_firmware, tmp_path, monkeypatch):
     firmware = compile_firmware(FIRMWARE)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with refused_by("emulator.programs"):
+    with refused_by("chips.emulator.programs"):
         EmulatedUno(firmware, emulator="simavr")
 
 
@@ -66,7 +66,7 @@ def test_missing_headers_are_named(compile_firmware, tmp_path, monkeypatch):
     complaint = "uno.h:12: fatal error: simavr/sim_avr.h: No such file or directory"
     put_compiler(tmp_path / "bin", "gcc", f"echo '{complaint}' >&2; exit 1")
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
-    with refused_by("emulator.programs"):
+    with refused_by("chips.emulator.programs"):
         EmulatedUno(firmware, emulator="simavr")
 
 
@@ -74,7 +74,7 @@ def test_a_cache_that_cannot_be_written_is_named(compile_firmware, tmp_path, mon
     firmware = compile_firmware(FIRMWARE)
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    with refused_by("emulator.programs"):
+    with refused_by("chips.emulator.programs"):
         EmulatedUno(firmware)
 
 
@@ -84,7 +84,7 @@ def test_an_emulator_that_does_not_start_is_reported(compile_firmware, empty_cac
     (product,) = empty_cache.iterdir()
     product.write_text("#!/bin/sh\necho 'libsimavr.so.2: cannot open' >&2\nexit 127\n")
     with (
-        refused_by("emulator.board", kind=Exception),
+        refused_by("chips.emulator.board", kind=Exception),
         EmulatedUno(firmware),
     ):
         pass
@@ -92,5 +92,5 @@ def test_an_emulator_that_does_not_start_is_reported(compile_firmware, empty_cac
 
 def test_missing_source_of_the_bootloader_is_named(monkeypatch, tmp_path):
     monkeypatch.setattr(programs, "_OPTIBOOT", tmp_path / "optiboot.c")
-    with refused_by("emulator.programs"):
+    with refused_by("chips.emulator.programs"):
         EmulatedUno(None, bootloader=True)

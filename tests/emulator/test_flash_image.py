@@ -61,7 +61,7 @@ def test_elf_and_hex_of_one_firmware_give_one_image(compile_firmware):
 def test_firmware_of_another_chip_is_refused(compile_firmware):
     """An Uno's firmware ran on the emulated Mega, whose ports are elsewhere, without a word."""
     elf = compile_firmware(FIRMWARE)
-    with refused_by("emulator.programs"):
+    with refused_by("chips.emulator.programs"):
         load_image(elf, 0x40000, "atmega2560")
     assert load_image(elf, mcu="atmega328").flash == load_image(elf).flash
 
@@ -78,7 +78,7 @@ def test_a_hex_file_of_another_chip_is_refused(tmp_path, compiled_for):
     assert program.startswith(load_image(elf, 0x40000, compiled_for).flash[:64])
     for board in CHIPS:
         if board != compiled_for:
-            with refused_by("emulator.programs"):
+            with refused_by("chips.emulator.programs"):
                 load_image(hex_file(elf), 0x40000, board)
 
 
@@ -140,7 +140,7 @@ def test_a_hex_file_may_have_gaps_and_bases(tmp_path_factory, start, count, line
     ],
 )
 def test_a_bad_file_is_refused_in_a_sentence(write, content):
-    with refused_by("avr.program", "emulator.programs", "system.files"):
+    with refused_by("chips.avr.program", "chips.emulator.programs", "system.files"):
         load_image(write(content))
 
 
@@ -170,7 +170,7 @@ def test_a_program_for_a_pc_is_refused(tmp_path):
     source, executable = tmp_path / "main.c", tmp_path / "main"
     source.write_text("int main(void) { return 0; }")
     subprocess.run(["gcc", "-o", executable, source], check=True, timeout=60)
-    with refused_by("avr.program"):
+    with refused_by("chips.avr.program"):
         load_image(executable)
 
 

@@ -285,5 +285,5 @@ def test_a_damaged_file_of_sensors_ends_the_emulator(
     place = uno._options.index("--sensor-bytes") + 1
     uno._sensors = content + b"\xff" * 11
     uno._options[place] = str(len(uno._sensors))
-    with refused_by("emulator.board", kind=EmulatorError):
+    with refused_by("chips.emulator.board", kind=EmulatorError):
         uno.__enter__()

@@ -162,7 +162,7 @@ def test_not_exactly_one_kind_is_a_usage_error(model_file: Path, kinds: list[str
 
 def test_a_foreign_folder_is_refused_in_one_sentence(tmp_path: Path, model_file: Path):
     done = export(model_file, "--c", tmp_path)  # which has the model in it
-    refuses(done, "export.folder")
+    refuses(done, "codegen.export.folder")
 
 
 def test_a_damaged_model_leaves_no_folder(tmp_path: Path):

@@ -158,5 +158,5 @@ def test_a_damaged_list_is_no_export(tmp_path_factory: pytest.TempPathFactory, c
     if content == b"":  # a list of nothing: an export of no files
         check_folder(folder)
         return
-    with refused_by("export.folder"):
+    with refused_by("codegen.export.folder"):
         check_folder(folder)

@@ -230,7 +230,7 @@ def test_buttons_are_where_their_pins_are_free(
 
 def test_a_ring_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     model = random_window_model(window_features_of("mean,max", 256, 6))
-    with refused_by("export.exporting", kind=CheckFailed):
+    with refused_by("codegen.export.exporting", kind=CheckFailed):
         export_for_uno(
             model,
             "arduino",

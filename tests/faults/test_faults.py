@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import agreement.test_faults
-import equality.test_assembly_faults
+import extensions.proof.equality.test_assembly_faults
 import proof.test_proof
 import pytest
 from avr_tools import needs_emulated_avr
@@ -73,7 +73,7 @@ def test_measurements_contradict_a_wrong_bound(name: str) -> None:
         points = trial_points(trial.model, 20)
         with EmulatedBoard(elf, board=board, watch=facts.watch) as emulated:
             verify_device("uno", emulated.url, reference, points, board=board)
-            with refused_by("families.avr.paths", kind=CheckFailed):
+            with refused_by("codegen.families.avr.paths", kind=CheckFailed):
                 facts.check(emulated.stats())
 
 

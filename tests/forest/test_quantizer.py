@@ -89,7 +89,7 @@ def test_what_could_overflow_is_refused(changes: dict[str, object]) -> None:
         "n_features": 1,
     }
     IntegerForest(**fields)
-    with refused_by("chain.integer_stage"):
+    with refused_by("model.integer_stage"):
         IntegerForest(**fields | {k: v for k, v in changes.items() if v is not None})
 
 

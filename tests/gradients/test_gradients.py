@@ -128,7 +128,7 @@ def test_sums_of_most_images_are_told_apart() -> None:
 )
 def test_what_cannot_be_is_refused(settings: dict[str, object]) -> None:
     with refused_by(
-        "chain.integer_stage", "features.gradients.integers", "features.images.cropped_image"
+        "model.integer_stage", "features.gradients.integers", "features.images.cropped_image"
     ):
         shared(**settings)
 
@@ -142,7 +142,7 @@ def test_roots_have_one_range() -> None:
 
 def test_roots_that_fall_are_refused() -> None:
     table = np.arange(256)[::-1].astype(np.uint8)
-    with refused_by("chain.integer_stage"):
+    with refused_by("model.integer_stage"):
         IntegerGradients(SHARED.stages[0].cells, 1, table)
 
 

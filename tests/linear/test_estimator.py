@@ -98,5 +98,5 @@ def test_it_takes_the_weights_that_convolutions_were_learned_with(
     "settings", [{}, {"image_shape": (8, 8), "features": "conv:4x3", "normalization": "l2"}]
 )
 def test_there_are_weights_of_a_network_for_its_layers_alone(settings: dict[str, Any]) -> None:
-    with refused_by("training.refusals"):
+    with refused_by("learn.refusals"):
         fitted(solver="network", **settings)

@@ -43,7 +43,7 @@ def test_what_could_overflow_is_refused(changes: dict[str, object]) -> None:
         "input_maximum": 63,
     }
     IntegerLinear(**fields)
-    with refused_by("chain.integer_stage"):
+    with refused_by("model.integer_stage"):
         IntegerLinear(**fields | changes)
 
 

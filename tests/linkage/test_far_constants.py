@@ -33,7 +33,7 @@ def test_constants_beyond_64_kb_are_refused(tmp_path):
     compile_text(SOURCE, elf, "-Os", "-DSIZE=1000", mcu="atmega2560")
     check_constants_within_reach(read_program(elf), ProtoNNHead.remedies)
     compile_text(SOURCE, elf, "-Os", "-DSIZE=2000", mcu="atmega2560")
-    with refused_by("families.avr.checks", kind=CheckFailed):
+    with refused_by("codegen.families.avr.checks", kind=CheckFailed):
         check_constants_within_reach(read_program(elf), ProtoNNHead.remedies)
 
 

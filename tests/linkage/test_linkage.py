@@ -34,7 +34,7 @@ def build_with(tmp_path):
 
 
 def test_a_float_in_the_firmware_is_refused(build_with):
-    with refused_by("families.avr.checks", kind=CheckFailed):
+    with refused_by("codegen.families.avr.checks", kind=CheckFailed):
         build_with(
             "prediction.c",
             "cycles += span;",
@@ -43,7 +43,7 @@ def test_a_float_in_the_firmware_is_refused(build_with):
 
 
 def test_a_function_of_the_mathematical_library_is_refused(build_with):
-    with refused_by("families.avr.checks", kind=CheckFailed):
+    with refused_by("codegen.families.avr.checks", kind=CheckFailed):
         build_with(
             "prediction.c",
             "cycles += span;",
@@ -53,7 +53,7 @@ def test_a_function_of_the_mathematical_library_is_refused(build_with):
 
 
 def test_a_table_that_is_not_in_flash_is_refused_by_its_name(build_with):
-    with refused_by("families.avr.checks", kind=CheckFailed, naming="primes"):
+    with refused_by("codegen.families.avr.checks", kind=CheckFailed, naming="primes"):
         build_with(
             "prediction.c",
             "cycles += span; }",
@@ -63,7 +63,9 @@ def test_a_table_that_is_not_in_flash_is_refused_by_its_name(build_with):
 
 
 def test_a_string_that_is_not_in_flash_is_refused_by_its_text(build_with):
-    with refused_by("families.avr.checks", kind=CheckFailed, naming="'hello' (src/prediction.o)"):
+    with refused_by(
+        "codegen.families.avr.checks", kind=CheckFailed, naming="'hello' (src/prediction.o)"
+    ):
         build_with(
             "prediction.c",
             "cycles += span; }",
@@ -92,12 +94,12 @@ WAKE = "    sei();\n    byte = uart_ring[tail];"  # where uart_receive() has int
 
 
 def test_interrupts_off_for_longer_than_the_line_can_wait_are_refused(build_with):
-    with refused_by("families.avr.checks", kind=CheckFailed):
+    with refused_by("codegen.families.avr.checks", kind=CheckFailed):
         build_with("uart.c", WAKE, '    __asm__(".rept 3000\\n nop\\n .endr");\n' + WAKE)
 
 
 def test_waiting_with_interrupts_off_is_refused(build_with):
-    with refused_by("avr.interrupts", kind=CheckFailed):
+    with refused_by("chips.avr.interrupts", kind=CheckFailed):
         build_with("uart.c", WAKE, "    loop_until_bit_is_set(UCSR0A, UDRE0);\n" + WAKE)
 
 

@@ -86,7 +86,7 @@ def test_units_are_those_of_the_points() -> None:
     ],
 )
 def test_what_does_not_fit_is_refused(changes: dict[str, Any]) -> None:
-    with refused_by("chain.model", "classes"):
+    with refused_by("model.model", "classes"):
         replace(plane(), **changes)
 
 

@@ -135,7 +135,7 @@ def test_sizes_are_those_of_the_matrices() -> None:
     ],
 )
 def test_points_that_cannot_be_scored_are_refused(points: np.ndarray, found: str) -> None:
-    with refused_by("chain.model", naming=found):
+    with refused_by("model.model", naming=found):
         make_model().scores(points)
 
 
@@ -180,7 +180,7 @@ def test_identity_normalizer_changes_nothing() -> None:
     ],
 )
 def test_a_model_that_does_not_fit_together_is_refused(changes: dict[str, Any]) -> None:
-    with refused_by("chain.checks", "chain.model", "datasets.naming", "kinds.protonn.head"):
+    with refused_by("model.checks", "model.model", "data.naming", "kinds.protonn.head"):
         make_model(**changes)
 
 
@@ -299,7 +299,7 @@ def test_what_a_model_does_not_have_is_not_in_its_file() -> None:
 
 def test_label_sets_and_very_many_classes_are_never_unknown() -> None:
     model = with_rules(plain_model(), Rejection(score=0.25))
-    with refused_by("chain.policy"):
+    with refused_by("model.policy"):
         with_rules(model, LabelSets(0.5))
     many = np.zeros((256, model.head.n_prototypes), np.float32)
     names = tuple(f"class {label}" for label in range(256))
@@ -446,7 +446,7 @@ def test_a_file_with_a_wrong_array_is_refused_in_one_sentence(
 def test_what_is_not_a_model_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "model.npz"
     path.write_bytes(content)
-    with refused_by("chain.file", "datasets.archive", "system.files"):
+    with refused_by("model.file", "data.archive", "system.files"):
         load_model(path)
 
 

@@ -146,7 +146,7 @@ def test_the_analysis_of_linked_programs_can_be_used_alone() -> None:
 
 
 def test_only_what_gathers_the_data_of_a_report_builds_firmware() -> None:
-    building = {"projects.project", "report.gathering", "toolchain.platformio"}
+    building = {"codegen.projects.project", "report.gathering", "chips.toolchain.platformio"}
     of_report = (each for each in imports_of(PACKAGE) if each[0].startswith("report."))
     used = {what for who, what in of_report if who != "report.gathering"}
     assert used & building == set()

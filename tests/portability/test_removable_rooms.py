@@ -33,9 +33,9 @@ class Room(NamedTuple):
 
 ROOMS = {
     "nothing": Room(""),
-    "pytest": Room("protonn_edge/extensions/lab tests/bench"),
+    "pytest": Room("protonn_edge/extensions/lab tests/extensions/lab/bench"),
     "meters": Room(
-        "protonn_edge/extensions/lab/meters protonn_edge/extensions/lab/commands/meter_sketch.py templates/meters tests/meters "
+        "protonn_edge/extensions/lab/meters protonn_edge/extensions/lab/commands/meter_sketch.py templates/meters tests/extensions/lab/meters "
         "docs/power.md",
         "hil data.csv --project project --port COM1 --meter ppk2:COM2",
         "the meters are not installed",
@@ -69,7 +69,7 @@ ROOMS = {
         "label prediction is not installed",
     ),
     "pico": Room(
-        "protonn_edge/extensions/pico firmware/rp2040 tests/pico docs/pico.md",
+        "protonn_edge/extensions/pico firmware/rp2040 tests/extensions/pico docs/pico.md",
         "build model.npz -o pico --board pico",
         "there is no firmware for pico",
     ),
@@ -84,13 +84,13 @@ ROOMS = {
         "protonn_edge/extensions/proof/stages/prototypes.py protonn_edge/extensions/proof/stages/pooling.py "
         "protonn_edge/extensions/proof/stages/average_pooling.py protonn_edge/extensions/proof/stages/int8_layer.py "
         "protonn_edge/extensions/proof/stages/convolution.py protonn_edge/extensions/proof/stages/rejection.py "
-        "protonn_edge/extensions/teaching/protonn/proof tests/equality",
+        "protonn_edge/extensions/teaching/protonn/proof tests/extensions/proof/equality",
     ),
     "certificate": Room(
         "protonn_edge/extensions/proof/certificate protonn_edge/extensions/proof/commands/certify.py protonn_edge/extensions/proof/certificate/library.py "
         "protonn_edge/extensions/proof/certificate/panels.py "
         "templates/export/certificate.md.j2 templates/export/certified.c.j2 templates/export/proof "
-        "templates/html/certificate.html.j2 tests/certificate docs/certificate.md "
+        "templates/html/certificate.html.j2 tests/extensions/proof/certificate docs/certificate.md "
         "protonn_edge/extensions/proof/boxes.py protonn_edge/extensions/proof/bounds/linear.py "
         "protonn_edge/extensions/proof/bounds/dense.py protonn_edge/extensions/proof/bounds/forest.py "
         "protonn_edge/extensions/proof/bounds/projection.py protonn_edge/extensions/proof/bounds/prototypes.py "
@@ -114,7 +114,7 @@ ROOMS = {
         "protonn_edge/learn/search protonn_edge/cli/tune.py protonn_edge/cli/tuning.py "
         "protonn_edge/policy/value/tuning.py protonn_edge/extensions/cascades/tuning.py "
         "protonn_edge/report/front.py "
-        "tests/tuning tests/cascade/test_search.py docs/tuning.md",
+        "tests/tuning tests/extensions/cascades/test_search.py docs/tuning.md",
         "train data.csv -o best.npz --classifier best",
         "tuning is not installed",
     ),
@@ -125,20 +125,20 @@ ROOMS = {
         "protonn_edge/extensions/conversion/values/rule.py protonn_edge/extensions/conversion/values/dense.py "
         "protonn_edge/extensions/conversion/values/forest.py protonn_edge/extensions/conversion/values/linear.py "
         "tests/policy/value/test_convert.py "
-        "tests/conversion docs/conversion.md docs/networks.md",
+        "tests/extensions/conversion docs/conversion.md docs/networks.md",
         "convert model.npz -o model.onnx",
         "conversion is not installed",
     ),
     "observation": Room(
         "protonn_edge/extensions/observation templates/observation "
-        "firmware/observation.h tests/observation docs/health.md",
+        "firmware/observation.h tests/extensions/observation docs/health.md",
         "build model.npz -o observed --observe",
         "observation is not installed",
     ),
     "teaching": Room(
         "protonn_edge/extensions/teaching protonn_edge/extensions/teaching/protonn templates/teaching "
-        "firmware/teaching.h tests/teaching tests/pico/test_teaching.py "
-        "tests/equality/test_taught_examples.py docs/teaching.md",
+        "firmware/teaching.h tests/extensions/teaching tests/extensions/pico/test_teaching.py "
+        "tests/extensions/proof/equality/test_taught_examples.py docs/teaching.md",
         "train data.csv -o taught.npz --classifier protonn --teachable 5",
         "teaching is not installed",
         kind="protonn",
@@ -146,41 +146,41 @@ ROOMS = {
     "sensors": Room(
         "protonn_edge/extensions/sensing protonn_edge/extensions/observation/listener.py "
         "protonn_edge/extensions/observation/monitor.py protonn_edge/extensions/teaching/listener.py "
-        "protonn_edge/extensions/teaching/monitor.py templates/sensors tests/sensors tests/live "
-        "tests/recording docs/live.md docs/recording.md docs/sensors.md",
+        "protonn_edge/extensions/teaching/monitor.py templates/sensors tests/extensions/sensing/sensors tests/extensions/sensing/live "
+        "tests/extensions/sensing/recording docs/live.md docs/recording.md docs/sensors.md",
         "record -o recording.csv",
         "sensors are not installed",
         needed_by=("studio",),
     ),
     "speech": Room(
-        "protonn_edge/extensions/sensing/speech tests/speech",
+        "protonn_edge/extensions/sensing/speech tests/extensions/sensing/speech",
         "speak on,off -o words",
         "speech is not installed",
     ),
     "editing": Room(
-        "protonn_edge/extensions/sensing/editing protonn_edge/extensions/sensing/commands/takes.py tests/editing",
+        "protonn_edge/extensions/sensing/editing protonn_edge/extensions/sensing/commands/takes.py tests/extensions/sensing/editing",
         "takes data.csv",
         "editing is not installed",
         needed_by=("studio",),
     ),
     "studio": Room(
-        "protonn_edge/extensions/studio web/studio tests/studio docs/studio.md",
+        "protonn_edge/extensions/studio web/studio tests/extensions/studio docs/studio.md",
         "studio",
         "the studio is not installed",
     ),
     "float builds": Room(
-        "protonn_edge/extensions/research/float_builds templates/c/precision tests/precision",
+        "protonn_edge/extensions/research/float_builds templates/c/precision tests/extensions/research/precision",
         "build model.npz -o floats --precision float32",
         "float builds are not installed",
     ),
     "one class": Room(
-        "protonn_edge/extensions/one_class tests/one_class",
+        "protonn_edge/extensions/one_class tests/extensions/one_class",
         "train data.csv -o normal.npz --classifier protonn --one-class",
         "one-class learning is not installed",
         kind="protonn",
     ),
     "paper": Room(
-        "protonn_edge/extensions/research/paper tests/paper",
+        "protonn_edge/extensions/research/paper tests/extensions/research/paper",
         "train data.csv -o paper.npz --classifier protonn --optimizer alternating",
         "the paper's optimizer is not installed",
         kind="protonn",
@@ -199,7 +199,7 @@ ROOMS = {
         needed_by=("protonn", "bonsai"),
     ),
     "bonsai": Room(
-        "protonn_edge/extensions/research/kinds/bonsai templates/c/bonsai_tree tests/bonsai",
+        "protonn_edge/extensions/research/kinds/bonsai templates/c/bonsai_tree tests/extensions/research/bonsai",
         "train data.csv -o bonsai.npz --classifier bonsai",
         "'bonsai' is not one of",
     ),
@@ -209,7 +209,7 @@ ROOMS = {
         "'forest' is not one of",
     ),
     "cascades": Room(
-        "protonn_edge/extensions/cascades/kinds/cascade templates/c/cascade tests/cascade",
+        "protonn_edge/extensions/cascades/kinds/cascade templates/c/cascade tests/extensions/cascades",
         "train data.csv --calibrate model.npz --then model.npz -o cascade.npz",
         "cascades are not installed",
     ),
@@ -224,7 +224,7 @@ ROOMS = {
         "is not one of",
     ),
     "basis images": Room(
-        "protonn_edge/extensions/research/kinds/basis_images tests/basis_images",
+        "protonn_edge/extensions/research/kinds/basis_images tests/extensions/research/basis_images",
         "train data.csv -o basis.npz --classifier basis-images",
         "'basis-images' is not one of",
     ),

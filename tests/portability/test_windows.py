@@ -130,7 +130,7 @@ def test_the_upload_is_a_command_without_variables(on_windows: None):
 
 
 def test_the_emulator_says_what_to_do_instead(on_windows: None):
-    with refused_by("emulator.programs"):
+    with refused_by("chips.emulator.programs"):
         EmulatedUno(None, bootloader=True)
 
 

@@ -86,7 +86,7 @@ def test_wrong_number_of_features_and_infinite_values_are_named() -> None:
 
 
 def test_input_above_the_maximum_is_refused_because_the_ranges_are_not_proven_for_it() -> None:
-    with refused_by("chain.integer_chain"):
+    with refused_by("model.integer_chain"):
         tiny_integer_model().scores(np.full((1, 6), 64, np.uint8))
 
 
@@ -142,13 +142,13 @@ def test_hash_does_not_depend_on_what_a_sketch_sends() -> None:
     ],
 )
 def test_numbers_that_could_overflow_are_refused(change: dict[str, object]) -> None:
-    with refused_by("chain.integer_stage"):
+    with refused_by("model.integer_stage"):
         replace(tiny_integer_model(), **change)
 
 
 def test_sizes_that_the_generated_code_cannot_count_are_refused() -> None:
     model = tiny_integer_model()
-    with refused_by("chain.integer_stage"):
+    with refused_by("model.integer_stage"):
         replace(
             model,
             projection=np.zeros((256, 6), np.int8),

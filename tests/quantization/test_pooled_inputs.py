@@ -96,7 +96,7 @@ def test_average_pooling_that_does_not_fit_is_refused(change: str) -> None:
         pooling = average_pooling((5, 6), (5, 6), (1, 3))
     else:
         inputs = replace(inputs, **{change: np.arange(1.0, 7.0)})
-    with refused_by("chain.integer_stage"):
+    with refused_by("model.integer_stage"):
         replace(model, inputs=inputs, features=pooling)
 
 

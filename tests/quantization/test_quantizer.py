@@ -141,7 +141,7 @@ def test_statistics_too_large_to_compute_with_are_refused(
     part: str, change: dict[str, np.ndarray]
 ) -> None:
     model = random_model()
-    with refused_by("chain.checks"):
+    with refused_by("model.checks"):
         replace(getattr(model, part), **change)
 
 
@@ -155,5 +155,5 @@ def test_sums_of_opposite_infinities_are_refused() -> None:
     normalizer = Normalizer("standard", np.array([1e9, -1e9]), np.ones(2))
     model = replace(random_model(features=2), normalizer=normalizer)
     inputs, weights = input_quantizer(model.inputs, bits=8), np.array([[1e308, 1e308]])
-    with np.errstate(over="ignore"), refused_by("chain.folding"):
+    with np.errstate(over="ignore"), refused_by("model.folding"):
         FoldedMap.of(weights, model, inputs)

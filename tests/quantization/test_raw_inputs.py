@@ -72,7 +72,7 @@ def test_features_with_one_range_share_a_scale():
 
 @pytest.mark.parametrize("X", [np.zeros((2, 1)), np.zeros((2, 2), int), np.full((1, 1), 40000)])
 def test_what_no_sensor_gives_is_refused(X):
-    with refused_by("chain.raw_inputs"):
+    with refused_by("model.raw_inputs"):
         raw_quantizer(one_feature(0, 255, 255, mirrored=False)).quantize(X)
 
 

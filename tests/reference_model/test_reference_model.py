@@ -89,7 +89,7 @@ def test_a_damaged_text_file_is_named(tmp_path: Path, name: str, text: str) -> N
 def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
     write_text(tmp_path)
     (tmp_path / name).unlink()
-    with refused_by("kinds.protonn.convert.reference", "system.files"):
+    with refused_by("extensions.conversion.protonn.reference", "system.files"):
         read_reference_model(tmp_path)
 
 
@@ -165,5 +165,5 @@ def test_other_files_stay_and_the_other_layout_is_not_mixed_in(tmp_path: Path) -
 
 def test_a_file_is_no_folder(tmp_path: Path) -> None:
     (tmp_path / "run").write_text("")
-    with refused_by("kinds.protonn.convert.reference"):
+    with refused_by("extensions.conversion.protonn.reference"):
         write_reference_model(MODEL, tmp_path / "run")

@@ -79,7 +79,7 @@ def test_what_the_compiler_refuses_is_said_with_its_words(build, body, words):
 
 
 def test_a_warning_is_an_error(build):
-    with refused_by("toolchain.process", kind=CheckFailed):
+    with refused_by("chips.toolchain.process", kind=CheckFailed):
         build("0; int unused")
 
 
@@ -92,12 +92,12 @@ def test_a_failed_build_leaves_what_was_there(build):
 
 def test_a_compiler_that_is_not_there_is_named(build, monkeypatch):
     monkeypatch.setenv("CC", "no-such-cc")
-    with refused_by("toolchain.process"):
+    with refused_by("chips.toolchain.process"):
         build("0")
 
 
 def test_without_any_compiler_the_usual_ones_are_named(build, monkeypatch):
     monkeypatch.delenv("CC", raising=False)
     monkeypatch.setenv("PATH", "")
-    with refused_by("toolchain.process"):
+    with refused_by("chips.toolchain.process"):
         build("0")

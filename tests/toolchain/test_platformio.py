@@ -168,14 +168,14 @@ def test_a_choice_is_followed_unasked(registry, monkeypatch, choice, answer):
 
 def test_another_choice_is_refused(monkeypatch):
     monkeypatch.setenv("PROTONN_EDGE_PLATFORMIO", "sometimes")
-    with refused_by("toolchain.platformio"):
+    with refused_by("chips.toolchain.platformio"):
         pio_variables()
 
 
 def test_neither_a_registry_nor_a_compiler_is_said(registry, monkeypatch):
     registry(requests.ConnectionError())
     monkeypatch.setenv("PATH", "")
-    with refused_by("toolchain.platformio"):
+    with refused_by("chips.toolchain.platformio"):
         pio_variables()
 
 
@@ -255,17 +255,17 @@ def test_a_firmware_that_is_too_large_is_linked_for_the_budget_gate_to_judge(off
 
 
 def test_a_folder_that_is_no_project_is_refused(tmp_path):
-    with refused_by("toolchain.platformio"):
+    with refused_by("chips.toolchain.platformio"):
         build_firmware(tmp_path)
 
 
 def test_an_unknown_environment_is_refused(offline, project):
-    with refused_by("toolchain.platformio"):
+    with refused_by("chips.toolchain.platformio"):
         build_firmware(project(MAIN), "due")
 
 
 def test_past_the_deadline_pio_is_stopped(offline, project):
-    with refused_by("toolchain.process", kind=CheckFailed):
+    with refused_by("chips.toolchain.process", kind=CheckFailed):
         run_pio(project(MAIN), "run", deadline_s=0.01)
 
 

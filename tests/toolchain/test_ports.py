@@ -51,5 +51,5 @@ def test_the_port_that_a_board_is_most_likely_at_is_taken(plug_in, there, taken,
 @pytest.mark.parametrize("there", [{}, {"ttyS0": None, "ttyS1": None}])
 def test_a_port_that_is_not_on_usb_is_never_taken(plug_in, there) -> None:
     plug_in(**there)
-    with refused_by("toolchain.ports"):
+    with refused_by("chips.toolchain.ports"):
         find_port(load_board("uno"))

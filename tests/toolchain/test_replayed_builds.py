@@ -83,7 +83,7 @@ def test_a_build_that_fails_is_left_to_platformio(
     build_firmware(project)
     source = project / "firmware" / "frame.c"
     source.write_text(source.read_text("utf-8") + "\nint broken = ;\n", "utf-8")
-    with refused_by("toolchain.platformio", kind=CheckFailed):
+    with refused_by("chips.toolchain.platformio", kind=CheckFailed):
         build_firmware(project)
 
 

@@ -58,5 +58,5 @@ def test_an_uploaded_firmware_runs(project, link):
 def test_an_upload_to_nobody_is_said(project):
     with EmulatedUno(None, bootloader=True) as uno:
         port = uno.upload_port
-    with refused_by("toolchain.platformio", kind=CheckFailed):
+    with refused_by("chips.toolchain.platformio", kind=CheckFailed):
         upload(project, port)

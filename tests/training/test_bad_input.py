@@ -39,7 +39,7 @@ def test_a_value_that_is_no_number_is_found(value: float, words: str) -> None:
     points = X.copy()
     points[11, 7] = value
     refused(f"row 11 of X {words}.*drop the point", points)
-    with refused_by("training.points", naming="row 11 of evaluate_on"):
+    with refused_by("learn.points", naming="row 11 of evaluate_on"):
         ProtoNNClassifier(epochs=1).fit(X, Y, evaluate_on=(points, Y))
 
 

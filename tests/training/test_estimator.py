@@ -167,7 +167,7 @@ def test_points_to_evaluate_on_are_reported_and_change_nothing(optimizer: str) -
 
 def test_labels_to_evaluate_on_must_be_known() -> None:
     few = DIGITS.y_train < 3
-    with refused_by("training.given_points"):
+    with refused_by("learn.given_points"):
         ProtoNNClassifier(epochs=1).fit(
             DIGITS.X_train[few], DIGITS.y_train[few], evaluate_on=([DIGITS.X_test[0]], [3])
         )
@@ -184,7 +184,7 @@ def test_an_array_as_the_start_is_in_the_record_by_its_digest() -> None:
 
 
 def test_one_class_is_refused() -> None:
-    with refused_by("training.targets"):
+    with refused_by("learn.targets"):
         ProtoNNClassifier().fit(np.zeros((3, 2)), [1, 1, 1])
 
 

@@ -50,7 +50,7 @@ def test_no_fold_is_empty(seed):
 
 def test_a_class_of_a_single_group_is_named():
     y, groups = np.array(["walks", "rests", "walks"]), np.array([0, 0, 1])
-    with refused_by("training.folds"):
+    with refused_by("learn.folds"):
         check_classes_of_groups(y, groups)
 
 
@@ -90,5 +90,5 @@ def test_a_search_divides_more_points_or_groups_once_or_as_asked(repeats, n_fold
     ("y", "groups"), [(np.append(Y, 3), None), (Y, np.zeros(5)), (Y, np.arange(90) % 2)]
 )
 def test_what_cannot_be_folded_is_refused(y, groups):
-    with refused_by("datasets.groups", "training.folds"):
+    with refused_by("data.groups", "learn.folds"):
         fold_numbers(y, 3, seed=0, groups=groups)

@@ -131,7 +131,7 @@ def test_what_cannot_be_shifted_is_refused(options: dict[str, Any], sentence: st
 
 def test_sets_of_labels_are_refused() -> None:
     X, y, people = points_of_people(3)
-    with refused_by("training.refusals"):
+    with refused_by("learn.refusals"):
         fitted(X, np.stack([y, 1 - y], axis=1), groups=people, group_shift=2.0)
 
 

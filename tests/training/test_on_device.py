@@ -65,5 +65,5 @@ def test_what_has_arrays_is_shown_by_its_facts() -> None:
 def test_points_of_other_classes_are_not_measured() -> None:
     X, y = load_digits(return_X_y=True)
     classifier = ProtoNNClassifier(epochs=1, random_state=0).fit(X[y < 5], y[y < 5])
-    with refused_by("training.given_points"):
+    with refused_by("learn.given_points"):
         classifier.measure(X, np.sort(y))

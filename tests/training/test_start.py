@@ -204,7 +204,7 @@ def test_a_given_projection_is_copied() -> None:
 @pytest.mark.parametrize("given", [np.ones((2, 5)), np.ones(6), np.full((2, 6), np.nan)])
 def test_a_given_projection_that_does_not_fit_is_refused(given: np.ndarray) -> None:
     X, y = blobs()
-    with refused_by("training.initialization"):
+    with refused_by("learn.initialization"):
         initial_projection(given.astype(np.float32), X, y, 5, None, generator())
 
 

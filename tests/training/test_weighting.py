@@ -35,7 +35,7 @@ def test_balance_takes_the_points_weights_into_account() -> None:
 
 
 def test_classes_of_no_weight_at_all_are_refused() -> None:
-    with refused_by("training.given_points"):
+    with refused_by("learn.given_points"):
         point_weights(POINTS, LABELS, None, {"a": 0.0, "b": 0.0})
 
 

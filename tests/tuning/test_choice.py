@@ -171,5 +171,5 @@ def test_a_choice_says_what_it_is_parsed_from(in_groups):
     ],
 )
 def test_no_choice_is_refused(text):
-    with refused_by("tuning.choice"):
+    with refused_by("learn.search.choice"):
         Choice.parse(text)

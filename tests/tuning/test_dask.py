@@ -111,7 +111,7 @@ def test_no_scheduler_is_said(make_objective, monkeypatch):
     monkeypatch.setattr("protonn_edge.learn.search.cluster._CONNECT_S", 1)
     address = f"tcp://127.0.0.1:{free_port()}"
     with (
-        refused_by("tuning.cluster"),
+        refused_by("learn.search.cluster"),
         DaskWorkers(make_objective(), address),
     ):
         pass

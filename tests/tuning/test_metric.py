@@ -38,7 +38,7 @@ def test_every_metric_is_that_of_the_answers(text: str, figure: float) -> None:
 
 @pytest.mark.parametrize("text", ["recall:fautl", "recall:zzzzzz", "acuracy", "recall", ""])
 def test_what_is_no_metric_of_the_data_is_refused(text: str) -> None:
-    with refused_by("tuning.limits"):
+    with refused_by("learn.search.limits"):
         Metric.parse(text, CLASSES)
 
 
@@ -46,7 +46,7 @@ def test_a_class_must_be_in_every_fold() -> None:
     y, folds = np.array([0, 1, 0, 1]), np.array([0, 0, 1, 1])
     recall = Metric.parse("recall:Fault", CLASSES)
     recall.check_folds(y, folds)
-    with refused_by("tuning.limits"):
+    with refused_by("learn.search.limits"):
         recall.check_folds(y[[0, 1, 2, 0]], folds)
     ACCURACY.check_folds(y[[0, 0, 0, 0]], folds)
 

@@ -33,6 +33,6 @@ def test_what_is_no_scheduler_is_refused_in_time(
         thread = threading.Thread(target=greet, daemon=True)
         thread.start()
         address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
-        with refused_by("tuning.cluster"):
+        with refused_by("learn.search.cluster"):
             DaskWorkers(cast("Any", "an objective"), address).__enter__()
         thread.join()

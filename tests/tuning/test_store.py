@@ -91,7 +91,7 @@ def test_a_search_killed_while_it_began_can_be_resumed(opened, records, tmp_path
 def test_another_search_is_refused_by_what_differs(opened, records):
     with opened() as file:
         file.add(records[0])
-    with refused_by("tuning.store"), opened(seed=1):
+    with refused_by("learn.search.store"), opened(seed=1):
         pass
 
 
@@ -118,7 +118,7 @@ def test_damage_further_down_is_said(opened, records, tmp_path):
     lines = path.read_bytes().splitlines(keepends=True)
     for damaged in ([*lines, b"{}\n"], [*lines[:-1], b"garbage\n", lines[-1]]):
         path.write_bytes(b"".join(damaged))
-        with refused_by("tuning.store"), opened():
+        with refused_by("learn.search.store"), opened():
             pass
 
 

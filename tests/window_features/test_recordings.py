@@ -82,5 +82,5 @@ def test_the_share_for_testing_holds_for_many_short_runs(
     "numbers", [(1, 1, 0.0), (4, 0, 0.0), (4, 1, 1.0), (4, 1, -0.1), (9, 1, 0)]
 )
 def test_numbers_that_give_no_windows_are_one_sentence(numbers: tuple[int, int, float]) -> None:
-    with refused_by("datasets.recordings"):
+    with refused_by("data.recordings"):
         cut_windows(*recording((0, 8), (1, 8)), *numbers)

@@ -141,12 +141,12 @@ def test_windows_that_generated_code_cannot_hold_are_refused(change: dict[str, i
 def test_samples_that_cannot_become_bytes_are_refused(
     zero: tuple[float, ...], step: tuple[float, ...]
 ) -> None:
-    with refused_by("chain.point_format"):
+    with refused_by("model.point_format"):
         scaled(window_features_of("mean"), zero, step)
 
 
 def test_a_rate_that_no_sensor_has_is_refused() -> None:
-    with refused_by("chain.signals"):
+    with refused_by("model.signals"):
         with_points(window_features_of("mean"), rate=0.0)
 
 

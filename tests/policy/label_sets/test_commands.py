@@ -85,7 +85,7 @@ def test_predict_gives_the_labels_of_the_integers_in_order(folder: Path, tmp_pat
 
 def test_other_labels_than_those_of_the_model_are_refused(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "other.svm").write_text("0,9 1:1 12:1\n1,2 2:1\n")
-    refuses(run("verify", folder / "model.npz", tmp_path / "other.svm"), "datasets.label_sets")
+    refuses(run("verify", folder / "model.npz", tmp_path / "other.svm"), "data.label_sets")
 
 
 def test_a_matrix_of_labels_is_divided_again(folder: Path, tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ def test_the_uno_gives_the_labels_of_numpy(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("other", [Value(1.0, 0.0, 1), Sharpness(1.0)], ids=["value", "softmax"])
 def test_no_rule_of_other_answers_stands_beside_it(other: object) -> None:
-    with refused_by("chain.policy", "value", "policy.confidence.rule"):
+    with refused_by("model.policy", "value", "policy.confidence.rule"):
         with_rules(random_model(), LabelSets(0.5), other)
 
 

@@ -160,17 +160,17 @@ def test_answers_follow_from_scores_and_the_nearest_rbf(seed: int, data: st.Data
 def test_thresholds_that_generated_code_cannot_hold_are_refused(
     rejection: IntegerRejection,
 ) -> None:
-    with refused_by("chain.integer_stage"):
+    with refused_by("model.integer_stage"):
         with_rules(tiny_integer_model(), rejection)
 
 
 def test_a_single_class_has_no_margin() -> None:
     (alone,) = (each for each in instances_of("linear") if each.name == "a single score")
-    with refused_by("chain.integer_stage"):
+    with refused_by("model.integer_stage"):
         with_rules(alone.model, IntegerRejection(margin=1))
 
 
 def test_a_float_build_refuses_a_model_that_rejects() -> None:
     model = with_rules(random_model(0), Rejection(rbf=0.1))
-    with refused_by("kinds.protonn.precision.model"):
+    with refused_by("extensions.research.float_builds.model"):
         float_build(model)

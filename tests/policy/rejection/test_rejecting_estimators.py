@@ -65,7 +65,7 @@ def test_points_of_a_group_are_held_out_together(monkeypatch: pytest.MonkeyPatch
 
 def test_a_class_of_one_point_cannot_be_held_out() -> None:
     X = np.random.default_rng(0).random((9, 3), dtype=np.float32)
-    with refused_by("training.folds"):
+    with refused_by("learn.folds"):
         held_out_statistics(classifier(), X, np.array([0] * 8 + [1]), random_model(features=3))
 
 
@@ -94,10 +94,10 @@ def test_labels_of_text_may_be_unknown_by_text_or_none_at_all() -> None:
 
 def test_what_cannot_be_asked_for_is_refused(calibrated: ProtoNNClassifier) -> None:
     digits = load_digits_dataset()
-    with refused_by("training.answers"):
+    with refused_by("learn.answers"):
         calibrated.predict(digits.X_test, unknown=3)
     fitted = classifier(epochs=1).fit(digits.X_train[:200], digits.y_train[:200])
-    with refused_by("training.answers"):
+    with refused_by("learn.answers"):
         fitted.predict(digits.X_test, unknown=-1)
     with refused_by("policy.rejection.calibration"):
         calibrate_rejection(fitted, digits.X_train[:20], rate=0.01)

@@ -151,7 +151,7 @@ def test_boosted_trees_of_a_number_are_their_sums(objective: str) -> None:
     [("reg:squarederror", "count:poisson"), ("regression", "regression sqrt")],
 )
 def test_other_objectives_are_refused(reader: str, objective: str) -> None:
-    with refused_by("kinds.forest.convert.libraries"):
+    with refused_by("extensions.conversion.trees.libraries"):
         boosters()[reader](objective)
 
 
@@ -176,7 +176,7 @@ def test_a_network_of_onnx_with_one_output_predicts_a_number() -> None:
 
 
 def test_an_output_behind_a_sigmoid_is_no_number() -> None:
-    with refused_by("conversion.search"):
+    with refused_by("extensions.conversion.search"):
         from_network(one_output("Sigmoid"), X, Y, target="value")
 
 
@@ -244,12 +244,12 @@ def test_what_cannot_be_converted_is_one_sentence(name: str) -> None:
 
 @pytest.mark.parametrize("y", [np.append(Y[1:], np.nan), Y.astype(str)[:, None], Y[1:]])
 def test_labels_that_are_no_numbers_are_refused(y: np.ndarray) -> None:
-    with refused_by("policy.value.convert", "system.checks"):
+    with refused_by("extensions.conversion.values.rule", "system.checks"):
         from_sklearn(LINEAR[0].fit(X, Y), X, y)
 
 
 def test_an_estimator_of_one_number_has_nothing_to_convert() -> None:
-    with refused_by("policy.value.convert"):
+    with refused_by("extensions.conversion.values.rule"):
         from_sklearn(DecisionTreeRegressor().fit(X, np.full_like(Y, 3.0)), X)
 
 
@@ -263,6 +263,6 @@ def test_the_command_converts_a_file(tmp_path: Path) -> None:
     assert load_model(model).classes == ("temperature",)
     skops.dump(linear_model.LogisticRegression().fit(X, Y > 20), tmp_path / "classes.skops")
     command[1] = tmp_path / "classes.skops"
-    refuses(run(*command), "conversion.search")
+    refuses(run(*command), "extensions.conversion.search")
     command[1] = tmp_path / "tree.skops"
-    refuses(run(*command, "--classes", "a,b"), "cli.converting")
+    refuses(run(*command, "--classes", "a,b"), "extensions.conversion.commands.converting")

@@ -44,18 +44,18 @@ def test_numbers_with_a_unit_are_predicted(tmp_path: Path, form: str) -> None:
 
 
 def test_numbers_with_thousands_that_may_be_decimals_are_refused(tmp_path: Path) -> None:
-    with refused_by("datasets.values"):
+    with refused_by("data.values"):
         read(table(tmp_path, "1,{:06.2f}"))
 
 
 def test_numbers_with_different_units_are_refused(tmp_path: Path) -> None:
-    with refused_by("datasets.values"):
+    with refused_by("data.values"):
         read(table(tmp_path, "{:.1f} C", other="71.2 F"))
 
 
 @pytest.mark.parametrize("other", ["high", "<10.0", "n/d"])
 def test_a_label_that_is_no_number_among_numbers_is_refused(tmp_path: Path, other: str) -> None:
-    with refused_by("datasets.values"):
+    with refused_by("data.values"):
         read(table(tmp_path, "{:.2f}", other=other))
 
 
@@ -94,5 +94,5 @@ def test_a_model_no_better_than_the_mean_is_a_warning(tmp_path: Path) -> None:
 def test_numbers_beside_the_names_of_classes_are_refused(tmp_path: Path) -> None:
     X, y = points()
     np.savez(tmp_path / "data.npz", X=X, y=y, classes=np.array(["low", "high"]))
-    with refused_by("datasets.arrays"):
+    with refused_by("data.arrays"):
         load_dataset(tmp_path / "data.npz")

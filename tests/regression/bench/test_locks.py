@@ -47,7 +47,7 @@ def test_what_is_no_file_is_refused_at_once(locks, make):
     lock.unlink()
     make(lock)
     with (
-        refused_by("bench.boards", kind=DeviceError),
+        refused_by("extensions.lab.boards", kind=DeviceError),
         held_port(["socket://one:1"], 0),
     ):
         pass
@@ -69,7 +69,7 @@ def test_two_names_of_a_port_are_one_board(locks, tmp_path, monkeypatch):
 def test_a_folder_that_cannot_be_written_is_named(locks):
     locks.rmdir()
     with (
-        refused_by("bench.boards", kind=DeviceError),
+        refused_by("extensions.lab.boards", kind=DeviceError),
         held_port(["socket://one:1"], 0),
     ):
         pass

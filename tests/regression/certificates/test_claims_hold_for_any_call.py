@@ -174,7 +174,7 @@ NOT_COUNTED = {
 @pytest.mark.parametrize("name", NOT_COUNTED)
 def test_a_loop_that_only_looks_counted_needs_a_label(tmp_path: Path, name: str) -> None:
     program = read_program(timed(tmp_path, NOT_COUNTED[name], naked=True))
-    with refused_by("avr.paths", kind=CheckFailed):
+    with refused_by("chips.avr.paths", kind=CheckFailed):
         paths_through(program, "timed")
 
 
@@ -199,13 +199,13 @@ def test_divisions_are_counted_by_their_code(tmp_path: Path, body: str) -> None:
 
 def test_code_inside_a_division_is_no_division(tmp_path: Path) -> None:
     program = read_program(timed(tmp_path, "wide = wide / (wide | 1);"))
-    with refused_by("avr.paths", kind=CheckFailed):
+    with refused_by("chips.avr.paths", kind=CheckFailed):
         paths_through(program, "__udivmodhi4_ep")
 
 
 def test_code_that_is_called_and_then_run_has_no_bound(tmp_path: Path) -> None:
     program = read_program(timed(tmp_path, "rcall 1f / 1: nop / nop / ret", naked=True))
-    with refused_by("avr.flow", kind=CheckFailed):
+    with refused_by("chips.avr.flow", kind=CheckFailed):
         paths_through(program, "timed")
 
 

@@ -45,7 +45,7 @@ def test_a_prediction_of_many_calls_is_certified(streaming: Path, tmp_path: Path
 def test_an_entry_that_is_not_there_is_still_refused(streaming: Path, tmp_path: Path) -> None:
     refuses(
         run("verify", streaming, "-o", tmp_path / "c.json", "--entry", "pnn_push_all"),
-        "certificate.project",
+        "extensions.proof.certificate.project",
     )
 
 

@@ -86,7 +86,7 @@ def test_a_function_without_a_bound_gets_none(tmp_path: Path, body: str, reason:
 
 def test_a_function_without_a_name_is_refused(tmp_path: Path) -> None:
     elf = compile_text("int main(void) { for (;;) {} }", tmp_path / "program.elf")
-    with refused_by("families.avr.code"):
+    with refused_by("codegen.families.avr.code"):
         certify_program(elf, load_board("uno"), Settings("uno", entry=""))  # not .do_clear_bss_loop
 
 
@@ -100,7 +100,7 @@ def test_what_labels_say_is_a_condition_of_the_claim(tmp_path: Path) -> None:
 @pytest.mark.parametrize("limits", ["5.0.1:\\npnn_passed.x.6.0.2", "1", f"{'9' * 5000}.0.1"])
 def test_labels_that_say_nothing_or_two_things_are_refused(tmp_path: Path, limits: str) -> None:
     body = LOOP.replace("LABEL", f"pnn_passed.x.{limits}")
-    with refused_by("avr.facts"):
+    with refused_by("chips.avr.facts"):
         certified(tmp_path, body)
 
 
@@ -159,7 +159,11 @@ def test_a_table_that_leads_elsewhere_is_a_condition_of_the_claims(tmp_path: Pat
 def test_a_jump_to_the_allocator_is_a_call_of_it(tmp_path: Path) -> None:
     text = PROGRAM.replace("BODY", '__asm__ volatile("rjmp malloc");').replace("BEFORE", "")
     elf = compile_text(text, tmp_path / "jump.elf", "-O1")
-    refuses(run("verify", elf, "-o", tmp_path / "c.json"), "certificate.program", exit_code=1)
+    refuses(
+        run("verify", elf, "-o", tmp_path / "c.json"),
+        "extensions.proof.certificate.program",
+        exit_code=1,
+    )
 
 
 def test_long_chains_of_calls_are_followed(tmp_path: Path) -> None:
@@ -176,7 +180,7 @@ def test_long_chains_of_calls_are_followed(tmp_path: Path) -> None:
 def test_a_program_for_another_chip_is_refused(tmp_path: Path) -> None:
     text = PROGRAM.replace("BODY", "").replace("BEFORE", "")
     elf = compile_text(text, tmp_path / "mega.elf", "-O1", mcu="atmega2560")
-    refuses(run("verify", elf, "-o", tmp_path / "c.json"), "certificate.program")
+    refuses(run("verify", elf, "-o", tmp_path / "c.json"), "extensions.proof.certificate.program")
     run_json("verify", elf, "-o", tmp_path / "c.json", "--board", "mega2560")
 
 
@@ -270,7 +274,7 @@ def test_firmware_of_other_sources_is_noticed(project: Path, tmp_path: Path, wha
         source.write_text(source.read_text() + "\nint more __attribute__((used)) = 5;\n")
         os.utime(source, times)
     done = run("verify", copy, "-o", tmp_path / "c.json", "--points", 8)
-    refuses(done, "certificate.project", exit_code=1)
+    refuses(done, "extensions.proof.certificate.project", exit_code=1)
 
 
 DEEPER = """
@@ -292,7 +296,7 @@ def test_sources_besides_the_package_s_are_conditions(project: Path, tmp_path: P
 
 def test_the_board_of_a_project_is_the_one_it_was_built_for(project: Path, tmp_path: Path) -> None:
     done = run("verify", project, "-o", tmp_path / "c.json", "--board", "mega2560")
-    refuses(done, "certificate.project")
+    refuses(done, "extensions.proof.certificate.project")
 
 
 @pytest.mark.parametrize("content", [None, b"this is no C", b"\xff\xfe", b"#error no"])

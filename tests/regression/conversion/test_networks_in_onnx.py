@@ -244,7 +244,7 @@ def test_a_clip_may_have_limits_that_no_value_reaches(low: float, high: float, a
 
 def test_an_infinite_factor_is_refused():
     content = network([node("Mul", "x k", "y")], (4,), k=np.float32(np.inf))
-    with refused_by("features.convolution.convert.onnx_chain"):
+    with refused_by("extensions.conversion.networks.onnx_chain"):
         load_network(content, "m.onnx")
 
 
@@ -278,7 +278,7 @@ POINTS = {
 
 @pytest.mark.parametrize("name", POINTS)
 def test_points_of_other_shapes_are_refused(name: str):
-    with refused_by("conversion.affine", "conversion.estimators"):
+    with refused_by("extensions.conversion.affine", "extensions.conversion.estimators"):
         from_network(network([GEMM], (4,), "a", w=numbers(4, 4)), POINTS[name])
 
 
@@ -303,7 +303,7 @@ def test_layers_of_pooling_alone_are_scaled_like_convolutions(operator: str) -> 
 def test_trees_are_refused_with_a_remedy() -> None:
     """The remedy was to use layers of networks."""
     trees = machine_learning("TreeEnsembleClassifier", "x", "a b")
-    with refused_by("features.convolution.convert.onnx_chain"):
+    with refused_by("extensions.conversion.networks.onnx_chain"):
         load_network(network([trees], (4,), "a"), "m.onnx")
 
 
@@ -339,5 +339,5 @@ def test_a_reshape_of_pytorch_that_keeps_no_axis_is_read():
 def test_a_reshape_to_no_points_or_several_is_refused(shape: tuple[int, int]):
     nodes, given = flattened(allowzero=1)
     content = network(nodes, (3, 16), **given, flat=np.array(shape))
-    with refused_by("features.convolution.convert.onnx_chain"):
+    with refused_by("extensions.conversion.networks.onnx_chain"):
         load_network(content, "m.onnx")

@@ -63,7 +63,7 @@ def test_a_booster_without_its_last_trees_is_refused(tmp_path: Path):
     text = (BOOSTERS / "iris.txt").read_bytes()
     path = tmp_path / "trees.txt"
     path.write_bytes(text[: text.index(b"\nTree=9\n")])
-    with refused_by("conversion.reading"):
+    with refused_by("extensions.conversion.reading"):
         load_booster(path)
     path.write_bytes(text.replace(b"\n", b"\r\n"))  # as by a checkout on Windows
     there, here = (load_booster(each).rule for each in (path, BOOSTERS / "iris.txt"))
@@ -76,7 +76,7 @@ def test_a_booster_of_several_labels_is_refused(tmp_path: Path):
     tree = json.loads(given)
     tree["learner"]["learner_model_param"]["num_target"] = "3"
     path.write_text(json.dumps(tree), "utf-8")
-    with refused_by("kinds.forest.convert.libraries"):
+    with refused_by("extensions.conversion.trees.libraries"):
         load_booster(path)
 
 
@@ -160,4 +160,4 @@ def test_another_number_of_columns_is_refused_by_the_command(tmp_path: Path):
     """The sentence spoke of the shape of X."""
     data = table(tmp_path / "data.csv", X[:, :3], Y, "a,b,c")
     command = BOOSTERS / "iris.json", "--data", data, "-o", tmp_path / "model.npz"
-    refuses(run("convert", *command), "cli.converting")
+    refuses(run("convert", *command), "extensions.conversion.commands.converting")

@@ -75,7 +75,7 @@ def page_bytes(X: Any, features: InputQuantizer) -> list[int] | None:
 
 def test_a_zero_beyond_the_bytes_is_refused() -> None:
     for zero in (-256.5, 1.0, 3e38):
-        with refused_by("chain.point_format"):
+        with refused_by("model.point_format"):
             PointFormat(InputQuantizer(np.array([zero]), np.ones(1, np.float32), 255), (1, 1))
 
 

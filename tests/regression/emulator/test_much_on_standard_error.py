@@ -57,6 +57,6 @@ def test_its_first_words_are_the_reason(firmware: Path, monkeypatch: pytest.Monk
     talk(monkeypatch, to_the_end=True)
     with (
         EmulatedUno(firmware) as board,
-        refused_by("emulator.board", kind=EmulatorError, naming="why the bus"),
+        refused_by("chips.emulator.board", kind=EmulatorError, naming="why the bus"),
     ):
         board.reset()

@@ -23,5 +23,5 @@ def test_labels_in_a_unit_that_is_too_small_are_refused_with_what_to_do() -> Non
 
 
 def test_a_number_cannot_be_an_unknown_class() -> None:
-    with refused_by("chain.policy"):
+    with refused_by("model.policy"):
         with_rules(fitted("linear").model_, Rejection(0.5))

@@ -36,5 +36,5 @@ def test_the_largest_gate_fits_the_walk() -> None:
     chain = tiny_kernel_chain()
     zeros, most = np.zeros((9, 6), np.int8), np.full(9, (HIGHEST << 7) + 127)
     replace(chain, gates=zeros, gate_bias=most)
-    with refused_by("chain.integer_stage"):
+    with refused_by("model.integer_stage"):
         replace(chain, gates=zeros, gate_bias=most + 1)

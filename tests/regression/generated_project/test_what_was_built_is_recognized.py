@@ -70,7 +70,7 @@ def test_a_changed_file_of_a_model_of_windows_is_said_to_be_changed(
     project = write_project(random_window_model(window_features_of("mean,max")), tmp_path)
     path = tmp_path / "firmware" / "generated" / name
     path.write_text(path.read_text() + "\n")
-    with refused_by("projects.folder"):
+    with refused_by("codegen.projects.folder"):
         project.generated()
 
 
@@ -82,7 +82,7 @@ def test_another_plan_s_code_is_said_to_be_changed(tmp_path: Path) -> None:
     )
     source = Path("firmware", "generated", "pnn_model.c")
     (masked.folder / source).write_bytes((columns.folder / source).read_bytes())
-    with refused_by("projects.folder"):
+    with refused_by("codegen.projects.folder"):
         masked.generated()
 
 

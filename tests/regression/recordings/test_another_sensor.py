@@ -204,14 +204,14 @@ def test_recordings_of_two_sensors_make_no_windows(tmp_path: Path) -> None:
     takes.mkdir()
     recording(takes / "a.csv", ADXL345, 256)
     recording(takes / "b.csv", HEAD.format("mpu6050", "ax ay az 1/8192 g"), 8192)
-    refuses(run("windows", takes, "-o", tmp_path / "w.npz", "--window", 20), "datasets.timing")
+    refuses(run("windows", takes, "-o", tmp_path / "w.npz", "--window", 20), "data.timing")
 
 
 def test_windows_with_too_many_units_are_refused(tmp_path: Path) -> None:
     windows = {"X": np.zeros((4, 5, 3)), "y": np.arange(4) % 2, "units": np.array(["g", "g"])}
     np.savez(tmp_path / "w.npz", **windows)
     done = run("train", tmp_path / "w.npz", "-o", tmp_path / "m.npz")
-    refuses(done, "datasets.arrays")
+    refuses(done, "data.arrays")
 
 
 def test_a_recording_is_not_played_by_another_sensor(tmp_path: Path) -> None:

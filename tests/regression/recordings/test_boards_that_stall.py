@@ -92,12 +92,12 @@ def listener(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Listener]:
 
 
 def test_a_logger_that_only_says_what_it_is_sends_no_samples(record) -> None:
-    with refused_by("sensors.recorder", kind=CheckFailed):
+    with refused_by("extensions.sensing.recorder", kind=CheckFailed):
         record(itertools.repeat(logger()), 0.5)
 
 
 def test_a_take_that_takes_ten_times_as_long_is_given_up(record) -> None:
-    with refused_by("sensors.recorder", kind=CheckFailed):
+    with refused_by("extensions.sensing.recorder", kind=CheckFailed):
         record((samples(number, 1) for number in itertools.count()), 1.5)
 
 
@@ -116,7 +116,7 @@ def test_a_board_that_sends_one_window_for_ever_sends_nothing_new(listener) -> N
 
 def test_a_board_whose_clock_hardly_moves_is_given_up(listener) -> None:
     board = listener((window(number, number) for number in itertools.count()), 5.0)
-    with refused_by("sensors.listener", kind=CheckFailed):
+    with refused_by("extensions.sensing.listener", kind=CheckFailed):
         list(board.answers(3.0))
 
 
@@ -158,7 +158,7 @@ def test_rates_that_boards_keep_are_accepted() -> None:
 
 
 def test_a_logger_whose_rate_changes_is_another_one() -> None:
-    with refused_by("sensors.sensor_board", kind=CheckFailed):
+    with refused_by("extensions.sensing.sensor_board", kind=CheckFailed):
         SampleStream().feed(logger() + logger(period=80_000))
 
 

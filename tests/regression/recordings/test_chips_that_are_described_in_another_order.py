@@ -42,5 +42,5 @@ def test_read_bits_leave_a_bit_of_the_address(tmp_path: Path) -> None:
 def test_a_channel_is_not_called_as_another_column(tmp_path: Path, name: str) -> None:
     path = tmp_path / "s.toml"
     path.write_text(CHIP.replace('"x"', f'"{name}"'))
-    with refused_by("sensors.described"):
+    with refused_by("extensions.sensing.described"):
         sensor_kind(str(path))

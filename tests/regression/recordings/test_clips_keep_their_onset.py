@@ -41,7 +41,7 @@ def test_an_onset_that_no_clip_has_is_refused(clips: Path, tmp_path: Path, onset
     damaged = tmp_path / "damaged.npz"
     np.savez(damaged, **{**np.load(clips), "onset": np.array(onset)})
     done = run("train", damaged, "-o", tmp_path / "model.npz", "--features", "audio:4x2")
-    refuses(done, "datasets.arrays")
+    refuses(done, "data.arrays")
 
 
 def test_clips_that_may_begin_anywhere_are_told(clips: Path, tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ def test_a_take_without_a_chosen_file_is_reported(logger: Path) -> None:
 
 
 def test_files_that_no_take_has_are_named(logger: Path) -> None:
-    with refused_by("datasets.takes"):
+    with refused_by("data.takes"):
         read_recording(logger, TableOptions(files=("Accelerometer", "Gyro")))
 
 
@@ -211,7 +211,7 @@ def test_channels_get_the_names_of_a_sensor(phyphox: Path) -> None:
 
 
 def test_a_channel_that_is_not_there_is_refused_with_a_hint(phyphox: Path) -> None:
-    with refused_by("datasets.named", naming="did you mean"):
+    with refused_by("data.named", naming="did you mean"):
         read_recording(phyphox, TableOptions(channels=("az=Acceleration z",)))
 
 

@@ -89,10 +89,10 @@ def test_a_unit_that_is_not_known_is_that_of_counts(tmp_path: Path, unit: str) -
 def test_what_cannot_be_played_is_told_with_its_place(
     tmp_path: Path, text: str, place: str
 ) -> None:
-    with refused_by("sensors.played", naming=place):
+    with refused_by("extensions.sensing.played", naming=place):
         played(tmp_path, text)
 
 
 def test_sensors_in_a_list_are_to_be_given_apart(tmp_path: Path) -> None:
-    with refused_by("sensors.described"):
+    with refused_by("extensions.sensing.described"):
         played(tmp_path, "x\n1\n", "a0,a1")

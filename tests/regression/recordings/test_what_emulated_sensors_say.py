@@ -26,7 +26,7 @@ def played(rate: float) -> PlayedSensor:
 
 @pytest.mark.parametrize("reads", [["analog"], ["a0", "a1"], ["microphone"]])
 def test_an_emulated_board_without_a_sensor_is_refused(reads: list[str]) -> None:
-    with refused_by("sensors.played"):
+    with refused_by("extensions.sensing.played"):
         check_read([], reads)
     check_read([], reads, emulate=False)
 

@@ -32,10 +32,10 @@ def test_files_of_other_channels_are_told_without_a_model(tmp_path: Path) -> Non
     folder = tmp_path / "takes"
     sound(folder / "hum.wav")
     table(folder / "walk.csv", "ax,ay", [f"{i % 9},{i % 7}" for i in range(99)])
-    refuses(run(*cut(folder)), "datasets.recorded")
+    refuses(run(*cut(folder)), "data.recorded")
     (folder / "hum.wav").unlink()
     table(folder / "hum.csv", "ax,az", [f"{i % 9},{i % 7}" for i in range(99)])
-    refuses(run(*cut(folder)), "datasets.points")
+    refuses(run(*cut(folder)), "data.points")
 
 
 @pytest.mark.parametrize(("rate", "told"), [(44_100, 1), (8000, 0)])

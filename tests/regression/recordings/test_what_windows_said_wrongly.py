@@ -30,7 +30,7 @@ def test_windows_larger_than_memory_are_refused(tmp_path: Path) -> None:
             sound.setparams((1, 1, 8000, 0, "NONE", ""))
             sound.writeframes(bytes(range(256)) * 600)
     stated = ("-o", tmp_path / "w.npz", "--window", 60_000, "--stride", 1)
-    refuses(run("windows", tmp_path, *stated), "datasets.recordings")
+    refuses(run("windows", tmp_path, *stated), "data.recordings")
 
 
 def test_a_sound_without_a_rate_is_refused(tmp_path: Path) -> None:
@@ -41,4 +41,4 @@ def test_a_sound_without_a_rate_is_refused(tmp_path: Path) -> None:
     content[24:28] = bytes(4)
     (tmp_path / "a.wav").write_bytes(content)
     done = run("windows", tmp_path / "a.wav", "-o", tmp_path / "w.npz", "--window", 20)
-    refuses(done, "datasets.waves")
+    refuses(done, "data.waves")

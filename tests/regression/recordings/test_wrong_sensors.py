@@ -43,7 +43,7 @@ def test_what_is_read_is_played(name: str, reads: list[str]) -> None:
     ],
 )
 def test_what_is_not_read_is_refused(name: str, reads: list[str]) -> None:
-    with refused_by("sensors.played"):
+    with refused_by("extensions.sensing.played"):
         check_read([played(name)], reads)
 
 

@@ -92,7 +92,7 @@ def test_places_of_a_sparse_matrix_are_checked():
 def test_a_scale_next_to_nothing_is_refused():
     pipeline = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, Y)
     pipeline.steps[0][1].scale_ = np.full(4, 5e-324)
-    with refused_by("conversion.reading"):
+    with refused_by("extensions.conversion.reading"):
         from_sklearn(pipeline, X, epochs=0)
 
 
@@ -109,21 +109,21 @@ def test_a_damaged_header_is_refused(tmp_path):
     read_reference_model(tmp_path)
     whole = (tmp_path / "B.npy").read_bytes()
     (tmp_path / "B.npy").write_bytes(whole.replace(b"(2, 3)", b"(2, 3 "))
-    with refused_by("datasets.archive"):
+    with refused_by("data.archive"):
         read_reference_model(tmp_path)
 
 
 @pytest.mark.parametrize("kind", [DecisionTreeClassifier, RandomForestClassifier])
 def test_a_tree_of_one_class_is_called_that(kind):
     estimator = kind().fit(X, np.zeros(len(X), int))
-    with refused_by("conversion.estimators"):
+    with refused_by("extensions.conversion.estimators"):
         from_sklearn(estimator, X)
 
 
 def test_a_tree_of_other_classes_than_its_forest_is_called_that():
     estimator = RandomForestClassifier(2, random_state=0).fit(X, Y)
     estimator.estimators_[1] = DecisionTreeClassifier().fit(X, np.arange(len(X)) % 5)
-    with refused_by("kinds.forest.convert.trees"):
+    with refused_by("extensions.conversion.trees.trees"):
         from_sklearn(estimator, X)
 
 

@@ -62,7 +62,7 @@ def test_a_file_of_another_kind_is_called_what_it_is(command: str, sentence: str
 def test_what_is_not_recognized_is_left_to_its_reader() -> None:
     Path("torn.npz").write_bytes(Path("model.npz").read_bytes()[:500])
     Path("empty.npz").write_bytes(b"")
-    refuses(run("inspect", "torn.npz"), "datasets.archive")
+    refuses(run("inspect", "torn.npz"), "data.archive")
     refuses(run("inspect", "empty.npz"), "system.files")
     refuses(run("inspect", "no.npz"), "system.files")
 

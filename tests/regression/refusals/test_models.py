@@ -59,7 +59,7 @@ def changed(tmp_path):
 def test_a_gamma_that_overflows_or_vanishes_is_refused(changed, gamma):
     model = random_model()
     path = changed(model, head=_head_with(changed(model), gamma=gamma))
-    refuses(run("inspect", path), "gamma", "chain.stored")
+    refuses(run("inspect", path), "gamma", "model.stored")
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_an_extreme_normalizer_is_refused(changed, name, value):
 def test_a_background_of_slants_that_no_pixel_has_is_refused(changed, background):
     model = random_pooling_model(average_pooling((6, 6), (6, 6), (3, 3), deskew=True))
     path = changed(model, **{"features.points.scale.zero": np.array([background])})
-    refuses(run("inspect", path), "chain.point_format")
+    refuses(run("inspect", path), "model.point_format")
 
 
 @pytest.mark.parametrize("maximum", [-1, 0, 256, 10**400])
@@ -85,7 +85,7 @@ def test_averages_beyond_a_byte_are_refused(changed, maximum):
     features = json.loads(_stored(path, "features"))
     features["stages"][-1]["maximum"] = maximum
     text = np.frombuffer(json.dumps(features).encode(), np.uint8)
-    refuses(run("inspect", changed(model, features=text)), "largest average", "chain.stored")
+    refuses(run("inspect", changed(model, features=text)), "largest average", "model.stored")
 
 
 def _features_with(path, change):

@@ -83,7 +83,7 @@ def test_features_too_large_to_compute_with_are_refused(tmp_path, exponent):
     rows = [f"{i % 2},{i % 7}e{exponent},{i % 5}e{exponent}" for i in range(40)]
     path.write_text("label,x,y\n" + "\n".join(rows) + "\n", encoding="utf-8")
     done = run("train", path, "-o", tmp_path / "model.npz", "--set", "normalization=none")
-    refuses(done, "training.normalization")
+    refuses(done, "learn.normalization")
 
 
 def test_every_training_number_has_an_upper_end():

@@ -43,18 +43,18 @@ def test_a_project_of_another_kind_names_the_command_that_reads_it(
     save_model(replace(model, raw_exponents=np.zeros(6, np.int64)), Path("m.npz"))
     run_json("build", "--sensor", "mpu6050", "--rate", 100)
     run_json("build", "m.npz", "--sensor", "mpu6050", "--rate", 100)
-    refuses(run("hil", "data.npz", "--emulate", "--project", "live"), "export.folder")
+    refuses(run("hil", "data.npz", "--emulate", "--project", "live"), "codegen.export.folder")
     hil = ["hil", "data.npz", "--emulate", "--project", "logger"]
-    refuses(run(*hil), "export.folder")
+    refuses(run(*hil), "codegen.export.folder")
     monitor = ["monitor", "--emulate", "--project", "logger"]
-    refuses(run(*monitor), "export.folder")
+    refuses(run(*monitor), "codegen.export.folder")
     Path("plain").mkdir()
     Path("plain/platformio.ini").write_text("")  # as 'build' without a sensor writes it
     monitor = ["monitor", "--emulate", "--project", "plain"]
-    refuses(run(*monitor), "export.folder")
+    refuses(run(*monitor), "codegen.export.folder")
     record = ["record", "--emulate", "--project", "live", "-o", "r.csv", "--label", "x"]
     record += ["--takes", "1", "--seconds", "1"]
-    refuses(run(*record), "export.folder")
+    refuses(run(*record), "codegen.export.folder")
 
 
 @pytest.mark.parametrize(

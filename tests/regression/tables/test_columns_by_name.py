@@ -70,7 +70,7 @@ def test_surplus_columns_are_ignored_with_a_word(
 
 def test_a_missing_column_is_named(model: Path, write: Write, flowers: Flowers) -> None:
     rows, header = shuffled(flowers, (0, 1, 2))
-    refuses(run("verify", model, write(rows, header)), "datasets.naming")
+    refuses(run("verify", model, write(rows, header)), "data.naming")
 
 
 def test_without_names_columns_are_matched_by_position_and_it_is_said(
@@ -92,7 +92,7 @@ def test_a_name_that_is_there_twice_cannot_be_matched(
 ) -> None:
     rows, header = shuffled(flowers, (0, 1, 2, 3))
     data = write([[*row, row[1]] for row in rows], [*header, NAMES[0]])
-    refuses(run("verify", model, data), "datasets.naming")
+    refuses(run("verify", model, data), "data.naming")
 
 
 def test_the_label_is_the_last_column_that_is_not_a_feature(
@@ -138,7 +138,7 @@ def test_a_part_of_a_folder_is_matched_by_name(tmp_path: Path, flowers: Flowers)
 
 def test_a_recording_for_a_model_of_windows_is_to_be_cut() -> None:
     wanted = sample_names(("ax", "ay"), 8)
-    with refused_by("datasets.naming"):
+    with refused_by("data.naming"):
         match_columns(("time", "ax", "ay"), wanted, "rec.csv")
-    with refused_by("datasets.naming"):
+    with refused_by("data.naming"):
         match_columns(("time", "ax"), wanted, "rec.csv")

@@ -42,7 +42,7 @@ def test_features_of_one_name_are_matched_by_their_order(write: Write, tmp_path:
 
 def test_inspect_refuses_points_before_it_prints(write: Write, tmp_path: Path) -> None:
     save_model(random_model(features=2, classes=2), tmp_path / "m.npz")
-    refuses(run("inspect", tmp_path / "m.npz", "--data", write(ROWS)), "datasets.dataset")
+    refuses(run("inspect", tmp_path / "m.npz", "--data", write(ROWS)), "data.dataset")
 
 
 @pytest.mark.parametrize("columns", ["", "80"])

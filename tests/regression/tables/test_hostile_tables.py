@@ -39,10 +39,10 @@ def test_more_columns_than_features_may_be_are_refused(
 ) -> None:
     monkeypatch.setattr(text, "INDEX_LIMIT", 3)
     (tmp_path / "d.csv").write_text("1,2,3,4\n")
-    with refused_by("datasets.text"):
+    with refused_by("data.text"):
         load_dataset(tmp_path / "d.csv")
 
 
 def test_a_list_of_columns_that_ends_within_a_line_is_refused(tmp_path: Path) -> None:
     (tmp_path / "d.csv").write_text("label,a\na,1\nb,2\n")
-    refuses(run("data", tmp_path / "d.csv", "--read", "drop=a\nb"), "datasets.options")
+    refuses(run("data", tmp_path / "d.csv", "--read", "drop=a\nb"), "data.options")

@@ -44,7 +44,7 @@ def test_points_in_other_units_are_refused_although_names_agree(
     succeed(*train, "--features", "mean")
     in_g = ("Time (s)", "ax (g)", "ay (g)", "az (g)", "label")
     succeed("windows", recording(write, in_g), *options, tmp_path / "g.npz")
-    refuses(run("predict", tmp_path / "m.npz", tmp_path / "g.npz"), "datasets.reading")
+    refuses(run("predict", tmp_path / "m.npz", tmp_path / "g.npz"), "data.reading")
 
 
 @pytest.mark.parametrize("command", ["predict", "verify"])
@@ -56,4 +56,4 @@ def test_windows_at_another_rate_are_refused(write: Write, tmp_path: Path, comma
     succeed("windows", recording(write, step=0.0205), *window, tmp_path / "alike.npz")
     succeed("predict", model, tmp_path / "alike.npz")
     succeed("windows", recording(write, step=0.005), *window, tmp_path / "fast.npz")
-    refuses(run(command, model, tmp_path / "fast.npz"), "datasets.reading")
+    refuses(run(command, model, tmp_path / "fast.npz"), "data.reading")

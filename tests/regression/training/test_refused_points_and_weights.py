@@ -35,12 +35,12 @@ def test_after_a_refused_fit_an_estimator_is_not_fitted(kind: Any) -> None:
 @pytest.mark.parametrize("weight", [1e300, 1e-60, -1.0, np.nan, np.inf])
 def test_weights_of_classes_are_positive_and_of_similar_size(weight: float) -> None:
     estimator = ProtoNNClassifier(class_weight={0: weight, 1: 1.0, 2: 1.0})
-    with refused_by("training.given_points"):
+    with refused_by("learn.given_points"):
         estimator.fit(X, Y)
 
 
 def test_weights_of_points_are_of_similar_size() -> None:
-    with refused_by("training.given_points"):
+    with refused_by("learn.given_points"):
         ProtoNNClassifier().fit(X, Y, np.where(Y > 0, 1.0, 1e-60))
     usual = ProtoNNClassifier(epochs=2, random_state=0).fit(X, Y).predict(X)
     tiny = ProtoNNClassifier(epochs=2, random_state=0).fit(X, Y, np.full(len(Y), 1e-300))

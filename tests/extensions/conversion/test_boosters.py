@@ -1,0 +1,449 @@
+"""Classifiers of XGBoost, LightGBM and histogram boosting become forests that go the same ways.
+
+The files in `tests/data/boosters` come from `make.py` there.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from refusals import refused_by
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from protonn_edge.data import load_digits_dataset
+from protonn_edge.extensions.conversion.affine import AffineMap
+from protonn_edge.extensions.conversion.converting import from_sklearn
+from protonn_edge.extensions.conversion.estimators import read_estimator
+from protonn_edge.extensions.conversion.trees import ubjson
+from protonn_edge.extensions.conversion.trees.boosters import StoredTree, boosted_rule
+from protonn_edge.extensions.conversion.trees.libraries import load_booster
+from protonn_edge.extensions.conversion.trees.trees import forest_model
+from protonn_edge.kinds.forest.table import sum_of_leaves
+from protonn_edge.model.quantization import quantize
+from protonn_edge.system.errors import InputError
+
+FOLDER = Path(__file__).parents[1] / "data" / "boosters"
+ANSWERS = json.loads((FOLDER / "answers.json").read_text("utf-8"))
+FILES = sorted(set(ANSWERS) - {"versions"})
+DIGITS = load_digits_dataset()  # of features that are small whole numbers
+
+
+def points(name: str) -> np.ndarray:
+    X = (load_breast_cancer if "cancer" in name else load_iris)(return_X_y=True)[0]
+    return X.astype(np.float32)
+
+
+def scores(rule: Any, X: np.ndarray) -> np.ndarray:
+    grown, inner = rule.grown, rule.grown.shape.inner
+    ends = grown.shape.leaves_of(X, grown.thresholds[inner])
+    return sum_of_leaves(ends, grown.values[~inner], grown.bias)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_answers_as_its_library(name: str):
+    X, expected = points(name), ANSWERS[name]
+    found = from_sklearn(load_booster(FOLDER / name), X)
+    assert [step.name for step in found.steps] == ["estimator", "exact", "integers"]
+    answers = found.source.answers(X)
+    assert "".join(map(str, answers.tolist())) == expected["answers"]
+    wanted = np.array(expected["scores"])
+    margins = scores(found.source.rule, X[: len(wanted)])
+    if wanted.ndim == 1:  # of the second class
+        margins = margins[:, 1]
+    assert margins == pytest.approx(wanted, abs=1e-5)
+    assert [step.agreement >= 0.99 for step in found.steps[1:]] == [True, True]
+
+
+def test_points_with_gaps_are_refused():
+    """Bytes have no value for them."""
+    X, y = load_iris(return_X_y=True)
+    trees = HistGradientBoostingClassifier(max_iter=3, random_state=0).fit(X, y)
+    X[y == 1, 3] = np.nan
+    with refused_by("learn.points"):
+        from_sklearn(trees, X, y)
+
+
+@pytest.mark.parametrize("scaled", [False, True])
+@pytest.mark.parametrize("threshold", [3.0, 3.4])
+def test_less_of_whole_numbers_is_exact(threshold: float, scaled: bool, tmp_path: Path):
+    """XGBoost sends values below a threshold to the left, a threshold itself to the right."""
+    document = json.loads((FOLDER / "cancer.json").read_text("utf-8"))
+    learner = document["learner"]
+    learner["learner_model_param"] |= {"num_feature": "1", "base_score": "[5E-1]"}
+    model = learner["gradient_booster"]["model"]
+    model["gbtree_model_param"]["num_trees"] = "1"
+    only = model["trees"][0]
+    only["tree_param"]["num_nodes"] = "3"
+    for name, values in (
+        ("split_indices", [0, 0, 0]),
+        ("left_children", [1, -1, -1]),
+        ("right_children", [2, -1, -1]),
+        ("split_conditions", [threshold, -1.0, 1.0]),
+        ("default_left", [0, 0, 0]),
+        ("split_type", [0, 0, 0]),
+    ):
+        only[name] = values
+    model["trees"], model["tree_info"] = [only], [0]
+    path = tmp_path / "one.json"
+    path.write_text(json.dumps(document), "utf-8")
+    X = np.arange(7, dtype=np.float32)[:, None]
+    booster: Any = load_booster(path)
+    if scaled:
+        scaler = StandardScaler().fit(X)
+        at = np.float32(scaler.transform([[threshold]])[0, 0])
+        only["split_conditions"][0] = float(at)
+        path.write_text(json.dumps(document), "utf-8")
+        booster = make_pipeline(scaler, load_booster(path))
+    found = from_sklearn(booster, X)
+    integers = found.model.predict(X)
+    assert integers.tolist() == [int(not x < threshold) for x in range(7)]
+    assert found.steps[-1].agreement == 1.0
+
+
+@pytest.mark.parametrize("parts", [1, 2, 4])
+@pytest.mark.parametrize("name", FILES)
+def test_divided_leaves_have_the_same_sums(name: str, parts: int):
+    X = points(name)
+    rule = load_booster(FOLDER / name).rule
+    before = np.abs(rule.grown.divided(1).values).max()
+    divided = rule.grown.divided(parts)
+    assert np.abs(divided.values).max() == pytest.approx(before / parts)
+    again = scores(replace(rule, grown=divided), X)
+    np.testing.assert_allclose(again, scores(rule, X), atol=1e-9)
+    assert divided.shape.inner[divided.shape.roots].all()
+    pairs = [at for at in np.flatnonzero(divided.shape.inner) if not divided.shape.inner[at + 1]]
+    for left, right in ((at + 1, divided.shape.right[at]) for at in pairs):
+        both = divided.shape.inner[right] or (divided.values[left] != divided.values[right]).any()
+        assert both  # otherwise they are one leaf
+
+
+def test_trees_without_a_question_are_refused(tmp_path: Path):
+    def cut(learner: Any) -> None:
+        for each in learner["gradient_booster"]["model"]["trees"]:
+            each["left_children"][0] = -1
+
+    path = changed("iris.json", cut, tmp_path / "leaves.json")
+    with refused_by("kinds.forest.quantize"):
+        from_sklearn(load_booster(path), points("iris"))
+
+
+@pytest.mark.parametrize("limits", [[-1.0], [-1.0, 0.25], [-1.0, 0.1, 0.25, 0.5]], ids=len)
+def test_points_at_a_threshold_go_left(limits: list[float]):
+    """A threshold of histogram boosting may be the value of most points."""
+    rng = np.random.default_rng(0)
+    X = np.concatenate([np.full(500, -1.0), limits, rng.uniform(-0.9, 1, 200)])
+    X = X.astype(np.float32)[:, None]
+    n = len(limits)
+    chain = StoredTree(  # of tests from the left to the right
+        leaf=np.arange(2 * n + 1) >= n,
+        left=np.arange(2 * n + 1) + n,
+        right=np.append(np.arange(1, n), np.full(n + 2, 2 * n)),
+        features=np.zeros(2 * n + 1, np.int64),
+        thresholds=np.append(np.float32(limits), np.zeros(n + 1)),
+        gaps=np.zeros(2 * n + 1, np.bool_),
+        values=(-1.0) ** np.arange(2 * n + 1),
+    )
+    rule = boosted_rule([chain], np.array([1]), np.zeros(2), k=1, together=1)
+    names = {"classes": ("a", "b"), "feature_names": ()}
+    integers = quantize(forest_model(rule, AffineMap.identity(1), X, names))
+    assert np.array_equal(integers.predict(integers.quantize(X)), rule.answers(X))
+
+
+def test_a_feature_without_other_values_keeps_its_range():
+    X = np.full((20, 1), 0.5, np.float32)
+    one = StoredTree(
+        leaf=np.array([False, True, True]),
+        left=np.array([1, 0, 0]),
+        right=np.array([2, 0, 0]),
+        features=np.zeros(3, np.int64),
+        thresholds=np.array([0.7, 0, 0]),
+        gaps=np.zeros(3, np.bool_),
+        values=np.array([0.0, -1.0, 1.0]),
+    )
+    rule = boosted_rule([one], np.array([1]), np.zeros(2), k=1, together=1)
+    names = {"classes": ("a", "b"), "feature_names": ()}
+    integers = quantize(forest_model(rule, AffineMap.identity(1), X, names))
+    assert not integers.predict(integers.quantize(X)).any()
+
+
+def test_bytes_are_where_points_are():
+    """Steps of one length between the first and the last threshold are too long for most points."""
+    rng = np.random.default_rng(0)
+    X = np.exp(2 * rng.normal(size=(4_000, 2))).astype(np.float32)
+    y = (np.log(X[:, 0]) > np.log(X[:, 1])).astype(int)
+    trees = HistGradientBoostingClassifier(max_iter=20, random_state=0).fit(X, y)
+    fitted = read_estimator(trees, 2)
+    names = {"classes": ("a", "b"), "feature_names": ()}
+    displaced = []
+    for fine in (False, True):
+        rule = replace(fitted.rule, fine=fine)
+        model = forest_model(rule, fitted.features, X, names)
+        wanted = model.head.trees.leaves_of(X, model.head.thresholds)
+        integers = quantize(model)
+        stage = integers.stages[0]
+        found = stage.trees.leaves_of(integers.quantize(X), stage.thresholds)
+        displaced.append(np.mean(found != wanted))
+    assert displaced[1] < 0.7 * displaced[0]
+
+
+WHOLE = HistGradientBoostingClassifier(max_iter=4, max_leaf_nodes=8, random_state=0)
+
+
+def test_histograms_of_whole_numbers_are_the_estimator():
+    trees = WHOLE.fit(DIGITS.X_train, DIGITS.y_train)
+    test = (DIGITS.X_test, DIGITS.y_test)
+    found = from_sklearn(trees, DIGITS.X_train, evaluate_on=test)
+    assert found.steps[0].accuracy == trees.score(*test)
+    assert found.steps[1].agreement == 1.0
+    assert found.agreement >= 0.99
+
+
+def test_trees_that_are_too_large_lose_their_last_rounds():
+    trees = WHOLE.fit(DIGITS.X_train, DIGITS.y_train)
+    found = from_sklearn(trees, DIGITS.X_train, budget=1_000)
+    assert [step.name for step in found.steps] == ["estimator", "pruned", "integers"]
+    assert found.model_bytes <= 1_000
+
+
+def changed(name: str, change: Callable[[Any], object], path: Path) -> Path:
+    """Write a file of XGBoost with a change of its document's learner."""
+    document = json.loads((FOLDER / name).read_text("utf-8"))
+    change(document["learner"])
+    path.write_text(json.dumps(document), "utf-8")
+    return path
+
+
+def first_tree(learner: Any) -> Any:
+    return learner["gradient_booster"]["model"]["trees"][0]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda it: it["gradient_booster"].update(name="dart"), "scores of the booster 'dart'"),
+        (lambda it: it["gradient_booster"].update(name="gblinear"), "booster='gbtree'"),
+        (lambda it: it["objective"].update(name="count:poisson"), "'count:poisson'"),
+        (lambda it: it["objective"].update(name="reg:squarederror"), "3 outputs"),
+        (lambda it: first_tree(it)["split_type"].__setitem__(0, 1), "splits by categories"),
+        (lambda it: first_tree(it)["tree_param"].update(size_leaf_vector="3"), "several values"),
+        (
+            lambda it: first_tree(it)["left_children"].__setitem__(0, 0),
+            "nodes of a tree are not linked as a tree",
+        ),
+        (
+            lambda it: first_tree(it)["left_children"].__setitem__(0, 10**6),
+            "nodes of a tree are not linked as a tree",
+        ),
+        (
+            lambda it: first_tree(it)["right_children"].__setitem__(0, -7),
+            "nodes of a tree are not linked as a tree",
+        ),
+        (lambda it: first_tree(it)["split_indices"].__setitem__(0, 4), "an unknown feature"),
+        (lambda it: first_tree(it)["split_conditions"].__setitem__(1, 1e35), "is not finite"),
+        (lambda it: first_tree(it)["split_conditions"].__setitem__(1, np.nan), "unknown|finite"),
+        (lambda it: first_tree(it)["tree_param"].update(num_nodes=10**15), "has the shape"),
+        (lambda it: it["learner_model_param"].update(num_class=10**12), "1,000,000,000,000"),
+        (lambda it: it["learner_model_param"].update(num_feature=10**12), "1,000,000,000,000"),
+        (lambda it: it["learner_model_param"].update(num_class="4"), "base scores differs"),
+        (lambda it: it["learner_model_param"].update(num_class="0"), "base scores differs"),
+        (
+            lambda it: it["gradient_booster"]["model"]["gbtree_model_param"].update(
+                num_parallel_tree="5"
+            ),
+            "number of trees differs between rounds",
+        ),
+        (
+            lambda it: it["gradient_booster"]["model"].update(tree_info=[-1] * 12),
+            "belongs to an unknown class",
+        ),
+        (lambda it: it["gradient_booster"]["model"].update(trees=[]), "shape"),
+        (lambda it: it.pop("objective"), "lacks 'objective'"),
+        (lambda it: it.update(feature_names=3), "a part has another structure"),
+    ],
+)
+def test_what_has_no_counterpart_is_refused(change: Any, words: str, tmp_path: Path):
+    path = changed("iris.json", change, tmp_path / "changed.json")
+    with pytest.raises(InputError, match=words) as caught:
+        load_booster(path)
+    assert "\n" not in str(caught.value)
+    assert "changed.json" in str(caught.value) or "1,000,000" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("objective=multiclass", "objective=tweedie", "the objective 'tweedie"),
+        ("num_cat=0", "num_cat=1", "splits by categories"),
+        ("is_linear=0", "is_linear=1", "linear functions in leaves"),
+        ("decision_type=2", "decision_type=6", "zeros as missing values"),
+        ("left_child=1", "left_child=0", "nodes of a tree are not linked as a tree"),
+        ("left_child=1", "left_child=9", "a child that does not exist"),
+        ("left_child=1", "left_child=-90", "nodes of a tree are not linked as a tree"),
+        ("num_leaves=3", "num_leaves=900000000000000", "Unable to allocate|shape"),
+        ("num_leaves=3", "num_leaves=-3", "negative dimensions"),
+        ("max_feature_idx=3", "max_feature_idx=1", "an unknown feature"),
+        ("num_class=3", "num_class=2", "a class has several trees per iteration"),
+        ("leaf_value=", "leaf_value=nan ", "shape"),
+        ("tree\n", "twig\n", "the first line"),
+        ("objective=multiclass num_class:3", "objective=", "a part has another structure"),
+    ],
+)
+def test_other_text_is_refused(old: str, new: str, words: str, tmp_path: Path):
+    text = (FOLDER / "iris.txt").read_text("utf-8")
+    assert old in text
+    path = tmp_path / "changed.txt"
+    path.write_text(text.replace(old, new, 1), "utf-8")
+    with pytest.raises(InputError, match=words) as caught:
+        load_booster(path)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"[$d#L\x7f" + b"\xff" * 7,
+        b"[#L\x7f" + b"\xff" * 7,
+        b"SL\x7f" + b"\xff" * 7,
+        b"[#i\x01" * 100_000,
+        b"{i\x01a" * 100_000,
+        b'{"a":' * 100_000,
+        b'{"learner": 1' + b"0" * 10_000 + b"}",
+        b"Si\xff",
+        b"{",
+        b"i\x01i",
+        b"q",
+        b"\xff\xfe",
+    ],
+)
+def test_damaged_files_are_one_sentence(content: bytes, tmp_path: Path):
+    path = tmp_path / "damaged.ubj"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="not a classifier in XGBoost's format") as caught:
+        load_booster(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_many_nodes_of_many_classes_take_no_memory(tmp_path: Path):
+    """Each node has a number for each class."""
+    leaves, classes = 200_000, 200
+    chain = " ".join(map(str, range(1, leaves - 1)))
+    lines = {
+        "num_leaves": leaves,
+        "num_cat": 0,
+        "split_feature": "0 " * (leaves - 1),
+        "threshold": "0 " * (leaves - 1),
+        "decision_type": "2 " * (leaves - 1),
+        "left_child": f"{chain} -1",
+        "right_child": "-1 " * (leaves - 1),
+        "leaf_value": "0 " * leaves,
+        "is_linear": 0,
+    }
+    tree = "\n".join(f"{name}={value}" for name, value in lines.items())
+    small = "num_leaves=1\nnum_cat=0\nleaf_value=0\nis_linear=0\n"
+    head = (
+        f"tree\nnum_class={classes}\nnum_tree_per_iteration={classes}\nmax_feature_idx=3\n"
+        f"objective=multiclass num_class:{classes}\nfeature_names=a b c d\n"
+    )
+    rest = "".join(f"\nTree={number}\n{small}" for number in range(1, classes))
+    path = tmp_path / "large.txt"
+    path.write_text(f"{head}\nTree=0\n{tree}\n{rest}\nend of trees\n", "utf-8")
+    with refused_by("extensions.conversion.reading"):
+        load_booster(path)
+
+
+def test_numbers_of_all_types():
+    content = b"{i\x01a[#U\x05i\xffU\xffI\x01\x00d\x3f\x80\x00\x00D" + b"\x00" * 8
+    assert ubjson.parse(content + b"i\x01bSU\x01x}") == {"a": [-1, 255, 256, 1.0, 0.0], "b": "x"}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_mutated_files_are_read_or_refused_in_one_sentence(name: str, tmp_path: Path):
+    """Any other exception, or a warning, fails."""
+    source, dice = (FOLDER / name).read_bytes(), random.Random(name)
+    X, path, refused = points(name), tmp_path / name, 0
+    for _ in range(80):
+        content = bytearray(source)
+        for _ in range(dice.choice((1, 1, 2, 5))):
+            at = dice.randrange(len(content))
+            match dice.randrange(3):
+                case 0:
+                    content[at] = dice.randrange(256)
+                case 1:
+                    content[at : at + 1] = dice.choice((b"", b"9", b"-", b"e9", b"[", b"]"))
+                case _:
+                    del content[at : at + dice.randrange(200)]
+        path.write_bytes(content)
+        sentence = refusal(path, X)
+        refused += bool(sentence)
+        assert "\n" not in sentence
+        assert len(sentence) < 500
+    assert refused > 10
+
+
+def refusal(path: Path, X: np.ndarray) -> str:
+    """Return why a file is refused; an empty text if it is not."""
+    try:
+        read_estimator(load_booster(path), X.shape[1]).answers(X)
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+def test_another_number_for_gaps_is_refused():
+    """The branches for gaps were taken for branches of numbers."""
+
+    class XGBClassifier:
+        missing = -999.0
+
+        def get_booster(self) -> None:
+            return None
+
+    XGBClassifier.__module__ = "xgboost.sklearn"
+    with refused_by("extensions.conversion.trees.libraries"):
+        from_sklearn(XGBClassifier(), DIGITS.X_train)
+
+
+def test_with_the_libraries():
+    """To run it: pip install xgboost lightgbm."""
+    how = "pip install xgboost lightgbm"
+    xgboost = pytest.importorskip("xgboost", reason=how)
+    lightgbm = pytest.importorskip("lightgbm", reason=how)
+    X, y = DIGITS.X_train, DIGITS.y_train
+    for kind, settings in (
+        (xgboost.XGBClassifier, {"max_depth": 3}),
+        (lightgbm.LGBMClassifier, {"num_leaves": 8, "verbose": -1}),
+    ):
+        for labels in (y, y % 2):
+            trees = kind(n_estimators=5, n_jobs=1, **settings).fit(X, labels)
+            booster = trees.get_booster() if kind is xgboost.XGBClassifier else trees.booster_
+            for estimator in (trees, booster):
+                found = from_sklearn(estimator, X, labels)
+                assert np.array_equal(found.source.answers(X), trees.predict(X))
+                assert found.agreement >= 0.99
+    stopped = xgboost.XGBClassifier(n_estimators=40, early_stopping_rounds=1, n_jobs=1)
+    stopped.fit(X[::2], y[::2], eval_set=[(X[1::2], y[1::2])], verbose=False)
+    found = from_sklearn(stopped, X, y)
+    assert np.array_equal(found.source.answers(X), stopped.predict(X))
+    with pytest.raises(InputError, match="XGBClassifier: not fitted"):
+        from_sklearn(xgboost.XGBClassifier(), X)
+    with pytest.raises(InputError, match="LGBMClassifier: not fitted"):
+        from_sklearn(lightgbm.LGBMClassifier(), X)
+    for regressor in (
+        xgboost.XGBRegressor(n_estimators=20, max_depth=3),
+        xgboost.XGBRFRegressor(n_estimators=5, max_depth=4),
+        lightgbm.LGBMRegressor(n_estimators=20, num_leaves=8, verbose=-1),
+    ):
+        numbers = X[:, 20] + X[:, 30]
+        found = from_sklearn(regressor.fit(X, numbers), X, numbers)
+        assert np.allclose(found.source.answers(X), regressor.predict(X), atol=1e-3)
+        assert found.agreement > 0.995

@@ -1,0 +1,214 @@
+"""Estimators that were read answer as scikit-learn's own code does; what cannot be read is said."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from refusals import refused_by
+from scipy.sparse import csr_array
+from sklearn.datasets import load_iris, load_wine
+from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import BaggingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import (
+    MaxAbsScaler,
+    MinMaxScaler,
+    PolynomialFeatures,
+    RobustScaler,
+    StandardScaler,
+)
+from sklearn.svm import SVC, LinearSVC, NuSVC
+
+from protonn_edge.extensions.conversion.converting import from_sklearn
+from protonn_edge.extensions.conversion.estimators import read_estimator
+
+X, Y = load_wine(return_X_y=True)
+X_TWO, Y_TWO = X[Y < 2], Y[Y < 2]
+
+CLASSIFIERS = [
+    SVC(C=10),
+    SVC(gamma=0.05, break_ties=True),
+    SVC(decision_function_shape="ovo", class_weight="balanced"),
+    NuSVC(nu=0.2),
+    KNeighborsClassifier(1),
+    KNeighborsClassifier(4),
+    KNeighborsClassifier(5, weights="distance", algorithm="brute"),
+    NearestCentroid(),
+    NearestCentroid(priors="empirical"),
+    NearestCentroid(priors=[0.1, 0.2, 0.7]),
+    NearestCentroid(shrink_threshold=0.3),
+    LogisticRegression(max_iter=1000),
+    LogisticRegression(max_iter=1000, fit_intercept=False),
+    LinearSVC(fit_intercept=False),
+    LinearSVC(),
+    LinearDiscriminantAnalysis(),
+]
+SCALERS: list[list[Any]] = [
+    [StandardScaler()],
+    [StandardScaler(with_mean=False)],
+    [StandardScaler(with_std=False), MaxAbsScaler()],
+    [MinMaxScaler((-2, 3))],
+    [RobustScaler(), "passthrough"],
+    [StandardScaler(), PCA(5), StandardScaler()],
+    [MinMaxScaler(), PCA(4, whiten=True)],
+    [StandardScaler(), PCA(6), PCA(5)],
+]
+
+
+@pytest.mark.parametrize("classifier", CLASSIFIERS, ids=str)
+def test_it_answers_as_the_estimator_does(classifier: Any):
+    estimator = make_pipeline(StandardScaler(), classifier).fit(X, Y)
+    found = read_estimator(estimator, X.shape[1])
+    assert found.name == type(classifier).__name__
+    assert np.array_equal(found.labels[found.answers(X)], estimator.predict(X))
+
+
+@pytest.mark.parametrize("classifier", CLASSIFIERS, ids=str)
+def test_two_classes_are_the_same_two(classifier: Any):
+    if getattr(classifier, "priors", "uniform") == [0.1, 0.2, 0.7]:
+        classifier = NearestCentroid(priors=[0.3, 0.7])
+    estimator = make_pipeline(StandardScaler(), classifier).fit(X_TWO, Y_TWO)
+    found = read_estimator(estimator, X.shape[1])
+    assert np.array_equal(found.answers(X), estimator.predict(X))
+
+
+@pytest.mark.parametrize("scalers", SCALERS, ids=str)
+@pytest.mark.parametrize("classifier", [SVC(), LogisticRegression(max_iter=1000)], ids=str)
+def test_what_comes_before_is_one_affine_map(scalers: list[Any], classifier: Any):
+    estimator = make_pipeline(*scalers, classifier).fit(X, Y)
+    found = read_estimator(estimator, X.shape[1])
+    np.testing.assert_allclose(found.features.apply(X), estimator[:-1].transform(X), atol=1e-9)
+    W = np.random.default_rng(0).normal(size=(2, found.features.n_outputs))
+    constant = X @ found.features.weights(W).T - found.features.apply(X) @ W.T
+    np.testing.assert_allclose(constant, np.broadcast_to(constant[0], constant.shape), atol=1e-6)
+    assert np.array_equal(found.answers(X), estimator.predict(X))
+
+
+def test_sparse_support_vectors_are_made_dense():
+    estimator = SVC(gamma=1e-4).fit(csr_array(X), Y)
+    found = read_estimator(estimator, X.shape[1])
+    assert np.array_equal(found.answers(X), estimator.predict(X))
+
+
+def test_decisions_are_scikit_learns():
+    estimator = SVC(gamma=1e-4, decision_function_shape="ovo").fit(X, Y)
+    found = read_estimator(estimator, X.shape[1])
+    np.testing.assert_allclose(found.rule.decisions(X), estimator.decision_function(X), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        SVC(),
+        make_pipeline(StandardScaler(), SVC()),
+        make_pipeline(StandardScaler(), SVC().fit(X, Y)),
+        SVC(kernel="poly").fit(X, Y),
+        SVC(kernel="linear").fit(X, Y),
+        SVC(kernel=lambda a, b: a @ b.T).fit(X, Y),
+        BaggingClassifier(n_estimators=2).fit(X, Y),
+        OneVsRestClassifier(SVC()).fit(X, Y),
+        "model.pkl",
+        None,
+        SVC,
+        KNeighborsClassifier(3, p=1).fit(X, Y),
+        KNeighborsClassifier(3, metric="chebyshev").fit(X, Y),
+        KNeighborsClassifier(3, weights=np.ones_like).fit(X, Y),
+        KNeighborsClassifier(3).fit(X, np.stack([Y, Y], 1)),
+        NearestCentroid(metric="manhattan").fit(X, Y),
+        make_pipeline(PolynomialFeatures(2), SVC()).fit(X, Y),
+        make_pipeline(MinMaxScaler(clip=True), SVC()).fit(X, Y),
+        SVC().fit(X[:, :5], Y),
+        make_pipeline(StandardScaler(), SVC()).fit(X[:, :5], Y),
+    ],
+)
+def test_what_cannot_be_converted_is_one_sentence(estimator: Any):
+    with refused_by(
+        "extensions.conversion.estimators",
+        "extensions.conversion.scaling",
+        "extensions.conversion.protonn.rules",
+    ):
+        from_sklearn(estimator, X)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "name", "value"),
+    [
+        (SVC(), "support_vectors_", np.ones((3, 2))),
+        (SVC(), "support_vectors_", "much"),
+        (SVC(), "_gamma", np.nan),
+        (SVC(), "_gamma", -1.0),
+        (SVC(), "_intercept_", None),
+        (SVC(), "_n_support", np.array([1, 1, 1])),
+        (KNeighborsClassifier(), "_y", np.full(len(Y), 9)),
+        (KNeighborsClassifier(), "_fit_X", np.full_like(X, np.inf)),
+        (KNeighborsClassifier(), "n_neighbors", 1000),
+        (LogisticRegression(max_iter=9000), "coef_", np.zeros((3, 13, 2))),
+        (LogisticRegression(max_iter=9000), "coef_", np.zeros((3, 13))),
+        (LogisticRegression(max_iter=9000), "intercept_", np.zeros(5)),
+        (NearestCentroid(), "centroids_", np.zeros((3, 13))),
+    ],
+)
+def test_attributes_that_were_changed_are_refused(estimator: Any, name: str, value: Any):
+    scaled = StandardScaler().fit_transform(X)
+    estimator.fit(scaled, Y)
+    if name == "_intercept_":
+        estimator.dual_coef_ = estimator.dual_coef_[:1]
+    else:
+        setattr(estimator, name, value)
+    with refused_by(
+        "extensions.conversion.reading",
+        "extensions.conversion.protonn.rules",
+        "extensions.conversion.linear",
+    ):
+        from_sklearn(estimator, scaled)
+
+
+def test_a_scaler_that_divides_by_zero_is_refused():
+    estimator = make_pipeline(StandardScaler(), SVC()).fit(X, Y)
+    estimator[0].scale_ = np.ones(13)
+    estimator[0].scale_[4] = 0
+    with refused_by("extensions.conversion.scaling", naming="StandardScaler.scale_: 0"):
+        from_sklearn(estimator, X)
+
+
+def test_names_of_features_are_kept():
+    estimator = LogisticRegression(max_iter=1000).fit(*load_iris(return_X_y=True))
+    estimator.feature_names_in_ = np.array(["a", "b", "c", "d"], dtype=object)  # as of a table
+    assert from_sklearn(estimator, load_iris().data).model.feature_names == ("a", "b", "c", "d")
+
+
+class Table:
+    """A table of named columns, as of pandas."""
+
+    def __init__(self, columns: list[str], X: np.ndarray):
+        self.columns, self.X = columns, X
+
+    def __getitem__(self, names: list[str]) -> Table:
+        return Table(names, self.X[:, [self.columns.index(name) for name in names]])
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self.X, dtype)
+
+
+@pytest.mark.parametrize("scalers", [[], [StandardScaler()]])
+def test_columns_of_a_table_are_found_by_name(scalers: list[Any]):
+    """They were taken in the order of the table, and the answers were others."""
+    iris, labels = load_iris(return_X_y=True)
+    estimator = make_pipeline(*scalers, LogisticRegression(max_iter=1000)).fit(iris, labels)
+    estimator[0].feature_names_in_ = np.array(["a", "b", "c", "d"], dtype=object)
+    table = Table(["d", "b", "a", "c"], iris[:, [3, 1, 0, 2]])
+    converted = from_sklearn(estimator, table, labels, evaluate_on=(table, labels))
+    assert converted.steps == from_sklearn(estimator, iris, labels).steps
+    assert np.array_equal(converted.source.features.taken(table, "X"), np.float32(iris))
+    estimator[0].feature_names_in_ = np.array(["a", "b_b", "c", "d"], dtype=object)  # LightGBM's
+    table.columns[1] = "b b"
+    taken = from_sklearn(estimator, iris).source.features.taken(table, "X")
+    assert np.array_equal(taken, np.float32(iris))
+    renamed = Table(["A", "b", "c", "d"], iris)
+    assert np.array_equal(converted.source.features.taken(renamed, "X"), np.float32(iris))

@@ -1,0 +1,433 @@
+"""Networks in ONNX: what they compute, what becomes of them in integers, and what is refused."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx_factory import RNG, network, node, numbers, onnx, perceptron
+from refusals import refused_by
+from sklearn.neural_network import MLPClassifier
+
+from protonn_edge import from_network
+from protonn_edge.chips.boards import load_board
+from protonn_edge.data import load_digits_dataset
+from protonn_edge.extensions.conversion.networks.stored_networks import load_network
+from protonn_edge.kinds.dense.train import DenseNetwork
+from protonn_edge.system.errors import CheckFailed, InputError, ProtoNNEdgeError
+
+DIGITS = load_digits_dataset()
+AS_PYTORCH = [
+    node("Conv", "x w1 b1", "a", pads=[1] * 4),
+    node("BatchNormalization", "a g o m v", "b"),
+    node("Relu", "b", "c"),
+    node("MaxPool", "c", "d", kernel_shape=[2, 2], strides=[2, 2]),
+    node("Conv", "d w2", "e", strides=[2, 2], pads=[1] * 4),
+    node("Clip", "e low high", "f"),
+    node("Shape", "f", "s"),
+    node("Gather", "s zero", "first"),
+    node("Unsqueeze", "first axes", "batch"),
+    node("Concat", "batch rest", "target", axis=0),
+    node("Reshape", "f target", "h"),
+    node("Gemm", "h w3 b3", "z", transB=1),
+    node("LogSoftmax", "z", "y"),
+]
+PYTORCH_CONSTANTS = {
+    "w1": numbers(4, 3, 3, 3),
+    "b1": numbers(4),
+    "w2": numbers(5, 4, 3, 3),
+    "g": -numbers(4),
+    "o": numbers(4),
+    "m": numbers(4),
+    "v": np.abs(numbers(4)),
+    "low": np.float32(0),
+    "high": np.float32(6),
+    "w3": numbers(3, 30),
+    "b3": numbers(3),
+    "zero": np.int64(0),
+    "axes": np.array([0]),
+    "rest": np.array([-1]),
+}
+AS_KERAS = [
+    node("Div", "x all", "n"),
+    node("Sub", "n mean", "m"),
+    node("Transpose", "m", "c", perm=[0, 3, 1, 2]),
+    node("Conv", "c w1", "d", kernel_shape=[3, 3]),
+    node("Transpose", "d", "e", perm=[0, 2, 3, 1]),
+    node("Add", "e b1", "f"),
+    node("Relu", "f", "g"),
+    node("Mul", "g gain", "h"),
+    node("Add", "h b1", "i"),
+    node("Transpose", "i", "j", perm=[0, 3, 1, 2]),
+    node("Conv", "j w2", "k", group=4),
+    node("Relu", "k", "l"),
+    node("Transpose", "l", "o", perm=[0, 2, 3, 1]),
+    node("ReduceMean", "o axes", "p", keepdims=0),
+    node("MatMul", "p w3", "q"),
+    node("Add", "q b3", "r"),
+    node("Softmax", "r", "y"),
+]
+FLATTENED_BY_KERAS = [
+    node("Conv", "x w", "a"),
+    node("Relu", "a", "b"),
+    node("Transpose", "b", "c", perm=[0, 2, 3, 1]),
+    node("Shape", "b", "s"),
+    node("Gather", "s order", "t"),
+    node("Cast", "t", "u", to=6),
+    node("Slice", "u zero one zero", "v"),
+    node("Concat", "v rest", "target", axis=0),
+    node("Cast", "target", "whole", to=7),
+    node("Reshape", "c whole", "d"),
+    node("MatMul", "d w2", "y"),
+]
+KERAS_CONSTANTS = {
+    "all": np.float32(255),
+    "mean": numbers(2),
+    "w1": numbers(4, 2, 3, 3),
+    "b1": numbers(4),
+    "gain": -numbers(4),
+    "w2": numbers(4, 1, 3, 3),
+    "w3": numbers(4, 3),
+    "b3": numbers(3),
+    "axes": np.array([1, 2]),
+}
+POOLED = [
+    node("Conv", "x w", "a", auto_pad="SAME_UPPER"),
+    node("MaxPool", "a", "b", kernel_shape=[3, 2], strides=[3, 2]),
+    node("Relu", "b", "c"),
+    node("AveragePool", "c", "d", kernel_shape=[2, 2], strides=[2, 2]),
+    node("BatchNormalization", "d g o m v", "e"),
+    node("Conv", "e u", "f"),
+    node("GlobalAveragePool", "f", "h"),
+    node("Flatten", "h", "y"),
+]
+SEVERAL = [
+    node("Sub", "one x", "a"),
+    node("Gemm", "a w1 b", "c", alpha=0.5, beta=2.0),
+    node("BatchNormalization", "c g o m v", "d"),
+    node("Relu", "d", "e"),
+    node("Dropout", "e", "f"),
+    node("MatMul", "f w2", "h"),
+    node("MatMul", "h w3", "y"),
+]
+FOURS = {"g": numbers(4), "o": numbers(4), "m": numbers(4), "v": np.abs(numbers(4))}
+NETWORKS: dict[str, tuple[Any, tuple[int, ...], dict[str, Any]]] = {
+    "pytorch": (AS_PYTORCH, (3, 12, 8), PYTORCH_CONSTANTS),
+    "keras": (AS_KERAS, (9, 7, 2), KERAS_CONSTANTS),
+    "flattened by keras": (
+        FLATTENED_BY_KERAS,
+        (2, 7, 6),
+        {"w": numbers(4, 2, 3, 3), "w2": numbers(80, 3), "order": np.array([0, 2, 3, 1])}
+        | {"zero": np.int32([0]), "one": np.int32([1]), "rest": np.int32([-1])},
+    ),
+    "pooled": (
+        POOLED,
+        (1, 13, 8),
+        {"w": numbers(4, 1, 5, 5), "u": numbers(3, 4, 1, 1), **FOURS, "v": np.float32([4, 1, 2, 1])}
+        | {"g": np.abs(FOURS["g"])},
+    ),
+    "several": (
+        SEVERAL,
+        (6,),
+        {"one": np.float32(1), "w1": numbers(6, 4), "b": numbers(4), "w2": numbers(4, 5)}
+        | {"w3": numbers(5, 3), **FOURS},
+    ),
+}
+
+
+@pytest.fixture(autouse=True)
+def same_numbers() -> None:
+    """Give each test the same numbers, whichever tests ran before it."""
+    RNG.bit_generator.state = np.random.default_rng(0).bit_generator.state
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_scores_are_those_of_onnxruntime(name: str):
+    runtime = pytest.importorskip("onnxruntime", reason="needs onnxruntime")
+    nodes, shape, constants = NETWORKS[name]
+    ends = {"LogSoftmax", "Softmax"}
+    kept = [each for each in nodes if each.op_type not in ends]
+    content = network(kept, shape, kept[-1].output[0], **constants)
+    X = numbers(20, *shape)
+    expected = runtime.InferenceSession(content).run(None, {"x": X})[0]
+    found = load_network(content, "m.onnx").rule
+    np.testing.assert_allclose(found.scores(found.rows(X)), expected, rtol=2e-4, atol=2e-4)
+    whole = load_network(network(nodes, shape, **constants), "m.onnx").rule
+    assert (whole.answers(found.rows(X)) == expected.argmax(axis=1)).all()
+
+
+@functools.cache
+def trained(*hidden: int, classes: int = 10) -> tuple[MLPClassifier, bytes]:
+    keep = DIGITS.y_train < classes
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it has not converged
+        fitted = MLPClassifier(hidden, max_iter=120, random_state=0)
+        fitted.fit(DIGITS.X_train[keep], DIGITS.y_train[keep])
+    return fitted, perceptron(fitted.coefs_, fitted.intercepts_)
+
+
+@pytest.mark.parametrize("hidden", [(), (24,), (20, 12)])
+def test_a_perceptron_keeps_its_answers(hidden: tuple[int, ...]):
+    fitted, content = trained(*hidden) if hidden else (None, None)
+    if not hidden:
+        fitted, content = trained(24)
+        content = perceptron([fitted.coefs_[0] @ fitted.coefs_[1]], [fitted.intercepts_[1]])
+    found = from_network(
+        content, DIGITS.X_train, DIGITS.y_train, evaluate_on=(DIGITS.X_test, DIGITS.y_test)
+    )
+    assert [step.name for step in found.steps] == ["estimator", "exact", "integers"]
+    assert found.steps[1].agreement == 1.0
+    assert found.agreement > 0.98
+    assert found.lost is not None
+    assert found.lost < 0.004
+    if hidden:
+        assert found.steps[0].accuracy == fitted.score(DIGITS.X_test, DIGITS.y_test)
+    assert "B of SRAM on the uno; a prediction takes about" in str(found)
+    assert {"sram_bytes", "mean_cycles"} <= set(found.to_json())
+
+
+def test_one_score_is_that_of_the_second_class():
+    fitted, content = trained(8, classes=2)
+    model = onnx.ModelProto.FromString(content)
+    model.graph.node[-1].op_type = "Sigmoid"
+    keep = DIGITS.y_train < 2
+    X, y = DIGITS.X_train[keep], DIGITS.y_train[keep]
+    found = from_network(model.SerializeToString(), X, y, classes=("nought", "one"))
+    assert found.model.classes == ("nought", "one")
+    assert found.steps[0].accuracy == fitted.score(X, y) > 0.98
+    assert found.agreement > 0.99
+
+
+def test_images_of_several_channels_have_them_innermost():
+    nodes, shape, constants = NETWORKS["pytorch"]
+    X = np.abs(numbers(60, *shape))
+    content = network(nodes, shape, **constants)
+    found = from_network(content, X)
+    assert found.model.features is not None
+    rows = np.moveaxis(X, 1, 3).reshape(len(X), -1)
+    assert (from_network(content, rows).model.scores(rows) == found.model.scores(rows)).all()
+    assert found.model.features.points.shape == (12, 8, 3)
+    assert found.agreement > 0.8
+
+
+def test_a_convolution_that_is_not_rectified_keeps_negative_sums():
+    nodes, shape, constants = NETWORKS["pooled"]
+    X = np.abs(numbers(200, *shape))
+    assert from_network(network(nodes, shape, **constants), X).agreement > 0.9
+
+
+def test_rounded_layers_are_trained_on_the_answers():
+    """Weights of 2 bits lose much; around images is 0 on the device, too, if in their range."""
+    sizes = np.float32([100, 1, 1, 1])
+    nodes = [
+        node("Conv", "x w1", "a", pads=[1] * 4),
+        node("Relu", "a", "b"),
+        node("Conv", "b w2", "c"),
+        node("Relu", "c", "d"),
+        node("Flatten", "d", "e"),
+        node("Gemm", "e w3", "f", transB=1),
+        node("Relu", "f", "g"),
+        node("Gemm", "g w4", "y"),
+    ]
+    weights = {
+        "w1": numbers(4, 1, 3, 3) * sizes[:, None, None, None],
+        "w2": numbers(6, 4, 3, 3) / sizes[:, None, None],
+        "w3": numbers(8, 216),
+        "w4": numbers(8, 5),
+    }
+    content, X = network(nodes, (1, 8, 8), **weights), numbers(300, 64)
+    assert from_network(content, X, epochs=0).agreement > 0.95  # 0 on both sides
+    rounded = from_network(content, X + 2, epochs=0, bits=2)
+    assert [step.name for step in rounded.steps] == ["estimator", "rounded", "integers"]
+    trained = from_network(content, X + 2, epochs=30, bits=2)
+    assert trained.agreement > rounded.agreement + 0.2
+    assert trained.steps[-2].name == "trained"
+
+
+def test_convolutions_of_signals_have_windows_along_time():
+    nodes = [node("Conv", "x w", "a", pads=[1, 1]), node("Relu", "a", "b"),
+             node("GlobalAveragePool", "b", "c"), node("Flatten", "c", "d"),
+             node("MatMul", "d u", "y")]  # fmt: skip
+    content = network(nodes, (2, 20), w=numbers(4, 2, 3), u=numbers(4, 3))
+    found = from_network(content, numbers(300, 40), epochs=0)
+    assert found.agreement > 0.9
+    stage = found.model.features
+    assert stage is not None
+    assert [layer.output_shape for layer in stage.stages] == [(20, 1, 4), (1, 1, 4)]
+
+
+@pytest.mark.parametrize("bits", [4, 2])
+def test_weights_of_convolutions_have_fewer_bits(bits: int):
+    nodes = [node("Conv", "x w", "a"), node("Relu", "a", "b"), node("Flatten", "b", "c"),
+             node("MatMul", "c u", "y")]  # fmt: skip
+    content = network(nodes, (1, 8, 8), w=numbers(4, 1, 3, 3), u=numbers(144, 3))
+    found = from_network(content, np.abs(numbers(200, 64)), bits=bits, epochs=30)
+    stage = found.model.features
+    assert stage is not None
+    weights = stage.stages[0].weights
+    assert np.abs(weights).max() == (1 << (bits - 1)) - 1
+    assert found.agreement > {4: 0.9, 2: 0.8}[bits]
+
+
+@pytest.mark.parametrize("bits", [4, 3])
+def test_weights_of_matrices_have_8_bits(bits: int):
+    with refused_by("extensions.conversion.networks.stored_networks"):
+        from_network(trained(24)[1], DIGITS.X_train, bits=bits)
+
+
+def test_an_epoch_moves_layers_and_matrices_against_the_loss():
+    matrices = DenseNetwork([numbers(3, 4), numbers(2, 3)], [numbers(3), numbers(2)])
+    X, Y = numbers(5, 4).astype(np.float64), np.eye(2)[[0, 1, 1, 0, 1]]
+    _, slope, _ = matrices.gradient(X, Y, None)
+    for place in np.ndindex(X.shape):
+        step = np.zeros_like(X)
+        step[place] = 1e-5
+        ends = [matrices.gradient(X + sign * step, Y, None)[0] for sign in (1, -1)]
+        assert slope[place] == pytest.approx((ends[0] - ends[1]) / 2e-5, abs=1e-3)
+
+
+def test_a_network_that_is_too_large_is_a_failed_check():
+    content = trained(24)[1]
+    with refused_by("extensions.conversion.search", kind=CheckFailed):
+        from_network(perceptron([numbers(64, 250), numbers(250, 250), numbers(250, 10)],
+                             [numbers(250), numbers(250), numbers(10)]),
+                  DIGITS.X_train, board=load_board("attiny85"))  # fmt: skip
+    with refused_by("extensions.conversion.search", kind=CheckFailed):
+        from_network(content, DIGITS.X_train, budget=500)
+
+
+CONV = node("Conv", "x w", "a")
+IMAGE = {"shape": (1, 8, 8), "w": numbers(2, 1, 3, 3)}
+REFUSED: dict[str, tuple[list[Any], dict[str, Any], str]] = {
+    "operator": (
+        [node("LSTM", "x w", "y")],
+        {},
+        "node 'y' \\(LSTM\\) has no counterpart on the device; use",
+    ),
+    "fork": (
+        [node("Relu", "x", "a"), node("Add", "x w", "y")],
+        {},
+        "node 'a' \\(Relu\\) follows no Conv or Gemm",
+    ),
+    "residual": (
+        [CONV, node("Relu", "a", "b"), node("Add", "a b", "y")],
+        IMAGE,
+        "node 'y' \\(Add\\) takes 'a', which an earlier node already uses; use layers that form",
+    ),
+    "cycle": (
+        [node("Add", "c w", "a"), node("Relu", "a", "c")],
+        {},
+        "node 'a' \\(Add\\) takes 'c', which no earlier node produces",
+    ),
+    "missing": ([node("MatMul", "x nothing", "y")], {}, "takes 'nothing', which no earlier node"),
+    "kernel": (
+        [node("Conv", "x w", "y")],
+        {"shape": (1, 8, 8), "w": numbers(2, 1, 7, 7)},
+        "has a kernel of 7x7, strides .*; use a kernel with sides of 1, 3 or 5",
+    ),
+    "dilated": ([node("Conv", "x w", "y", dilations=[2, 2])], IMAGE, r"and dilations \[2\]; use"),
+    "groups": (
+        [node("Conv", "x w", "y", group=2)],
+        {"shape": (4, 8, 8), "w": numbers(4, 2, 3, 3)},
+        "for 4 channels in 2 groups; use a single group",
+    ),
+    "linear": (
+        [CONV, node("Conv", "a u", "y")],
+        {**IMAGE, "u": numbers(2, 2, 3, 3)},
+        "follows a Conv without a Relu in between; add a Relu",
+    ),
+    "overlapping": (
+        [CONV, node("Relu", "a", "b"), node("MaxPool", "b", "y", kernel_shape=[3, 3])],
+        IMAGE,
+        "use strides equal to the kernel shape",
+    ),
+    "average": (
+        [CONV, node("GlobalAveragePool", "a", "b"), node("Relu", "b", "y")],
+        IMAGE,
+        "node 'y' \\(Relu\\) follows an average pooling; move the node before it",
+    ),
+    "deep": (
+        [
+            each
+            for number in range(4)
+            for each in (
+                node("MatMul", f"{'x' if not number else f'r{number}'} w", f"p{number}"),
+                node("Relu", f"p{number}", f"r{number + 1}"),
+            )
+        ],
+        {"output": "r4"},
+        "m.onnx has a Gemm or MatMul with 4 outputs after 3 hidden layers; use at most 255",
+    ),
+    "clipped": (
+        [node("MatMul", "x w", "a"), node("Clip", "a low high", "y")],
+        {"low": np.float32(0), "high": np.float32(6)},
+        "limits values to 0..6; use a Relu",
+    ),
+    "behind": (
+        [node("MatMul", "x w", "a"), node("Softmax", "a", "b"), node("MatMul", "b w", "y")],
+        {},
+        "node 'y' \\(MatMul\\) comes after the scores and takes .* so it could change the class",
+    ),
+    "unfinished": ([node("MatMul", "x w", "a")], {}, "m.onnx ends with 'a', which is not one"),
+    "nan": ([node("MatMul", "x u", "y")], {"u": np.float32([[np.nan]])}, "constant 'u'"),
+    "complex": (
+        [node("MatMul", "x u", "y")],
+        {"u": np.complex64([[1]])},
+        "constant 'u' .* 14, expected",
+    ),
+    "sizes": ([node("MatMul", "x w", "y")], {"shape": ("h", 3)}, "axes, all of fixed size"),
+    "weights": ([node("MatMul", "w x", "y")], {}, "must have constant weights as input 2"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_has_no_counterpart_is_one_sentence(name: str):
+    nodes, given, words = REFUSED[name]
+    options = {"shape": (4,), "w": numbers(4, 4), **given}
+    with pytest.raises(InputError, match=words) as refused:
+        load_network(network(nodes, **options), "m.onnx")
+    assert "\n" not in str(refused.value)
+
+
+def test_no_other_file_is_read(tmp_path: Path):
+    (tmp_path / "weights.bin").write_bytes(bytes(64))
+    model = onnx.ModelProto.FromString(perceptron([numbers(4, 4)], [numbers(4)]))
+    onnx.external_data_helper.set_external_data(model.graph.initializer[0], "weights.bin")
+    model.graph.initializer[0].ClearField("raw_data")
+    path = tmp_path / "model.onnx"
+    path.write_bytes(model.SerializeToString())
+    with refused_by("extensions.conversion.networks.onnx_file"):
+        from_network(path, numbers(9, 4))
+
+
+@pytest.mark.parametrize("sizes", [[2**40, 2**20], [2] * 200_000])
+def test_sizes_are_checked_before_arrays_are_made(sizes: list[int]):
+    model = onnx.ModelProto.FromString(perceptron([numbers(4, 4)], [numbers(4)]))
+    model.graph.initializer[0].dims[:] = sizes
+    with refused_by("extensions.conversion.networks.onnx_file"):
+        from_network(model.SerializeToString(), numbers(9, 4))
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_damaged_files_are_one_sentence(name: str):
+    nodes, shape, constants = NETWORKS[name]
+    content, rng = network(nodes, shape, **constants), np.random.default_rng(0)
+    points, refused = numbers(30, *shape), 0
+    for _ in range(75):
+        damaged = bytearray(content)
+        for place in rng.integers(len(content), size=int(rng.integers(1, 4))):
+            damaged[place] = rng.integers(256)
+        cut = bytes(damaged[: rng.integers(len(content))] if rng.random() < 0.2 else damaged)
+        try:
+            load_network(cut, "m.onnx")
+            if name == "several":  # quick to convert
+                from_network(cut, points)
+        except ProtoNNEdgeError as error:
+            assert "\n" not in str(error)  # noqa: PT017  (many are not refused)
+            assert len(str(error)) < 700  # noqa: PT017
+            refused += 1
+    assert refused > 10

@@ -1,0 +1,189 @@
+"""Matrices of the reference implementation become models, and models its matrices."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from chains import replace
+from hypothesis import given
+from hypothesis import strategies as st
+from model_factory import (
+    random_images,
+    random_model,
+    random_points,
+    random_pooling_model,
+    random_window_model,
+    window_features_of,
+)
+from refusals import refused_by
+from sklearn.datasets import make_multilabel_classification
+
+from protonn_edge.data import load_digits_dataset
+from protonn_edge.extensions.conversion.protonn.reference import (
+    ReferenceModel,
+    from_reference,
+    read_reference_model,
+    same_answers,
+    to_reference,
+    write_reference_model,
+)
+from protonn_edge.features.average_pooling.making import average_pooling
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.model.model import Model
+from protonn_edge.model.statistics import Normalizer
+from protonn_edge.system.errors import InputError
+
+DIGITS = load_digits_dataset()
+
+
+def reference_run(points: np.ndarray, seed: int = 0) -> ReferenceModel:
+    """Return matrices as a run of the other program on these points (n, D) would."""
+    rng = np.random.default_rng(seed)
+    W = rng.normal(size=(5, points.shape[1])) / np.sqrt(points.shape[1])
+    B = W @ points[rng.integers(0, len(points), 30)].T
+    distances = np.linalg.norm(points @ W.T - B[:, :1].T, axis=1)
+    matrices = (matrix.astype(np.float32) for matrix in (W, B, rng.normal(size=(10, 30))))
+    return ReferenceModel(*matrices, 2.5 / float(np.median(distances)))
+
+
+def its_scores(reference: ReferenceModel, points: np.ndarray) -> np.ndarray:
+    """Return the scores of points (n, D) by the formula in the other program's README."""
+    W, B, Z = (
+        matrix.astype(np.float64)
+        for matrix in (reference.projection, reference.prototypes, reference.labels)
+    )
+    squares = np.square((points @ W.T)[:, :, None] - B).sum(axis=1)
+    return np.exp(-(reference.gamma**2) * squares) @ Z.T
+
+
+@pytest.mark.parametrize("layout", ["text", "npy"])
+@pytest.mark.parametrize("normalization", ["none", "standard"])
+def test_its_predictions_are_equal(tmp_path: Path, normalization: str, layout: Any):
+    train, test = DIGITS.X_train.astype(float), DIGITS.X_test.astype(float)
+    mean, deviation = train.mean(axis=0), train.std(axis=0)
+    deviation[deviation < 1e-6] = 1  # as in the authors' examples
+
+    def seen(X: np.ndarray) -> np.ndarray:
+        return (X - mean) / deviation if normalization == "standard" else X
+
+    run = reference_run(seen(train))
+    write_reference_model(run, tmp_path, layout)
+    model = from_reference(
+        read_reference_model(tmp_path), DIGITS.X_train, normalization, DIGITS.classes
+    )
+    expected = its_scores(run, seen(test))
+    np.testing.assert_allclose(model.scores(DIGITS.X_test), expected, rtol=1e-4, atol=1e-7)
+    assert np.array_equal(model.predict(DIGITS.X_test), expected.argmax(axis=1))
+    assert model.head.cutoff == 0
+
+
+def test_it_is_a_model_to_go_on_from():
+    run = reference_run(DIGITS.X_train)
+    model = from_reference(run, DIGITS.X_train, "none", DIGITS.classes)
+    further = ProtoNNClassifier(
+        initial_model=model, epochs=2, learning_rate=1e-4, quantization_aware=False
+    )
+    assert further.fit(DIGITS.X_train, DIGITS.y_train).model_.head.n_prototypes == 30
+
+
+def test_sets_of_labels_get_a_threshold():
+    X, Y = make_multilabel_classification(n_samples=200, n_features=8, n_classes=10, random_state=0)
+    points, sets = X.astype(np.float32), Y.astype(np.float32)
+    run = reference_run(X)
+    model = from_reference(run, points, "l2", [str(i) for i in range(10)], targets=sets)
+    assert model.policy.predicts == "labels"
+    assert model.predict(points).shape == (200, 10)
+
+
+def test_matrices_for_other_data_are_refused():
+    run = reference_run(DIGITS.X_train)
+    with refused_by("learn.preparation"):
+        from_reference(run, DIGITS.X_train[:, :32], "none", DIGITS.classes)
+    with refused_by("learn.preparation"):
+        from_reference(run, DIGITS.X_train, "none", ("a", "b", "c"))
+
+
+@given(seed=st.integers(0, 1000))
+def test_a_model_scores_there_as_here(seed: int):
+    model, X = random_model(seed), random_points(seed, 50, 12)
+    there = its_scores(to_reference(model), X)
+    np.testing.assert_allclose(there, model.scores(X), rtol=1e-3, atol=1e-4)
+    assert same_answers(model, to_reference(model), X.astype(np.float32)) == 1.0
+    inside = its_scores(to_reference(model, "normalized"), model.normalized(X))
+    np.testing.assert_allclose(inside, model.scores(X), rtol=1e-6)
+
+
+@pytest.mark.parametrize("layout", ["text", "npy"])
+def test_what_is_written_and_read_again_is_the_same(tmp_path: Path, layout: Any):
+    written = to_reference(random_model(3))
+    write_reference_model(written, tmp_path / "run", layout)
+    read = read_reference_model(tmp_path / "run")
+    for name in ("projection", "prototypes", "labels"):
+        assert np.array_equal(getattr(read, name), getattr(written, name))
+    assert read.gamma == written.gamma
+    write_reference_model(read, tmp_path / "run", layout)
+    assert len(list((tmp_path / "run").iterdir())) == 4
+
+
+def test_a_way_there_and_back_changes_no_answer():
+    classifier = ProtoNNClassifier(n_projections=8, n_prototypes=30, epochs=20, random_state=0)
+    model = classifier.fit(DIGITS.X_train, DIGITS.y_train).to_model()
+    whole = replace(model, cutoff=0.0)
+    back = from_reference(to_reference(whole), DIGITS.X_train, "none", model.classes)
+    np.testing.assert_allclose(
+        back.scores(DIGITS.X_test), whole.scores(DIGITS.X_test), rtol=1e-3, atol=1e-3
+    )
+    assert np.array_equal(back.predict(DIGITS.X_test), whole.predict(DIGITS.X_test))
+    assert same_answers(model, to_reference(model), DIGITS.X_test) > 0.95  # the RBF's cutoff
+
+
+def test_averages_of_images_are_folded_in():
+    pooling = average_pooling((6, 8), (6, 8), (3, 4))
+    model, images = random_pooling_model(pooling), random_images(1, 40, pooling)
+    reference = to_reference(model)
+    assert reference.projection.shape[1] == 48
+    there = its_scores(reference, images.astype(float))
+    np.testing.assert_allclose(there, model.scores(images), rtol=1e-3, atol=1e-4)
+
+
+def shifted(model: Model, offset: float) -> Model:
+    normalizer = replace(model.normalizer, offset=np.full(12, offset))
+    inputs = replace(model.inputs, lower=np.full(12, offset), upper=np.full(12, offset + 1))
+    return replace(model, normalizer=normalizer, inputs=inputs)
+
+
+@pytest.mark.parametrize(
+    ("model", "features", "words"),
+    [
+        (replace(random_model(), clipped=True), "raw", "clips outliers"),
+        (replace(random_model(), clipped=True), "normalized", "clips outliers"),
+        (
+            replace(random_model(), normalizer=Normalizer.identity(12, "l2")),
+            "raw",
+            "scales points to unit norm, .* choose the features 'normalized'",
+        ),
+        (
+            random_pooling_model(average_pooling((6, 8), (6, 8), (3, 4), deskew=True)),
+            "raw",
+            "computes features",
+        ),
+        (
+            random_pooling_model(average_pooling((6, 8), (6, 8), (3, 4))),
+            "normalized",
+            "computes features",
+        ),
+        (
+            random_window_model(window_features_of("mean,max")),
+            "raw",
+            "computes features, which",
+        ),
+        (shifted(random_model(), 1e9), "raw", "offsets are too large"),
+    ],
+)
+def test_what_no_matrix_does_is_refused(model: Model, features: Any, words: str):
+    with pytest.raises(InputError, match=words) as caught:
+        to_reference(model, features)
+    assert "\n" not in str(caught.value)

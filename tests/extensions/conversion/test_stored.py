@@ -1,0 +1,175 @@
+"""Estimators in files of skops are read; anything that could run code is not."""
+
+from __future__ import annotations
+
+import io as streams
+import json
+import pickle
+import warnings
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import pytest
+from refusals import refused_by
+from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.impute import SimpleImputer
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.svm import SVC
+
+from protonn_edge.extensions.conversion.converting import from_sklearn
+from protonn_edge.extensions.conversion.reading import load_estimator
+from protonn_edge.model.file import model_bytes
+from protonn_edge.system.errors import InputError
+
+X, Y = load_iris(return_X_y=True)
+MACHINE = make_pipeline(StandardScaler(), SVC(C=10)).fit(X, Y)
+
+
+def stored(path: Path, estimator: Any = MACHINE) -> Path:
+    from skops import io  # noqa: PLC0415  (it imports all of scikit-learn)
+
+    io.dump(estimator, path)
+    return path
+
+
+def with_member(path: Path, name: str, content: bytes) -> Path:
+    """Change one member of a file; the name may be the suffix of the first that has it."""
+    with zipfile.ZipFile(path) as archive:
+        members = {each: archive.read(each) for each in archive.namelist()}
+    members[next(each for each in members if each.endswith(name))] = content
+    with zipfile.ZipFile(path, "w") as archive:
+        for each, data in members.items():
+            archive.writestr(each, data)
+    return path
+
+
+def test_it_converts_to_the_same_model(tmp_path: Path):
+    read = load_estimator(stored(tmp_path / "machine.skops"))
+    here, there = (from_sklearn(each, X, epochs=2).model for each in (MACHINE, read))
+    assert model_bytes(here) == model_bytes(there)
+
+
+class Evil:
+    """Something that a pickle would run."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Path.touch, (Path("ran"),))
+
+
+def surprise(X: np.ndarray) -> np.ndarray:
+    Path("ran").touch()
+    return X
+
+
+@pytest.mark.parametrize("dump", [pickle.dumps, lambda each: each])
+def test_a_pickle_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dump: Any):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "machine.skops"
+    if dump is pickle.dumps:
+        path.write_bytes(pickle.dumps(Evil()))
+    else:
+        joblib.dump(Evil(), path)
+    with pytest.raises(InputError, match="is not an .npz file"):
+        load_estimator(path)
+    assert not Path("ran").exists()
+
+
+def test_a_pickled_array_within_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    content = streams.BytesIO()
+    np.save(content, np.array([Evil()], dtype=object), allow_pickle=True)
+    path = with_member(stored(tmp_path / "machine.skops"), ".npy", content.getvalue())
+    with pytest.raises(InputError, match="has the type 'object', but pickled objects are not read"):
+        load_estimator(path)
+    assert not Path("ran").exists()
+
+
+def test_functions_are_not_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    machine = make_pipeline(FunctionTransformer(surprise), SVC())
+    path = stored(tmp_path / "machine.skops", machine)
+    with pytest.raises(
+        InputError, match="which is not known to be safe; convert the estimator in Python"
+    ):
+        load_estimator(path)
+    assert not Path("ran").exists()
+
+
+def test_a_network_is_told_to_take_another_way(tmp_path: Path):
+    network = MLPClassifier((3,), max_iter=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        path = stored(tmp_path / "network.skops", network.fit(X, Y))
+    with refused_by("extensions.conversion.reading"):
+        load_estimator(path)
+
+
+def test_neighbours_with_a_tree_are_told_what_to_do(tmp_path: Path):
+    tree = KNeighborsClassifier(algorithm="kd_tree").fit(X, Y)
+    with pytest.raises(InputError, match="fit the classifier with algorithm='brute'"):
+        load_estimator(stored(tmp_path / "tree.skops", tree))
+    brute = KNeighborsClassifier(algorithm="brute").fit(X, Y)
+    read = load_estimator(stored(tmp_path / "brute.skops", brute))
+    assert from_sklearn(read, X, epochs=0).agreement > 0.9
+
+
+def test_a_type_of_numbers_is_only_that_of_an_array(tmp_path: Path):
+    """An imputer has two; any other type would be made by NumPy from what the file says."""
+    path = stored(tmp_path / "filled.skops", make_pipeline(SimpleImputer(), MACHINE).fit(X, Y))
+    assert load_estimator(path)[0].statistics_ == pytest.approx(X.mean(axis=0))
+    with zipfile.ZipFile(path) as archive:
+        schema = archive.read("schema.json").replace(b"DTypeNode", b"TypeNode")
+    with refused_by("extensions.conversion.reading"):
+        load_estimator(with_member(path, "schema.json", schema))
+
+
+def header(shape: tuple[int, ...]) -> bytes:
+    text = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}\n".encode()
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        (".npy", header((2**30,))),
+        (".npy", b""),
+        ("schema.json", b"{"),
+        ("schema.json", b"{}"),
+        ("schema.json", b"[" * 100000),
+    ],
+)
+def test_a_damaged_file_is_one_sentence(tmp_path: Path, name: str, content: bytes):
+    path = with_member(stored(tmp_path / "machine.skops"), name, content)
+    with pytest.raises(InputError) as caught:
+        load_estimator(path)
+    assert "\n" not in str(caught.value)
+    assert "machine.skops" in str(caught.value)
+
+
+def test_another_file_is_refused(tmp_path: Path):
+    (tmp_path / "machine.skops").write_bytes(b"PK but no zip")
+    with refused_by("data.archive"):
+        load_estimator(tmp_path / "machine.skops")
+    np.savez(tmp_path / "model.npz", W=np.ones(3))
+    (tmp_path / "model.npz").rename(tmp_path / "machine.skops")
+    with refused_by("extensions.conversion.reading"):
+        load_estimator(tmp_path / "machine.skops")
+
+
+def test_an_array_that_is_named_too_often_takes_no_memory(tmp_path: Path):
+    path = stored(tmp_path / "machine.skops")
+    large = header((2**22,)) + bytes(8 * 2**22)
+    path = with_member(path, ".npy", large)
+    with zipfile.ZipFile(path) as archive:
+        name = next(each.filename for each in archive.infolist() if each.file_size == len(large))
+    node = {"__class__": "ndarray", "__module__": "numpy", "file": name, "type": "numpy"}
+    path = with_member(path, "schema.json", json.dumps([node] * 10).encode())
+    with refused_by("extensions.conversion.reading"):
+        load_estimator(path)

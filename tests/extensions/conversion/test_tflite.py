@@ -1,0 +1,171 @@
+"""Int8 networks of TensorFlow Lite: the outputs of its reference kernels, bit for bit.
+
+The files in `tests/data/tflite` come from `make.py` there, and `benchmarks/tflite_networks.py`.
+"""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+from command_line import run
+from fuzz.mutation import mutated_bytes
+from fuzz.sentences import check_refusal
+from refusals import refused_by
+from tflite_factory import FLOAT32, INT32, network, tensor
+
+from protonn_edge import from_network
+from protonn_edge.extensions.conversion.networks.flatbuffer import FlatTable
+from protonn_edge.extensions.conversion.networks.stored_networks import load_network
+from protonn_edge.model.file import load_model, save_model
+from protonn_edge.model.quantization import quantize
+from protonn_edge.system.errors import CheckFailed, InputError
+
+FOLDER = Path(__file__).parents[1] / "data" / "tflite"
+OUTPUTS = np.load(FOLDER / "outputs.npz")
+NAMES = list(OUTPUTS)
+
+
+def points_of(size: int) -> np.ndarray:
+    """Return the points of `make.py`, (n, size) uint8."""
+    return np.random.default_rng(size).integers(0, 256, (12, size)).astype(np.uint8)
+
+
+def real_points(name: str) -> np.ndarray:
+    """Return them as the network takes them."""
+    network = load_network(FOLDER / f"{name}.tflite", name).rule
+    return network.pixels.zero + network.pixels.step * points_of(network.n_inputs)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_outputs_are_those_of_the_interpreter(name: str) -> None:
+    network = load_network(FOLDER / f"{name}.tflite", name).rule
+    assert (network.outputs(real_points(name)) == OUTPUTS[name]).all()
+
+
+@pytest.mark.parametrize("name", ["har_hapt-mlp", "mixed", "fsdd_mfcc-conv1d"])
+def test_a_model_has_the_outputs_as_scores(name: str, tmp_path: Path) -> None:
+    X = real_points(name)
+    found = from_network(FOLDER / f"{name}.tflite", X, board="mega2560")
+    expected = OUTPUTS[name].astype(int) - 128
+    assert found.agreement == 1.0
+    assert (found.model.scores(X) == expected).all()
+    save_model(found.model, tmp_path / "model.npz")
+    integers = quantize(load_model(tmp_path / "model.npz"))
+    assert integers.model_sha256 == quantize(found.model).model_sha256
+    assert (integers.scores(integers.quantize(X)) == expected).all()
+
+
+def test_one_output_decides_between_two_classes() -> None:
+    X = real_points("one-output")
+    found = from_network(FOLDER / "one-output.tflite", X, classes=("no", "yes"))
+    integers = quantize(found.model)
+    zero = found.source.rule.output_zero
+    assert (integers.predict(integers.quantize(X)) == (OUTPUTS["one-output"][:, 0] > zero)).all()
+    assert found.model.classes == ("no", "yes")
+
+
+def test_a_row_of_samples_becomes_a_column() -> None:
+    layers = load_network(FOLDER / "fsdd_mfcc-conv1d.tflite", "conv1d").rule.layers
+    assert [layer.shape for layer in layers[:2]] == [(20, 1, 13), (16, 1, 16)]
+
+
+def test_a_network_in_floats_is_rounded() -> None:
+    X = np.random.default_rng(0).normal(size=(300, 4))
+    assert from_network(FOLDER / "floats.tflite", X).agreement > 0.97
+
+
+def test_a_network_in_floats_has_the_scores_of_its_operators() -> None:
+    rng = np.random.default_rng(0)
+    shapes = (3, 3, 3, 2), (3,), (1, 3, 3, 3), (4, 3), (4,)
+    given = [rng.normal(size=shape).astype("<f4") for shape in shapes]
+    kernel, bias, each, W, b = given
+    parts = (1, 6, 5, 2), (1, 6, 5, 3), (1, 2, 2, 3), (1, 3), (1, 4)
+    tensors = [tensor(shape, kind=FLOAT32) for shape in parts]
+    tensors += [tensor(array.shape, kind=FLOAT32, data=array) for array in given]
+    tensors.append(tensor((2,), kind=INT32, data=np.array([1, 2], "<i4")))
+    content = network(
+        tensors,
+        [
+            (3, [0, 5, 6], 1, {0: 0, 1: 1, 2: 1, 3: 3, 4: 1, 5: 1}),  # CONV_2D, SAME, ReLU6
+            (4, [1, 7], 2, {0: 1, 1: 2, 2: 2, 3: 1, 4: 1, 5: 1, 6: 1}),  # DEPTHWISE, VALID, ReLU
+            (40, [2, 10], 3, {}),  # MEAN
+            (9, [3, 8, 9], 4, {}),  # FULLY_CONNECTED
+        ],
+    )
+    X = rng.normal(size=(10, 6, 5, 2)).astype(np.float32)
+    padded = np.pad(X, ((0, 0), (1, 1), (1, 1), (0, 0)))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), (1, 2))
+    values = np.clip(np.einsum("nyxcij,oijc->nyxo", windows, kernel) + bias, 0, 6)
+    windows = np.lib.stride_tricks.sliding_window_view(values, (3, 3), (1, 2))[:, ::2, ::2]
+    values = np.maximum(np.einsum("nyxcij,ijc->nyxc", windows, each[0]), 0)
+    expected = values.mean(axis=(1, 2)) @ W.T + b
+    rule = load_network(content, "floats").rule
+    assert np.allclose(rule.scores(rule.rows(X)), expected, atol=1e-4)
+
+
+def test_other_networks_are_refused_with_a_way_out() -> None:
+    with refused_by("extensions.conversion.networks.tflite_file"):
+        load_network(FOLDER / "tanh.tflite", "tanh")
+
+
+def test_a_network_that_is_too_large_names_its_layer() -> None:
+    layer = "layer 1 (the largest: 1x1x784 to 1x1x24)"
+    with refused_by("extensions.conversion.search", kind=CheckFailed, naming=layer):
+        from_network(FOLDER / "mnist10-mlp.tflite", real_points("mnist10-mlp"), board="attiny85")
+
+
+def test_damaged_files_are_refused_in_one_sentence() -> None:
+    rng = np.random.default_rng(0)
+    for name in ("mixed", "har_hapt-mlp", "fsdd_mfcc-conv1d", "usps10-cnn"):
+        content = (FOLDER / f"{name}.tflite").read_bytes()
+        for _ in range(100):
+            try:
+                load_network(mutated_bytes(rng, content), "the file")
+            except InputError as error:
+                check_refusal(error)
+
+
+def test_each_offset_of_a_file_may_be_wrong() -> None:
+    content = (FOLDER / "one-output.tflite").read_bytes()
+    for place in range(0, len(content) - 3, 2):
+        for wrong in (0xFFFFFFFF, 0x7FFFFFF0):
+            damaged = content[:place] + struct.pack("<I", wrong) + content[place + 4 :]
+            try:
+                load_network(damaged, "the file")
+            except InputError as error:
+                check_refusal(error)
+
+
+@pytest.mark.parametrize("content", [b"", b"TFL3", b"\0\0\0\0TFL3", b"\xff" * 4 + b"TFL3"])
+def test_short_files_are_refused(content: bytes) -> None:
+    with refused_by(
+        "extensions.conversion.networks.flatbuffer", "extensions.conversion.networks.tflite_file"
+    ):
+        load_network(content, "network.tflite")
+
+
+def test_a_vector_cannot_be_longer_than_its_file() -> None:
+    #          root, identifier, vtable: 6 B for one field at 4, table, vector
+    content = struct.pack("<I4sHHHxxiII", 16, b"TFL3", 6, 8, 4, 8, 4, 2**31)
+    with refused_by("extensions.conversion.networks.flatbuffer"):
+        FlatTable.root(content, b"TFL3", "the file").array(0, "i4", 2**31)
+
+
+def test_the_command_converts_and_prints_what_is_kept(tmp_path: Path) -> None:
+    X = real_points("har_hapt-mlp")
+    labels = np.argmax(OUTPUTS["har_hapt-mlp"], axis=1)
+    known = np.arange(6)  # each class once, so that the data has all of them
+    points = np.concatenate([X, X[:6]])
+    np.savez(tmp_path / "data.npz", X_train=points, y_train=np.concatenate([labels, known]))
+    model = tmp_path / "model.npz"
+    done = run(
+        "convert", FOLDER / "har_hapt-mlp.tflite", "--data", tmp_path / "data.npz", "-o", model
+    )
+    assert done.exit_code == 0, done.stderr
+    assert "integers  agreement 100.00 %" in done.stdout
+    integers = quantize(load_model(model))
+    expected = OUTPUTS["har_hapt-mlp"].astype(int) - 128
+    assert (integers.scores(integers.quantize(X)) == expected).all()

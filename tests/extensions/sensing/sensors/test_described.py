@@ -1,0 +1,232 @@
+"""A sensor is one file: what is wrong with it is one sentence, and it says how the chip is read."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from refusals import refused_by
+
+from protonn_edge.chips.boards import load_board
+from protonn_edge.chips.emulator.replayed import packed_sensors
+from protonn_edge.extensions.sensing import PlayedSensor, SensorKind, sensor_kind
+from protonn_edge.extensions.sensing.described import KEYS
+from protonn_edge.extensions.sensing.sensor_kinds import Registers, Word, is_chip
+from protonn_edge.extensions.sensing.sensor_projects import logger_of
+from protonn_edge.system.errors import InputError
+
+BUNDLED = ("adxl345", "adxl345-spi", "bme280", "bmi160", "hx711", "lsm6ds3", "max30102", "mpu6050")
+GOOD = {
+    "title": "'Mine'",
+    "bus": "'i2c'",
+    "addresses": "[0x18, 0x19]",
+    "id_register": "0x0F",
+    "ids": "[0x33]",
+    "start": "[[0x20, 0x57, 'CTRL_REG1', 5], [0x23, [[50, 1], [400, 2]], 'CTRL_REG4']]",
+    "data_register": "0xA8",
+    "data_bytes": "6",
+    "byte_order": "'little'",
+    "channels": "['x', 'y', 'z']",
+    "units": "'1/1000 g'",
+    "places": "[0, 2, 4]",
+    "word": "{ shift = 4 }",
+    "sleeps": "[0x20, 0xF0, 0]",
+}
+INPUTS = {
+    **{key: GOOD[key] for key in ("title", "channels", "units")},
+    "bus": "'analog'",
+    "pin": "2",
+}
+
+
+def write(folder: Path, name: str = "mine.toml", **changed: str | None) -> str:
+    facts = {key: value for key, value in changed.items() if value is not None}
+    path = folder / name
+    path.write_text("".join(f"{key} = {value}\n" for key, value in facts.items()))
+    return str(path)
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_every_file_is_a_sensor(name: str) -> None:
+    kind = sensor_kind(name.upper())
+    assert kind.name == name
+    assert len(kind.channel_units) == len(kind.channels)
+
+
+def test_a_file_of_ones_own_is_a_sensor_named_after_it(tmp_path: Path) -> None:
+    kind = sensor_kind(write(tmp_path, "Mine-2.toml", **GOOD))
+    assert (kind.name, kind.channels) == ("mine-2", ("x", "y", "z"))
+    assert (kind.low, kind.high) == (-2048, 2047)
+    assert kind.registers is not None
+    assert list(kind.registers.settings_for(50)) == [(0x20, 0x57, "CTRL_REG1", 5),
+                                               (0x23, 1, "CTRL_REG4, up to 50 Hz", 0)]  # fmt: skip
+    assert list(kind.registers.settings_for(500))[1][1] == 2
+
+
+def test_inputs_of_ones_own_are_read_in_their_order(tmp_path: Path) -> None:
+    kind = sensor_kind(write(tmp_path, **INPUTS))
+    assert (kind.pin, kind.low, kind.high) == (2, 0, 1023)
+    assert not is_chip("a2, a3, a4", kind)
+    main = logger_of([kind], 50, load_board("uno")).firmware()["src/main.c"]
+    assert "inputs[CHANNELS] = {2, 3, 4};" in main
+    assert "DIDR0 = _BV(2) | _BV(3) | _BV(4);" in main
+
+
+@pytest.mark.parametrize("name", [*BUNDLED, "a3", "microphone"])
+def test_what_a_board_sends_of_a_sensor_is_that_sensor(name: str) -> None:
+    kind = sensor_kind(name)
+    sent = SensorKind.of_text(kind.text)
+    assert sent is not None
+    assert (sent.name, sent.bus, sent.channels) == (kind.name, kind.bus, kind.channels)
+    assert sent.channel_units == kind.channel_units
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "x;i2c;a;", "x;i2c;A;g", "x;usb;a;g", "x\n;i2c;a;g", "x;i2c;a,;g",
+     "x;i2c;a;g\x1b", "x;i2c;a;1/0 g", f"x;i2c;{','.join('a' * n for n in range(1, 14))};g"],
+)  # fmt: skip
+def test_what_is_no_text_of_a_sensor_is_none(text: str) -> None:
+    assert SensorKind.of_text(text) is None
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"bus": None}, "no key 'bus', expected 'i2c', 'spi' or"),
+        ({"bus": "'usb'"}, "bus = 'usb', expected 'i2c', 'spi' or 'analog'"),
+        ({"bus": None, "pulses": "1"}, "no key 'bus'"),
+        ({"bus": "'SPI'", "pulses": "1"}, "bus = 'SPI', expected 'i2c', 'spi' or"),
+        ({"colour": "1"}, "'colour', which this sensor cannot have; see docs/live.md"),
+        ({"bus": "['i2c']"}, "bus = ['i2c']"),
+        ({"bus": "'spi'"}, "the key 'addresses', which this sensor cannot have"),
+        ({"read_bits": "0x80"}, "the key 'read_bits'"),
+        ({"pin": "1"}, "the key 'pin', which this sensor cannot have"),
+        ({"pulses": "1"}, "the key 'pulses', which this sensor cannot have"),
+        ({"bus": "'spi'", "pulses": "1"}, "the key 'addresses', which this sensor cannot have"),
+        ({"addresses": "[0x78]"}, "addresses = [120], expected a list of 1 to 4"),
+        ({"addresses": "[]"}, "addresses = []"),
+        ({"addresses": "[true]"}, "addresses = [True]"),
+        ({"ids": "[256]"}, "ids = [256], expected a list of up to 8 bytes"),
+        ({"id_register": "-1"}, "id_register = -1, expected a whole number"),
+        ({"data_bytes": "33"}, "data_bytes = 33, expected a whole number from"),
+        ({"data_bytes": "5"}, "has a channel that ends at byte 6, but data_bytes is 5"),
+        ({"places": "[0, 2]"}, "has 3 channels, but 'places' has 2 values"),
+        ({"places": "[]"}, "places = []"),
+        ({"byte_order": "'middle'"}, "expected 'big' or 'little'"),
+        ({"channels": "['x', 'y', 'z z']"}, "expected a list of 1 to 12 names of at"),
+        ({"channels": "['x', 'x', 'z']"}, "has two channels of the same name, or one with"),
+        ({"channels": "['x', 'y', 'label']"}, "or one with a reserved name"),
+        ({"channels": "3"}, "channels = 3"),
+        ({"units": "'x y g'"}, "units = 'x y g', but needs one unit per channel"),
+        ({"units": "'1/0 g'"}, "units = '1/0 g', but needs one unit per channel"),
+        ({"units": '"g\\nz"'}, r"units = 'g\nz'"),
+        ({"units": f"'{'g' * 155}'"}, "but needs one unit per channel"),
+        ({"word": "{ bytes = 3 }"}, "word = {'bytes': 3}, expected a table such as"),
+        ({"word": "{ bytes = 3, shift = 9, bits = 16 }"}, "word = {"),
+        ({"word": "{ signed = false }"}, "whose values fit an int16"),
+        ({"word": "{ signed = 1 }"}, "whose values fit an int16"),
+        ({"word": "{ colour = 1 }"}, "word = {'colour': 1}"),
+        ({"word": "4"}, "word = 4"),
+        ({"start": "[[0x20, 0x57]]"}, "start = [[32, 87]], expected a list of entries"),
+        ({"start": "[[0x20, 0x57, 'a */ b']]"}, "start = [[32, 87, 'a */ b']]"),
+        ({"start": "[[0x20, [], '']]"}, "start = [[32, [], '']]"),
+        ({"start": "[[0x20, 1, '', 2000]]"}, "start = [[32, 1, '', 2000]]"),
+        ({"rates": "[1]"}, "rates = [1], expected a list of a lowest"),
+        ({"rates": "[10, 1]"}, "has a lowest rate above its highest rate"),
+        ({"sleeps": "[1, 2]"}, "sleeps = [1, 2], expected a list of a register,"),
+        ({"fifo": "1"}, "fifo = 1, expected true or false"),
+        ({"title": "mine"}, "not TOML"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said_with_the_key(
+    tmp_path: Path, changed: dict[str, str | None], words: str
+) -> None:
+    assert_refused(write(tmp_path, **GOOD | changed), words)
+
+
+def assert_refused(path: str, words: str) -> None:
+    with pytest.raises(InputError) as caught:
+        sensor_kind(path)
+    assert words in str(caught.value)
+    assert Path(path).stem in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_files_that_are_none(tmp_path: Path) -> None:
+    assert_refused(write(tmp_path, **INPUTS | {"pin": "4"}), "has 3 channels from a4 on, but a5 is")
+    assert_refused(write(tmp_path, "A1.toml", **INPUTS), "has the name of another sensor")
+    assert_refused(write(tmp_path, "MPU6050.toml", **GOOD), "has the name of another sensor")
+    assert_refused(write(tmp_path, "bme280.toml", **GOOD), "bme280 is already a sensor")
+    assert_refused(write(tmp_path, "my one.toml", **GOOD), "not a valid name for a sensor")
+    assert_refused(str(tmp_path / "none.toml"), "does not exist; name a sensor's file")
+
+
+def test_a_rate_that_a_sensor_does_not_allow_is_refused(tmp_path: Path) -> None:
+    for name, rate in (("bme280", 200), (write(tmp_path, **GOOD | {"rates": "[5, 20]"}), 1)):
+        with refused_by("extensions.sensing.sampling"):
+            logger_of([sensor_kind(name)], rate, load_board("uno"))
+
+
+def test_a_long_transfer_is_not_read_faster_than_the_bus_is(tmp_path: Path) -> None:
+    kind = sensor_kind(write(tmp_path, **GOOD | {"data_bytes": "32"}))
+    with refused_by("extensions.sensing.sampling"):
+        logger_of([kind], 1000, load_board("uno"))
+
+
+def test_two_chips_do_not_share_an_address() -> None:
+    both = [PlayedSensor(sensor_kind(name), np.zeros((1, 6), np.int16), 1.0)
+            for name in ("mpu6050", "bmi160")]  # fmt: skip
+    with refused_by("chips.emulator.replayed"):
+        packed_sensors(both, range(6))
+
+
+WRITTEN = {  # registers and their values at 100 Hz, from the data sheets
+    "mpu6050": [(0x6B, 1), (0x19, 0), (0x1B, 0b01 << 3), (0x1C, 0b01 << 3), (0x1A, 3)],
+    "adxl345": [(0x31, 0b1011), (0x2D, 1 << 3), (0x2C, 0b1010)],
+    "adxl345-spi": [(0x31, 0b1011), (0x2D, 1 << 3), (0x2C, 0b1010)],
+    "lsm6ds3": [(0x12, 1), (0x12, 0x44), (0x10, 0b0100 << 4 | 0b10 << 2),
+                (0x11, 0b0100 << 4 | 0b01 << 2)],
+    "bmi160": [(0x41, 0b0101), (0x43, 0b010), (0x40, 0b010 << 4 | 0b1000),
+               (0x42, 0b10 << 4 | 0b1000), (0x7E, 0x11), (0x7E, 0x15)],
+    "bme280": [(0xE0, 0xB6), (0xF5, 0), (0xF2, 1), (0xF4, 1 << 5 | 1 << 2 | 3)],
+    "max30102": [(0x09, 0x40), (0x08, 0), (0x0C, 0x24), (0x0D, 0x24),
+                 (0x0A, 1 << 5 | 2 << 2 | 3), (0x09, 3)],
+    "hx711": [],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_what_is_written_at_the_start_is_what_the_data_sheet_has(name: str) -> None:
+    kind = sensor_kind(name)
+    main = logger_of([kind], min(100, kind.rates[1]), load_board("uno")).firmware()["src/main.c"]
+    pairs = re.findall(r"^    write_register\((0x\w+), (0x\w+)\)", main, re.MULTILINE)
+    assert [(int(place, 16), int(value, 16)) for place, value in pairs] == WRITTEN[name]
+
+
+@pytest.mark.parametrize("order", ["big", "little"])
+def test_what_a_chip_holds_are_its_values(order: str) -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        n_bytes = int(rng.integers(1, 5))
+        bits = int(rng.integers(max(2, 8 * n_bytes - 7), 8 * n_bytes + 1))
+        signed = bool(rng.integers(2))
+        left = int(rng.integers(2, min(bits, 15 + signed) + 1))
+        word = Word(n_bytes, bits, bits - left, signed)
+        chip = Registers(9, order, (1, 5), word)
+        low, high = word.limits
+        assert high - low == 2**left - 1
+        values = rng.integers(low, high + 1, (4, 2)).astype(np.int16)
+        for row, held in zip(values.tolist(), chip.held(values), strict=True):
+            for value, place in zip(row, chip.places, strict=True):
+                used = int.from_bytes(held[place : place + n_bytes].tobytes(), order)
+                assert used < 2**bits
+                below = 2**bits if signed and used >= 2 ** (bits - 1) else 0
+                assert (used - below) >> (bits - left) == value
+
+
+def test_the_page_explains_every_key() -> None:
+    page = Path(__file__).parents[2] / "docs" / "live.md"
+    assert set(KEYS) <= set(re.findall(r"`([a-z_]+)`", page.read_text("utf-8")))
