@@ -22,7 +22,8 @@ import numpy as np
 from printing import accuracy_cell
 from rows import SEEDS, Row, chosen, integer_accuracy, over_seeds
 
-from protonn_edge.data import Dataset, holdout
+from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.splits import holdout
 from protonn_edge.learn import objective
 from protonn_edge.learn.objective import Loss
 from protonn_edge.system.errors import ProtoNNEdgeError

@@ -32,7 +32,7 @@ from svm import rbf_svm_accuracy
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.projects.project import build
-from protonn_edge.data import Dataset
+from protonn_edge.data.dataset import Dataset
 from protonn_edge.learn.evaluation.accuracy import share_right
 from protonn_edge.model.head import matrices_of, paper_bytes
 from protonn_edge.model.quantization import quantize

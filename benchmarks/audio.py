@@ -40,16 +40,19 @@ from rows import DATA
 
 from protonn_edge.chips.boards import Board, load_board
 from protonn_edge.chips.emulator import EmulatedUno
-from protonn_edge.codegen import Plan, render_c
+from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.projects.project import trial_build
+from protonn_edge.codegen.renderer import render_c
 from protonn_edge.codegen.verification.agreement import verify_device, verify_host
 from protonn_edge.data.onset import clip_of, onset_of
-from protonn_edge.extensions.sensing import PlayedSensor, sensor_kind
+from protonn_edge.extensions.sensing.described import sensor_kind
+from protonn_edge.extensions.sensing.played import PlayedSensor
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.evaluation.accuracy import share_right
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
-from protonn_edge.model.quantization import IntegerChain, quantize
+from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import ProtoNNEdgeError
 
 FILE = "fsdd_audio.npz"

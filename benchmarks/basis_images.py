@@ -43,7 +43,7 @@ from on_uno import BYTES_COLUMN, CYCLES, TAKEN, run_on_uno
 from printing import Columns, Record, print_table
 from rows import Row, chosen
 
-from protonn_edge.data import Dataset
+from protonn_edge.data.dataset import Dataset
 from protonn_edge.system.errors import ProtoNNEdgeError
 
 UNO = "mnist10"

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from printing import Record
 
-from protonn_edge.data import Dataset
+from protonn_edge.data.dataset import Dataset
 from protonn_edge.extensions.research.kinds.basis_images.train.classifier import (
     BasisImagesClassifier,
     TaughtStudent,

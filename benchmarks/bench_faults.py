@@ -30,7 +30,7 @@ from protonn_edge.codegen.families.avr.paths import stated_facts
 from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.codegen.projects.project import build
 from protonn_edge.codegen.verification.agreement import PossibleCycles
-from protonn_edge.data import load_digits_dataset
+from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.extensions.lab.boards import measure_under_test
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.evaluation import measurement

@@ -22,7 +22,7 @@ from rows import Row
 from protonn_edge.chips.boards import Board, board_names, load_board
 from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.codegen.projects.project import build
-from protonn_edge.data import Dataset
+from protonn_edge.data.dataset import Dataset
 from protonn_edge.learn.evaluation.measurement import measure
 from protonn_edge.model.model import Model
 from protonn_edge.system.errors import ProtoNNEdgeError

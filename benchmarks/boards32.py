@@ -50,9 +50,10 @@ from protonn_edge import (
     LinearClassifier,
     ProtoNNClassifier,
 )
-from protonn_edge.data import Dataset
+from protonn_edge.data.dataset import Dataset
 from protonn_edge.extensions.conversion.converting import from_sklearn
-from protonn_edge.model.quantization import IntegerChain, quantize
+from protonn_edge.model.integer_chain import IntegerChain
+from protonn_edge.model.quantization import quantize
 
 ASKED = {
     "protonn": (7_000, 4_500),

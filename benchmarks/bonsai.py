@@ -29,8 +29,8 @@ from on_uno import ACCURACY_COLUMN, CHECKED, CYCLES, FLASH_COLUMN, SECONDS_COLUM
 from printing import Columns
 from rows import SplitRow, integer_accuracy, over_seeds, table_command
 
-from protonn_edge.codegen import Plan
-from protonn_edge.data import Dataset
+from protonn_edge.codegen.plan import Plan
+from protonn_edge.data.dataset import Dataset
 from protonn_edge.extensions.research.kinds.bonsai.integers import IntegerBonsaiTree
 from protonn_edge.extensions.research.kinds.bonsai.train import (
     BonsaiClassifier,

@@ -16,7 +16,8 @@ import rounding  # noqa: F401 - before NumPy
 from printing import accuracy_cell
 from rows import Row, integer_accuracy, over_seeds, table_command
 
-from protonn_edge.data import Dataset, holdout
+from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.splits import holdout
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 
 VALIDATION_SHARE = 0.2

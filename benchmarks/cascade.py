@@ -31,7 +31,7 @@ from printing import Columns, Record, print_table
 from rows import Row, chosen, integer_accuracy, over_seeds, seeds_option
 from trained_networks import CASES as NETWORKS
 
-from protonn_edge.data import Dataset
+from protonn_edge.data.dataset import Dataset
 from protonn_edge.extensions.cascades.kinds.cascade.head import margins
 from protonn_edge.extensions.cascades.kinds.cascade.integers import IntegerCascade
 from protonn_edge.extensions.cascades.kinds.cascade.train import joined

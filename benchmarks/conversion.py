@@ -35,7 +35,8 @@ from sklearn.svm import SVC
 from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.codegen.projects.project import build
-from protonn_edge.data import Dataset, load_dataset
+from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.reading import load_dataset
 from protonn_edge.extensions.conversion import LAYOUTS
 from protonn_edge.extensions.conversion.converting import from_sklearn
 from protonn_edge.extensions.conversion.kept import Conversion

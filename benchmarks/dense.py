@@ -27,7 +27,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
 from threadpoolctl import threadpool_limits
 
-from protonn_edge.data import Dataset
+from protonn_edge.data.dataset import Dataset
 from protonn_edge.kinds.dense.train import DenseClassifier
 from protonn_edge.learn.evaluation.accuracy import share_right
 from protonn_edge.model.head import matrices_of

@@ -45,7 +45,7 @@ from rows import DATA
 from protonn_edge.chips.avr.program import read_program
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedUno
-from protonn_edge.codegen import make_plan
+from protonn_edge.codegen.planner import make_plan
 from protonn_edge.codegen.projects.folder import project_files, write_scratch
 from protonn_edge.codegen.verification.agreement import verify_device
 from protonn_edge.extensions.observation.answers import (
@@ -63,9 +63,10 @@ from protonn_edge.kinds.linear.train import LinearClassifier
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.learn.evaluation.accuracy import share_right
-from protonn_edge.model.integer_chain import own_inputs
+from protonn_edge.model.integer_chain import IntegerChain, own_inputs
 from protonn_edge.model.integer_stage import run_through
-from protonn_edge.model.quantization import DeviceModel, IntegerChain, quantize
+from protonn_edge.model.device_model import DeviceModel
+from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import ProtoNNEdgeError
 from protonn_edge.system.folders import scratch_folder
 

@@ -25,7 +25,7 @@ from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.codegen.projects.project import build
 from protonn_edge.codegen.verification.agreement import verify_host
-from protonn_edge.data import Dataset
+from protonn_edge.data.dataset import Dataset
 from protonn_edge.learn.evaluation.accuracy import share_right
 from protonn_edge.learn.evaluation.measurement import measure
 from protonn_edge.model.quantization import quantize

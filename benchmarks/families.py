@@ -26,7 +26,7 @@ from on_uno import ACCURACY_COLUMN, CHECKED, CYCLES_COLUMN, FLASH_COLUMN, run_on
 from printing import Columns, print_table
 from rows import Row, chosen
 
-from protonn_edge.data import Dataset
+from protonn_edge.data.dataset import Dataset
 from protonn_edge.learn.base import CLASSIFIERS, DeviceClassifier
 from protonn_edge.learn.evaluation.accuracy import share_right
 from protonn_edge.learn.folds import fold_numbers

@@ -25,9 +25,9 @@ from printing import Columns, accuracy_cell
 from rows import Row, integer_accuracy, over_seeds, table_command
 
 from protonn_edge.chips.boards import load_board
-from protonn_edge.codegen import Plan
+from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.projects.project import BuildOptions, trial_build
-from protonn_edge.data import Dataset
+from protonn_edge.data.dataset import Dataset
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import measure_activity, quantize
 

@@ -23,7 +23,8 @@ import click
 from on_uno import run_on_uno
 from printing import Columns, print_table
 
-from protonn_edge.data import Dataset, load_digits_dataset
+from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.learn.base import CLASSIFIERS
 from protonn_edge.system.errors import ProtoNNEdgeError
 

@@ -24,10 +24,10 @@ from rows import Row, integer_accuracy, over_seeds, table_command
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.tree import ExtraTreeClassifier
 
-from protonn_edge.data import Dataset
+from protonn_edge.data.dataset import Dataset
 from protonn_edge.kinds.forest.train import ForestClassifier, new_ensemble
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
-from protonn_edge.model.quantization import IntegerChain
 
 SEED = 0
 _LEAF_POINTS = 3  # whole trees make no mistakes to mend

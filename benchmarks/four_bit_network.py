@@ -24,7 +24,7 @@ from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.kinds.linear.quantize import quantize
 from protonn_edge.model.model import Model
-from protonn_edge.model.quantization.integers import measure_activity
+from protonn_edge.model.quantization import measure_activity
 from protonn_edge.model.statistics import InputStatistics, Normalizer
 from protonn_edge.system.errors import InputError
 

@@ -21,7 +21,7 @@ import numpy as np
 from printing import Column, Columns, Record, print_table
 from rows import SEEDS, SEEDS_OF_A_FOLD, Row, chosen, held_out_in_turn
 
-from protonn_edge.data import Dataset
+from protonn_edge.data.dataset import Dataset
 from protonn_edge.system.errors import ProtoNNEdgeError
 
 SHIFTS = (0.0, 0.5, 1.0, 1.5, 2.0)

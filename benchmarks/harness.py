@@ -54,10 +54,12 @@ from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.codegen.projects.project import build
 from protonn_edge.codegen.verification.agreement import open_session
-from protonn_edge.device import ReferenceAnswers, Run, protocol, read_results, run
+from protonn_edge.device import protocol
 from protonn_edge.device.connection import Link
 from protonn_edge.device.protocol import HelloReply, HelloRequest, StatsReply, StatsRequest
-from protonn_edge.model.quantization import IntegerChain
+from protonn_edge.device.results import read_results
+from protonn_edge.device.runner import ReferenceAnswers, Run, run
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.system.errors import ProtoNNEdgeError
 
 BAUD = load_board("uno").baud

@@ -32,7 +32,8 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import train_test_split
 
-from protonn_edge.data import Dataset, load_dataset
+from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.reading import load_dataset
 from protonn_edge.extensions.conversion.converting import from_sklearn
 from protonn_edge.extensions.conversion.kept import Conversion
 from protonn_edge.extensions.conversion.networks.int8_network import Int8Network

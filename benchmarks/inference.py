@@ -26,7 +26,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from protonn_edge.extensions.research.float_builds.model import float_build
+from protonn_edge.extensions.precision.model import float_build
 from protonn_edge.model.integer_chain import own_inputs, stage_of
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
@@ -44,16 +44,19 @@ from worst_inputs import worst_inputs
 from protonn_edge.chips.avr.program import read_program
 from protonn_edge.chips.avr.stack import worst_case_stack
 from protonn_edge.chips.emulator import EmulatedUno
-from protonn_edge.codegen import Plan, render_c
 from protonn_edge.codegen.kernels.matvec.kernels import KernelName
+from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.projects.project import BuildOptions, Trial
+from protonn_edge.codegen.renderer import render_c
 from protonn_edge.codegen.verification.agreement import verify_device
-from protonn_edge.data import Dataset
+from protonn_edge.data.dataset import Dataset
 from protonn_edge.kinds.projection.integers import IntegerProjection
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.learn.evaluation.accuracy import share_right
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
-from protonn_edge.model.quantization import DeviceModel, IntegerChain, quantize
+from protonn_edge.model.device_model import DeviceModel
+from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import CheckFailed, ProtoNNEdgeError
 
 # The least that a multiplication takes, with what it needs: a coefficient from flash (3 cycles),

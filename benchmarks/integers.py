@@ -25,7 +25,7 @@ from printing import Record, print_table
 from rows import Row, chosen
 from sklearn.exceptions import ConvergenceWarning
 
-from protonn_edge.data import Dataset
+from protonn_edge.data.dataset import Dataset
 from protonn_edge.learn.evaluation.fidelity import fidelity_of
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import ProtoNNEdgeError

@@ -53,7 +53,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 
 from protonn_edge import LinearClassifier
-from protonn_edge.data import Dataset
+from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.division import Division
 from protonn_edge.kinds.dense.train import DenseClassifier
 from protonn_edge.kinds.forest.train import ForestClassifier

@@ -40,8 +40,8 @@ from printing import Columns
 from rows import SplitRow, integer_accuracy, over_seeds, table_command
 from sklearn.linear_model import LogisticRegression
 
-from protonn_edge.codegen import Plan
-from protonn_edge.data import Dataset
+from protonn_edge.codegen.plan import Plan
+from protonn_edge.data.dataset import Dataset
 from protonn_edge.kinds.linear.integers import IntegerLinear
 from protonn_edge.kinds.linear.train import LinearClassifier
 from protonn_edge.model.integer_chain import IntegerChain, own_inputs, stage_of

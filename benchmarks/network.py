@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rows import Row
 
-from protonn_edge.data import Dataset
+from protonn_edge.data.dataset import Dataset
 from protonn_edge.model.model import Model
 
 Int64 = NDArray[np.int64]

@@ -36,11 +36,12 @@ from rows import DATA, chosen, integer_accuracy, over_seeds, seeds_option
 from second_emulator import on_avr8js
 from trained_networks import CASES as TRAINED
 
-from protonn_edge.codegen import Plan
+from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.projects.project import BuildOptions, Trial
-from protonn_edge.data import Dataset
+from protonn_edge.data.dataset import Dataset
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
-from protonn_edge.model.quantization import IntegerChain, quantize
+from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import ProtoNNEdgeError
 
 _MEASURED = 2_000  # training points on which a network's activity is measured

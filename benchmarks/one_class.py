@@ -27,7 +27,7 @@ from printing import print_table
 from rows import Row, chosen
 from scipy.stats import betabinom
 
-from protonn_edge.data import Dataset
+from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.naming import NO_CLASS
 from protonn_edge.extensions.one_class.train.target import hold_out_normal, of_normal_points
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier

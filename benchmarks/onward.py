@@ -27,7 +27,7 @@ from conformance.instances import instances_of
 from numpy.typing import NDArray
 from printing import Columns, Record, print_table
 
-from protonn_edge.data import load_digits_dataset
+from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.extensions.conversion.onward import to_onnx
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.quantization import quantize

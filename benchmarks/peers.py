@@ -67,7 +67,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from protonn_edge.data import Dataset
+from protonn_edge.data.dataset import Dataset
 from protonn_edge.learn.base import CLASSIFIERS
 from protonn_edge.system.errors import ProtoNNEdgeError
 

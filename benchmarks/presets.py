@@ -12,7 +12,7 @@ from typing import Any
 
 from rows import Row
 
-from protonn_edge.data import Dataset
+from protonn_edge.data.dataset import Dataset
 
 _DIGITS = {"image_shape": (28, 28)}
 _DIGITS_8 = {**_DIGITS, "features": "crop:24x24,pool:8x8", "epochs": 60}

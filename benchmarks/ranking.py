@@ -19,7 +19,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import normalize
 
-from protonn_edge.data import Dataset, holdout
+from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.splits import holdout
 from protonn_edge.model.head import matrices_of, paper_bytes
 from protonn_edge.policy.label_sets.figures import PLACES, precision_at
 

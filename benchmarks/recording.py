@@ -31,7 +31,8 @@ from failing_link import FailingLink, Faults
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.chips.toolchain.platformio import build_firmware
-from protonn_edge.extensions.sensing import PlayedSensor, sensor_kind
+from protonn_edge.extensions.sensing.described import sensor_kind
+from protonn_edge.extensions.sensing.played import PlayedSensor
 from protonn_edge.extensions.sensing.sensor_projects import logger_of
 from protonn_edge.system.files import write_atomically
 

@@ -26,10 +26,10 @@ from rows import Row, chosen
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedUno
-from protonn_edge.codegen import make_plan
+from protonn_edge.codegen.planner import make_plan
 from protonn_edge.codegen.projects.project import trial_build
 from protonn_edge.codegen.verification.agreement import verify_device, verify_host
-from protonn_edge.data import Dataset
+from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.naming import NO_CLASS
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.augmentation import make_exposure_points

@@ -17,7 +17,10 @@ import numpy as np
 from printing import Columns, Record, print_table
 from threadpoolctl import threadpool_info
 
-from protonn_edge.data import Dataset, load_dataset, load_digits_dataset, with_groups
+from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.groups import with_groups
+from protonn_edge.data.reading import load_dataset
+from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.evaluation.accuracy import share_right

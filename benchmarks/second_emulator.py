@@ -9,7 +9,7 @@ from printing import Record
 from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.codegen.projects.project import Trial
 from protonn_edge.codegen.verification.agreement import verify_device
-from protonn_edge.model.quantization import IntegerChain
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.system.errors import InputError
 
 

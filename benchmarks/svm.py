@@ -7,7 +7,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from protonn_edge.data import Dataset
+from protonn_edge.data.dataset import Dataset
 
 _PENALTIES = (1.0, 10.0, 100.0)
 _WIDTHS = (0.1, 0.3, 1.0, 3.0)  # times one over the number of features

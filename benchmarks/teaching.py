@@ -46,13 +46,16 @@ from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedBoard
 from protonn_edge.codegen.projects.project import trial_build
 from protonn_edge.codegen.verification.agreement import open_session
-from protonn_edge.data import load_dataset, load_digits_dataset, with_groups
+from protonn_edge.data.groups import with_groups
+from protonn_edge.data.reading import load_dataset
+from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.extensions.teaching.board import stored, teachable_stage, with_taught
 from protonn_edge.extensions.teaching.examples import Taught
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.model.integer_chain import coordinates
+from protonn_edge.model.integer_chain import IntegerChain, coordinates
 from protonn_edge.model.model import Model
-from protonn_edge.model.quantization import DeviceModel, IntegerChain, quantize
+from protonn_edge.model.device_model import DeviceModel
+from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import ProtoNNEdgeError
 from protonn_edge.system.folders import scratch_folder
 

@@ -25,7 +25,7 @@ from printing import Columns, Record, print_table
 from tflite_networks import NETWORKS, points_of
 
 from protonn_edge import from_network
-from protonn_edge.data import Dataset
+from protonn_edge.data.dataset import Dataset
 from protonn_edge.extensions.conversion.networks.stored_networks import load_network
 
 FOLDER = Path(__file__).parents[1] / "tests" / "data" / "tflite"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from network import Network
 
-from protonn_edge.data import Dataset
+from protonn_edge.data.dataset import Dataset
 from protonn_edge.learn.base import CLASSIFIERS
 from protonn_edge.model.model import Model
 

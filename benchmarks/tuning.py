@@ -34,7 +34,7 @@ from svm import rbf_svm_accuracy
 from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.codegen.projects.project import BuildOptions, build
-from protonn_edge.data import Dataset
+from protonn_edge.data.dataset import Dataset
 from protonn_edge.learn.evaluation.measurement import measure
 from protonn_edge.learn.folds import search_folds
 from protonn_edge.learn.search.choice import Choice, candidates, refit

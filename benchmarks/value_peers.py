@@ -26,8 +26,8 @@ from sklearn.neural_network import MLPRegressor
 from sklearn.preprocessing import StandardScaler
 
 from protonn_edge import from_sklearn
-from protonn_edge.codegen import render_c
 from protonn_edge.codegen.planner import Limits, plans
+from protonn_edge.codegen.renderer import render_c
 from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.value.rule import IntegerValue
 

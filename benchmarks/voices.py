@@ -27,17 +27,18 @@ import rounding  # noqa: F401 - before NumPy
 import audio
 import click
 import numpy as np
+from extensions.teaching import DRAWS, Board, drawn, of_words
 from printing import Columns, Record, print_table
 from rows import DATA
-from extensions.teaching import DRAWS, Board, drawn, of_words
 
 from protonn_edge.data.onset import onset_of
 from protonn_edge.extensions.sensing.speech.synthesizers import installed
 from protonn_edge.extensions.sensing.speech.takes import Studio, Vocabulary
 from protonn_edge.kinds.dense.train import DenseClassifier
 from protonn_edge.learn.evaluation.accuracy import share_right
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
-from protonn_edge.model.quantization import IntegerChain, quantize
+from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import ProtoNNEdgeError
 
 DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")

@@ -35,7 +35,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from protonn_edge.data import Dataset, load_dataset, load_digits_dataset
+from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.reading import load_dataset
+from protonn_edge.data.splits import load_digits_dataset
 
 _PROGRAM = (sys.executable, "-c", "from protonn_edge.cli import main; main()")
 _TREES, _PENALTY, _TEST_SHARE = 500, 10.0, 0.3

@@ -32,16 +32,17 @@ from rows import Row, chosen
 
 from protonn_edge.chips.boards import Board, load_board
 from protonn_edge.chips.emulator import EmulatedUno
-from protonn_edge.codegen import Plan, render_c
+from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.projects.project import BuildOptions, trial_build
+from protonn_edge.codegen.renderer import render_c
 from protonn_edge.codegen.verification.agreement import verify_device, verify_host
-from protonn_edge.data import Dataset
-from protonn_edge.device import Result
+from protonn_edge.data.dataset import Dataset
+from protonn_edge.device.results import Result
 from protonn_edge.features.window_features.integers import IntegerWindowFeatures
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.evaluation.accuracy import share_right
-from protonn_edge.model.integer_chain import stage_of
-from protonn_edge.model.quantization import IntegerChain, measure_activity, quantize
+from protonn_edge.model.integer_chain import IntegerChain, stage_of
+from protonn_edge.model.quantization import measure_activity, quantize
 from protonn_edge.system.errors import ProtoNNEdgeError
 
 _IN_FLASH = 12_000  # bytes of windows for the sketch

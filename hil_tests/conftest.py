@@ -20,15 +20,17 @@ import serial
 from numpy.typing import NDArray
 
 from protonn_edge.chips.boards import Board
-from protonn_edge.codegen import DevicePlan
+from protonn_edge.codegen.plan import DevicePlan
 from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.codegen.projects.project import build
-from protonn_edge.data import load_digits_dataset, load_points
-from protonn_edge.device import Session, protocol
+from protonn_edge.data.reading import load_points
+from protonn_edge.data.splits import load_digits_dataset
+from protonn_edge.device import protocol
+from protonn_edge.device.session import Session
 from protonn_edge.extensions.lab.boards import BoardUnderTest, built_project
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model, expected_by, raw_ends
-from protonn_edge.model.quantization import IntegerChain
 
 DEADLINE_S = 10.0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from protonn_edge.learn.evaluation.measurement import Measurement
-from protonn_edge.model.quantization import IntegerChain
+from protonn_edge.model.integer_chain import IntegerChain
 
 if TYPE_CHECKING:
     from conftest import Record

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from protonn_edge.device import Session
+from protonn_edge.device.session import Session
 from protonn_edge.learn.evaluation.measurement import Measurement
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
-from protonn_edge.model.quantization import IntegerChain
 from protonn_edge.system.errors import CheckFailed
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from protonn_edge.chips.boards import Board
-from protonn_edge.device import Session, protocol
+from protonn_edge.device import protocol
 from protonn_edge.device.protocol import (
     ErrorReply,
     HelloReply,
@@ -18,7 +18,8 @@ from protonn_edge.device.protocol import (
     StatsReply,
     StatsRequest,
 )
-from protonn_edge.model.quantization import IntegerChain
+from protonn_edge.device.session import Session
+from protonn_edge.model.integer_chain import IntegerChain
 
 if TYPE_CHECKING:
     from conftest import Line

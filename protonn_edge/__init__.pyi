@@ -25,7 +25,7 @@ from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier as Pro
 from protonn_edge.model.file import load_model as load_model
 from protonn_edge.model.file import save_model as save_model
 from protonn_edge.model.model import Model as Model
-from protonn_edge.model.quantization.integers import quantize as quantize
+from protonn_edge.model.quantization import quantize as quantize
 from protonn_edge.system.errors import CheckFailed as CheckFailed
 from protonn_edge.system.errors import InputError as InputError
 from protonn_edge.system.errors import ProtoNNEdgeError as ProtoNNEdgeError

@@ -20,9 +20,9 @@ from generated_programs import write_c
 
 from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.chips.toolchain.process import build_host_executable
-from protonn_edge.codegen import Plan
+from protonn_edge.codegen.plan import Plan
 from protonn_edge.data.naming import NO_CLASS
-from protonn_edge.model.quantization import IntegerChain
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.policy.confidence.rule import Confidence
 from protonn_edge.policy.rejection.rule import IntegerRejection
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from protonn_edge.codegen import DevicePlan, make_plan
+from protonn_edge.codegen.plan import DevicePlan
+from protonn_edge.codegen.planner import make_plan
 from protonn_edge.codegen.projects.folder import Project, generated_files
 from protonn_edge.model.file import save_model
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
-from protonn_edge.model.quantization import IntegerChain, quantize
+from protonn_edge.model.quantization import quantize
 
 
 def write_project(

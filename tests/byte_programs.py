@@ -14,8 +14,8 @@ from generated_programs import write_c
 
 from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.chips.toolchain.process import build_host_executable
-from protonn_edge.codegen import Plan
-from protonn_edge.model.quantization import IntegerChain
+from protonn_edge.codegen.plan import Plan
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.system.files import resource
 
 _DEADLINE_S = 60.0

@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.chips.boards import load_board
-from protonn_edge.device import Host, Prediction
+from protonn_edge.device.connection import Host
+from protonn_edge.device.session import Prediction
 from protonn_edge.extensions.lab.meters.meter import Meter, MeterSamples
 
 UNO = load_board("uno")

@@ -9,10 +9,10 @@ from model_factory import random_model, random_points
 
 from protonn_edge.chips.avr.program import Sections
 from protonn_edge.chips.boards import load_board
-from protonn_edge.codegen import make_plan
+from protonn_edge.codegen.planner import make_plan
 from protonn_edge.codegen.projects.checks import Usage
 from protonn_edge.codegen.verification.agreement import PossibleCycles
-from protonn_edge.device import Origin, Result
+from protonn_edge.device.results import Origin, Result
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize, stage_losses
 from protonn_edge.model.shapes import Shape

@@ -20,9 +20,9 @@ import numpy as np
 import pytest
 import serial.urlhandler.protocol_socket
 
-from protonn_edge.device import LinkError, protocol
-from protonn_edge.device.connection import Host, Link
-from protonn_edge.model.quantization import IntegerChain
+from protonn_edge.device import protocol
+from protonn_edge.device.connection import Host, Link, LinkError
+from protonn_edge.model.integer_chain import IntegerChain
 
 MODEL_HASH = hashlib.sha256(b"a model").digest()
 CYCLES = 16_072

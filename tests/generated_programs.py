@@ -10,9 +10,10 @@ import numpy as np
 from avr_programs import compile_text
 
 from protonn_edge.chips.emulator import EmulatedUno
-from protonn_edge.codegen import PREFIX, Plan, render_c
 from protonn_edge.codegen.host import HostProgram
-from protonn_edge.model.quantization import IntegerChain
+from protonn_edge.codegen.plan import Plan
+from protonn_edge.codegen.renderer import PREFIX, render_c
+from protonn_edge.model.integer_chain import IntegerChain
 
 _DEADLINE_S = 60.0
 _STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]

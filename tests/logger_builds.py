@@ -11,7 +11,7 @@ from avr_programs import compile_text
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.device.connection import Link
-from protonn_edge.extensions.sensing import sensor_kind
+from protonn_edge.extensions.sensing.described import sensor_kind
 from protonn_edge.extensions.sensing.recorder import Samples, SampleStream
 from protonn_edge.extensions.sensing.sensor_projects import logger_of
 

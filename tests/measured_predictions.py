@@ -24,9 +24,9 @@ from protonn_edge.chips.avr.paths import Paths
 from protonn_edge.chips.avr.program import read_program
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedUno
-from protonn_edge.codegen import Plan
 from protonn_edge.codegen.families.avr.paths import StatedFacts, prediction_paths
-from protonn_edge.model.quantization import IntegerChain
+from protonn_edge.codegen.plan import Plan
+from protonn_edge.model.integer_chain import IntegerChain
 
 OWN_LEVEL = "-O2"
 """The level of optimization in `platformio.ini`."""

@@ -15,11 +15,10 @@ from protonn_edge.features.window_features.windows import FeatureSet
 from protonn_edge.kinds.protonn.prototypes.integers import exponential_table
 from protonn_edge.model.features import Features
 from protonn_edge.model.input_quantizer import InputQuantizer
-from protonn_edge.model.integer_chain import scores_and_nearest
+from protonn_edge.model.integer_chain import IntegerChain, scores_and_nearest
 from protonn_edge.model.model import Model
 from protonn_edge.model.nearness import NearestStage, nearness_of
 from protonn_edge.model.policy import with_rules
-from protonn_edge.model.quantization import IntegerChain
 from protonn_edge.model.statistics import InputStatistics, Normalizer
 from protonn_edge.policy.confidence.rule import Confidence
 from protonn_edge.policy.rejection.rule import IntegerRejection, margins

@@ -10,8 +10,8 @@ from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.kinds.projection.integers import MAXIMUM_MULTIPLIER
 from protonn_edge.model.activity import Activity
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.matvec import NIBBLE_MAXIMUM
-from protonn_edge.model.quantization import IntegerChain
 
 
 def plan_with(

@@ -22,17 +22,16 @@ from random_shapes import (
 )
 
 from protonn_edge.chips.cores import UNO_CORE
-from protonn_edge.codegen import Plan
 from protonn_edge.codegen.kernels.kernel import kernels_of
-from protonn_edge.codegen.plan import plan_with
+from protonn_edge.codegen.plan import Plan, plan_with
 from protonn_edge.codegen.planner import Limits, feedings
 from protonn_edge.features.convolution.integers import IntegerConvolution
 from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.images.image_rows import ImageStage
 from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.model.features import Features
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.policy import IntegerPolicy, Units, with_rules
-from protonn_edge.model.quantization import IntegerChain
 from protonn_edge.model.registry import REGRESSORS
 from protonn_edge.policy.rejection.rule import IntegerRejection
 from protonn_edge.policy.value.rule import IntegerValue, Value

@@ -14,8 +14,8 @@ from chains import numbers_of, protonn_chain, replace
 from plans import of_weights_for, plan_with
 
 from protonn_edge.chips.cores import UNO_CORE
-from protonn_edge.codegen import Plan
 from protonn_edge.codegen.kernels.kernel import kernels_of
+from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.planner import Limits
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.gradients.making import gradient_features
@@ -32,9 +32,8 @@ from protonn_edge.kinds.protonn.prototypes.integers import exponential_table
 from protonn_edge.model.features import Features
 from protonn_edge.model.head import channels_of
 from protonn_edge.model.input_quantizer import InputQuantizer
-from protonn_edge.model.integer_chain import named_stages, own_inputs
+from protonn_edge.model.integer_chain import IntegerChain, named_stages, own_inputs
 from protonn_edge.model.policy import with_rules
-from protonn_edge.model.quantization import IntegerChain
 from protonn_edge.policy.rejection.rule import STATISTICS, IntegerRejection
 from protonn_edge.system.errors import InputError
 

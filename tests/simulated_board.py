@@ -11,7 +11,7 @@ from fake_device import HostileDevice, ReferenceModel, SimulatedHost
 
 from protonn_edge.chips.avr.program import read_program
 from protonn_edge.chips.boards import load_board
-from protonn_edge.codegen import Plan
+from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.codegen.verification.agreement import PossibleCycles
 from protonn_edge.device.connection import Link

@@ -16,13 +16,15 @@ from fake_device import HostileDevice, ReferenceModel, SimulatedHost
 from model_factory import random_model, random_points
 
 from protonn_edge.chips.boards import load_board
-from protonn_edge.codegen import Plan, make_plan
+from protonn_edge.codegen.plan import Plan
+from protonn_edge.codegen.planner import make_plan
 from protonn_edge.codegen.projects.checks import Usage
 from protonn_edge.codegen.verification import agreement
 from protonn_edge.codegen.verification.agreement import PossibleCycles
-from protonn_edge.device import Session
+from protonn_edge.device.session import Session
 from protonn_edge.learn.evaluation import measurement
-from protonn_edge.model.quantization import IntegerChain, quantize
+from protonn_edge.model.integer_chain import IntegerChain
+from protonn_edge.model.quantization import quantize
 
 BOARD = load_board("uno")
 STACK_BYTES = 60  # what the linked program would take

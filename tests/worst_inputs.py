@@ -27,8 +27,7 @@ from protonn_edge.kinds.projection.integers import REQUANTIZE_SHIFT, IntegerProj
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
-from protonn_edge.model.integer_chain import own_inputs, stage_of
-from protonn_edge.model.quantization import IntegerChain
+from protonn_edge.model.integer_chain import IntegerChain, own_inputs, stage_of
 
 Int64 = NDArray[np.int64]
 

@@ -22,7 +22,7 @@ from typing import Any
 from printing import Columns, Record
 from rows import SplitRow
 
-from protonn_edge.data import Dataset
+from protonn_edge.data.dataset import Dataset
 from protonn_edge.learn.base import CLASSIFIERS
 from protonn_edge.learn.evaluation.accuracy import share_right
 from protonn_edge.system.errors import InputError

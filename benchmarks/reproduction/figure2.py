@@ -26,7 +26,7 @@ from rows import Row
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
 
-from protonn_edge.data import Dataset
+from protonn_edge.data.dataset import Dataset
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.evaluation.accuracy import PLACES, share_right
 from reproduction.drawing import OTHERS, PROTONN, panels

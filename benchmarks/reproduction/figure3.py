@@ -23,7 +23,7 @@ import numpy as np
 from printing import Columns, Record
 from rows import SplitRow
 
-from protonn_edge.data import Dataset
+from protonn_edge.data.dataset import Dataset
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.evaluation.accuracy import share_right
 from reproduction.drawing import OTHERS, PROTONN, panels

@@ -23,11 +23,12 @@ from on_uno import run_on_uno
 from printing import Columns, Record
 from rows import SplitRow
 
-from protonn_edge.data import Dataset
-from protonn_edge.extensions.research.float_builds.model import float_build
+from protonn_edge.data.dataset import Dataset
+from protonn_edge.extensions.precision.model import float_build
 from protonn_edge.learn.base import CLASSIFIERS
 from protonn_edge.model.model import Model
-from protonn_edge.model.quantization import DeviceModel, quantize
+from protonn_edge.model.device_model import DeviceModel
+from protonn_edge.model.quantization import quantize
 from reproduction.drawing import OTHERS, PROTONN, panels
 from reproduction.part import Part, percent
 from reproduction.sets import BINARY_SETS

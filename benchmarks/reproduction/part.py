@@ -10,7 +10,7 @@ from typing import Any
 from printing import Columns, Record
 from rows import Row
 
-from protonn_edge.data import Dataset
+from protonn_edge.data.dataset import Dataset
 
 
 @dataclass(frozen=True)

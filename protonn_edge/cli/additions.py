@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
 
 from protonn_edge.model.policy import rule_modules
-from protonn_edge.system.extensions import brought
+from protonn_edge.system.extensions import AddedOptions, extensions
 
 
-class AddedOptions:
-    """The options of an extension or a rule for a command: the defaults of a dataclass's fields."""
-
-    # for `protonn_edge.cli.command.command`
-    NEEDS: ClassVar[Mapping[str, str]] = {}
-    APART: ClassVar[Mapping[str, str]] = {}
-
-
-def added_to(command: str) -> dict[str, Any]:
+def added_to(command: str) -> dict[str, type[AddedOptions]]:
     """Return what extensions and rules of a policy add to a command, by their names.
 
-    Both bring classes of `AddedOptions`: extensions at the point "command NAME", and the module
-    `commands` of a rule in its `COMMANDS`.
+    A rule has them in the `COMMANDS` of its module `commands`.
     """
     rules = {module.__package__: module.COMMANDS for module in rule_modules("commands")}
     of_rules = {str(name): each[command] for name, each in rules.items() if command in each}
-    return {**of_rules, **brought(f"command {command}")}
+    of_extensions = {each.name: each.options(command) for each in extensions()}
+    return of_rules | {name: kind for name, kind in of_extensions.items() if kind is not None}
 
 
 def with_added(

@@ -11,7 +11,8 @@ import click
 
 from protonn_edge.chips.boards import Board, load_board
 from protonn_edge.cli import options
-from protonn_edge.cli.command import OUTPUT, Output, additions, command, of_extension, option
+from protonn_edge.cli.command import OUTPUT, Output, additions, command, option
+from protonn_edge.cli.firmware_additions import SensorFirmware, extensions_of, the_one
 from protonn_edge.cli.paths import there
 from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.cli.trying import refused_wrong_answers, say_tried
@@ -23,7 +24,7 @@ from protonn_edge.codegen.projects.checks import OverBudget
 from protonn_edge.codegen.projects.folder import check_folder
 from protonn_edge.codegen.projects.project import Build, BuildOptions, build
 from protonn_edge.codegen.verification.tryout import NOT_TRIED, Tried
-from protonn_edge.data import TableOptions
+from protonn_edge.data.options import TableOptions
 from protonn_edge.learn.evaluation.comparison import Comparison
 from protonn_edge.learn.evaluation.terminal import (
     bound_facts,
@@ -32,9 +33,10 @@ from protonn_edge.learn.evaluation.terminal import (
     plan_table,
     stage_parts,
 )
+from protonn_edge.model.device_model import load_device_model
 from protonn_edge.model.head import Remedies
-from protonn_edge.model.quantization import load_device_model
 from protonn_edge.system.errors import CheckFailed, InputError, counted
+from protonn_edge.system.extensions import AddedOptions
 from protonn_edge.system.shell import command_line
 
 
@@ -83,9 +85,8 @@ def build_command(
         click.Choice(PLANS),
         flag="--plan",
     ),
-    added: list[options.FirmwareAddition] = additions("build"),
+    added: list[AddedOptions] = additions("build"),
     tries: bool = options.TRY,
-    live: options.SensorFirmware | None = of_extension("sensor firmware"),
     uploads: bool = options.UPLOAD,
     port: str | None = options.PORT,
     table: TableOptions = TABLE,
@@ -100,7 +101,7 @@ def build_command(
     'monitor' shows the answers; without MODEL, the board sends the samples to 'record': a timer
     starts each sample, and numbered frames with checksums let no loss go undetected.
     """
-    board = load_board(board_name)
+    board, live = load_board(board_name), the_one(added, SensorFirmware)
     if model_file is None:
         if live is None or not live.is_given:
             raise click.UsageError("name a model file or, to record samples, give --sensor")
@@ -108,7 +109,7 @@ def build_command(
         done, output = live.write_logger(out, board_name, output, as_sketch=False)
         out.finish(done | _uploaded(out, output, board, uploads, port))
         return
-    names = [name for each in added for name in each.extensions]
+    names = extensions_of(added)
     family_of(board).check_extensions(names, board)
     source = load_device_model(model_file, names)
     if live is not None and live.is_given:

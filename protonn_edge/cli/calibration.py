@@ -22,7 +22,7 @@ from protonn_edge.model.policy import described
 from protonn_edge.model.quantization import quantize
 from protonn_edge.model.watch import statistics_of
 from protonn_edge.system.errors import InputError, unneeded
-from protonn_edge.system.extensions import brought
+from protonn_edge.system.extensions import device_forms
 
 _USED = {"data", "output", "calibrate", "read", "as_json"}
 """The parameters of `train` that have an effect, beside those of rules and extensions."""
@@ -56,8 +56,8 @@ def calibrate(given: TrainOptions, model_file: Path, out: Output) -> None:
     if expected is not None or not steps:  # too few points for a rule leave it as it is
         model = replace(model, expected=expected)
     if not steps:
-        for _, extended in brought("device model").values():
-            extended(integers, model)  # refuses points from which nothing was measured
+        for form in device_forms():
+            form.of(integers, model)  # refuses points from which nothing was measured
     save_model(model, output)
     share = share_of(integers.predict(Q), NO_CLASS)
     facts += model.policy.facts(model.head)

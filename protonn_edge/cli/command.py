@@ -37,12 +37,11 @@ from protonn_edge.system.errors import (
     printable,
     shortened,
 )
-from protonn_edge.system.extensions import brought
 from protonn_edge.system.lazy import sentence_of
 from protonn_edge.system.rooms import missing
 
 if TYPE_CHECKING:
-    from protonn_edge.data import Notice
+    from protonn_edge.data.naming import Notice
 
 _WORD_LIMIT = 300  # characters of a file name in an error
 _PRINTED = f"{__name__}.printed"  # in a context's meta: the JSON object was printed
@@ -123,12 +122,6 @@ def additions(name: str) -> Any:
     """Declare what extensions and rules add to a command: a list of objects with their options."""
     parts = {extension: options_of(kind) for extension, kind in added_to(name).items()}
     return together(lambda **added: list(added.values()), parts)
-
-
-def of_extension(point: str) -> Any:
-    """Declare the options that an extension brings at a point; their value is None without one."""
-    kinds = list(brought(point).values())
-    return options_of(kinds[0]) if kinds else together(lambda: None, {})
 
 
 def command(

@@ -10,10 +10,11 @@ from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
 from protonn_edge.cli.options import PATH
 from protonn_edge.cli.paths import REPORT, OutputFile
 from protonn_edge.cli.tables import TABLE, ReadingCommand
-from protonn_edge.data import Dataset, Notice, TableOptions, load_dataset
+from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.leaks import leaks
-from protonn_edge.data.naming import channel_names, quoted
-from protonn_edge.data.options import SHOWN
+from protonn_edge.data.naming import Notice, channel_names, quoted
+from protonn_edge.data.options import SHOWN, TableOptions
+from protonn_edge.data.reading import load_dataset
 from protonn_edge.data.summary import (
     HEADINGS,
     DataSummary,

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from protonn_edge.chips.boards import Board, load_export_board
-from protonn_edge.cli.command import OUTPUT, Output, additions, command, of_extension, option
+from protonn_edge.cli.command import OUTPUT, Output, additions, command, option
+from protonn_edge.cli.firmware_additions import OtherSketch, SensorFirmware, extensions_of, the_one
 from protonn_edge.cli.options import (
     ANY_BOARD,
     BYTES,
@@ -17,24 +18,22 @@ from protonn_edge.cli.options import (
     PATH,
     POINTS_PATH,
     TRY,
-    FirmwareAddition,
     SensorFirmware,
     named_values,
-    of_room,
 )
 from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.cli.trying import refused_wrong_answers, say_tried
-from protonn_edge.codegen import PREFIX, check_prefix
 from protonn_edge.codegen.export import Export, Imprint, Kind, check_place, export, is_archive
 from protonn_edge.codegen.plan import check_parts
-from protonn_edge.data import TableOptions
+from protonn_edge.codegen.renderer import PREFIX, check_prefix
+from protonn_edge.data.options import TableOptions
 from protonn_edge.learn.evaluation.terminal import fact_table
-from protonn_edge.model.quantization import DeviceModel, load_device_model
+from protonn_edge.model.device_model import DeviceModel, load_device_model
+from protonn_edge.system.extensions import AddedOptions
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from protonn_edge.extensions.lab.commands.meter_sketch import MeterOptions
 
 _NEXT: dict[Kind, str] = {
     "arduino": "put the folder into 'libraries' in your sketchbook, and run examples/SelfTest",
@@ -99,12 +98,8 @@ def export_command(
         "SRAM limit for a sketch with the model, including the stack.  [default: the board's]",
         BYTES,
     ),
-    added: list[FirmwareAddition] = additions("export"),
+    added: list[AddedOptions] = additions("export"),
     tries: bool = TRY,
-    live: SensorFirmware | None = of_extension("sensor firmware"),
-    meter: MeterOptions | None = of_room(
-        "protonn_edge.extensions.lab.commands.meter_sketch", "METER_OPTIONS"
-    ),
     table: TableOptions = TABLE,
     out: Output = OUTPUT,
 ) -> None:
@@ -117,8 +112,9 @@ def export_command(
     library also has the sketch Live, which reads a sensor and classifies its samples;
     without MODEL, --arduino writes a sketch that sends the samples of the sensor to 'record'.
     """
-    if meter is not None and meter.folder is not None:
-        meter.write(out, meter.folder)
+    other, live = the_one(added, OtherSketch), the_one(added, SensorFirmware)
+    if other is not None and other.is_given:
+        other.write(out)
         return
     kind, folder = _place({"arduino": arduino, "platformio": platformio, "c": c})
     if model_file is None:
@@ -178,8 +174,8 @@ def _logger(live: SensorFirmware | None, folder: Path) -> SensorFirmware:
     return live
 
 
-def _loaded(path: Path, added: Sequence[FirmwareAddition], board: Board) -> DeviceModel:
-    names = [name for each in added for name in each.extensions]
+def _loaded(path: Path, added: Sequence[AddedOptions], board: Board) -> DeviceModel:
+    names = extensions_of(added)
     if board.cpu.program:
         check_parts(names, board.cpu)
     return load_device_model(path, names)

@@ -22,16 +22,12 @@ from sklearn.exceptions import ConvergenceWarning
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.tables import with_group_column
 from protonn_edge.cli.train_options import flags, was_given
-from protonn_edge.data import (
-    Dataset,
-    Notice,
-    load_dataset,
-    with_groups,
-)
+from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.division import Division, digest_of
-from protonn_edge.data.groups import of_one_class_each, with_own_groups
-from protonn_edge.data.naming import channel_names, listed, quoted
+from protonn_edge.data.groups import of_one_class_each, with_groups, with_own_groups
+from protonn_edge.data.naming import Notice, channel_names, listed, quoted
 from protonn_edge.data.options import TableOptions, texts_of
+from protonn_edge.data.reading import load_dataset
 from protonn_edge.data.recordings import is_same_rate
 from protonn_edge.data.splits import hold_groups_out, named_groups
 from protonn_edge.learn.base import DeviceClassifier

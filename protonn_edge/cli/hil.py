@@ -36,10 +36,11 @@ from protonn_edge.codegen.verification.agreement import (
     disagreement,
     outcome,
 )
-from protonn_edge.data import Notice, TableOptions
-from protonn_edge.device import check_finished
+from protonn_edge.data.naming import Notice
+from protonn_edge.data.options import TableOptions
 from protonn_edge.device.instruments import NONE, instrument_of
 from protonn_edge.device.protocol import MOST_REPETITIONS
+from protonn_edge.device.results import check_finished
 from protonn_edge.learn.evaluation import terminal
 from protonn_edge.learn.evaluation.measurement import Measurement, measure
 from protonn_edge.model.model import Model, why_clamped

@@ -15,9 +15,9 @@ from protonn_edge.cli.board_table import show_boards
 from protonn_edge.cli.command import OUTPUT, Output, additions, argument, command, option
 from protonn_edge.cli.options import MODEL_PATH, POINTS_PATH
 from protonn_edge.cli.tables import TABLE, points_for
-from protonn_edge.codegen import make_plan
-from protonn_edge.data import TableOptions
+from protonn_edge.codegen.planner import make_plan
 from protonn_edge.data.naming import channel_names
+from protonn_edge.data.options import TableOptions
 from protonn_edge.learn.evaluation.terminal import fact_table, stage_parts
 from protonn_edge.model import stored
 from protonn_edge.model.file import load_model

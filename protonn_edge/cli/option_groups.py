@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from protonn_edge.system.extensions import brought
+from protonn_edge.system.extensions import extensions
 
 GROUPS = {
     "Data and model": "output classifier groups holdout read seed",
@@ -41,6 +41,6 @@ def row(option: click.Option, ctx: click.Context) -> tuple[str, str]:
 def group_of(param: click.Parameter) -> str:
     """Return the title of an option's group, or an empty string."""
     groups = dict(GROUP_OF)
-    for added in brought("options").values():
-        groups |= added
+    for added in extensions():
+        groups |= added.option_groups()
     return next((groups[name] for name in param.opts if name in groups), "")

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
@@ -17,22 +17,12 @@ from protonn_edge.chips.boards import (
     export_board_names,
     firmware_board_names,
 )
-from protonn_edge.cli.command import Declared, argument, option, together
+from protonn_edge.cli.command import Declared, argument, option
 from protonn_edge.cli.paths import LABELLED, MODEL, GivenPath, InputFile, NameOrPath, OutputFile
 from protonn_edge.system.errors import shortened
-from protonn_edge.system.lazy import optional
 
 if TYPE_CHECKING:
-    from protonn_edge.chips.boards import Board
-    from protonn_edge.cli.command import Output
-    from protonn_edge.model.model import Model
-    from protonn_edge.model.quantization import DeviceModel
-
-
-def of_room(module: str, name: str) -> Any:
-    """Declare the options that a part of this package brings; their value is None without it."""
-    found = optional(module)
-    return together(lambda: None, {}) if found is None else getattr(found, name)
+    pass
 
 
 PATH = GivenPath()
@@ -243,47 +233,6 @@ HOLDOUT = option(
     Parsed("SHARE|NAMES", "is not a share from 0 to below 1, such as 20%, nor has it names", _part),
     flag="--holdout",
 )
-
-
-class FirmwareAddition(Protocol):
-    """The options of an extension for the firmware of `build`, or the code of `export`."""
-
-    @property
-    def extensions(self) -> tuple[str, ...]:
-        """The names of the extensions that are asked for."""
-
-
-class SensorFirmware(Protocol):
-    """The options of an extension for firmware that samples a sensor; its point has this name."""
-
-    @property
-    def is_given(self) -> bool:
-        """Whether a sensor is named."""
-
-    def windowing(self, model: Model, board: Board) -> Any:
-        """Return the windows of the sensor's samples that a model classifies; None without one."""
-
-    def write_logger(
-        self, out: Output, board_name: str, folder: Path | None, *, as_sketch: bool
-    ) -> tuple[dict[str, Any], Path]:
-        """Write firmware that only samples, print how to use it, and return facts and its folder.
-
-        By default, it has a folder of its own.
-        """
-
-    def build(
-        self,
-        out: Output,
-        model: DeviceModel,
-        board: Board,
-        folder: Path | None,
-        *,
-        tries: bool,
-    ) -> tuple[dict[str, Any], Path, str]:
-        """Build firmware that classifies the samples, and print its facts.
-
-        Returns facts, the folder, which has a default, and the command that emulates the board.
-        """
 
 
 TRY = option(

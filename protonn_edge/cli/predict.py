@@ -15,10 +15,10 @@ from protonn_edge.cli.command import OUTPUT, Output, additions, command, option
 from protonn_edge.cli.options import MODEL_FILE, POINTS
 from protonn_edge.cli.paths import ANSWERS, PREDICTED, OutputFile
 from protonn_edge.cli.tables import TABLE, points_for
-from protonn_edge.data import TableOptions
 from protonn_edge.data.images import has_images, image_names
 from protonn_edge.data.model_points import ModelPoints
 from protonn_edge.data.naming import NO_LABEL, answer_name
+from protonn_edge.data.options import TableOptions
 from protonn_edge.data.tables import opened_table
 from protonn_edge.learn.evaluation.accuracy import share_right, wilson_interval
 from protonn_edge.learn.evaluation.terminal import accuracy_facts, fact_table, saturation_fact
@@ -26,7 +26,7 @@ from protonn_edge.model.file import load_model
 from protonn_edge.model.model import Model, why_clamped
 from protonn_edge.model.policy import Policy, about_answers
 from protonn_edge.model.quantization import quantize, why_floats_alone
-from protonn_edge.model.quantization.sensor_counts import with_unit
+from protonn_edge.model.sensor_counts import with_unit
 from protonn_edge.system.errors import counted
 from protonn_edge.system.files import write_atomically
 

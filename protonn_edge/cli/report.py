@@ -29,7 +29,7 @@ from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.codegen.export.folder import check_project
 from protonn_edge.codegen.families import board_of
 from protonn_edge.codegen.projects.folder import Project
-from protonn_edge.data import TableOptions
+from protonn_edge.data.options import TableOptions
 from protonn_edge.learn.evaluation.terminal import class_parts, fact_table, quality_facts
 from protonn_edge.learn.parameters import IMAGE_SHAPE
 from protonn_edge.model.file import load_model

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from protonn_edge.data.reading import Labels
 
 _read_points = later("protonn_edge.data", "read_points")
-_converter_for = later("protonn_edge.model.quantization.sensor_counts", "converter_for")
+_converter_for = later("protonn_edge.model.sensor_counts", "converter_for")
 _quantize = later("protonn_edge.model.quantization", "quantize")
 _about_swapped_labels = later(
     "protonn_edge.learn.evaluation.swapped_labels", "about_swapped_labels"

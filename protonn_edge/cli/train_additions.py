@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from protonn_edge.cli.additions import AddedOptions
+from protonn_edge.system.extensions import AddedOptions
 
 if TYPE_CHECKING:
-    from protonn_edge.data import Dataset
+    from protonn_edge.data.dataset import Dataset
     from protonn_edge.learn.targets import Target
 
 

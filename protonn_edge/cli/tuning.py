@@ -24,9 +24,9 @@ from protonn_edge.cli.train import TrainOptions
 from protonn_edge.cli.train_options import GivenClassifier
 from protonn_edge.cli.trained import describe
 from protonn_edge.cli.tune import TuneOptions
-from protonn_edge.codegen import Plan
+from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.verification.agreement import PROVEN
-from protonn_edge.data import Dataset
+from protonn_edge.data.dataset import Dataset
 from protonn_edge.learn.base import CLASSIFIERS
 from protonn_edge.learn.evaluation.fidelity import Promise
 from protonn_edge.learn.folds import search_folds, with_groups_to_divide
@@ -45,7 +45,7 @@ from protonn_edge.learn.searched import ANY, FEATURES, KIND, settings_of_kind
 from protonn_edge.learn.targets import Target
 from protonn_edge.model.file import save_model
 from protonn_edge.system.errors import CheckFailed, InputError, Interrupted, counted
-from protonn_edge.system.extensions import brought
+from protonn_edge.system.extensions import extensions
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.lazy import require
 from protonn_edge.system.shell import command_line
@@ -151,8 +151,8 @@ def _refitted(
         feature_names=dataset.feature_names,
         search={**facts, "limits": asdict(points.limits), "board": points.board.name},
     )
-    for improved in brought("search").values():
-        refitted = improved(points, choice, trials, refitted, given.seed)
+    for extension in extensions():
+        refitted = extension.improved(points, choice, trials, refitted, given.seed) or refitted
     return refitted
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 import numpy as np
@@ -15,35 +14,31 @@ from rich.table import Table
 from protonn_edge.chips.boards import Board, load_board
 from protonn_edge.cli.command import OUTPUT, Output, additions, argument, command, option
 from protonn_edge.cli.devices import EMULATOR, chosen_emulator
+from protonn_edge.cli.firmware_additions import BuildChecks, extensions_of, the_one
 from protonn_edge.cli.hil import say_agreement, say_unproven
 from protonn_edge.cli.options import (
     BOARD,
     FOLDER,
     MODEL_PATH,
     POINTS_PATH,
-    FirmwareAddition,
-    of_room,
 )
 from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.cli.train_options import was_given
-from protonn_edge.codegen import DevicePlan
 from protonn_edge.codegen.export.folder import check_project
 from protonn_edge.codegen.families import read_program
+from protonn_edge.codegen.plan import DevicePlan
 from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.codegen.projects.project import trial_build
 from protonn_edge.codegen.verification import agreement as compared
-from protonn_edge.data import TableOptions
+from protonn_edge.data.options import TableOptions
 from protonn_edge.learn.evaluation.accuracy import is_labelled, share_right
 from protonn_edge.learn.evaluation.terminal import row_table, saturation_fact
+from protonn_edge.model.device_model import DeviceModel, load_device_model
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import why_clamped
-from protonn_edge.model.quantization import DeviceModel, IntegerChain, load_device_model
 from protonn_edge.system import shell
 from protonn_edge.system.errors import InputError, unneeded
-from protonn_edge.system.lazy import optional
-from protonn_edge.system.rooms import not_installed
-
-if TYPE_CHECKING:
-    from protonn_edge.extensions.proof.commands.certify import CertificateOptions
+from protonn_edge.system.extensions import AddedOptions
 
 
 @command(
@@ -74,10 +69,7 @@ def verify_command(
         flag="--project",
     ),
     emulator: str | None = EMULATOR,
-    added: list[FirmwareAddition] = additions("verify"),
-    certificate: CertificateOptions | None = of_room(
-        "protonn_edge.extensions.proof.commands.certify", "CERTIFICATE_OPTIONS"
-    ),
+    added: list[AddedOptions] = additions("verify"),
     table: TableOptions = TABLE,
     out: Output = OUTPUT,
 ) -> None:
@@ -96,12 +88,13 @@ def verify_command(
     The points are the test part of DATA; if there is none, the points that training held out from
     DATA; otherwise, all points. Any difference in the scores is a failure.
     """
+    checks = the_one(added, BuildChecks)
     if data is None or data.suffix.lower() == ".elf":
-        _certify(certificate, out, path, data, board_name)
+        _certify(checks, out, path, data, board_name)
         return
     if was_given("entry"):
         raise unneeded("--entry", f"does not apply to {data}, which has points")
-    board, names = load_board(board_name), [name for each in added for name in each.extensions]
+    board, names = load_board(board_name), extensions_of(added)
     compiled = load_device_model(path, names)
     model, reference = compiled.floats, compiled.chain
     points = points_for(model, data, table, out, labels="optional")
@@ -125,8 +118,7 @@ def verify_command(
     if compared.disagreement(agreements) is not None:
         out.say("scores against the NumPy model:", _table(agreements))
     say_agreement(agreements, out, reference.score_tolerance)
-    room = optional("protonn_edge.extensions.proof.certificate.points")
-    claims = [*room.point_claims(reference, X, Q)] if room is not None else []
+    claims = [] if checks is None else checks.point_claims(reference, X, Q)
     for claim in claims[1:]:
         out.say(f"{claim.standing}: {claim.statement}")
     saturations = reference.quantizer.saturations(X)
@@ -150,7 +142,7 @@ def verify_command(
 
 
 def _certify(
-    certificate: CertificateOptions | None,
+    checks: BuildChecks | None,
     out: Output,
     path: Path,
     elf: Path | None,
@@ -159,12 +151,12 @@ def _certify(
     """Print what is proven of a build, or of a sketch with a model's library."""
     if elf is None and path.suffix == ".npz":
         raise click.UsageError("name DATA, too: the points to compare scores on")
-    if certificate is None:
-        raise InputError(not_installed("certificates"))
+    if checks is None:
+        raise InputError("no extension that proves builds is installed; name DATA, too")
     if elf is None:
-        certificate.certify(out, path, board_name)
+        checks.certify(out, path, board_name)
     else:
-        certificate.certify_sketch(out, elf, path, board_name)
+        checks.certify_sketch(out, elf, path, board_name)
 
 
 def _emulator(out: Output, name: str | None, board: Board) -> str | None:

@@ -19,7 +19,7 @@ from protonn_edge.codegen.kernels.in_templates import StageInTemplate
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.data.naming import channel_names
 from protonn_edge.model.head import channels_of
-from protonn_edge.model.quantization import MODEL_HASH_BYTES, IntegerChain
+from protonn_edge.model.integer_chain import MODEL_HASH_BYTES, IntegerChain
 from protonn_edge.model.raw_inputs import (
     RAW_SHIFT,
     FloatQuantizer,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from protonn_edge.chips.toolchain.process import build_host_executable
 from protonn_edge.codegen.plan import DevicePlan
 from protonn_edge.codegen.renderer import render_c
-from protonn_edge.model.quantization import IntegerChain
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.system.errors import CheckFailed
 from protonn_edge.system.files import resource, write_plainly
 from protonn_edge.system.folders import scratch_folder

@@ -21,9 +21,8 @@ from protonn_edge.codegen.plan import (
     plan_with,
 )
 from protonn_edge.model.activity import Activity
-from protonn_edge.model.integer_chain import named_stages
+from protonn_edge.model.integer_chain import IntegerChain, named_stages
 from protonn_edge.model.own_program import ProgramStage
-from protonn_edge.model.quantization import IntegerChain
 from protonn_edge.system.checks import check_choice
 from protonn_edge.system.errors import InputError, unneeded
 from protonn_edge.system.extensions import parts_of

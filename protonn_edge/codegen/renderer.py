@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from functools import cache
-from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -18,7 +17,7 @@ from protonn_edge import __version__
 from protonn_edge.codegen.context import c_float, program_context, render_context
 from protonn_edge.codegen.plan import DevicePlan, Plan
 from protonn_edge.codegen.planner import device_plans, own_program
-from protonn_edge.model.quantization import IntegerChain
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.shapes import image_text, shape_text
 from protonn_edge.system.errors import InvalidValue, shortened
 from protonn_edge.system.extensions import parts_of

@@ -18,7 +18,7 @@ from protonn_edge.data.naming import Notice
 from protonn_edge.data.units import Unit, unit_of, units_of
 from protonn_edge.system.checks import check, check_kind
 from protonn_edge.system.errors import InputError, InvalidValue, shortened
-from protonn_edge.system.extensions import brought
+from protonn_edge.system.extensions import extensions
 
 ARRAYS = ("sensor", "units")  # the arrays of a file of windows or of a model that has an instrument
 _NAME_LIMIT = 60
@@ -44,11 +44,12 @@ class Instrument:
         """Return the instrument of some channels, given a text for `units_of`.
 
         None if a channel has no unit or does not belong to the sensor, as a column that was added
-        to its recording. An extension that knows sensors has a function at the point "channels",
-        which returns the channels of the sensor with a name.
+        to its recording. Extensions know the channels of sensors.
         """
-        each_of = brought("channels").values()
-        own = [name for each in sensor.split(", ") for of in each_of for name in of(each)]
+        known = extensions()
+        own = [
+            name for each in sensor.split(", ") for one in known for name in one.channels_of(each)
+        ]
         unit_of_channel = units_of(units, tuple(own or channels))
         if not channels or not set(channels) <= unit_of_channel.keys():
             return None

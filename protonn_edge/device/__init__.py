@@ -3,9 +3,3 @@
 The link is a pyserial URL, so a board (``/dev/ttyACM0``), the emulated Uno
 (``socket://127.0.0.1:PORT``) and any other byte stream are treated alike.
 """
-
-from __future__ import annotations
-
-from protonn_edge.system.lazy import lazy_names
-
-__all__, __getattr__, __dir__ = lazy_names(__name__)

@@ -20,7 +20,7 @@ from protonn_edge.chips.boards import Board, boards
 from protonn_edge.device import protocol
 from protonn_edge.device.message_reader import MessageReader
 from protonn_edge.device.protocol import HelloReply, HelloRequest, Message, ProtocolError
-from protonn_edge.model.quantization import MODEL_HASH_BYTES
+from protonn_edge.model.integer_chain import MODEL_HASH_BYTES
 from protonn_edge.system.errors import DeviceError, InputError
 
 REFLASH_HINT = "build the firmware with `protonn-edge build`, then run `protonn-edge upload`"

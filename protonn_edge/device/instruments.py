@@ -1,7 +1,7 @@
-"""Instruments beside a board, such as power meters, and the only place that finds them.
+"""Instruments beside a board, such as power meters; extensions have them.
 
 An instrument watches the first board of a run while this board repeats a prediction, and returns a
-reading. All instruments are in `device/meters`, which may be removed: nothing else refers to it.
+reading.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike
 from protonn_edge.chips.boards import Board
 from protonn_edge.device.connection import Host
 from protonn_edge.device.session import Prediction, Session
-from protonn_edge.system.lazy import room
+from protonn_edge.system.errors import InputError
+from protonn_edge.system.extensions import extensions
 
 NONE = "none"
 """The name of no instrument."""
@@ -78,15 +79,8 @@ def instrument_of(text: str, volts: float | None = None) -> BenchInstrument | No
     """
     if text == NONE:
         return None
-    found: BenchInstrument = meters().instrument_of(text, volts)
-    return found
-
-
-def reading_type() -> Any:
-    """Return the class of readings; `InputError` if no instruments are installed."""
-    return meters().MeteredPower
-
-
-def meters() -> Any:
-    """Return the package of the power meters; `InputError` if they are not installed."""
-    return room("protonn_edge.extensions.lab.meters", "the meters")
+    for each in extensions():
+        found = each.instrument(text, volts)
+        if isinstance(found, BenchInstrument):
+            return found
+    raise InputError(f"--meter is {text[:40]!r}, but no extension with instruments is installed")

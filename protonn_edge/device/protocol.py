@@ -17,7 +17,7 @@ from cobs import cobs
 
 from protonn_edge.system.checks import check_range
 from protonn_edge.system.errors import DeviceError
-from protonn_edge.system.extensions import brought
+from protonn_edge.system.extensions import extensions
 
 DELIMITER = b"\x00"
 
@@ -223,11 +223,11 @@ _OWN = tuple(Message.declared)
 
 
 def messages() -> tuple[type[Message], ...]:
-    """Return every request and reply; extensions bring more, at the point "messages".
+    """Return every request and reply, and those of extensions.
 
     What boards send that only send is in `sensor_board`.
     """
-    return (*_OWN, *(each for added in brought("messages").values() for each in added))
+    return (*_OWN, *(each for added in extensions() for each in added.messages()))
 
 
 # --- frames: COBS, a CRC and a delimiter ---------------------------------------------------------

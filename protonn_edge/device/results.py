@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.chips.boards import Board
 from protonn_edge.data.naming import NO_CLASS, NO_CLASS_NAME, NO_LABEL
-from protonn_edge.model.quantization import IntegerChain
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.system.errors import InputError, InvalidValue, cannot_read, shortened
 from protonn_edge.system.files import AppendedFile, check_file, write_atomically
 

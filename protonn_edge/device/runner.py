@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from protonn_edge.device.protocol import StatsReply
 from protonn_edge.device.results import Result
 from protonn_edge.device.session import Prediction, Session
-from protonn_edge.model.quantization import IntegerChain
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.system.checks import check_kind, check_shape
 from protonn_edge.system.errors import ProtoNNEdgeError, counted
 

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
-from protonn_edge.data import Dataset, Notice
+from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.groups import group_numbers, overlapping_runs
+from protonn_edge.data.naming import Notice
 from protonn_edge.system.errors import InputError
 
 _FOLDS = 3

@@ -37,11 +37,9 @@ from protonn_edge.model.policy import policy_arrays, policy_of, rule_kinds
 from protonn_edge.model.registry import HEADS, stage_class
 from protonn_edge.model.statistics import InputStatistics, Normalizer
 from protonn_edge.model.watch import statistics_in, watchable_inputs
-from protonn_edge.system import extensions
 from protonn_edge.system.checks import check_most
 from protonn_edge.system.errors import InputError, InvalidValue, beyond
 from protonn_edge.system.files import MODEL_LIMIT_BYTES, write_atomically
-from protonn_edge.system.rooms import missing_of_file
 from protonn_edge.system.shell import command_line
 
 FORMAT_VERSION = 9
@@ -226,11 +224,12 @@ def _check_names(arrays: Arrays) -> None:
         if name not in arrays:
             raise _missing(name)
     allowed = {*_ARRAYS, *_OPTIONAL_ARRAYS, *(rule.array for rule in rule_kinds())}
-    allowed |= {each.array for each in extensions.brought("answer statistics").values()}
-    if sentence := missing_of_file(arrays):
-        raise InputError(sentence)
+    allowed |= {each.array for each in statistics_kinds()}
     for name in arrays:
-        if name not in allowed and name.partition(".")[0] not in (_FEATURES, _HEAD):
+        owner, _, below = name.partition(".")
+        if name not in allowed and owner not in (_FEATURES, _HEAD):
+            if below and owner.isidentifier():
+                raise missing_extension(owner)
             raise InvalidValue(name[:40], "unknown", "train the model again")
 
 

@@ -8,7 +8,7 @@ size on a board is different; see `IntegerChain.model_bytes` and the memory budg
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, fields, is_dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -72,9 +72,12 @@ def member(symbol: str, *axes: str, optional: bool = False, **options: Any) -> A
     return field(metadata={"member": Member(symbol, axes, optional)}, **options)
 
 
-def addition(point: str) -> Any:
-    """Return a dataclass field of a head with what an extension brings at a point, or None."""
-    return field(default=None, metadata={"addition": point})
+def addition(kinds: Callable[[], Mapping[str, type[Any]]]) -> Any:
+    """Return a dataclass field of a head with an object of an extension, or None.
+
+    `kinds` returns the classes of such objects, by their extensions' names.
+    """
+    return field(default=None, metadata={"addition": kinds})
 
 
 SETTING = {"setting": True}

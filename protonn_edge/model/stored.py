@@ -21,8 +21,7 @@ import numpy as np
 
 from protonn_edge.model.checks import Arrays, little_endian, parsed_json, unlike
 from protonn_edge.system.errors import InputError, InvalidValue
-from protonn_edge.system.extensions import brought
-from protonn_edge.system.rooms import missing_of_file
+from protonn_edge.system.extensions import missing_extension
 
 T = TypeVar("T")
 
@@ -206,14 +205,14 @@ class _Reading:
         numbered = enumerate(zip(kinds, given, strict=True))
         return tuple(self.value(of, each, f"{place}.{number}") for number, (of, each) in numbered)
 
-    def _addition(self, point: str, given: Any, place: str) -> Any:
-        """Return what an extension brings at a point, or None."""
+    def _addition(self, kinds_of: Callable[[], Mapping[str, type[Any]]], given: Any, place: str) -> Any:
+        """Return an object of an extension, or None."""
         if given is None:
             return None
         kind = given.pop("kind", None) if isinstance(given, dict) else None
-        kinds = brought(point)
+        kinds = kinds_of()
         if not isinstance(kind, str) or kind not in kinds:
-            raise InputError(missing_of_file([str(kind)]) or f"{place} has an unknown kind")
+            raise missing_extension(kind if isinstance(kind, str) else "")
         return self._fields(kinds[kind], given, place)
 
     def _fields(self, of: Any, given: Any, place: str) -> Any:
@@ -228,10 +227,10 @@ class _Reading:
         if names != given.keys():
             odd = sorted(names ^ given.keys())[0]
             raise _wrong(place, f"an object with other names than {odd[:40]!r}")
-        points = {each.name: each.metadata.get("addition", "") for each in stored_fields(of)}
+        added = {each.name: each.metadata.get("addition") for each in stored_fields(of)}
         values = {
-            name: self._addition(points[name], given[name], f"{place}.{name}")
-            if points[name]
+            name: self._addition(kinds, given[name], f"{place}.{name}")
+            if (kinds := added[name]) is not None
             else self.value(hints[name], given[name], f"{place}.{name}")
             for name in sorted(names)
         }

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.model.features import Features
-from protonn_edge.system.extensions import brought
+from protonn_edge.system.extensions import extensions
 
 
 class AnswerStatistics(ABC):
-    """Statistics of answers, in a float model's units; at the point "answer statistics"."""
+    """Statistics of answers, in a float model's units."""
 
     array: ClassVar[str]  # its name in a model file, which begins with the extension's
 
@@ -75,9 +75,15 @@ def watchable_inputs(features: Features | None, n_inputs: int) -> int:
     return n_inputs if n_inputs < 2**15 else 0
 
 
+def statistics_kinds() -> list[type[AnswerStatistics]]:
+    """Return the kinds of statistics that extensions keep."""
+    kinds = (each.answer_statistics() for each in extensions())
+    return [kind for kind in kinds if kind is not None]
+
+
 def statistics_of(chain: Any, Q: NDArray[np.uint8]) -> AnswerStatistics | None:
     """Return statistics of the answers to quantized points Q (n, features); None if impossible."""
-    measured = (kind.of(chain, Q) for kind in brought("answer statistics").values())
+    measured = (kind.of(chain, Q) for kind in statistics_kinds())
     return next((each for each in measured if each is not None), None)
 
 
@@ -85,7 +91,7 @@ def statistics_in(
     arrays: dict[str, NDArray[Any]], n_classes: int, n_inputs: int
 ) -> AnswerStatistics | None:
     """Return the statistics of which a model file has an array; `InputError` if it is wrong."""
-    for kind in brought("answer statistics").values():
+    for kind in statistics_kinds():
         if kind.array in arrays:
             found: AnswerStatistics = kind.of_array(arrays[kind.array], n_classes, n_inputs)
             return found

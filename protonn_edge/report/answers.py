@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.data.naming import NO_CLASS, answer_name, answer_names
-from protonn_edge.device import Result
+from protonn_edge.device.results import Result
 from protonn_edge.learn.evaluation.accuracy import (
     Quality,
     class_figures,

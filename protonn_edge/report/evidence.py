@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.chips.avr.program import Sections
 from protonn_edge.chips.boards import Board
-from protonn_edge.codegen import DevicePlan
-from protonn_edge.codegen.families import Sections
+from protonn_edge.codegen.plan import DevicePlan
 from protonn_edge.codegen.projects.checks import Usage
 from protonn_edge.codegen.verification.agreement import Agreement, PossibleCycles
-from protonn_edge.device import Origin, Result, Summary, summarize
 from protonn_edge.device.instruments import BenchReading
+from protonn_edge.device.results import Origin, Result, Summary, summarize
 from protonn_edge.learn.evaluation.accuracy import Quality, answer_matrix
 from protonn_edge.learn.evaluation.terminal import (
     bound_facts,
@@ -24,9 +24,10 @@ from protonn_edge.learn.evaluation.terminal import (
     run_facts,
     saturation_fact,
 )
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model, why_clamped
 from protonn_edge.model.policy import about_answers
-from protonn_edge.model.quantization import IntegerChain, StageLoss
+from protonn_edge.model.quantization import StageLoss
 from protonn_edge.model.shapes import Shape
 
 Floats = NDArray[np.float32]

@@ -15,25 +15,20 @@ import numpy as np
 
 from protonn_edge.chips.boards import Board
 from protonn_edge.chips.toolchain.process import has_compiler
-from protonn_edge.codegen import DevicePlan, Plan
-from protonn_edge.codegen.families import LinkedFirmware, family_of, read_program
-from protonn_edge.codegen.plan import plan_with
+from protonn_edge.codegen.families import family_of, read_program
+from protonn_edge.codegen.families.family import LinkedFirmware
+from protonn_edge.codegen.plan import DevicePlan, Plan, plan_with
 from protonn_edge.codegen.projects.checks import Usage, measure_usage
 from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.codegen.projects.project import BuildOptions, trial_build
 from protonn_edge.codegen.verification.agreement import PossibleCycles, verify_host
-from protonn_edge.device import Origin, Result, check_finished, read_results
+from protonn_edge.device.results import Origin, Result, check_finished, read_results
 from protonn_edge.learn.evaluation.accuracy import is_labelled
 from protonn_edge.learn.evaluation.right_answers import RightAnswers, check_rows
+from protonn_edge.model.device_model import DeviceModel
+from protonn_edge.model.integer_chain import MODEL_HASH_BYTES, IntegerChain
 from protonn_edge.model.model import Model, known_image_shape
-from protonn_edge.model.quantization import (
-    MODEL_HASH_BYTES,
-    DeviceModel,
-    IntegerChain,
-    measure_activity,
-    quantize,
-    stage_losses,
-)
+from protonn_edge.model.quantization import measure_activity, quantize, stage_losses
 from protonn_edge.model.shapes import Shape
 from protonn_edge.report.evidence import (
     Evidence,

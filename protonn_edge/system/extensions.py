@@ -1,85 +1,34 @@
-"""Extensions: ideas that add to firmware, and to everything around it. Each is one folder.
+"""Extensions: ideas that add to the core, each complete in one folder.
 
-The rest of the package has points, such as "messages", at which it asks for what extensions bring.
-The folder of an extension is in this package; its constant `BRINGS` has, by the names of points,
-what it brings there, as "module:name" in the folder, imported when a point is asked about. Nothing
-outside of the folder imports it. If the folder is deleted, the idea is gone: what still refers to
-it, such as a model file, is refused in one sentence. A kind of classifier that does something of
-its own for an extension has a folder of the extension's name, with a `BRINGS` of its own.
+An extension is a package in `protonn_edge.extensions`, or one that another distribution names in
+the entry points `protonn_edge.extensions`. Its ``__init__`` has an object of a subclass of
+`Extension`, `EXTENSION`, whose methods return what it adds. The core asks all extensions, and imports
+none of them; an extension may import the core, and the extensions that it names. If the folder is
+deleted, the idea is gone.
 
-At the point "parts", an extension has a function of a device's model that returns a `FirmwarePart`,
-or None. Other points are documented where they are asked about.
+Beside its code, a folder may have
+
+``commands``   a module for each command, named after it, whose first line describes it
+``kinds``      kinds of classifiers, and ``features``, kinds of features, as the core's
+``templates``  templates, and ``firmware``, C, that belong beside the core's
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
+from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.lazy import folders_of
 
-_BRINGS = re.compile("^BRINGS = {", re.MULTILINE)
-
-
-def brought(point: str) -> dict[str, Any]:
-    """Return what extensions bring at a point, by their names."""
-    return {
-        _name_of(folder): _imported(f"{folder}.{place}")
-        for folder in extension_packages()
-        if (place := import_module(folder).BRINGS.get(point)) is not None
-    }
-
-
-def _name_of(package: str) -> str:
-    below = package.split(".")
-    return below[2] if below[1] == "extensions" else below[-1]
-
-
-@cache
-def extension_packages() -> tuple[str, ...]:
-    """Return the packages of extensions: those with `BRINGS`, in this package and in kinds."""
-    packages = folders_of("protonn_edge") + folders_of("protonn_edge.extensions")
-    for room in ("kinds", "extensions"):
-        packages += [part for one in folders_of(f"protonn_edge.{room}") for part in folders_of(one)]
-    return tuple(each for each in packages if _BRINGS.search(_text_of(each)))
-
-
-def _text_of(package: str) -> str:
-    """Return the text of a package's ``__init__.py``, without importing the package."""
-    spec = find_spec(package)
-    return "" if spec is None else Path(str(spec.origin)).read_text("utf-8")
-
-
-@cache
-def _imported(place: str) -> Any:
-    module, name = place.split(":")
-    return getattr(import_module(module), name)
-
-
-def extended(chain: Any, model: Any, names: Iterable[str]) -> Any:
-    """Return an integer chain as the firmware with some extensions needs it.
-
-    At the point "device model", an extension has the choice by which a plan shows this, and a
-    function of the chain and its float model, which raises `InputError` if it is impossible.
-    """
-    for name in names:
-        chain = brought("device model")[name][1](chain, model)
-    return chain
-
-
-def forms_of(chain: Any, model: Any) -> Iterator[Any]:
-    """Yield an integer chain, and the forms that extensions make of it, where they are possible."""
-    yield chain
-    for _, form_of in brought("device model").values():
-        with suppress(InputError):
-            yield form_of(chain, model)
+_FOLDERS = "protonn_edge.extensions"
+_Kind = TypeVar("_Kind")
 
 
 class FirmwarePart:
@@ -110,9 +59,181 @@ class FirmwarePart:
         """Raise `CheckFailed` if a board lacks the memory for what it keeps."""
 
 
+class AddedOptions:
+    """Options that are added to a command: the defaults of a dataclass's fields."""
+
+    # for `protonn_edge.cli.command.command`
+    NEEDS: ClassVar[Mapping[str, str]] = {}
+    APART: ClassVar[Mapping[str, str]] = {}
+
+    @property
+    def extensions(self) -> tuple[str, ...]:
+        """The names of the extensions that a model's firmware has because of these options."""
+        return ()
+
+
+@dataclass(frozen=True)
+class DeviceForm:
+    """A form of an integer model that firmware with an extension has in place of it."""
+
+    choice: str  # by which a plan shows it
+    # of an integer model and its float model; raises `InputError` if it is impossible
+    of: Callable[[Any, Any], Any]
+
+
+class Extension:
+    """What an extension adds to the core; by default nothing.
+
+    A method imports what it returns, so that a command imports only what it uses.
+    """
+
+    name: ClassVar[str]
+    has_sensors: ClassVar[bool] = False  # whether it has firmware that reads sensors
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the extension's package."""
+        return Path(str(import_module(type(self).__module__).__file__)).parent
+
+    # --- the command line ---
+
+    def options(self, command: str) -> type[AddedOptions] | None:
+        """Return the options that it adds to a command."""
+        del command
+        return None
+
+    def option_groups(self) -> Mapping[str, str]:
+        """Return the titles of groups of options in a command's help, by option."""
+        return {}
+
+    # --- data and models ---
+
+    def channels_of(self, sensor: str) -> Sequence[str]:
+        """Return the names of the channels of a sensor that it knows."""
+        del sensor
+        return ()
+
+    def answer_statistics(self) -> type[Any] | None:
+        """Return the statistics of answers that it keeps in a model file.
+
+        A subclass of `protonn_edge.model.watch.AnswerStatistics`.
+        """
+        return None
+
+    def device_form(self) -> DeviceForm | None:
+        """Return the form of a model that its firmware has."""
+        return None
+
+    def improved(self, *search: Any) -> Any:
+        """Return what it makes of a search's model, or None; see `protonn_edge.cli.tuning`."""
+        del search
+
+    # --- firmware and devices ---
+
+    def part_of(self, model: Any) -> FirmwarePart | None:
+        """Return the part of the firmware of a device's model."""
+        del model
+        return None
+
+    def family(self) -> Any:
+        """Return the `protonn_edge.codegen.families.Family` of chips that it adds, or None."""
+
+    def messages(self) -> Sequence[type[Any]]:
+        """Return kinds of `protonn_edge.device.protocol.Message`."""
+        return ()
+
+    def measured(self) -> tuple[str, Callable[[Any, Any], Any]] | None:
+        """Return what a measurement asks a device at its end, and its name in the result.
+
+        The function gets the session and the reference.
+        """
+        return None
+
+    def instrument(self, text: str, volts: float | None) -> Any:
+        """Return the `protonn_edge.device.instruments.BenchInstrument` of this name, or None."""
+        del text, volts
+
+    # --- reports ---
+
+    def report_files(self) -> Mapping[str, Any]:
+        """Return readers of files of other commands that a report shows, by their keys."""
+        return {}
+
+    def report_sections(self) -> Sequence[Any]:
+        """Return sections of a report, `protonn_edge.report.content.SectionOfRuns`."""
+        return ()
+
+    def library_readme(self, *library: Any) -> str:
+        """Return what it adds to the README of a library; see `protonn_edge.codegen.export`."""
+        del library
+        return ""
+
+    # --- other extensions, and kinds of classifiers ---
+
+    def addition_to(self, name: str) -> Any:
+        """Return what it adds to another extension, or to a kind of classifier, that asks for it.
+
+        That has a class for it, a subclass of which an object is returned; or None.
+        """
+        del name
+
+
+@cache
+def extensions() -> tuple[Extension, ...]:
+    """Return all extensions that are installed, in the order of their names."""
+    modules = [import_module(name) for name in folders_of(_FOLDERS)]
+    found = [module.EXTENSION for module in modules]
+    found += [each.load().EXTENSION for each in entry_points(group=_FOLDERS)]
+    return tuple(sorted(found, key=lambda each: each.name))
+
+
+def missing_extension(name: str) -> InputError:
+    """Return the error about a model that needs an extension that is not installed."""
+    return InputError(
+        f"the model needs the extension {name[:40]!r}, which is not installed; install a version "
+        "of protonn-edge that has it"
+    )
+
+
+def extension_named(name: str) -> Extension:
+    """Return the extension of a name, which is installed."""
+    return next(each for each in extensions() if each.name == name)
+
+
+def additions_to(name: str, kind: type[_Kind]) -> list[_Kind]:
+    """Return what extensions add to another one, or to a kind of classifier."""
+    found = (each.addition_to(name) for each in extensions())
+    return [each for each in found if isinstance(each, kind)]
+
+
+def extended(chain: Any, model: Any, names: Iterable[str]) -> Any:
+    """Return an integer chain as the firmware with some extensions needs it.
+
+    Raises `InputError` if it is impossible.
+    """
+    for each in extensions():
+        form = each.device_form() if each.name in names else None
+        chain = chain if form is None else form.of(chain, model)
+    return chain
+
+
+def device_forms() -> Iterator[DeviceForm]:
+    """Yield the forms of models that extensions have."""
+    forms = (each.device_form() for each in extensions())
+    yield from (form for form in forms if form is not None)
+
+
+def forms_of(chain: Any, model: Any) -> Iterator[Any]:
+    """Yield an integer chain, and the forms that extensions make of it, where they are possible."""
+    yield chain
+    for form in device_forms():
+        with suppress(InputError):
+            yield form.of(chain, model)
+
+
 def parts_of(model: Any) -> tuple[FirmwarePart, ...]:
     """Return the parts of the firmware of a model; those without integers have none."""
-    parts = (part_of(model) for part_of in brought("parts").values())
+    parts = (each.part_of(model) for each in extensions())
     return tuple(part for part in parts if part is not None)
 
 

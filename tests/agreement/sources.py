@@ -14,7 +14,7 @@ from agreement.case import Case, Stage
 from agreement.linked import Forms, linked_forms
 from conformance.instances import KINDS, Program, programs_of
 
-from protonn_edge.codegen import render_c
+from protonn_edge.codegen.renderer import render_c
 from protonn_edge.model.integer_chain import named_stages
 
 _FUNCTION = re.compile(r"^static[^\n;{}]*?(\w+)\([^;{}]*?\)\n\{\n(.*?)^\}", re.M | re.S)

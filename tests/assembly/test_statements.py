@@ -16,7 +16,7 @@ from plans import plan_with
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.cores import CORES
-from protonn_edge.extensions.sensing import sensor_kind
+from protonn_edge.extensions.sensing.described import sensor_kind
 from protonn_edge.extensions.sensing.sensor_projects import logger_of
 
 _ASSEMBLY = re.compile(r"\b(?:__asm__|asm)\b")

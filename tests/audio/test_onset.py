@@ -18,7 +18,8 @@ from refusals import refused_by
 from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.codegen.planner import make_plan
 from protonn_edge.data.onset import QUIET, check_onset, clip_of, onset_of, onsets_of
-from protonn_edge.extensions.sensing import PlayedSensor, sensor_kind
+from protonn_edge.extensions.sensing.described import sensor_kind
+from protonn_edge.extensions.sensing.played import PlayedSensor
 from protonn_edge.features.audio.onset import Clips
 from protonn_edge.model.quantization import quantize
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from model_factory import random_model
 
-from protonn_edge.data import load_digits_dataset
+from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.model import Model

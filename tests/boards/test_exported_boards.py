@@ -16,7 +16,7 @@ from words.chips import LX106
 from words.exported import chip_of
 
 from protonn_edge.chips.boards import board_names, export_board_names, load_export_board
-from protonn_edge.codegen import Limits, device_plans
+from protonn_edge.codegen.planner import Limits, device_plans
 from protonn_edge.model.file import save_model
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.extensions import parts_of

@@ -14,11 +14,11 @@ from protonn_edge.chips.avr.program import read_program
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedBoard
 from protonn_edge.chips.toolchain.platformio import build_firmware
-from protonn_edge.codegen import make_plan
 from protonn_edge.codegen.families.avr.code import AVRCode
-from protonn_edge.codegen.planner import Limits
-from protonn_edge.extensions.sensing import PlayedSensor, sensor_kind
+from protonn_edge.codegen.planner import Limits, make_plan
+from protonn_edge.extensions.sensing.described import sensor_kind
 from protonn_edge.extensions.sensing.listener import AnswerStream
+from protonn_edge.extensions.sensing.played import PlayedSensor
 from protonn_edge.extensions.sensing.response import response_of
 from protonn_edge.extensions.sensing.sampling import Sampling
 from protonn_edge.extensions.sensing.sensor_projects import live_files

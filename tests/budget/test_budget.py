@@ -12,7 +12,8 @@ from plans import plan_with, with_first_cost
 from refusals import refused_by
 
 from protonn_edge.chips.boards import load_board
-from protonn_edge.codegen import Plan, make_plan
+from protonn_edge.codegen.plan import Plan
+from protonn_edge.codegen.planner import make_plan
 from protonn_edge.codegen.projects.checks import Usage, check_estimate
 from protonn_edge.codegen.projects.project import BuildOptions, build
 from protonn_edge.kinds.protonn.head import ProtoNNHead

@@ -19,7 +19,7 @@ from model_factory import random_model, random_points
 from refusals import refused_by
 
 from protonn_edge.chips.boards import load_board
-from protonn_edge.codegen import make_plan
+from protonn_edge.codegen.planner import make_plan
 from protonn_edge.codegen.projects.checks import Usage, check_estimate
 from protonn_edge.learn.base import CLASSIFIERS
 from protonn_edge.model.file import save_model

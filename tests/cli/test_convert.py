@@ -14,7 +14,7 @@ from sklearn.datasets import load_iris
 from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC
 
-from protonn_edge.data import load_dataset
+from protonn_edge.data.reading import load_dataset
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.policy import with_rules
 from protonn_edge.policy.rejection.rule import Rejection

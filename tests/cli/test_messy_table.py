@@ -8,7 +8,7 @@ import numpy as np
 from command_line import run_json, succeed
 from messy_table import ROWS_WITH_GAPS, STATES, write_table
 
-from protonn_edge.data import load_dataset
+from protonn_edge.data.reading import load_dataset
 
 
 def test_from_the_table_to_firmware(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from click.testing import Result
 from command_line import run
 from programs import started
 
-from protonn_edge.data import load_digits_dataset
+from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.model.file import load_model
 from protonn_edge.model.quantization import quantize
 

@@ -36,11 +36,12 @@ from model_factory import (
     tiny_windows_model,
 )
 
-from protonn_edge.codegen import render_c
 from protonn_edge.codegen.planner import plan_of
+from protonn_edge.codegen.renderer import render_c
 from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.model.input_quantizer import InputQuantizer
-from protonn_edge.model.quantization import IntegerChain, quantize
+from protonn_edge.model.integer_chain import IntegerChain
+from protonn_edge.model.quantization import quantize
 from protonn_edge.system.files import write_atomically
 
 GOLDEN = Path(__file__).parent / "golden"

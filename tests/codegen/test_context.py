@@ -9,12 +9,11 @@ import pytest
 from dense_factory import random_dense_model
 from model_factory import random_model
 
-from protonn_edge.codegen import make_plan
 from protonn_edge.codegen.context import raw_context, render_context
 from protonn_edge.codegen.plan import ENTRY_BYTES
-from protonn_edge.codegen.planner import plan_of
-from protonn_edge.extensions.research.float_builds.model import float_build
-from protonn_edge.extensions.research.float_builds.program import plan_for
+from protonn_edge.codegen.planner import make_plan, plan_of
+from protonn_edge.extensions.precision.model import float_build
+from protonn_edge.extensions.precision.program import plan_for
 from protonn_edge.model.quantization import quantize
 from protonn_edge.model.raw_inputs import float_quantizer
 

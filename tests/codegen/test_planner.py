@@ -10,7 +10,7 @@ from plans import plan_with
 from refusals import refused_by
 
 from protonn_edge.chips.boards import load_board
-from protonn_edge.codegen import Limits, make_plan, plans
+from protonn_edge.codegen.planner import Limits, make_plan, plans
 from protonn_edge.kinds.protonn.prototypes.kernels import near_at_most
 from protonn_edge.model.activity import Activity
 from protonn_edge.model.integer_chain import named_stages

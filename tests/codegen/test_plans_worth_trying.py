@@ -14,9 +14,15 @@ from model_factory import random_model, tiny_deskew_model, tiny_pooling_model
 from refusals import refused_by
 
 from protonn_edge.chips.cores import CORES
-from protonn_edge.codegen import Limits, Plan, every_plan, make_plan, plans
-from protonn_edge.codegen.plan import PartialPlan, plan_with
-from protonn_edge.codegen.planner import READABLE_BYTES, plan_of
+from protonn_edge.codegen.plan import PartialPlan, Plan, plan_with
+from protonn_edge.codegen.planner import (
+    READABLE_BYTES,
+    Limits,
+    every_plan,
+    make_plan,
+    plan_of,
+    plans,
+)
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.quantization import measure_activity, quantize
 

@@ -8,13 +8,13 @@ from chains import numbers_of, replace
 from model_factory import random_model, tiny_integer_model
 from worst_inputs import moved_cycles, prototype_costs, prototype_cycles, worst_inputs
 
-from protonn_edge.codegen import make_plan
+from protonn_edge.codegen.planner import make_plan
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.deskew.integers import row_shifts
 from protonn_edge.kinds.protonn.prototypes.kernels import _worst_shell, near_at_most
 from protonn_edge.model.input_quantizer import InputQuantizer
-from protonn_edge.model.integer_chain import named_stages
-from protonn_edge.model.quantization import IntegerChain, quantize
+from protonn_edge.model.integer_chain import IntegerChain, named_stages
+from protonn_edge.model.quantization import quantize
 
 
 def with_prototypes(prototypes: np.ndarray) -> IntegerChain:

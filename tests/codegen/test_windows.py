@@ -24,15 +24,16 @@ from refusals import refused_by
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedUno
-from protonn_edge.codegen import make_plan
 from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.kernels.matvec.kernels import KernelName
+from protonn_edge.codegen.planner import make_plan
 from protonn_edge.codegen.projects.project import trial_build
 from protonn_edge.codegen.verification.agreement import verify_device
-from protonn_edge.extensions.research.float_builds.model import float_build
+from protonn_edge.extensions.precision.model import float_build
 from protonn_edge.features.window_features.windows import KINDS
 from protonn_edge.model.features import Features
-from protonn_edge.model.quantization import IntegerChain, quantize
+from protonn_edge.model.integer_chain import IntegerChain
+from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import InputError
 
 EVERY = "mean,deviation,min,max,change,crossings,bands"
@@ -108,7 +109,7 @@ def test_a_plan_keeps_no_samples() -> None:
 
 def test_a_float_build_makes_no_features() -> None:
     model = random_window_model(window_features_of("mean,max"))
-    with refused_by("extensions.research.float_builds.model"):
+    with refused_by("extensions.precision.model"):
         float_build(model)
 
 

@@ -42,11 +42,11 @@ from worst_inputs import worst_inputs
 from protonn_edge.chips.avr.paths import Paths
 from protonn_edge.chips.avr.program import read_program
 from protonn_edge.chips.boards import load_board
-from protonn_edge.codegen import Plan
 from protonn_edge.codegen.families.avr.paths import prediction_paths, stated_facts
 from protonn_edge.codegen.host import host_program
+from protonn_edge.codegen.plan import Plan
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.integer_stage import IntegerStage
-from protonn_edge.model.quantization import IntegerChain
 from protonn_edge.model.stored import digest, same
 from protonn_edge.system.errors import CheckFailed
 from protonn_edge.system.folders import scratch_folder

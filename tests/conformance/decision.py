@@ -11,7 +11,8 @@ from model_factory import random_inputs, random_model, rejecting_some
 
 from protonn_edge.extensions.observation.answers import ExpectedAnswers, IntegerExpected
 from protonn_edge.model.decision import IntegerDecision
-from protonn_edge.model.quantization import IntegerChain, quantize
+from protonn_edge.model.integer_chain import IntegerChain
+from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.rejection.rule import IntegerRejection
 
 _UNKNOWN = 255

@@ -11,13 +11,12 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from protonn_edge.chips.cores import UNO_CORE
-from protonn_edge.codegen import Plan
 from protonn_edge.codegen.kernels.kernel import KERNELS, kernels_of
-from protonn_edge.codegen.plan import plan_with
+from protonn_edge.codegen.plan import Plan, plan_with
 from protonn_edge.codegen.planner import feedings, plan_of
-from protonn_edge.model.integer_chain import named_stages
+from protonn_edge.model.integer_chain import IntegerChain, named_stages
 from protonn_edge.model.integer_stage import IntegerStage
-from protonn_edge.model.quantization import IntegerChain, measure_activity
+from protonn_edge.model.quantization import measure_activity
 
 KINDS = tuple(KERNELS)
 

@@ -10,8 +10,8 @@ from conformance.instances import Instance, extremes_of, sums_of
 from model_factory import random_inputs, random_model
 
 from protonn_edge.kinds.projection.integers import IntegerProjection
-from protonn_edge.model.integer_chain import named_stages
-from protonn_edge.model.quantization import IntegerChain, quantize
+from protonn_edge.model.integer_chain import IntegerChain, named_stages
+from protonn_edge.model.quantization import quantize
 
 
 def instances() -> Iterator[Instance]:

@@ -10,8 +10,8 @@ from conformance.instances import Instance
 from model_factory import random_inputs, random_model, rejecting_some, with_large_labels
 
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
-from protonn_edge.model.integer_chain import named_stages
-from protonn_edge.model.quantization import IntegerChain, quantize
+from protonn_edge.model.integer_chain import IntegerChain, named_stages
+from protonn_edge.model.quantization import quantize
 
 
 def instances() -> Iterator[Instance]:

@@ -11,8 +11,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from conformance.instances import KINDS, Program, programs_of
 
 from protonn_edge.chips.cores import CORES
-from protonn_edge.codegen import Limits, Plan, make_plan
-from protonn_edge.codegen.planner import plan_of
+from protonn_edge.codegen.plan import Plan
+from protonn_edge.codegen.planner import Limits, make_plan, plan_of
 from protonn_edge.system.files import write_atomically
 
 KNOWN = Path(__file__).with_name("costs")  # a file for each kind

@@ -13,8 +13,9 @@ from model_factory import random_window_model, random_windows, window_features_o
 from protonn_edge.features.window_features.integers import IntegerWindowFeatures
 from protonn_edge.features.window_features.windows import FeatureSet
 from protonn_edge.model.input_quantizer import InputQuantizer
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.integer_stage import run_through
-from protonn_edge.model.quantization import IntegerChain, quantize
+from protonn_edge.model.quantization import quantize
 
 _ALL = "mean,deviation,min,max,change,crossings:2,bands:5"
 

@@ -47,8 +47,8 @@ from command_line import refusal, run, run_json
 from flower_tables import shuffled_flowers
 from refusals import places_of
 
-from protonn_edge.data import load_dataset
 from protonn_edge.data.options import options_of_texts
+from protonn_edge.data.reading import load_dataset
 from protonn_edge.data.recorded import read_recording
 from protonn_edge.system.errors import InputError, ProtoNNEdgeError
 

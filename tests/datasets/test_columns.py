@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from command_line import run_json, succeed
 
-from protonn_edge.data import load_dataset
 from protonn_edge.data.leaks import leaks
 from protonn_edge.data.options import options_of_texts
+from protonn_edge.data.reading import load_dataset
 
 COUNT = 60
 

@@ -11,15 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refused_by
 
-from protonn_edge.data import (
-    Dataset,
-    Expected,
-    holdout,
-    load_dataset,
-    load_digits_dataset,
-    load_points,
-)
+from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.expected import Expected
 from protonn_edge.data.naming import label_text
+from protonn_edge.data.reading import load_dataset, load_points
+from protonn_edge.data.splits import holdout, load_digits_dataset
 from protonn_edge.system.errors import InputError
 
 

@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refused_by
 
-from protonn_edge.data import Dataset, load_dataset
+from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.division import Division, digest_of, held_out_rows
 from protonn_edge.data.groups import overlapping_runs, with_own_groups
 from protonn_edge.data.naming import NO_CLASS
+from protonn_edge.data.reading import load_dataset
 from protonn_edge.system.errors import InputError
 
 DIVISION = Division("ab" * 32, 0.25, 3, "person", "kind", 99)

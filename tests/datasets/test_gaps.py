@@ -12,14 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refused_by, refuses
 
-from protonn_edge.data import (
-    TableOptions,
-    holdout,
-    load_dataset,
-    load_points,
-)
 from protonn_edge.data.cells import Notation, is_gap, meaning_of
+from protonn_edge.data.options import TableOptions
 from protonn_edge.data.preparation import Preparation
+from protonn_edge.data.reading import load_dataset, load_points
+from protonn_edge.data.splits import holdout
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.model import expected_by
 from protonn_edge.system.errors import InputError

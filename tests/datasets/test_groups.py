@@ -11,7 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refused_by
 
-from protonn_edge.data import Dataset, holdout, load_dataset, with_groups
+from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.groups import with_groups
+from protonn_edge.data.reading import load_dataset
+from protonn_edge.data.splits import holdout
 from protonn_edge.system.errors import InputError
 
 N = 24

@@ -9,14 +9,11 @@ import numpy as np
 import pytest
 from refusals import refused_by
 
-from protonn_edge.data import (
-    Expected,
-    MultiLabelDataset,
-    holdout,
-    label_sets,
-    load_dataset,
-    load_points,
-)
+from protonn_edge.data import label_sets
+from protonn_edge.data.expected import Expected
+from protonn_edge.data.label_sets import MultiLabelDataset
+from protonn_edge.data.reading import load_dataset, load_points
+from protonn_edge.data.splits import holdout
 from protonn_edge.system.errors import InputError
 
 X = np.arange(12.0).reshape(4, 3)

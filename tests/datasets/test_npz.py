@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from refusals import refused_by
 
-from protonn_edge.data import arrays, load_dataset
+from protonn_edge.data import arrays
+from protonn_edge.data.reading import load_dataset
 from protonn_edge.system.errors import InputError
 
 X = np.arange(12.0).reshape(4, 3)

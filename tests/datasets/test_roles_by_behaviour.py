@@ -16,8 +16,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from protonn_edge.data import TableOptions, load_dataset
 from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.options import TableOptions
+from protonn_edge.data.reading import load_dataset
 from protonn_edge.data.recorded import read_recording
 from protonn_edge.system.errors import InputError
 

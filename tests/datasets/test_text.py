@@ -10,9 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refused_by
 
-from protonn_edge.data import TableOptions, formats, libsvm, load_dataset
 from protonn_edge.data import dataset as dataset_module
+from protonn_edge.data import formats, libsvm
+from protonn_edge.data.options import TableOptions
 from protonn_edge.data.points import read_table
+from protonn_edge.data.reading import load_dataset
 from protonn_edge.system.errors import InputError
 
 

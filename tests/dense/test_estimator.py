@@ -10,7 +10,7 @@ import pytest
 from refusals import refused_by
 from sklearn.exceptions import ConvergenceWarning
 
-from protonn_edge.data import load_digits_dataset
+from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.kinds.dense.train import (
     DenseClassifier,
     DenseNetwork,

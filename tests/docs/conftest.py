@@ -8,9 +8,8 @@ import pytest
 from checkout import CHECKOUT
 from jinja2 import ChoiceLoader, FileSystemLoader
 
-from protonn_edge.codegen import PREFIX
 from protonn_edge.codegen.kernels.kernel import KERNELS
-from protonn_edge.codegen.renderer import template_environment
+from protonn_edge.codegen.renderer import PREFIX, template_environment
 from protonn_edge.model import registry
 
 EXAMPLE = CHECKOUT / "docs" / "adding-a-stage"

@@ -13,12 +13,13 @@ from model_factory import random_inputs, random_model
 
 from protonn_edge.chips.avr.program import read_program
 from protonn_edge.chips.cores import UNO_CORE
-from protonn_edge.codegen import Plan, render_c
 from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.kernels.kernel import kernels_of
-from protonn_edge.codegen.plan import plan_with
+from protonn_edge.codegen.plan import Plan, plan_with
+from protonn_edge.codegen.renderer import render_c
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.integer_stage import IntegerStage
-from protonn_edge.model.quantization import IntegerChain, quantize
+from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import InputError
 
 FEATURES = 70  # more than two parts

@@ -22,7 +22,7 @@ from protonn_edge.chips.boards import export_board_names
 from protonn_edge.cli import COMMANDS
 from protonn_edge.cli.tables import READ_HELP
 from protonn_edge.cli.train_options import PARAMETERS, parameters_of
-from protonn_edge.extensions.sensing import sensor_kind
+from protonn_edge.extensions.sensing.described import sensor_kind
 from protonn_edge.model.registry import KINDS
 from protonn_edge.system.errors import InputError
 

@@ -11,7 +11,8 @@ import pytest
 from refusals import refused_by
 
 from protonn_edge.chips.emulator import EmulatedUno, EmulatorError
-from protonn_edge.extensions.sensing import PlayedSensor, sensor_kind
+from protonn_edge.extensions.sensing.described import sensor_kind
+from protonn_edge.extensions.sensing.played import PlayedSensor
 
 Compile = Callable[..., Path]
 Connect = Callable[[EmulatedUno], Any]

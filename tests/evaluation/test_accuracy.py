@@ -7,7 +7,7 @@ import pytest
 from model_factory import tiny_integer_model
 
 from protonn_edge.data.naming import NO_CLASS
-from protonn_edge.device import Result
+from protonn_edge.device.results import Result
 from protonn_edge.learn.evaluation.accuracy import (
     answer_matrix,
     class_figures,

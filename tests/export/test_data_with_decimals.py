@@ -10,7 +10,8 @@ from arduino_ide import assert_within_budget, build_sketch, needs_arduino_core, 
 from command_line import succeed
 from decimal_data import DATA_SETS, in_sketch, trained
 
-from protonn_edge.data import Expected, load_points
+from protonn_edge.data.expected import Expected
+from protonn_edge.data.reading import load_points
 from protonn_edge.model.file import load_model
 from protonn_edge.model.model import units_of
 from protonn_edge.model.quantization import quantize

@@ -19,10 +19,12 @@ from refusals import refused_by, refuses
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.data.onset import onsets_of
-from protonn_edge.extensions.sensing import MICROPHONE, PlayedSensor, sensor_kind
+from protonn_edge.extensions.sensing.described import sensor_kind
 from protonn_edge.extensions.sensing.live import Reporter
+from protonn_edge.extensions.sensing.played import PlayedSensor
 from protonn_edge.extensions.sensing.sampling import Sampling
 from protonn_edge.extensions.sensing.sensor_board import UNDECIDED
+from protonn_edge.extensions.sensing.sensor_kinds import MICROPHONE
 from protonn_edge.extensions.sensing.windowing import Windowing, windowing_of
 from protonn_edge.extensions.teaching.board import with_taught
 from protonn_edge.extensions.teaching.examples import Taught

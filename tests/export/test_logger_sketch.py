@@ -11,7 +11,8 @@ from logger_builds import assert_played, noise, samples_of
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedUno
-from protonn_edge.extensions.sensing import PlayedSensor, sensor_kind
+from protonn_edge.extensions.sensing.described import sensor_kind
+from protonn_edge.extensions.sensing.played import PlayedSensor
 from protonn_edge.extensions.sensing.sensor_projects import logger_of
 
 

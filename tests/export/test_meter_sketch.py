@@ -21,8 +21,8 @@ from command_line import run
 
 from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.extensions.lab.meters import meter_of
-from protonn_edge.extensions.sensing import PlayedSensor, SensorKind
-from protonn_edge.extensions.sensing.sensor_kinds import Registers
+from protonn_edge.extensions.sensing.played import PlayedSensor
+from protonn_edge.extensions.sensing.sensor_kinds import Registers, SensorKind
 
 WIRE = ARDUINO / "libraries" / "Wire" / "src"
 # Its registers have 16 bits; here they have 8, so that the voltage begins with the current's last.

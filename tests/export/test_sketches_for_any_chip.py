@@ -15,7 +15,7 @@ from model_factory import random_window_model, window_features_of
 
 from protonn_edge.chips.boards import load_export_board
 from protonn_edge.codegen.export import export
-from protonn_edge.extensions.sensing import sensor_kind
+from protonn_edge.extensions.sensing.described import sensor_kind
 from protonn_edge.extensions.sensing.sampling import Sampling
 from protonn_edge.extensions.sensing.windowing import Windowing, windowing_of
 from protonn_edge.model.model import Model

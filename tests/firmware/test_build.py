@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from protonn_edge.model.quantization import MOST_FEATURES, check_counts
+from protonn_edge.model.integer_stage import MOST_FEATURES, check_counts
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.files import resource
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from protonn_edge.chips.emulator import EmulatedUno
-from protonn_edge.device import NoReplyError, Session, protocol
+from protonn_edge.device import protocol
+from protonn_edge.device.connection import NoReplyError
 from protonn_edge.device.protocol import (
     ErrorReply,
     HelloReply,
@@ -25,6 +26,7 @@ from protonn_edge.device.protocol import (
     encode_frame,
     encode_message,
 )
+from protonn_edge.device.session import Session
 from protonn_edge.system.errors import InputError
 
 HASH = bytes.fromhex("face000102030405")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from forest_factory import caught_ensembles
 
-from protonn_edge.data import load_digits_dataset
+from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.kinds.forest import train as training
 from protonn_edge.kinds.forest.train import ForestClassifier
 from protonn_edge.model.integer_chain import IntegerChain

@@ -10,9 +10,9 @@ from avr_tools import skip_without
 from model_factory import random_model
 from random_chains import random_chain
 
-from protonn_edge.codegen import Plan
-from protonn_edge.extensions.research.float_builds.model import float_build
-from protonn_edge.model.quantization import IntegerChain
+from protonn_edge.codegen.plan import Plan
+from protonn_edge.extensions.precision.model import float_build
+from protonn_edge.model.integer_chain import IntegerChain
 
 BRIEF_CASES = 3
 DEADLINE_S = 120.0

@@ -18,7 +18,7 @@ from model_factory import tiny_integer_model
 
 from protonn_edge.chips.boards import Board, board_names, load_board
 from protonn_edge.chips.toolchain.platformio import description, environment_section
-from protonn_edge.codegen import Limits, make_plan
+from protonn_edge.codegen.planner import Limits, make_plan
 
 BRIEF_CASES = 20
 

@@ -13,10 +13,10 @@ from random_shapes import first_stage_of, random_case, random_points
 from worst_inputs import worst_inputs
 
 from protonn_edge.chips.avr.program import read_program
-from protonn_edge.codegen import Plan
+from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.planner import Limits
 from protonn_edge.model.head import channels_of
-from protonn_edge.model.quantization import IntegerChain
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.policy.rejection.rule import IntegerRejection
 
 BRIEF_CASES = 4  # each compiles a program

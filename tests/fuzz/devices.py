@@ -17,8 +17,9 @@ from chains import replace
 from fake_device import HostileDevice
 from simulated_run import POSSIBLE, STACK_BYTES, N, honest_model, measure_on, subject
 
-from protonn_edge.device import protocol, read_results
+from protonn_edge.device import protocol
 from protonn_edge.device.protocol import HelloRequest, Message
+from protonn_edge.device.results import read_results
 from protonn_edge.learn.evaluation.measurement import Measurement
 from protonn_edge.system.errors import CheckFailed, InputError
 

@@ -23,12 +23,11 @@ from measured_predictions import FLAGS
 from model_factory import random_inputs
 
 from protonn_edge.chips.cores import UNO_CORE
-from protonn_edge.codegen import Plan, render_c
 from protonn_edge.codegen.kernels.kernel import kernels_of
+from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.planner import plan_of
-from protonn_edge.codegen.renderer import with_prefix
-from protonn_edge.model.integer_chain import named_stages
-from protonn_edge.model.quantization import IntegerChain
+from protonn_edge.codegen.renderer import render_c, with_prefix
+from protonn_edge.model.integer_chain import IntegerChain, named_stages
 from protonn_edge.system.errors import InputError
 
 BRIEF_CASES = 1

@@ -18,13 +18,14 @@ from model_factory import (
 from random_chains import points_of, random_chain
 
 from protonn_edge.chips.cores import CORES
-from protonn_edge.codegen import every_plan
 from protonn_edge.codegen.host import host_program
+from protonn_edge.codegen.planner import every_plan
 from protonn_edge.codegen.verification.agreement import compare
-from protonn_edge.device import ReferenceAnswers
-from protonn_edge.extensions.research.float_builds.model import float_build
+from protonn_edge.device.runner import ReferenceAnswers
+from protonn_edge.extensions.precision.model import float_build
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
-from protonn_edge.model.quantization import IntegerChain, quantize
+from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import InputError
 
 BRIEF_CASES = 3

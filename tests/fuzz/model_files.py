@@ -37,16 +37,18 @@ from model_factory import (
     window_features_of,
 )
 
-from protonn_edge.codegen import make_plan, render_c
 from protonn_edge.codegen.host import host_program
+from protonn_edge.codegen.planner import make_plan
+from protonn_edge.codegen.renderer import render_c
 from protonn_edge.data.naming import NO_CLASS
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.gradients.making import gradient_features
 from protonn_edge.model.file import load_model, model_bytes, save_model
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
 from protonn_edge.model.policy import with_rules
-from protonn_edge.model.quantization import IntegerChain, measure_activity, quantize
+from protonn_edge.model.quantization import measure_activity, quantize
 from protonn_edge.model.statistics import InputStatistics, Normalizer
 from protonn_edge.policy.label_sets.rule import LabelSets
 from protonn_edge.policy.rejection.rule import Rejection

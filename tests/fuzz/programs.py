@@ -22,10 +22,11 @@ from protonn_edge.chips.avr.paths import Paths
 from protonn_edge.chips.avr.program import read_program
 from protonn_edge.chips.avr.stack import worst_case_stack
 from protonn_edge.chips.boards import load_board
-from protonn_edge.codegen import Limits, Plan
 from protonn_edge.codegen.families.avr.paths import prediction_paths, stated_facts
 from protonn_edge.codegen.host import host_program
-from protonn_edge.model.quantization import IntegerChain
+from protonn_edge.codegen.plan import Plan
+from protonn_edge.codegen.planner import Limits
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.policy.value.rule import IntegerValue
 
 BRIEF_CASES = 7  # a level each

@@ -17,7 +17,14 @@ from fuzz.mutation import encoded, mutated_bytes, mutated_json, mutated_text, pi
 from fuzz.sentences import REFUSALS, check_refusal
 
 from protonn_edge.chips.boards import load_board
-from protonn_edge.device import Origin, RecordedRun, Result, ResultsFile, read_results, summarize
+from protonn_edge.device.results import (
+    Origin,
+    RecordedRun,
+    Result,
+    ResultsFile,
+    read_results,
+    summarize,
+)
 from protonn_edge.learn.evaluation import measurement
 from protonn_edge.report import gathering
 from protonn_edge.report.content import Battery, PageScript

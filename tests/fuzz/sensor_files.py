@@ -14,7 +14,9 @@ from fuzz.sentences import REFUSALS, check_refusal
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator.replayed import packed_sensors
-from protonn_edge.extensions.sensing import PlayedSensor, SensorKind, sensor_kind
+from protonn_edge.extensions.sensing.described import sensor_kind
+from protonn_edge.extensions.sensing.played import PlayedSensor
+from protonn_edge.extensions.sensing.sensor_kinds import SensorKind
 from protonn_edge.extensions.sensing.sensor_projects import logger_of
 
 BRIEF_CASES = 20

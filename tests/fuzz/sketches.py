@@ -33,7 +33,8 @@ from protonn_edge.codegen.plan import plan_with
 from protonn_edge.codegen.planner import feedings
 from protonn_edge.extensions.proof.certificate.claims import PROVEN, Claim
 from protonn_edge.extensions.proof.certificate.program import program_claims
-from protonn_edge.model.quantization import IntegerChain, quantize
+from protonn_edge.model.integer_chain import IntegerChain
+from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import CheckFailed
 
 BRIEF_CASES = 5  # a chip and flags each

@@ -12,8 +12,9 @@ import pytest
 from failing_link import FailingLink, Faults
 from serial.urlhandler import protocol_socket
 
-from protonn_edge.device import ReferenceAnswers, Session, run
 from protonn_edge.device.connection import Link
+from protonn_edge.device.runner import ReferenceAnswers, run
+from protonn_edge.device.session import Session
 
 SENT = bytes(range(256)) * 40
 

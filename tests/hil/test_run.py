@@ -8,17 +8,11 @@ from fake_device import HostileDevice, SimulatedHost, silent_at_first
 from refusals import refused_by
 
 from protonn_edge.data.naming import NO_CLASS
-from protonn_edge.device import (
-    NoReplyError,
-    Origin,
-    ReferenceAnswers,
-    Result,
-    ResultsFile,
-    Session,
-    protocol,
-    read_results,
-    run,
-)
+from protonn_edge.device import protocol
+from protonn_edge.device.connection import NoReplyError
+from protonn_edge.device.results import Origin, Result, ResultsFile, read_results
+from protonn_edge.device.runner import ReferenceAnswers, run
+from protonn_edge.device.session import Session
 
 Q = np.array([[7, 0, 0, 255], [1, 2, 3, 4], [255, 255, 255, 255]], dtype=np.uint8)
 Y = np.array([1, 0, 1])

@@ -12,7 +12,9 @@ from fake_device import HostileDevice, ImpatientHost, SimulatedHost, silent_at_f
 from refusals import refused_by
 
 from protonn_edge.data.naming import NO_CLASS
-from protonn_edge.device import LinkError, NoReplyError, Prediction, Session, protocol
+from protonn_edge.device import protocol
+from protonn_edge.device.connection import LinkError, NoReplyError
+from protonn_edge.device.session import Prediction, Session
 from protonn_edge.system.errors import CheckFailed, InputError
 
 X = np.array([7, 0, 0, 255], dtype=np.uint8)

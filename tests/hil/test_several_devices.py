@@ -9,8 +9,11 @@ import pytest
 from fake_device import ImpatientHost
 from refusals import refused_by
 
-from protonn_edge.device import LinkError, ReferenceAnswers, Session, compare_devices, protocol, run
+from protonn_edge.device import protocol
+from protonn_edge.device.connection import LinkError
 from protonn_edge.device.protocol import ProtocolError
+from protonn_edge.device.runner import ReferenceAnswers, compare_devices, run
+from protonn_edge.device.session import Session
 
 Q = np.random.default_rng(1).integers(0, 256, (600, 4), np.uint8)
 Y = np.zeros(600, np.int64)

@@ -13,9 +13,9 @@ from avr_tools import needs_avr_gcc, needs_emulated_avr
 from command_line import assert_one_sentence, run, run_json, succeed
 from kinds.kind import KINDS, kind_of
 
-from protonn_edge.codegen import make_plan
 from protonn_edge.codegen.plan import PLANS
-from protonn_edge.data import load_digits_dataset
+from protonn_edge.codegen.planner import make_plan
+from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.model.file import load_model
 from protonn_edge.model.head import kind_title, matrices_of
 from protonn_edge.model.quantization import quantize

@@ -12,7 +12,7 @@ from model_factory import random_points
 from refusals import refused_by
 
 from protonn_edge.data.naming import NO_CLASS
-from protonn_edge.extensions.research.float_builds.model import float_build
+from protonn_edge.extensions.precision.model import float_build
 from protonn_edge.model.policy import with_rules
 from protonn_edge.model.quantization import quantize, stage_losses
 from protonn_edge.model.statistics import Normalizer
@@ -89,7 +89,7 @@ def test_what_has_no_integers_is_refused(kind: str) -> None:
         changed = (*arrays[:-1], arrays[-1] + more if more else np.zeros_like(arrays[-1]))
         with refused_by(f"kinds.{own.folder or kind}.quantize"):
             quantize(replace(model, **{name: changed if given is arrays else changed[0]}))
-    with refused_by("model.quantization.integers"):
+    with refused_by("model.quantization"):
         quantize(replace(model, normalizer=Normalizer("l2", np.zeros(12), np.ones(12))))
 
 

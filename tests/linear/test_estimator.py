@@ -10,7 +10,7 @@ from refusals import refused_by
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
-from protonn_edge.data import load_digits_dataset
+from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.features.convolution.train.learning import LearnedNetwork
 from protonn_edge.kinds.linear.train import LinearClassifier, _l1_penalty
 from protonn_edge.model.quantization import quantize

@@ -10,8 +10,8 @@ from refusals import refused_by
 
 from protonn_edge.chips.avr.program import read_program
 from protonn_edge.chips.boards import load_board
-from protonn_edge.codegen import Limits, make_plan
 from protonn_edge.codegen.families.avr.checks import check_constants_within_reach
+from protonn_edge.codegen.planner import Limits, make_plan
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import CheckFailed

@@ -17,9 +17,8 @@ from protonn_edge.codegen.kernels.kernel import kernels_of
 from protonn_edge.codegen.kernels.matvec.kernels import Matvec
 from protonn_edge.codegen.kernels.matvec.loops import blocks_of
 from protonn_edge.model.input_quantizer import InputQuantizer
-from protonn_edge.model.integer_chain import named_stages
+from protonn_edge.model.integer_chain import IntegerChain, named_stages
 from protonn_edge.model.matvec import packed
-from protonn_edge.model.quantization import IntegerChain
 
 
 def random_weights(seed: int, d: int, D: int) -> np.ndarray:

@@ -169,7 +169,7 @@ ROOMS = {
         "the studio is not installed",
     ),
     "float builds": Room(
-        "protonn_edge/extensions/research/float_builds templates/c/precision tests/extensions/research/precision",
+        "protonn_edge/extensions/precision templates/c/precision tests/extensions/precision",
         "build model.npz -o floats --precision float32",
         "float builds are not installed",
     ),

@@ -16,8 +16,8 @@ from model_factory import random_model
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.export import export
-from protonn_edge.data import load_dataset
-from protonn_edge.device import Origin, Result, ResultsFile, read_results
+from protonn_edge.data.reading import load_dataset
+from protonn_edge.device.results import Origin, Result, ResultsFile, read_results
 from protonn_edge.extensions.conversion.protonn.reference import read_reference_model
 from protonn_edge.model.file import load_model
 from protonn_edge.model.quantization import quantize

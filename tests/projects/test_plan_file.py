@@ -12,7 +12,7 @@ from built_project import write_project
 from model_factory import random_model
 
 from protonn_edge import __version__
-from protonn_edge.codegen import make_plan
+from protonn_edge.codegen.planner import make_plan
 from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import InputError

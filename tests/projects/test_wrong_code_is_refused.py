@@ -27,12 +27,12 @@ from model_factory import (
     with_points,
 )
 
-from protonn_edge.codegen import render_c
 from protonn_edge.codegen.export import rendering
 from protonn_edge.codegen.families.avr import family
 from protonn_edge.codegen.projects import folder as project_folder
+from protonn_edge.codegen.renderer import render_c
 from protonn_edge.codegen.verification import tryout
-from protonn_edge.device import NoReplyError
+from protonn_edge.device.connection import NoReplyError
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.model.file import save_model
 from protonn_edge.model.model import Model

@@ -15,15 +15,14 @@ from protonn_edge.kinds.protonn.prototypes.integers import (
     exponential_table,
     tabulated_rbf,
 )
-from protonn_edge.kinds.protonn.quantize import far_coordinates_first
-from protonn_edge.model.integer_chain import named_stages
-from protonn_edge.model.quantization import (
-    IntegerChain,
+from protonn_edge.kinds.protonn.quantize import (
     dequantize,
-    quantize,
+    far_coordinates_first,
     quantize_in_order,
     widths_for,
 )
+from protonn_edge.model.integer_chain import IntegerChain, named_stages
+from protonn_edge.model.quantization import quantize
 
 
 def bytes_and_points(model: IntegerChain, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -7,8 +7,9 @@ import pytest
 from chains import numbers_of, replace
 from model_factory import random_model
 
+from protonn_edge.kinds.protonn.quantize import widths_for
 from protonn_edge.model.model import Model
-from protonn_edge.model.quantization import quantize, widths_for
+from protonn_edge.model.quantization import quantize
 
 CLASSES, EACH = 3, 80
 FAINT = (1.0, *(0.0107,) * 15)

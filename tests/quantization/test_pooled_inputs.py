@@ -14,8 +14,8 @@ from refusals import refused_by
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.model.features import Features
-from protonn_edge.model.integer_chain import own_inputs
-from protonn_edge.model.quantization import IntegerChain, quantize
+from protonn_edge.model.integer_chain import IntegerChain, own_inputs
+from protonn_edge.model.quantization import quantize
 
 HALVED = average_pooling((8, 8), (8, 8), (4, 4))
 

@@ -14,10 +14,10 @@ from protonn_edge.kinds.protonn.prototypes.integers import (
     distance_step,
     exponential_table,
 )
-from protonn_edge.kinds.protonn.quantize import far_coordinates_first
-from protonn_edge.model.folding import FoldedMap
+from protonn_edge.kinds.protonn.quantize import dequantize, far_coordinates_first
+from protonn_edge.model.folding import FoldedMap, input_quantizer
 from protonn_edge.model.integer_chain import named_stages
-from protonn_edge.model.quantization import dequantize, input_quantizer, quantize
+from protonn_edge.model.quantization import quantize
 from protonn_edge.model.statistics import InputStatistics, Normalizer
 
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from model_factory import random_model
 
-from protonn_edge.model.quantization import IntegerChain, quantize
-from protonn_edge.model.quantization.sensor_counts import CountConversion
+from protonn_edge.model.integer_chain import IntegerChain
+from protonn_edge.model.quantization import quantize
+from protonn_edge.model.sensor_counts import CountConversion
 
 CONVERSION = CountConversion(np.array([4.0, 8.0]), notices=())
 COUNTS = np.array([[8, 8, -4, 16], [0.5, 2, 40_000, 0]], dtype=np.float32)

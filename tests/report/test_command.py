@@ -16,7 +16,7 @@ from model_factory import random_model, random_points
 from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.codegen.projects.project import build
-from protonn_edge.device import Origin, Result, ResultsFile
+from protonn_edge.device.results import Origin, Result, ResultsFile
 from protonn_edge.learn.evaluation.measurement import measure
 from protonn_edge.model.file import save_model
 from protonn_edge.model.quantization import quantize

@@ -9,7 +9,7 @@ import pytest
 from refusals import refused_by
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from protonn_edge.data import load_digits_dataset
+from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 
 DIGITS = load_digits_dataset()

@@ -19,7 +19,7 @@ from protonn_edge.cli.train_options import (
     GivenClassifier,
     every_classifier,
 )
-from protonn_edge.data import load_digits_dataset
+from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.base import CLASSIFIERS, DeviceClassifier

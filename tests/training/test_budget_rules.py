@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protonn_edge.data import load_digits_dataset
+from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.kinds.protonn.train.budget_rules import ModelSizes, sizes_within
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.model.quantization import quantize

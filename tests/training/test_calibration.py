@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from protonn_edge.data import load_digits_dataset
+from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.kinds.linear.train import LinearClassifier
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.calibration import fitted_sharpness, least_log_loss, softmax

@@ -19,8 +19,9 @@ from sklearn.utils.estimator_checks import (
 )
 
 import protonn_edge
-from protonn_edge.codegen import make_plan
-from protonn_edge.data import load_dataset, load_digits_dataset
+from protonn_edge.codegen.planner import make_plan
+from protonn_edge.data.reading import load_dataset
+from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.kinds.protonn.train import classifier as protonn
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.loop import kept_entries

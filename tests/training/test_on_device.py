@@ -14,9 +14,9 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
 from protonn_edge.chips.boards import load_board
-from protonn_edge.codegen import make_plan
+from protonn_edge.codegen.planner import make_plan
 from protonn_edge.codegen.projects.project import build
-from protonn_edge.extensions.research.float_builds.model import in_floats
+from protonn_edge.extensions.precision.model import in_floats
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.quantization import quantize

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from protonn_edge.data import load_digits_dataset
+from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.augmentation import make_exposure_points
 from protonn_edge.learn.objective import EXPOSURE_LOGIT, cross_entropy, cross_entropy_or_none

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from drawn_poolings import areas_of
 
-from protonn_edge.data import load_digits_dataset
+from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.features.average_pooling.integers import Areas
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.deskew.integers import PixelScale

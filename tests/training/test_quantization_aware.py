@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from protonn_edge.data import load_digits_dataset
+from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.kinds.protonn.prototypes.integers import tabulated_rbf
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.kinds.protonn.train.fitting import parameters_of

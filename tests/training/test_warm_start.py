@@ -10,7 +10,7 @@ import pytest
 from chains import replace
 from refusals import refused_by
 
-from protonn_edge.data import load_digits_dataset
+from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.kinds.protonn.train.fitting import parameters_of
 from protonn_edge.learn.objective import scores_of

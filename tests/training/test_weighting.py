@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from refusals import refused_by
 
-from protonn_edge.data import load_digits_dataset
+from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.extensions.research.paper.train.losses import LOSSES
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.kinds.protonn.train.fitting import parameters_of

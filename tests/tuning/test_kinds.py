@@ -8,7 +8,7 @@ import numpy as np
 from avr_tools import needs_avr_gcc
 from command_line import run_json, succeed
 
-from protonn_edge.data import load_digits_dataset
+from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.learn.base import CLASSIFIERS
 from protonn_edge.learn.search.limits import TuningLimits
 from protonn_edge.learn.search.objective import Objective

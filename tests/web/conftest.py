@@ -19,9 +19,9 @@ from protonn_edge import LinearRegressor
 from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.codegen.projects.project import build
-from protonn_edge.data import load_digits_dataset
 from protonn_edge.data.naming import NO_LABEL
 from protonn_edge.data.preparation import Preparation
+from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.evaluation.measurement import measure
 from protonn_edge.model.model import Model

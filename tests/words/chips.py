@@ -23,7 +23,7 @@ import numpy as np
 from protonn_edge.chips.cores import WORD_CORES
 from protonn_edge.codegen.renderer import render_c
 from protonn_edge.codegen.words import plan_for
-from protonn_edge.model.quantization import IntegerChain
+from protonn_edge.model.integer_chain import IntegerChain
 
 HERE = Path(__file__).parent
 HOW = "needs compilers and emulators; to run: make chips"

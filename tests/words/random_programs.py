@@ -11,7 +11,7 @@ from random_chains import points_of, random_chain
 from protonn_edge.chips.cores import WORD_CORES
 from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.words import plan_for
-from protonn_edge.model.quantization import IntegerChain
+from protonn_edge.model.integer_chain import IntegerChain
 from words.chips import CHIPS, emulated
 
 SETTINGS = tuple((name, optimize) for name in CHIPS for optimize in ("-O2", "-Os"))

@@ -13,8 +13,8 @@ from conformance.instances import KINDS, Instance, instances_of
 from generated_programs import assert_equal_to_reference, write_c
 
 from protonn_edge.chips.cores import WORD_CORES
-from protonn_edge.codegen import render_c
 from protonn_edge.codegen.host import host_program
+from protonn_edge.codegen.renderer import render_c
 from protonn_edge.codegen.words import WordPlan, plan_for
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.extensions import parts_of

@@ -11,23 +11,25 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import ArrayLike
 
 from protonn_edge.chips.boards import Board, export_board_of
-from protonn_edge.codegen import PREFIX, Limits, Plan, check_prefix, device_plans
 from protonn_edge.codegen.export import rendering, self_test
 from protonn_edge.codegen.export.archive import check_archive, is_archive, write_archive
 from protonn_edge.codegen.export.folder import check_folder, write_folder
 from protonn_edge.codegen.export.rendering import Imprint, Kind, Library
 from protonn_edge.codegen.export.self_test import KnownAnswers
+from protonn_edge.codegen.plan import Plan
+from protonn_edge.codegen.planner import Limits, device_plans
+from protonn_edge.codegen.renderer import PREFIX, check_prefix
 from protonn_edge.codegen.verification.tryout import NOT_TRIED, Tried
 from protonn_edge.codegen.words import WordPlan
 from protonn_edge.data.preparation import Preparation
+from protonn_edge.model.device_model import DeviceModel, with_integers
 from protonn_edge.model.head import FEWER_FEATURES, channels_of
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
-from protonn_edge.model.quantization import DeviceModel, IntegerChain, with_integers
 from protonn_edge.system.checks import check_enough
 from protonn_edge.system.errors import CheckFailed, InputError
 from protonn_edge.system.extensions import check_memories
 from protonn_edge.system.files import resolved
-from protonn_edge.system.lazy import optional
 
 if TYPE_CHECKING:
     from protonn_edge.extensions.sensing.windowing import Windowing
@@ -173,11 +175,8 @@ def _check_flash(flash: int, has: str, board: Board, device_model: DeviceModel) 
 
 def _certify(files: dict[str, str], prefix: str, chip: Board, tried: Tried) -> None:
     """Add what is proven of a library to its README."""
-    certificate = (
-        None if chip.proof else optional("protonn_edge.extensions.proof.certificate.library")
-    )
-    if certificate:
-        files["README.md"] += certificate.readme_section(files, prefix, chip, tried)
+    for each in () if chip.proof else extensions():
+        files["README.md"] += each.library_readme(files, prefix, chip, tried)
 
 
 def _limited(board: Board, flash_bytes: int | None, sram_bytes: int | None) -> Board:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from protonn_edge.chips.boards import Board, board_names
-from protonn_edge.codegen import template_environment
 from protonn_edge.codegen.context import class_names, safe_sendings
 from protonn_edge.codegen.export.rendering import (
     ANALOG_PINS,
@@ -13,9 +12,10 @@ from protonn_edge.codegen.export.rendering import (
     class_lines,
     name_size,
 )
+from protonn_edge.codegen.renderer import template_environment
 from protonn_edge.model.features import Features, signal_of
-from protonn_edge.model.quantization import IntegerChain
-from protonn_edge.system.extensions import brought
+from protonn_edge.model.integer_chain import IntegerChain
+from protonn_edge.system.extensions import extensions
 from protonn_edge.system.shell import command_line
 
 NAME = "my_model"
@@ -43,7 +43,7 @@ def own_sketch(model: IntegerChain, board: Board, sensors: str = "") -> OwnSketc
     For a model of windows, it is the user's part of the sketch *Live*, which reads the `sensors` of
     the training data, names with commas, at their rate.
     """
-    live = signal_of(model.features) is not None and bool(brought("sensor firmware"))
+    live = signal_of(model.features) is not None and any(each.has_sensors for each in extensions())
     options = ["protonn-edge", "export", "firmware/generated/model.npz"]
     options += ["--arduino", f"{NAME}.zip" if live else NAME]
     if board.name != "uno" and board.name in board_names():

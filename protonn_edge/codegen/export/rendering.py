@@ -15,7 +15,6 @@ import numpy as np
 
 from protonn_edge import __version__
 from protonn_edge.chips.boards import Board
-from protonn_edge.codegen import PREFIX, Plan, check_collisions, render_c, template_environment
 from protonn_edge.codegen.context import (
     Sending,
     c_comment,
@@ -25,12 +24,14 @@ from protonn_edge.codegen.context import (
     safe_sendings,
 )
 from protonn_edge.codegen.export.self_test import KnownAnswers
+from protonn_edge.codegen.plan import Plan
+from protonn_edge.codegen.renderer import PREFIX, check_collisions, render_c, template_environment
 from protonn_edge.codegen.words import WordPlan
 from protonn_edge.data.naming import channel_names
 from protonn_edge.data.preparation import Preparation
 from protonn_edge.model.features import signal_of
 from protonn_edge.model.head import channels_of, kind_title
-from protonn_edge.model.quantization import IntegerChain
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.registry import FUNCTIONS
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import InvalidValue, shortened

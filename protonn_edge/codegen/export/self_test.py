@@ -27,7 +27,8 @@ from protonn_edge.chips.toolchain.platformio import avr_gcc
 from protonn_edge.chips.toolchain.process import build_host_executable, compile_sources, run_within
 from protonn_edge.codegen.families import read_program
 from protonn_edge.codegen.verification.tryout import Tried, WrongAnswers, ends, examples
-from protonn_edge.model.quantization import DeviceModel, IntegerChain
+from protonn_edge.model.device_model import DeviceModel
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.files import write_plainly
 from protonn_edge.system.folders import scratch_folder

@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from protonn_edge.chips.boards import Board
-from protonn_edge.codegen import DevicePlan
-from protonn_edge.codegen.families import LinkedFirmware, family_of
+from protonn_edge.codegen.families import family_of
+from protonn_edge.codegen.families.family import LinkedFirmware
+from protonn_edge.codegen.plan import DevicePlan
 from protonn_edge.model.head import FEWER_FEATURES, Remedies
 from protonn_edge.system.checks import check_enough
 from protonn_edge.system.errors import CheckFailed

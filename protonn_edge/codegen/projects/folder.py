@@ -16,21 +16,24 @@ from filecmp import cmp
 from pathlib import Path
 from typing import Any
 
-from protonn_edge import __version__, codegen
+from protonn_edge import __version__
 from protonn_edge.chips.boards import Board
 from protonn_edge.chips.cores import CORES, EVERY_CORE, WORD_CORES
-from protonn_edge.codegen import DevicePlan, render_c, words
-from protonn_edge.codegen.families import ProjectFiles, board_of, family_in, family_of
+from protonn_edge.codegen import words
+from protonn_edge.codegen.families import board_of, family_in, family_of
+from protonn_edge.codegen.families.family import ProjectFiles
 from protonn_edge.codegen.families.sources import files_below
-from protonn_edge.codegen.planner import plan_of
-from protonn_edge.codegen.renderer import render_parts
+from protonn_edge.codegen.plan import DevicePlan
+from protonn_edge.codegen.planner import device_plans, plan_of
+from protonn_edge.codegen.renderer import SOURCES, render_c, render_parts
 from protonn_edge.model import quantization
+from protonn_edge.model.device_model import DeviceModel
 from protonn_edge.model.file import checked_bytes, load_model
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
-from protonn_edge.model.quantization import DeviceModel, IntegerChain
 from protonn_edge.system import files
 from protonn_edge.system.errors import InputError, InvalidValue
-from protonn_edge.system.extensions import brought, forms_of
+from protonn_edge.system.extensions import device_forms, forms_of
 from protonn_edge.system.files import resolved
 from protonn_edge.system.folders import InUse, locked_folder
 from protonn_edge.system.schema import Check, list_of, number, one_of, record_of, text
@@ -71,7 +74,7 @@ class WrittenPlan:
     def plan_of(self, model: IntegerChain) -> DevicePlan | None:
         """Return the model's plan with these choices; None if there is none."""
         if model.score_tolerance:
-            return codegen.device_plans(model)[0]
+            return device_plans(model)[0]
         if self.core is None:
             return None
         try:
@@ -178,9 +181,9 @@ class Project:
         if board is not None:
             self.check_core(written.core, board)
         reference = quantization.quantize(model)
-        for choice, form_of in brought("device model").values():
-            if choice in written.choices.values():
-                reference = form_of(reference, model)
+        for form in device_forms():
+            if form.choice in written.choices.values():
+                reference = form.of(reference, model)
         plan = written.plan_of(reference)
         if plan is None:
             raise not_as_written(self.folder / _PLAN)
@@ -294,9 +297,7 @@ def check_folder(folder: Path, board: Board) -> None:
         if path.exists() and not path.is_dir():
             raise InvalidValue(path, "a file, but the project needs a folder there", _ELSEWHERE)
     settings = folder / family.settings
-    generated = [
-        _GENERATED / name for name in (*codegen.SOURCES, PARTS_FILE, PLAN_FILE, _MODEL.name)
-    ]
+    generated = [_GENERATED / name for name in (*SOURCES, PARTS_FILE, PLAN_FILE, _MODEL.name)]
     written = [path.as_posix() for path in (*generated, family.product(board))]
     files.check_no_links(folder, [family.settings, *written, *family.descriptions(board)])
     for path in (settings, *(folder / each for each in generated)):

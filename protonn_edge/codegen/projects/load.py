@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from protonn_edge.codegen import Plan
-from protonn_edge.codegen.plan import plan_with
+from protonn_edge.codegen.plan import Plan, plan_with
 
 # In cycles, rounded up from measurements on simulated boards.
 _QUANTIZE_CYCLES = 250

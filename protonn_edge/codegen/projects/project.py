@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from protonn_edge.chips.boards import Board, board_of
-from protonn_edge.codegen import SPARE_BYTES, DevicePlan, Limits, Plan, device_plans
-from protonn_edge.codegen.families import ProjectFiles, family_of, read_program
+from protonn_edge.codegen.families import family_of, read_program
+from protonn_edge.codegen.families.family import ProjectFiles
+from protonn_edge.codegen.plan import DevicePlan, Plan
+from protonn_edge.codegen.planner import SPARE_BYTES, Limits, device_plans
 from protonn_edge.codegen.projects.checks import (
     OverBudget,
     Usage,
@@ -34,8 +36,8 @@ from protonn_edge.codegen.projects.folder import (
 from protonn_edge.codegen.verification.agreement import PossibleCycles
 from protonn_edge.codegen.verification.tryout import NOT_TRIED, Tried, try_firmware
 from protonn_edge.model.activity import Activity
+from protonn_edge.model.device_model import DeviceModel, with_integers
 from protonn_edge.model.model import Model
-from protonn_edge.model.quantization import DeviceModel, with_integers
 from protonn_edge.system.extensions import check_memories
 from protonn_edge.system.facts_repr import FactsRepr
 from protonn_edge.system.folders import scratch_folder

@@ -21,11 +21,15 @@ from numpy.typing import NDArray
 
 from protonn_edge.chips.boards import Board
 from protonn_edge.chips.emulator.board import RunningBoard
-from protonn_edge.codegen import DevicePlan
-from protonn_edge.codegen.families import LinkedFirmware, family_of
+from protonn_edge.codegen.families import family_of
+from protonn_edge.codegen.families.family import LinkedFirmware
 from protonn_edge.codegen.host import host_program
-from protonn_edge.device import Host, ReferenceAnswers, Result, Session, run
-from protonn_edge.model.quantization import IntegerChain
+from protonn_edge.codegen.plan import DevicePlan
+from protonn_edge.device.connection import Host
+from protonn_edge.device.results import Result
+from protonn_edge.device.runner import ReferenceAnswers, run
+from protonn_edge.device.session import Session
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.system.errors import CheckFailed, DeviceError
 
 _LONGEST_S = 3  # the watchdog ends a computation after 2 s by its own clock

@@ -23,14 +23,15 @@ from numpy.typing import NDArray
 
 from protonn_edge.chips.boards import Board, firmware_board_names
 from protonn_edge.chips.emulator.board import RunningBoard
-from protonn_edge.codegen import DevicePlan
 from protonn_edge.codegen.families import family_of
+from protonn_edge.codegen.plan import DevicePlan
 from protonn_edge.codegen.verification.agreement import Agreement, open_session, verify_device
 from protonn_edge.codegen.verification.drawn_points import drawn_points
 from protonn_edge.device.protocol import BITS_PER_BYTE
+from protonn_edge.model.device_model import DeviceModel, with_integers
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.integer_stage import IntArray
 from protonn_edge.model.nearness import NearestStage
-from protonn_edge.model.quantization import DeviceModel, IntegerChain, with_integers
 from protonn_edge.system.errors import CheckFailed, InputError, counted
 
 _LEAST, _MOST = 8, 128

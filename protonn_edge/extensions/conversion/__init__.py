@@ -1,6 +1,8 @@
 """Conversion of the reference implementation's models, estimators, trees and networks."""
 
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
+
+from protonn_edge.system.extensions import Extension
 
 Features = Literal["raw", "normalized"]
 """The inputs of the reference implementation's W."""
@@ -11,3 +13,12 @@ Layout = Literal["text", "npy"]
 LAYOUTS: tuple[Layout, ...] = get_args(Layout)
 EPOCHS = 60
 """Epochs of training on an estimator's answers, where the conversion is not exact."""
+
+
+class Conversion(Extension):
+    """The command `convert`."""
+
+    name: ClassVar[str] = "conversion"
+
+
+EXTENSION = Conversion()

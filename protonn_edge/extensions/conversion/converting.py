@@ -32,8 +32,9 @@ from protonn_edge.extensions.conversion.search import (
 )
 from protonn_edge.learn.evaluation.accuracy import share_right
 from protonn_edge.learn.points import Float32, Indices
+from protonn_edge.model.integer_stage import check_counts
 from protonn_edge.model.model import Model, with_units_of
-from protonn_edge.model.quantization import check_counts, measure_activity
+from protonn_edge.model.quantization import measure_activity
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import InvalidValue
 from protonn_edge.system.rounding import one_thread

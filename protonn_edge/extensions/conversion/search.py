@@ -15,15 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chips.boards import Board
-from protonn_edge.codegen import Limits, Plan, make_plan
+from protonn_edge.codegen.plan import Plan
+from protonn_edge.codegen.planner import Limits, make_plan
 from protonn_edge.codegen.projects.checks import check_estimate
 from protonn_edge.extensions.conversion.affine import AffineMap, Float64, filling
 from protonn_edge.extensions.conversion.answered import CLASSES, Answered, Answers
 from protonn_edge.learn.points import Float32, Indices, check_varying
 from protonn_edge.model.head import Remedies
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
 from protonn_edge.model.policy import FloatPolicy
-from protonn_edge.model.quantization import IntegerChain, quantize
+from protonn_edge.model.quantization import quantize
 from protonn_edge.model.registry import converter_with
 from protonn_edge.model.statistics import InputStatistics
 from protonn_edge.system.checks import check, check_enough

@@ -1,4 +1,33 @@
 """The lab: boards under test as pytest fixtures, and power meters in their supply.
 
-See `docs/power.md` and `docs/pytest.md`.
+See `docs/power.md`.
 """
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from protonn_edge.system.extensions import AddedOptions, Extension
+
+
+class Lab(Extension):
+    """Power meters."""
+
+    name: ClassVar[str] = "lab"
+
+    def options(self, command: str) -> type[AddedOptions] | None:
+        """Return the option of `export` for the sketch of a meter."""
+        if command != "export":
+            return None
+        from protonn_edge.extensions.lab.commands.meter_sketch import MeterOptions
+
+        return MeterOptions
+
+    def instrument(self, text: str, volts: float | None) -> Any:
+        """Return the meter that a text such as ``ppk2:/dev/ttyACM1`` names."""
+        from protonn_edge.extensions.lab.meters import instrument_of
+
+        return instrument_of(text, volts)
+
+
+EXTENSION = Lab()

@@ -28,11 +28,11 @@ from protonn_edge.codegen.families import family_of
 from protonn_edge.codegen.projects.folder import Project, nothing_built
 from protonn_edge.codegen.verification.agreement import open_session
 from protonn_edge.data.naming import NO_CLASS
-from protonn_edge.device import Host, Session
-from protonn_edge.device.connection import Link
+from protonn_edge.device.connection import Host, Link
 from protonn_edge.device.instruments import BenchInstrument
+from protonn_edge.device.session import Session
 from protonn_edge.learn.evaluation.measurement import Measurement, measure
-from protonn_edge.model.quantization import IntegerChain
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.system.errors import CheckFailed, DeviceError, InputError
 from protonn_edge.system.folders import InUse, try_lock
 from protonn_edge.system.lazy import room

@@ -3,16 +3,72 @@
 See `docs/health.md`.
 """
 
-BRINGS = {
-    "answer statistics": "answers:ExpectedAnswers",
-    "answer stream": "listener:HealthStream",
-    "command build": "commands:ObserveOptions",
-    "command export": "commands:ObserveOptions",
-    "command monitor": "monitor:HealthOptions",
-    "device model": "answers:OBSERVED",
-    "measured": "session:MEASURED",
-    "messages": "messages:MESSAGES",
-    "parts": "part:part_of",
-    "proof": "part:PROOF",
-}
-"""What the rest of the package asks for; see `protonn_edge.system.extensions`."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+from protonn_edge.system.extensions import AddedOptions, DeviceForm, Extension, FirmwarePart
+
+
+class Observation(Extension):
+    """Counters of answers, on devices and in model files."""
+
+    name: ClassVar[str] = "observation"
+
+    def options(self, command: str) -> type[AddedOptions] | None:
+        """Return options that build the counters, and that show them."""
+        if command in ("build", "export"):
+            from protonn_edge.extensions.observation.commands import ObserveOptions
+
+            return ObserveOptions
+        if command == "monitor":
+            from protonn_edge.extensions.observation.monitor import HealthOptions
+
+            return HealthOptions
+        return None
+
+    def answer_statistics(self) -> type[Any]:
+        """Return the expected answers."""
+        from protonn_edge.extensions.observation.answers import ExpectedAnswers
+
+        return ExpectedAnswers
+
+    def device_form(self) -> DeviceForm:
+        """Return the form that observes its answers."""
+        from protonn_edge.extensions.observation.answers import OBSERVED
+
+        return OBSERVED
+
+    def part_of(self, model: Any) -> FirmwarePart | None:
+        """Return the counters of a model that is observed."""
+        from protonn_edge.extensions.observation.part import part_of
+
+        return part_of(model)
+
+    def messages(self) -> Sequence[type[Any]]:
+        """Return the request for the counters, and its answer."""
+        from protonn_edge.extensions.observation.messages import MESSAGES
+
+        return MESSAGES
+
+    def measured(self) -> tuple[str, Callable[[Any, Any], Any]]:
+        """Return the counters at the end of a measurement."""
+        from protonn_edge.extensions.observation.session import measured_health
+
+        return "health", measured_health
+
+    def addition_to(self, name: str) -> Any:
+        """Return what boards send about their counters, and the calls of a proof."""
+        if name == "sensing":
+            from protonn_edge.extensions.observation.listener import HealthStream
+
+            return HealthStream()
+        if name == "proof":
+            from protonn_edge.extensions.observation.part import CountersProof
+
+            return CountersProof()
+        return None
+
+
+EXTENSION = Observation()

@@ -43,6 +43,7 @@ from protonn_edge.model.watch import (
     watchable_inputs,
 )
 from protonn_edge.system.errors import InputError, InvalidValue
+from protonn_edge.system.extensions import DeviceForm
 
 if TYPE_CHECKING:
     from protonn_edge.model.integer_stage import IntArray
@@ -401,5 +402,5 @@ def observed(chain: Any, model: Any) -> Any:
     return replace(chain, expected=IntegerExpected.of(chain, model.expected))
 
 
-OBSERVED = IntegerExpected.kernel, observed
+OBSERVED = DeviceForm(IntegerExpected.kernel, observed)
 """How a plan shows that a model is observed, and what makes it so."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from protonn_edge.cli.additions import AddedOptions
 from protonn_edge.cli.command import option
+from protonn_edge.system.extensions import AddedOptions
 
 _OBSERVE = option(
     "Make the device count its answers and compare the counts with the expected ones; 'monitor "

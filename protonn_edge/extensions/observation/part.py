@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from protonn_edge.extensions.observation.answers import IntegerExpected
-from protonn_edge.model.quantization import IntegerChain
+from protonn_edge.extensions.proof.additions import ProofAddition
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.system.extensions import FirmwarePart
 
 
@@ -32,5 +33,8 @@ def part_of(model: IntegerChain) -> ObservationPart | None:
     return ObservationPart(expected) if isinstance(expected, IntegerExpected) else None
 
 
-PROOF = "health", "observation/proof.j2"
-"""A function of firmware with this part, and the template of calls for a proof."""
+class CountersProof(ProofAddition):
+    """The calls of the counters."""
+
+    function: ClassVar[str] = "health"
+    calls: ClassVar[str] = "observation/proof.j2"

@@ -8,7 +8,7 @@ from protonn_edge.device.message_reader import MessageReader
 from protonn_edge.device.session import Session
 from protonn_edge.extensions.observation.answers import Health, IntegerExpected
 from protonn_edge.extensions.observation.messages import HealthReply, HealthRequest
-from protonn_edge.model.quantization import IntegerChain
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.system.errors import DeviceError
 
 _DEADLINE_S = 15.0  # covers a bootloader, and the second between two messages

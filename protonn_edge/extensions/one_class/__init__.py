@@ -3,10 +3,38 @@
 See `docs/rejection.md`.
 """
 
-BRINGS = {
-    "command train": "commands:NormalOptions",
-    "options": "parameters:GROUPS",
-    "protonn.parameters": "parameters:OneClassParameters",
-    "protonn.refusals": "train.refusals:REFUSALS",
-}
-"""What the rest of the package asks for; see `protonn_edge.system.extensions`."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from protonn_edge.system.extensions import AddedOptions, Extension
+
+
+class LearningOneClass(Extension):
+    """Training on normal points."""
+
+    name: ClassVar[str] = "one_class"
+
+    def options(self, command: str) -> type[AddedOptions] | None:
+        """Return the option of `train` that names the normal classes."""
+        if command != "train":
+            return None
+        from protonn_edge.extensions.one_class.commands import NormalOptions
+
+        return NormalOptions
+
+    def option_groups(self) -> Mapping[str, str]:
+        """Return the group of its options."""
+        return {"--one-class": "Training", "--normal": "Training"}
+
+    def addition_to(self, name: str) -> Any:
+        """Return what it adds to ProtoNN."""
+        if name != "protonn":
+            return None
+        from protonn_edge.extensions.one_class.addition import OneClassProtoNN
+
+        return OneClassProtoNN()
+
+
+EXTENSION = LearningOneClass()

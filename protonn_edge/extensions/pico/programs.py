@@ -6,7 +6,7 @@ from pathlib import Path
 
 from protonn_edge.chips.avr.program import Sections
 from protonn_edge.chips.boards import Board
-from protonn_edge.codegen.families import LinkedFirmware, ReadsPrograms, Stack
+from protonn_edge.codegen.families.family import LinkedFirmware, ReadsPrograms, Stack
 from protonn_edge.extensions.pico.program import (
     STACK_BYTES,
     RP2040Program,

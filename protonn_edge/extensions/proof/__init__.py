@@ -1,6 +1,42 @@
-"""The proof that a linked program computes a model's scores and class for every input.
+"""Proofs and certificates: what holds of a linked program, with its evidence.
 
 One symbolic execution of the machine code (`exploration`, `machine`) gives every byte as a part of
-a sum of tables (`forms`), which is compared with the model's own sums (`equality`). Modules `proof`
-in the folders of stages state these.
+a sum of tables (`forms`), which is compared with the model's own sums (`equality`), which modules in
+`stages` state. See `docs/certificate.md`.
 """
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from protonn_edge.system.extensions import AddedOptions, Extension
+
+
+class Proof(Extension):
+    """Claims about builds, and their evidence."""
+
+    name: ClassVar[str] = "proof"
+
+    def options(self, command: str) -> type[AddedOptions] | None:
+        """Return the options of `verify` for builds."""
+        if command != "verify":
+            return None
+        from protonn_edge.extensions.proof.commands.certify import CertificateOptions
+
+        return CertificateOptions
+
+    def report_sections(self) -> Sequence[Any]:
+        """Return the section with the claims about the measured firmware."""
+        from protonn_edge.extensions.proof.certificate.panels import SECTION
+
+        return (SECTION,)
+
+    def library_readme(self, *library: Any) -> str:
+        """Return the claims about a library's files."""
+        from protonn_edge.extensions.proof.certificate.library import readme_section
+
+        return readme_section(*library)
+
+
+EXTENSION = Proof()

@@ -1,4 +1,32 @@
-"""Research: the optimizer of the ProtoNN paper, Bonsai, basis images, and builds in floats.
+"""Research: the optimizer of the ProtoNN paper, Bonsai, and basis images.
 
 See `docs/research.md` and `docs/kinds.md`.
 """
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from protonn_edge.system.extensions import Extension
+
+
+class Research(Extension):
+    """The paper's optimizer; the kinds of classifiers are in `kinds`."""
+
+    name: ClassVar[str] = "research"
+
+    def option_groups(self) -> Mapping[str, str]:
+        """Return the group of the optimizer's options."""
+        return {"--optimizer": "Training", "--loss": "Training"}
+
+    def addition_to(self, name: str) -> Any:
+        """Return what the optimizer adds to ProtoNN."""
+        if name != "protonn":
+            return None
+        from protonn_edge.extensions.research.paper.addition import PaperProtoNN
+
+        return PaperProtoNN()
+
+
+EXTENSION = Research()

@@ -1,18 +1,43 @@
-"""Sensors: boards that record them or classify their samples, and recordings that they replay.
+"""Sensing: boards that record sensors or classify their samples, recordings, edits, speech.
 
 See `docs/recording.md` and `docs/live.md`.
 """
 
 from __future__ import annotations
 
-from protonn_edge.system.lazy import lazy_names
+from collections.abc import Sequence
+from typing import ClassVar
 
-BRINGS = {
-    "channels": "described:channels_of",
-    "command emulate": "commands.played:PlayedOptions",
-    "command predict": "commands.stream:StreamOptions",
-    "sensor firmware": "commands.live:LiveOptions",
-}
-"""What the rest of the package asks for; see `protonn_edge.system.extensions`."""
+from protonn_edge.system.extensions import AddedOptions, Extension
 
-__all__, __getattr__, __dir__ = lazy_names(__name__)
+
+class Sensing(Extension):
+    """Sensors, and what their boards send."""
+
+    name: ClassVar[str] = "sensing"
+    has_sensors: ClassVar[bool] = True
+
+    def options(self, command: str) -> type[AddedOptions] | None:
+        """Return options for sensors, emulated ones, and the answers to a recording."""
+        if command in ("build", "export"):
+            from protonn_edge.extensions.sensing.commands.live import LiveOptions
+
+            return LiveOptions
+        if command == "emulate":
+            from protonn_edge.extensions.sensing.commands.played import PlayedOptions
+
+            return PlayedOptions
+        if command == "predict":
+            from protonn_edge.extensions.sensing.commands.stream import StreamOptions
+
+            return StreamOptions
+        return None
+
+    def channels_of(self, sensor: str) -> Sequence[str]:
+        """Return those of a chip that is described, or of a converter's input."""
+        from protonn_edge.extensions.sensing.described import channels_of
+
+        return channels_of(sensor)
+
+
+EXTENSION = Sensing()

@@ -13,7 +13,7 @@ from protonn_edge.device.protocol import Message, ProtocolError
 from protonn_edge.extensions.sensing import sensor_board
 from protonn_edge.extensions.sensing.sensor_board import LiveDescription, WindowAnswer
 from protonn_edge.system.errors import DeviceError
-from protonn_edge.system.extensions import brought
+from protonn_edge.system.extensions import additions_to
 
 _SILENT_WINDOWS = 3
 _ROUNDING_S = 1e-6
@@ -53,8 +53,9 @@ class NamedAnswer:
 
 
 class StreamPart:
-    """What an extension takes from the messages of a board; the point is "answer stream"."""
+    """What an extension takes from the messages of a board: its ``addition_to("sensing")``."""
 
+    name: ClassVar[str]  # of the extension
     KINDS: ClassVar[tuple[type[Message], ...]]  # of its messages
 
     def take(self, message: Message, description: LiveDescription) -> Message | None:
@@ -98,7 +99,7 @@ class AnswerStream(sensor_board.SensorStream[LiveDescription, Answer]):
 
     def __init__(self) -> None:
         self.parts: dict[str, StreamPart] = {
-            name: part() for name, part in brought("answer stream").items()
+            each.name: each for each in additions_to("sensing", StreamPart)
         }
         more = (kind for part in self.parts.values() for kind in part.KINDS)
         super().__init__(more)

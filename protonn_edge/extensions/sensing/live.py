@@ -27,9 +27,10 @@ from protonn_edge.data.recorded import Recording
 from protonn_edge.data.recordings import is_same_rate, runs_of
 from protonn_edge.extensions.sensing.sensor_board import UNDECIDED
 from protonn_edge.model.features import signal_of
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
-from protonn_edge.model.quantization import IntegerChain, quantize
-from protonn_edge.model.quantization.sensor_counts import CountConversion
+from protonn_edge.model.quantization import quantize
+from protonn_edge.model.sensor_counts import CountConversion
 from protonn_edge.model.signals import Signal
 from protonn_edge.system.errors import InputError, InvalidValue, counted, unneeded
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from protonn_edge.codegen.families import MachineCode
+from protonn_edge.codegen.families.family import MachineCode
 from protonn_edge.codegen.projects.load import Load
 from protonn_edge.extensions.sensing.windowing import Windowing
 from protonn_edge.system.errors import CheckFailed

@@ -14,10 +14,9 @@ from typing import NamedTuple
 from protonn_edge import __version__
 from protonn_edge.chips.boards import Board, boards
 from protonn_edge.chips.toolchain.platformio import description_file, upload_lines
-from protonn_edge.codegen import template_environment
+from protonn_edge.codegen.renderer import template_environment
 from protonn_edge.data.naming import Notice, listed
 from protonn_edge.device.protocol import BITS_PER_BYTE
-from protonn_edge.extensions.sensing import SensorKind
 from protonn_edge.extensions.sensing.sensor_board import DESCRIBED, SENSOR_NUMBERS
 from protonn_edge.extensions.sensing.sensor_kinds import (
     LARGEST_PRESCALER,
@@ -25,6 +24,7 @@ from protonn_edge.extensions.sensing.sensor_kinds import (
     TIMER_ERROR,
     TIMER_STEPS,
     Registers,
+    SensorKind,
     rate_limits,
 )
 from protonn_edge.system.checks import check, check_range

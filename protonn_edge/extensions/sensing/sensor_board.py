@@ -25,8 +25,8 @@ from protonn_edge.device.protocol import (
     Message,
     ProtocolError,
 )
-from protonn_edge.extensions.sensing import SensorKind, sensor_kind
-from protonn_edge.extensions.sensing.sensor_kinds import check_reported_rate
+from protonn_edge.extensions.sensing.described import sensor_kind
+from protonn_edge.extensions.sensing.sensor_kinds import SensorKind, check_reported_rate
 from protonn_edge.system.errors import DeviceError
 
 SENSOR_NUMBERS = {"analog": 1, "microphone": 2, "mpu6050": 3, "adxl345": 4}

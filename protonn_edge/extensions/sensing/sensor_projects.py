@@ -12,15 +12,18 @@ from dataclasses import dataclass, replace
 
 from protonn_edge.chips.boards import Board
 from protonn_edge.chips.toolchain.platformio import build_firmware
-from protonn_edge.codegen import Limits, Plan, plans, render_c, template_environment
 from protonn_edge.codegen.families import family_of, read_program
+from protonn_edge.codegen.plan import Plan
+from protonn_edge.codegen.planner import Limits, plans
 from protonn_edge.codegen.projects.checks import OverBudget, Usage, check_budget
 from protonn_edge.codegen.projects.folder import PLAN_FILE, plan_text
+from protonn_edge.codegen.renderer import render_c, template_environment
 from protonn_edge.device.protocol import frame_bytes
-from protonn_edge.extensions.sensing import SensorKind, sensor_kind
+from protonn_edge.extensions.sensing.described import sensor_kind
 from protonn_edge.extensions.sensing.response import Response, response_of
 from protonn_edge.extensions.sensing.sampling import Sampling, check_baud, least_baud
 from protonn_edge.extensions.sensing.sensor_board import SamplesMessage
+from protonn_edge.extensions.sensing.sensor_kinds import SensorKind
 from protonn_edge.extensions.sensing.windowing import Windowing, windowing_of
 from protonn_edge.model.features import signal_of
 from protonn_edge.model.head import remedies_of

@@ -17,16 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chips.boards import Board
-from protonn_edge.codegen import Plan
 from protonn_edge.codegen.context import as_it_is
+from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.projects.load import Load, estimated_load
-from protonn_edge.data import Notice
 from protonn_edge.data.instruments import Instrument, trained_units
-from protonn_edge.data.naming import channel_names
+from protonn_edge.data.naming import Notice, channel_names
 from protonn_edge.data.onset import QUIET
 from protonn_edge.data.units import Unit, units_text
 from protonn_edge.device.protocol import frame_bytes
-from protonn_edge.extensions.sensing import SensorKind
 from protonn_edge.extensions.sensing.sampling import (
     Sampling,
     byte_cycles,
@@ -34,10 +32,10 @@ from protonn_edge.extensions.sensing.sampling import (
     used_channels,
 )
 from protonn_edge.extensions.sensing.sensor_board import NAME_LIMIT, sent_name
-from protonn_edge.extensions.sensing.sensor_kinds import is_chip
+from protonn_edge.extensions.sensing.sensor_kinds import SensorKind, is_chip
 from protonn_edge.model.features import signal_of
 from protonn_edge.model.head import channels_of
-from protonn_edge.model.quantization import IntegerChain
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.raw_inputs import RAW_MAXIMUM, RAW_MINIMUM, in_raw_units
 from protonn_edge.system import checks
 from protonn_edge.system.checks import check_most

@@ -1,5 +1,19 @@
-"""The studio: a page on this computer in which takes are recorded, edited, trained and run.
+"""The studio: a page in the browser of this computer that runs the commands.
 
-Its state is a folder of plain files, which commands read and write. Actions are commands in child
-processes; only the serial line of a board is read by a thread. See `docs/studio.md`.
+See `docs/studio.md`.
 """
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from protonn_edge.system.extensions import Extension
+
+
+class Studio(Extension):
+    """The command `studio`."""
+
+    name: ClassVar[str] = "studio"
+
+
+EXTENSION = Studio()

@@ -15,15 +15,16 @@ from typing import Any
 
 from protonn_edge.chips.boards import Board
 from protonn_edge.codegen.export.folder import LIVE, LOGGER
-from protonn_edge.data import Notice
+from protonn_edge.data.naming import Notice
 from protonn_edge.device.connection import Link
+from protonn_edge.extensions.sensing.commands.monitor_additions import MonitorAddition
 from protonn_edge.extensions.sensing.commands.source import SensorSource
 from protonn_edge.extensions.sensing.listener import Listener
 from protonn_edge.extensions.sensing.recorder import Recorder
 from protonn_edge.extensions.studio.board_answers import BoardAnswers
 from protonn_edge.extensions.studio.stream_takes import StreamTakes
 from protonn_edge.system.errors import InputError, ProtoNNEdgeError
-from protonn_edge.system.extensions import brought
+from protonn_edge.system.extensions import extensions
 
 _Order = Callable[[Any], None]
 
@@ -151,7 +152,7 @@ class BoardStream:
         self.tell(warning=sentence)
 
     def _played(self) -> list[Any]:
-        from protonn_edge.extensions.sensing import read_sensor  # noqa: PLC0415 - its name is lazy
+        from protonn_edge.extensions.sensing.played import read_sensor  # noqa: PLC0415 - its name is lazy
 
         return [read_sensor(text) for text in self._source.sensors]
 
@@ -166,8 +167,12 @@ class BoardStream:
 
 def talks() -> dict[str, Any]:
     """Return the extensions that talk to a board in `monitor`, and so in the page, by name."""
-    added = brought("command monitor")
-    return {name: each for name, each in added.items() if each.listener is not Listener}
+    added = {each.name: each.options("monitor") for each in extensions()}
+    return {
+        name: each
+        for name, each in added.items()
+        if each is not None and issubclass(each, MonitorAddition) and each.listener is not Listener
+    }
 
 
 def _units(described: Any) -> list[int]:

@@ -1,15 +1,70 @@
 """Teaching: a device learns examples of its owner, in EEPROM.
 
-See `docs/teaching.md`. A kind of classifier that can be taught has its part in a folder "teaching".
+See `docs/teaching.md`. ProtoNN's part is in `protonn`.
 """
 
-BRINGS = {
-    "answer stream": "listener:TaughtStream",
-    "command inspect": "commands:InspectOptions",
-    "command monitor": "monitor:MonitorOptions",
-    "messages": "messages:MESSAGES",
-    "parts": "part:part_of",
-    "proof": "part:PROOF",
-    "report file": "panel:FILE",
-}
-"""What the rest of the package asks for; see `protonn_edge.system.extensions`."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from protonn_edge.system.extensions import AddedOptions, Extension, FirmwarePart
+
+
+class Teaching(Extension):
+    """Taught examples, which vote beside a model's prototypes."""
+
+    name: ClassVar[str] = "teaching"
+
+    def options(self, command: str) -> type[AddedOptions] | None:
+        """Return options that measure what examples are worth, and that teach a board."""
+        if command == "inspect":
+            from protonn_edge.extensions.teaching.commands import InspectOptions
+
+            return InspectOptions
+        if command == "monitor":
+            from protonn_edge.extensions.teaching.monitor import MonitorOptions
+
+            return MonitorOptions
+        return None
+
+    def option_groups(self) -> Mapping[str, str]:
+        """Return the group of ``--teachable``."""
+        return {"--teachable": "Training"}
+
+    def part_of(self, model: Any) -> FirmwarePart | None:
+        """Return the examples of a model that can be taught."""
+        from protonn_edge.extensions.teaching.part import TeachingPart
+
+        return TeachingPart.of(model)
+
+    def messages(self) -> Sequence[type[Any]]:
+        """Return the requests to learn, forget and store, and their answers."""
+        from protonn_edge.extensions.teaching.messages import MESSAGES
+
+        return MESSAGES
+
+    def report_files(self) -> Mapping[str, Any]:
+        """Return the reader of what ``inspect --teach`` writes."""
+        from protonn_edge.extensions.teaching.panel import FILE
+
+        return FILE
+
+    def addition_to(self, name: str) -> Any:
+        """Return what ProtoNN, boards with sensors, and proofs need for examples."""
+        if name == "protonn":
+            from protonn_edge.extensions.teaching.protonn.addition import TeachableProtoNN
+
+            return TeachableProtoNN()
+        if name == "sensing":
+            from protonn_edge.extensions.teaching.listener import TaughtStream
+
+            return TaughtStream()
+        if name == "proof":
+            from protonn_edge.extensions.teaching.protonn.proof.program import ExamplesProof
+
+            return ExamplesProof()
+        return None
+
+
+EXTENSION = Teaching()

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import click
 import numpy as np
 
-from protonn_edge.cli.additions import AddedOptions
 from protonn_edge.cli.command import Output, option
 from protonn_edge.cli.options import GROUPS
 from protonn_edge.cli.tables import with_group_column
-from protonn_edge.data import TableOptions
+from protonn_edge.data.options import TableOptions
 from protonn_edge.learn.evaluation.terminal import fact_table
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
+from protonn_edge.system.extensions import AddedOptions
 
 if TYPE_CHECKING:
     from protonn_edge.data.model_points import ModelPoints

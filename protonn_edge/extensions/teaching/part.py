@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from protonn_edge.chips.boards import Board
 from protonn_edge.extensions.teaching.examples import Store, Teaching
-from protonn_edge.model.quantization import IntegerChain
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.system.extensions import FirmwarePart
 
 
@@ -52,8 +52,3 @@ class TeachingPart(FirmwarePart):
             return None
         store = teaching.store(last.n_inputs)
         return cls(teaching, store, last.n_inputs, last.n_outputs)
-
-
-part_of = TeachingPart.of
-PROOF = "recall", "teaching/proof.j2"
-"""A function of firmware with this part, and the template of calls for a proof."""

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from protonn_edge.kinds.protonn.additions import voters_by_extension
 from protonn_edge.kinds.protonn.voters import FloatVoters
 from protonn_edge.model.activity import Sizes
 from protonn_edge.model.checks import Float32, Float64, set_checked
@@ -51,7 +52,7 @@ class ProtoNNHead(NearestHead):
     projection_bits: int = field(default=8, metadata=SETTING)
 
     # what votes beside the prototypes on a device, if anything
-    voters: FloatVoters | None = addition("protonn.voters")
+    voters: FloatVoters | None = addition(voters_by_extension)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from protonn_edge.kinds.protonn.additions import protonn_additions
 from protonn_edge.kinds.protonn.head import GAMMAS, PROJECTION_BITS, protonn_head
 from protonn_edge.kinds.protonn.train.defaults import ProtoNNDefaults
 from protonn_edge.learn.parameters import (
@@ -25,7 +26,6 @@ from protonn_edge.learn.parameters import (
     parameter,
 )
 from protonn_edge.model.model import Model
-from protonn_edge.system.extensions import brought
 
 if TYPE_CHECKING:
     from protonn_edge.learn.points import Float32
@@ -36,7 +36,9 @@ PROTOTYPES = ("per_class", "kmeans", "sample")
 PROTOTYPES_PER_CLASS = 4
 
 # the parameters of what may vote beside the prototypes, or train in another way
-_ADDED: tuple[Any, ...] = tuple(brought("protonn.parameters").values())
+_ADDED: tuple[Any, ...] = tuple(
+    kind for added in protonn_additions() if (kind := added.parameters()) is not None
+)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

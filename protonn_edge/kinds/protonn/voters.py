@@ -1,6 +1,6 @@
 """What may vote beside the prototypes of a ProtoNN model, in floats.
 
-`protonn_edge.system.extensions` finds the voters that there are, at the point "protonn.voters".
+An extension has them; see `protonn_edge.kinds.protonn.additions`.
 """
 
 from __future__ import annotations

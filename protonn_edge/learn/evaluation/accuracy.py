@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from protonn_edge.data.naming import NO_CLASS, NO_LABEL, answer_names
 
 if TYPE_CHECKING:
-    from protonn_edge.device import Result
-    from protonn_edge.model.quantization import IntegerChain
+    from protonn_edge.device.results import Result
+    from protonn_edge.model.integer_chain import IntegerChain
 
 Labels = NDArray[np.int64]
 

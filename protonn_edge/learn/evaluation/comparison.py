@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from protonn_edge.learn.evaluation.accuracy import share_of, share_right
 from protonn_edge.model.activity import Activity
-from protonn_edge.model.quantization import DeviceModel, StageLoss, measure_activity, stage_losses
+from protonn_edge.model.device_model import DeviceModel
+from protonn_edge.model.quantization import StageLoss, measure_activity, stage_losses
 from protonn_edge.system.errors import counted
 
 

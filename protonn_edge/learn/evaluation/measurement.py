@@ -11,20 +11,38 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge import device
 from protonn_edge.chips.boards import Board
-from protonn_edge.codegen import DevicePlan
-from protonn_edge.codegen.families import LinkedFirmware, read_program
+from protonn_edge.codegen.families import read_program
+from protonn_edge.codegen.families.family import LinkedFirmware
+from protonn_edge.codegen.plan import DevicePlan
 from protonn_edge.codegen.projects.checks import Usage, check_budget, check_linked
 from protonn_edge.codegen.projects.folder import Project, exclusive
 from protonn_edge.codegen.verification import agreement as compared
+from protonn_edge.device.connection import Host
 from protonn_edge.device.instruments import BenchInstrument, BenchReading
+from protonn_edge.device.results import (
+    Origin,
+    Result,
+    ResultsFile,
+    Spread,
+    Summary,
+    read_results,
+    summarize,
+)
+from protonn_edge.device.runner import (
+    DeviceComparison,
+    DeviceShare,
+    ReferenceAnswers,
+    compare_devices,
+    run,
+)
+from protonn_edge.device.session import Prediction, Session
 from protonn_edge.learn.evaluation.accuracy import Quality, answer_matrix
 from protonn_edge.learn.evaluation.right_answers import RightAnswers, check_rows
 from protonn_edge.model.head import remedies_of
-from protonn_edge.model.quantization import IntegerChain
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.system.errors import CheckFailed, DeviceError, InputError, InvalidValue, counted
-from protonn_edge.system.extensions import brought
+from protonn_edge.system.extensions import extensions
 from protonn_edge.system.facts_repr import FactsRepr
 
 _COMPARED = 10  # points that each of several boards classifies
@@ -35,7 +53,7 @@ class Repetition:
     """The first point's prediction, repeated many times by the first device."""
 
     n: int  # how often
-    prediction: device.Prediction  # the class, and the cycles of all of them
+    prediction: Prediction  # the class, and the cycles of all of them
     power: BenchReading | None = None  # by an instrument, during ten times as many
 
     @property
@@ -43,7 +61,7 @@ class Repetition:
         """Cycles of all of them."""
         return self.prediction.cycles
 
-    def check(self, result: device.Result, possible: compared.PossibleCycles) -> None:
+    def check(self, result: Result, possible: compared.PossibleCycles) -> None:
         """Raise `CheckFailed` unless it agrees with the point's result and is possible."""
         label, cycles = self.prediction.label, self.cycles // self.n
         if result.predicted is not None and label != result.predicted:
@@ -71,7 +89,7 @@ class Measurement(FactsRepr):
     reference: IntegerChain  # the reference that the device's scores were compared with
     plan: DevicePlan  # the plan of the firmware
     usage: Usage  # memory that the linked firmware uses
-    summary: device.Summary  # accuracy, cycles, latency, energy
+    summary: Summary  # accuracy, cycles, latency, energy
     # comparison with the reference, score by score, and with the plan's cycles
     agreement: compared.Agreement
     possible: compared.PossibleCycles  # the possible cycles of a prediction
@@ -81,10 +99,8 @@ class Measurement(FactsRepr):
     # (L, L): Answered points: row the actual class, column the predicted one. Of a model that
     # has other answers (L, L + 1): the last column is "unknown".
     confusion: NDArray[np.int64]
-    shares: list[device.DeviceShare]  # the work of each device
-    comparison: (
-        device.DeviceComparison | None
-    )  # differences between several devices on the same points
+    shares: list[DeviceShare]  # the work of each device
+    comparison: DeviceComparison | None  # differences between several devices on the same points
     repetition: Repetition | None  # one prediction computed many times, if requested
     more: Mapping[str, Any]  # what the first device reports to extensions, by names
     judged: tuple[list[tuple[str, str]], dict[str, Any]]  # see `Policy.measured`
@@ -133,21 +149,21 @@ class Measurement(FactsRepr):
         return float(self.errors["mae"])
 
     @property
-    def cycles(self) -> device.Spread:
+    def cycles(self) -> Spread:
         """CPU cycles of a prediction; raises `DeviceError` if no point was answered."""
         return self._spread(self.summary.cycles)
 
     @property
-    def latency_ms(self) -> device.Spread:
+    def latency_ms(self) -> Spread:
         """Milliseconds of a prediction, as `cycles`."""
         return self._spread(self.summary.latency_ms)
 
     @property
-    def energy_mj(self) -> device.Spread:
+    def energy_mj(self) -> Spread:
         """Millijoules of a prediction, by the board's power, as `cycles`."""
         return self._spread(self.summary.energy_mj)
 
-    def _spread(self, spread: device.Spread | None) -> device.Spread:
+    def _spread(self, spread: Spread | None) -> Spread:
         if spread is None:
             raise DeviceError(
                 f"{self.agreement.execution} did not answer any point; run the measurement again"
@@ -243,8 +259,8 @@ def measure(
     repeat: int | None = None,
     instrument: BenchInstrument | None = None,
     emulator: str | None = None,
-    on_result: Callable[[device.Result], None] = lambda _: None,
-    host: device.Host | None = None,
+    on_result: Callable[[Result], None] = lambda _: None,
+    host: Host | None = None,
     rows: Sequence[int] = (),
     values: NDArray[np.float64] | None = None,
     groups: NDArray[np.int64] | None = None,
@@ -272,7 +288,7 @@ def measure(
     X, y = _some_points(points)
     reference, plan = project.generated(board)
     Q = reference.quantize(X)
-    expected = device.ReferenceAnswers.of(reference, Q)
+    expected = ReferenceAnswers.of(reference, Q)
     asked = Q, y, expected, RightAnswers(reference, rows or range(len(Q)), values, groups)
     with ExitStack() as stack:
         stack.enter_context(exclusive(project.folder))
@@ -300,7 +316,7 @@ def measure(
         reference,
         plan,
         usage,
-        device.summarize(everything, board),
+        summarize(everything, board),
         agreement,
         possible,
         reference.quantizer.saturations(X),
@@ -320,28 +336,26 @@ def _some_points(points: tuple[Any, Any]) -> tuple[Any, Any]:
     return points
 
 
-def _stack_peak(shares: Sequence[device.DeviceShare]) -> int | None:
+def _stack_peak(shares: Sequence[DeviceShare]) -> int | None:
     """Return the most bytes of stack that a device with points reports; None if none does."""
     stacks = [share.stats.stack_bytes for share in shares if share.n and share.stats]
     return max(stacks, default=None)
 
 
-def _more(session: device.Session, reference: IntegerChain, *, asks: bool) -> dict[str, Any]:
-    """Return the statements of a device to extensions, by the names in a result.
-
-    At the point "measured", they have such a name, and a function of the session and the reference.
-    """
-    each = brought("measured").values()
-    return {name: measure(session, reference) if asks else None for name, measure in each}
+def _more(session: Session, reference: IntegerChain, *, asks: bool) -> dict[str, Any]:
+    """Return the statements of a device to extensions, by the names in a result."""
+    asked = (each.measured() for each in extensions())
+    measures = dict(each for each in asked if each is not None)
+    return {name: of(session, reference) if asks else None for name, of in measures.items()}
 
 
 def _repeated(
-    session: device.Session,
+    session: Session,
     features: NDArray[np.uint8],
     board: Board,
     repeat: int | None,
     instrument: BenchInstrument | None,
-    host: device.Host | None,
+    host: Host | None,
 ) -> Repetition | None:
     """Repeat a prediction, if that is requested or an instrument watches."""
     if instrument is not None:
@@ -351,41 +365,41 @@ def _repeated(
 
 
 def _answered(
-    sessions: Sequence[device.Session],
+    sessions: Sequence[Session],
     reference: IntegerChain,
-    points: tuple[NDArray[np.uint8], NDArray[np.int64], device.ReferenceAnswers, RightAnswers],
+    points: tuple[NDArray[np.uint8], NDArray[np.int64], ReferenceAnswers, RightAnswers],
     results: Path | None,
     resume: bool,
-    on_result: Callable[[device.Result], None],
-) -> tuple[list[device.Result], list[device.DeviceShare]]:
+    on_result: Callable[[Result], None],
+) -> tuple[list[Result], list[DeviceShare]]:
     """Return the answers to points with their classes, the reference's answers, and right ones."""
     Q, y, expected, right = points
     rows = right.rows
-    origin = device.Origin.of(reference, Q, y, rows)
+    origin = Origin.of(reference, Q, y, rows)
     labels = dict(zip(rows, y.tolist(), strict=True))
-    earlier = list[device.Result]()
+    earlier = list[Result]()
     if resume and results is not None:
         earlier = _earlier(results, origin, reference, labels, right)
     with ExitStack() as stack:
         log = None
         if results is not None:
-            log = device.ResultsFile(
+            log = ResultsFile(
                 results, origin, reference.classes, keep=earlier, of_classes=right.are_classes
             )
             stack.enter_context(log)
 
-        def numbered(result: device.Result) -> device.Result:
+        def numbered(result: Result) -> Result:
             result = replace(result, index=rows[result.index])
             return replace(result, texts=right.texts_of(result))
 
-        def arrived(result: device.Result) -> None:
+        def arrived(result: Result) -> None:
             if log is not None:
                 log.append(numbered(result))
             on_result(result)
 
         earlier_rows = {result.index for result in earlier}
         skip = {place for place, row in enumerate(rows) if row in earlier_rows}
-        done = device.run(sessions, Q, y, expected, skip=skip, sink=arrived)
+        done = run(sessions, Q, y, expected, skip=skip, sink=arrived)
     answered = [*earlier, *map(numbered, done.results)]
     return sorted(answered, key=lambda result: result.index), done.shares
 
@@ -400,8 +414,8 @@ def _checked_firmware(
     return program, usage
 
 
-def _alike(sessions: Sequence[device.Session], Q: NDArray[np.uint8]) -> device.DeviceComparison:
-    comparison = device.compare_devices(sessions, Q[:_COMPARED])
+def _alike(sessions: Sequence[Session], Q: NDArray[np.uint8]) -> DeviceComparison:
+    comparison = compare_devices(sessions, Q[:_COMPARED])
     if comparison.answers_differ:
         raise CheckFailed(
             f"the boards answer {comparison.answers_differ} of {comparison.n} points differently, "
@@ -412,14 +426,14 @@ def _alike(sessions: Sequence[device.Session], Q: NDArray[np.uint8]) -> device.D
 
 def _earlier(
     path: Path,
-    origin: device.Origin,
+    origin: Origin,
     reference: IntegerChain,
     labels: Mapping[int, int],
     right: RightAnswers | None = None,
-) -> list[device.Result]:
+) -> list[Result]:
     """Return the answers in a results file; refuse files for other points or another model."""
     if not path.exists():
         return []
-    run = device.read_results(path, origin)
+    run = read_results(path, origin)
     check_rows(path, run, reference, labels, right)
     return [result for result in run.results if result.scores is not None]

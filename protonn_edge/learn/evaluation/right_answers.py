@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.data.naming import NO_CLASS, listed, quoted
-from protonn_edge.device import RecordedRun, Result
-from protonn_edge.device.results import names_of
-from protonn_edge.model.quantization import IntegerChain
+from protonn_edge.device.results import RecordedRun, Result, names_of
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.system.errors import InvalidValue
 
 _HIL_AGAIN = "delete the file and run `protonn-edge hil` again"

@@ -24,11 +24,11 @@ from protonn_edge.system.errors import counted
 
 if TYPE_CHECKING:  # a command imports those that it uses
     from protonn_edge.chips.boards import Board
-    from protonn_edge.codegen import DevicePlan
+    from protonn_edge.codegen.plan import DevicePlan
     from protonn_edge.codegen.projects.checks import Usage
     from protonn_edge.codegen.verification.agreement import PossibleCycles
-    from protonn_edge.device import DeviceShare
     from protonn_edge.device.results import Spread, Summary
+    from protonn_edge.device.runner import DeviceShare
     from protonn_edge.model.quantization import StageLoss
 
 _NAME_WIDTH = 28  # two of them and a number fit a line

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from protonn_edge.chips.avr.program import Sections
 from protonn_edge.chips.boards import Board
-from protonn_edge.codegen.families import Sections, family_of
+from protonn_edge.codegen.families import family_of
 from protonn_edge.codegen.projects.checks import Usage
 from protonn_edge.codegen.projects.project import BuildOptions, trial_build
 from protonn_edge.codegen.verification.agreement import PossibleCycles

@@ -14,19 +14,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chips.boards import Board
-from protonn_edge.codegen import DevicePlan, Limits, Plan, device_plans
+from protonn_edge.codegen.plan import DevicePlan, Plan
+from protonn_edge.codegen.planner import Limits, device_plans
 from protonn_edge.codegen.projects.checks import check_estimate
 from protonn_edge.codegen.words import WordPlan
-from protonn_edge.data import Dataset
+from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.naming import did_you_mean, label_text, listed
 from protonn_edge.learn.base import CLASSIFIERS
 from protonn_edge.learn.calibration import least_log_loss, with_accuracy_floor
 from protonn_edge.learn.evaluation.accuracy import Quality, confusion_matrix
 from protonn_edge.learn.evaluation.fidelity import Fidelity, fidelity_of
 from protonn_edge.model.head import Remedies, remedies_of
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
 from protonn_edge.model.policy import rule_modules
-from protonn_edge.model.quantization import IntegerChain, measure_activity
+from protonn_edge.model.quantization import measure_activity
 from protonn_edge.system.errors import CheckFailed, InputError, shortened
 
 _FIGURES: dict[str, Callable[[Quality], float]] = {

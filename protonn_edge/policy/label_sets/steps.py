@@ -7,7 +7,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from protonn_edge.cli.command import Output
-from protonn_edge.data import Dataset
+from protonn_edge.data.dataset import Dataset
 from protonn_edge.model.head import matrices_of, paper_bytes
 from protonn_edge.model.model import Model
 from protonn_edge.model.policy import Policy, described

@@ -21,7 +21,7 @@ from protonn_edge.model.integer_chain import scores_and_nearest
 from protonn_edge.model.model import Model
 from protonn_edge.model.nearness import NearestHead, nearness_of
 from protonn_edge.model.policy import with_rules, without_rules
-from protonn_edge.model.quantization.integers import quantize
+from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.rejection.rule import STATISTICS, Rejection, Statistic, margins
 from protonn_edge.system.checks import check, check_choice
 from protonn_edge.system.errors import InputError, InvalidValue

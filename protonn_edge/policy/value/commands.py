@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import click
 
-from protonn_edge.cli.additions import AddedOptions
 from protonn_edge.cli.command import option
 from protonn_edge.cli.options import FiniteRange
 from protonn_edge.cli.train_additions import TrainAddition
 from protonn_edge.learn.searched import BEST
+from protonn_edge.system.extensions import AddedOptions
 from protonn_edge.system.lazy import later
 
 if TYPE_CHECKING:
-    from protonn_edge.data import Dataset
+    from protonn_edge.data.dataset import Dataset
     from protonn_edge.learn.targets import Target
 
 _values = later("protonn_edge.policy.value.train", "ValueTarget")

@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from protonn_edge.data import Dataset
+from protonn_edge.data.dataset import Dataset
 from protonn_edge.model.model import Model
 from protonn_edge.model.policy import with_rules
 from protonn_edge.model.quantization import quantize, why_floats_alone

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 from numpy.typing import NDArray
 
 from protonn_edge.cli.command import Output
-from protonn_edge.data import Dataset, Notice
+from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.naming import Notice
 from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.learn.targets import Target
 from protonn_edge.model.model import Model

@@ -9,11 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.data import Dataset, Notice
+from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.naming import Notice
 from protonn_edge.learn.evaluation.fidelity import Fidelity
 from protonn_edge.learn.search.limits import ACCURACY, Judged, Metric
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
-from protonn_edge.model.quantization import IntegerChain
 from protonn_edge.model.registry import REGRESSORS
 from protonn_edge.policy.value.figures import explained_share
 from protonn_edge.policy.value.interval import predicted_by, with_interval

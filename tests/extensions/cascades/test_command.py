@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from command_line import refusal, run, run_json, succeed
 
-from protonn_edge.data import load_digits_dataset
+from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.model.file import load_model
 from protonn_edge.model.quantization import quantize
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from protonn_edge.chips.boards import load_board
-from protonn_edge.data import load_digits_dataset
+from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.extensions.cascades.tuning import faster_cascade
 from protonn_edge.learn.folds import fold_numbers
 from protonn_edge.learn.search import choice as choices

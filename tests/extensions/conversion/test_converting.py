@@ -21,8 +21,9 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC
 
 from protonn_edge.chips.boards import load_board
-from protonn_edge.codegen import Limits, make_plan
-from protonn_edge.data import load_dataset, load_digits_dataset
+from protonn_edge.codegen.planner import Limits, make_plan
+from protonn_edge.data.reading import load_dataset
+from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.extensions.conversion.converting import from_sklearn
 from protonn_edge.extensions.conversion.protonn.reduction import sizes_to_try
 from protonn_edge.extensions.conversion.search import SizeLimit

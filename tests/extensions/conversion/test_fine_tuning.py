@@ -12,7 +12,7 @@ from refusals import refused_by
 from sklearn.tree import DecisionTreeClassifier
 
 from protonn_edge import from_network, from_sklearn
-from protonn_edge.data import load_digits_dataset
+from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.extensions.conversion.networks.stored_networks import load_network
 from protonn_edge.model.head import matrices_of
 

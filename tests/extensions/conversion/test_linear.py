@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from protonn_edge.data import load_digits_dataset
+from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.extensions.conversion.converting import from_sklearn
 from protonn_edge.extensions.conversion.linear import LinearRule
 from protonn_edge.extensions.conversion.reading import StoredClassifier

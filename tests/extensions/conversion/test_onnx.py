@@ -15,7 +15,7 @@ from sklearn.neural_network import MLPClassifier
 
 from protonn_edge import from_network
 from protonn_edge.chips.boards import load_board
-from protonn_edge.data import load_digits_dataset
+from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.extensions.conversion.networks.stored_networks import load_network
 from protonn_edge.kinds.dense.train import DenseNetwork
 from protonn_edge.system.errors import CheckFailed, InputError, ProtoNNEdgeError

@@ -26,8 +26,8 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from protonn_edge import from_pipeline, from_sklearn, load_model, quantize, save_model
-from protonn_edge.data import load_points
 from protonn_edge.data.preparation import Preparation
+from protonn_edge.data.reading import load_points
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.model.model import Model, expected_by
 from protonn_edge.system.errors import InputError

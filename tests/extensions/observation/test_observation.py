@@ -31,7 +31,7 @@ from model_factory import (
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.chips.toolchain.platformio import build_firmware
-from protonn_edge.codegen import make_plan
+from protonn_edge.codegen.planner import make_plan
 from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.data.instruments import Instrument
 from protonn_edge.device.protocol import DELIMITER, encode_message
@@ -47,17 +47,18 @@ from protonn_edge.extensions.observation.answers import (
     watchable_inputs,
 )
 from protonn_edge.extensions.observation.messages import HealthReply
-from protonn_edge.extensions.sensing import PlayedSensor, sensor_kind
+from protonn_edge.extensions.sensing.described import sensor_kind
 from protonn_edge.extensions.sensing.listener import AnswerStream
+from protonn_edge.extensions.sensing.played import PlayedSensor
 from protonn_edge.extensions.sensing.sampling import Sampling
 from protonn_edge.extensions.sensing.sensor_projects import live_files
 from protonn_edge.extensions.sensing.windowing import windowing_of
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.model.file import load_model, save_model
-from protonn_edge.model.integer_chain import own_inputs
+from protonn_edge.model.integer_chain import IntegerChain, own_inputs
 from protonn_edge.model.model import Model
 from protonn_edge.model.policy import with_rules
-from protonn_edge.model.quantization import IntegerChain, quantize
+from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.rejection.rule import IntegerRejection, Rejection, margins
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.files import write_atomically

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from protonn_edge.chips.boards import load_board
-from protonn_edge.device import LinkError
+from protonn_edge.device.connection import LinkError
 from protonn_edge.device.protocol import encode_message
 from protonn_edge.extensions.sensing.editing.edits import TakeEditor
 from protonn_edge.extensions.sensing.editing.takes import read_takes

@@ -9,8 +9,7 @@ from extensions.teaching.serving import Serving
 
 from protonn_edge.extensions.teaching import board as teaching
 from protonn_edge.extensions.teaching.examples import Taught
-from protonn_edge.model.integer_chain import coordinates
-from protonn_edge.model.quantization import IntegerChain
+from protonn_edge.model.integer_chain import IntegerChain, coordinates
 
 STEPS = 24
 _OPERATIONS = ("learn", "predict", "restart", "forget", "forget all")

@@ -18,7 +18,7 @@ from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.codegen.words import WordPlan
 from protonn_edge.extensions.teaching import board as teaching
 from protonn_edge.extensions.teaching.examples import Taught
-from protonn_edge.model.quantization import IntegerChain
+from protonn_edge.model.integer_chain import IntegerChain
 
 _SOURCE = Path(__file__).with_name("serving.c")
 _DEADLINE_S = 60.0

@@ -18,9 +18,9 @@ from protonn_edge.extensions.teaching.board import with_taught
 from protonn_edge.extensions.teaching.examples import Taught
 from protonn_edge.extensions.teaching.protonn.model import with_new_classes, without_new_classes
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.model.integer_chain import coordinates
+from protonn_edge.model.integer_chain import IntegerChain, coordinates
 from protonn_edge.model.model import Model
-from protonn_edge.model.quantization import IntegerChain, quantize
+from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.confidence.rule import Confidence
 
 TESTS = Path(__file__).parents[1]

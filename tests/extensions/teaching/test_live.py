@@ -21,10 +21,12 @@ from protonn_edge.chips.toolchain.platformio import build_firmware
 from protonn_edge.device.connection import AnsweringLink
 from protonn_edge.device.protocol import Message
 from protonn_edge.device.session import Session
-from protonn_edge.extensions.sensing import MICROPHONE, PlayedSensor, sensor_kind
+from protonn_edge.extensions.sensing.described import sensor_kind
 from protonn_edge.extensions.sensing.listener import Listener
+from protonn_edge.extensions.sensing.played import PlayedSensor
 from protonn_edge.extensions.sensing.sampling import Sampling
 from protonn_edge.extensions.sensing.sensor_board import WindowAnswer
+from protonn_edge.extensions.sensing.sensor_kinds import MICROPHONE
 from protonn_edge.extensions.sensing.sensor_projects import build_live
 from protonn_edge.extensions.sensing.windowing import Windowing, windowing_of
 from protonn_edge.extensions.teaching import board as teaching

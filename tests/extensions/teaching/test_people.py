@@ -16,8 +16,8 @@ from protonn_edge.extensions.teaching import board as teaching
 from protonn_edge.extensions.teaching.examples import Taught
 from protonn_edge.extensions.teaching.people import teach_people
 from protonn_edge.model.file import save_model
-from protonn_edge.model.integer_chain import coordinates
-from protonn_edge.model.quantization import IntegerChain, quantize
+from protonn_edge.model.integer_chain import IntegerChain, coordinates
+from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import InputError
 
 FLOATS = with_numbers(random_model(projections=4, features=6, classes=3), teachable=12)

@@ -13,7 +13,7 @@ from refusals import refused_by
 from sklearn.exceptions import NotFittedError
 
 from protonn_edge.data.naming import NO_CLASS
-from protonn_edge.extensions.research.float_builds.model import float_build
+from protonn_edge.extensions.precision.model import float_build
 from protonn_edge.extensions.teaching import board as teaching
 from protonn_edge.extensions.teaching.examples import Taught
 from protonn_edge.extensions.teaching.protonn.model import Teachable
@@ -195,7 +195,7 @@ def test_refusals_of_examples() -> None:
 
 
 def test_float_builds_cannot_be_taught() -> None:
-    with refused_by("extensions.research.float_builds.model"):
+    with refused_by("extensions.precision.model"):
         float_build(with_numbers(random_model(), teachable=3))
 
 

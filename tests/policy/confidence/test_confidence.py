@@ -12,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from model_factory import random_inputs, random_model, sharp
 
-from protonn_edge.codegen import render_c
 from protonn_edge.codegen.context import class_constants
+from protonn_edge.codegen.renderer import render_c
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.policy import without_rules
-from protonn_edge.model.quantization import IntegerChain, quantize
+from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.confidence.rule import EXPONENTIAL, Confidence
 
 MAIN = Path(__file__).with_name("confidence_main.c")

@@ -11,7 +11,7 @@ from command_line import run, run_json
 from refusals import refuses
 from sklearn.datasets import make_multilabel_classification
 
-from protonn_edge.data import load_dataset
+from protonn_edge.data.reading import load_dataset
 from protonn_edge.model.file import load_model
 from protonn_edge.model.quantization import quantize
 

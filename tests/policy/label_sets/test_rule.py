@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from model_factory import random_inputs, random_model
 from refusals import refused_by
 
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.policy import Units, with_rules
-from protonn_edge.model.quantization import IntegerChain, quantize
+from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.confidence.rule import Sharpness
 from protonn_edge.policy.label_sets.rule import IntegerLabelSets, LabelSets
 from protonn_edge.policy.value.rule import Value

@@ -13,7 +13,8 @@ from scipy.sparse import csr_array, csr_matrix
 from sklearn.datasets import make_multilabel_classification
 from sklearn.metrics import f1_score
 
-from protonn_edge.data import holdout, load_dataset
+from protonn_edge.data.reading import load_dataset
+from protonn_edge.data.splits import holdout
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.initialization import sleec_projection
 from protonn_edge.learn.loop import kept_entries

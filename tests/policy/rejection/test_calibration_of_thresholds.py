@@ -14,7 +14,7 @@ from model_factory import random_inputs, random_model, random_points, tiny_integ
 from refusals import refused_by
 
 from protonn_edge.data.naming import NO_CLASS
-from protonn_edge.extensions.research.float_builds.model import float_build
+from protonn_edge.extensions.precision.model import float_build
 from protonn_edge.model.integer_chain import named_stages
 from protonn_edge.model.policy import with_rules
 from protonn_edge.model.quantization import quantize
@@ -172,5 +172,5 @@ def test_a_single_class_has_no_margin() -> None:
 
 def test_a_float_build_refuses_a_model_that_rejects() -> None:
     model = with_rules(random_model(0), Rejection(rbf=0.1))
-    with refused_by("extensions.research.float_builds.model"):
+    with refused_by("extensions.precision.model"):
         float_build(model)

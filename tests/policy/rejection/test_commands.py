@@ -9,8 +9,8 @@ import pytest
 from avr_tools import needs_emulated_avr
 from command_line import assert_one_sentence, run, run_json
 
-from protonn_edge.data import load_digits_dataset
 from protonn_edge.data.naming import NO_CLASS
+from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.model.file import load_model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.rejection.rule import Rejection

@@ -20,8 +20,10 @@ from plans import plan_with
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedUno
-from protonn_edge.codegen import Plan, make_plan, render_c
+from protonn_edge.codegen.plan import Plan
+from protonn_edge.codegen.planner import make_plan
 from protonn_edge.codegen.projects.project import trial_build
+from protonn_edge.codegen.renderer import render_c
 from protonn_edge.codegen.verification.agreement import verify_device
 from protonn_edge.data.naming import NO_CLASS
 from protonn_edge.model.model import Model

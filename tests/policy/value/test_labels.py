@@ -10,7 +10,8 @@ from command_line import run
 from policy.value.numbers import points
 from refusals import refused_by
 
-from protonn_edge.data import Dataset, load_dataset
+from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.reading import load_dataset
 from protonn_edge.data.values import ValueDataset
 from protonn_edge.kinds.linear.value.train import LinearRegressor
 

@@ -14,10 +14,11 @@ from model_factory import random_inputs
 from policy.value.numbers import REGRESSORS, fitted, points
 from refusals import refused_by
 
-from protonn_edge.codegen import render_c
+from protonn_edge.codegen.renderer import render_c
 from protonn_edge.model.file import load_model, save_model
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.policy import Units
-from protonn_edge.model.quantization import IntegerChain, quantize
+from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.value.rule import IntegerValue, Value
 
 MAIN = Path(__file__).with_name("value_main.c")

@@ -10,7 +10,7 @@ from command_line import assert_one_sentence, run, run_json, succeed
 from policy.value.numbers import points, write_table
 
 from protonn_edge.chips.boards import load_board
-from protonn_edge.data import load_dataset
+from protonn_edge.data.reading import load_dataset
 from protonn_edge.learn.folds import search_folds
 from protonn_edge.learn.search.limits import TuningLimits
 from protonn_edge.learn.search.objective import Job, Objective

@@ -18,9 +18,10 @@ from policy.value.numbers import fitted, points
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.export.own_sketch import NAME, own_sketch
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
 from protonn_edge.model.policy import with_rules
-from protonn_edge.model.quantization import IntegerChain, quantize
+from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.value.rule import IntegerValue, Value
 
 UNO = load_board("uno")

@@ -9,7 +9,7 @@ import pytest
 from avr_tools import needs_emulated_avr
 from command_line import assert_one_sentence, run, run_json, succeed
 
-from protonn_edge.data import load_dataset
+from protonn_edge.data.reading import load_dataset
 
 
 def shaking(n: int, session: int) -> tuple[np.ndarray, np.ndarray]:

@@ -18,8 +18,7 @@ from plans import plan_with
 from protonn_edge.kinds.protonn.prototypes.integers import exponential_table
 from protonn_edge.kinds.protonn.prototypes.kernels import checked_coordinates, coordinates_of
 from protonn_edge.model.input_quantizer import InputQuantizer
-from protonn_edge.model.integer_chain import named_stages
-from protonn_edge.model.quantization import IntegerChain
+from protonn_edge.model.integer_chain import IntegerChain, named_stages
 
 D = 9
 

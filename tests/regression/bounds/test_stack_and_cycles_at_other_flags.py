@@ -15,8 +15,8 @@ from protonn_edge.chips.avr.program import read_program
 from protonn_edge.chips.avr.stack import worst_case_stack
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.toolchain.platformio import build_firmware
-from protonn_edge.codegen import make_plan
-from protonn_edge.extensions.sensing import sensor_kind
+from protonn_edge.codegen.planner import make_plan
+from protonn_edge.extensions.sensing.described import sensor_kind
 from protonn_edge.extensions.sensing.sampling import Sampling
 from protonn_edge.extensions.sensing.sensor_projects import live_files
 from protonn_edge.extensions.sensing.windowing import windowing_of

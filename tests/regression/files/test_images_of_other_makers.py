@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from command_line import assert_one_sentence, run
 
-from protonn_edge.data import load_dataset
+from protonn_edge.data.reading import load_dataset
 
 PIL = pytest.importorskip("PIL.Image", reason="needs Pillow: pip install 'protonn-edge[images]'")
 

@@ -19,7 +19,7 @@ from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.export.folder import write_folder
 from protonn_edge.codegen.projects.folder import exclusive
 from protonn_edge.codegen.projects.project import build
-from protonn_edge.device import Origin, ResultsFile
+from protonn_edge.device.results import Origin, ResultsFile
 from protonn_edge.learn.evaluation.measurement import measure
 from protonn_edge.learn.search.store import SearchFile
 from protonn_edge.system.errors import InputError

@@ -13,11 +13,11 @@ from model_factory import random_model, random_points
 
 from protonn_edge.chips.avr.program import read_program
 from protonn_edge.chips.boards import load_board
-from protonn_edge.codegen import make_plan
+from protonn_edge.codegen.planner import make_plan
 from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.codegen.projects.project import build
 from protonn_edge.codegen.verification.agreement import PossibleCycles
-from protonn_edge.device import Origin, Result, ResultsFile
+from protonn_edge.device.results import Origin, Result, ResultsFile
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.report.gathering import gather

@@ -13,7 +13,7 @@ from measured_predictions import build_program, measure
 from model_factory import random_inputs
 from refusals import refused_by
 
-from protonn_edge.codegen import make_plan
+from protonn_edge.codegen.planner import make_plan
 from protonn_edge.model.quantization import quantize
 
 HIGHEST = 32_767 - 128  # of a shifted gate: half a table is added to it, in 16 bits

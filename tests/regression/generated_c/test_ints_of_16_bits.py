@@ -18,7 +18,8 @@ from generated_programs import answers_in_bytes, compile_checked, predicting, pr
 from model_factory import random_inputs, random_pooling_model
 
 from protonn_edge.features.average_pooling.making import average_pooling
-from protonn_edge.model.quantization import IntegerChain, quantize
+from protonn_edge.model.integer_chain import IntegerChain
+from protonn_edge.model.quantization import quantize
 
 # Pixels that are 130 units wide.
 WIDE = average_pooling((1, 131), (1, 131), (1, 130))

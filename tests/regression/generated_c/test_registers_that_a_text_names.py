@@ -14,7 +14,7 @@ from conformance.instances import instances_of
 from generated_programs import answers_in_bytes, compile_with, predicting, printed_by_uno
 from plans import plan_with
 
-from protonn_edge.codegen import make_plan
+from protonn_edge.codegen.planner import make_plan
 
 KEPT_OFF = ("-ffixed-24", "-ffixed-25", "-w")  # arguments are still passed in them
 

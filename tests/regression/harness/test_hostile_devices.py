@@ -18,7 +18,7 @@ from refusals import refused_by
 from simulated_run import POSSIBLE, STACK_BYTES, N, honest_model, measure_on
 
 from protonn_edge.cli.hil import _troubles
-from protonn_edge.device import Session, protocol, read_results
+from protonn_edge.device import protocol
 from protonn_edge.device.protocol import (
     ErrorReply,
     HelloReply,
@@ -33,6 +33,8 @@ from protonn_edge.device.protocol import (
     StatsReply,
     StatsRequest,
 )
+from protonn_edge.device.results import read_results
+from protonn_edge.device.session import Session
 from protonn_edge.system.errors import CheckFailed, ProtoNNEdgeError
 
 MOST_S = 31  # the deadlines of the handshake and of progress, and what bytes take on the wire

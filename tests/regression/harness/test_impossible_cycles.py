@@ -25,13 +25,14 @@ from protonn_edge.chips.boards import load_board
 from protonn_edge.cli import verify
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.hil import say_unproven
-from protonn_edge.codegen import Limits, make_plan
+from protonn_edge.codegen.planner import Limits, make_plan
 from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.codegen.verification import agreement
 from protonn_edge.codegen.verification.agreement import PossibleCycles
-from protonn_edge.device import Origin, Result, ResultsFile, Session
-from protonn_edge.extensions.research.float_builds.model import in_floats
-from protonn_edge.extensions.research.float_builds.program import plan_for
+from protonn_edge.device.results import Origin, Result, ResultsFile
+from protonn_edge.device.session import Session
+from protonn_edge.extensions.precision.model import in_floats
+from protonn_edge.extensions.precision.program import plan_for
 from protonn_edge.model.file import save_model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.report.gathering import gather

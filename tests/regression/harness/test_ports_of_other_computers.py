@@ -11,7 +11,7 @@ import pytest
 import serial
 from serial.rfc2217 import PortManager
 
-from protonn_edge.device import Session
+from protonn_edge.device.session import Session
 
 X = np.array([7, 0, 0, 255], np.uint8)
 

@@ -16,7 +16,7 @@ from refusals import refused_by
 from simulated_run import N, honest_model, measure_on, subject
 
 from protonn_edge.data.naming import NO_CLASS
-from protonn_edge.device import Origin, Result, ResultsFile, read_results
+from protonn_edge.device.results import Origin, Result, ResultsFile, read_results
 from protonn_edge.system.errors import InputError
 
 DONE = 8

@@ -34,12 +34,13 @@ from model_factory import (
     window_features_of,
 )
 
-from protonn_edge.codegen import every_plan
-from protonn_edge.extensions.research.float_builds.model import float_build
+from protonn_edge.codegen.planner import every_plan
+from protonn_edge.extensions.precision.model import float_build
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.gradients.making import gradient_features
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
-from protonn_edge.model.quantization import IntegerChain, quantize
+from protonn_edge.model.quantization import quantize
 
 WINDOWS = window_features_of("mean,max,bands:2", 8)
 LAYERS = random_layers()

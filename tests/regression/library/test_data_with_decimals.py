@@ -17,7 +17,8 @@ from decimal_data import in_sketch, trained
 from model_factory import random_window_model, window_features_of
 
 from protonn_edge.chips.toolchain.process import build_host_executable
-from protonn_edge.data import Expected, load_points
+from protonn_edge.data.expected import Expected
+from protonn_edge.data.reading import load_points
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.quantization import quantize
 

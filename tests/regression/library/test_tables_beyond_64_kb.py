@@ -14,9 +14,9 @@ from generated_programs import assert_equal_to_reference
 from linear_factory import random_linear_model
 from model_factory import random_inputs, random_model
 
-from protonn_edge.codegen import make_plan
 from protonn_edge.codegen.export.exporting import export
 from protonn_edge.codegen.host import host_program
+from protonn_edge.codegen.planner import make_plan
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import CheckFailed

@@ -12,16 +12,18 @@ from command_line import refusal, run, run_json, succeed
 from refusals import refuses
 
 from protonn_edge.chips.boards import load_board
-from protonn_edge.codegen import make_plan, render_c
+from protonn_edge.codegen.planner import make_plan
+from protonn_edge.codegen.renderer import render_c
 from protonn_edge.data.instruments import Instrument
-from protonn_edge.extensions.sensing import read_sensor, sensor_kind
+from protonn_edge.extensions.sensing.described import sensor_kind
+from protonn_edge.extensions.sensing.played import read_sensor
 from protonn_edge.extensions.sensing.sampling import Sampling
 from protonn_edge.extensions.sensing.windowing import Windowing, windowing_of
 from protonn_edge.model.file import load_model
 from protonn_edge.model.input_quantizer import InputQuantizer
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
-from protonn_edge.model.quantization.sensor_counts import CountConversion
+from protonn_edge.model.sensor_counts import CountConversion
 from protonn_edge.system.errors import InputError
 
 HEAD = "# protonn-edge recording 1; sensor: {}; rate: 100 Hz; units: {}\n"

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from refusals import refused_by
 
-from protonn_edge.extensions.sensing import SensorKind, sensor_kind
+from protonn_edge.extensions.sensing.described import sensor_kind
+from protonn_edge.extensions.sensing.sensor_kinds import SensorKind
 from protonn_edge.system.errors import InputError
 
 CHIP = (

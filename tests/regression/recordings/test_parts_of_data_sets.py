@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from protonn_edge.data import load_dataset
+from protonn_edge.data.reading import load_dataset
 
 
 def test_images_have_parts_too(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from refusals import refused_by
 
-from protonn_edge.extensions.sensing import PlayedSensor, read_sensor
+from protonn_edge.extensions.sensing.played import PlayedSensor, read_sensor
 
 
 def played(folder: Path, text: str, name: str = "adxl345") -> PlayedSensor:

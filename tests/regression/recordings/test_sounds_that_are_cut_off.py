@@ -9,7 +9,7 @@ import pytest
 from command_line import refusal, run
 
 from protonn_edge.data.waves import read_wave
-from protonn_edge.extensions.sensing import read_sensor
+from protonn_edge.extensions.sensing.played import read_sensor
 from protonn_edge.system.errors import InputError
 
 

@@ -13,8 +13,9 @@ from model_factory import random_window_model, window_features_of
 from refusals import refused_by
 
 from protonn_edge.device.protocol import encode_frame
-from protonn_edge.extensions.sensing import PlayedSensor, check_read, sensor_kind
 from protonn_edge.extensions.sensing.commands.source import rates_unlike
+from protonn_edge.extensions.sensing.described import sensor_kind
+from protonn_edge.extensions.sensing.played import PlayedSensor, check_read
 from protonn_edge.extensions.sensing.recorder import SampleStream
 from protonn_edge.model.file import save_model
 from protonn_edge.system.errors import CheckFailed

@@ -10,7 +10,7 @@ import pytest
 from command_line import refusal, run, run_json, succeed
 
 from protonn_edge.chips.boards import load_board
-from protonn_edge.extensions.sensing import sensor_kind
+from protonn_edge.extensions.sensing.described import sensor_kind
 from protonn_edge.extensions.sensing.sampling import Sampling
 
 CHIP = (

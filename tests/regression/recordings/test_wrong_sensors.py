@@ -9,7 +9,8 @@ import pytest
 from command_line import refusal, run
 from refusals import refused_by
 
-from protonn_edge.extensions.sensing import PlayedSensor, check_read, sensor_kind
+from protonn_edge.extensions.sensing.described import sensor_kind
+from protonn_edge.extensions.sensing.played import PlayedSensor, check_read
 
 
 def played(name: str) -> PlayedSensor:

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from command_line import succeed
 
-from protonn_edge.data import holdout, load_dataset, with_groups
+from protonn_edge.data.groups import with_groups
+from protonn_edge.data.reading import load_dataset
+from protonn_edge.data.splits import holdout
 from protonn_edge.learn.evaluation.accuracy import class_figures
 
 

@@ -12,8 +12,9 @@ from flower_tables import NAMES, Flowers, Write
 from model_factory import random_model
 from refusals import refused_by, refuses
 
-from protonn_edge.data import Expected, load_points
+from protonn_edge.data.expected import Expected
 from protonn_edge.data.naming import match_columns, sample_names
+from protonn_edge.data.reading import load_points
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.system.errors import InputError
 

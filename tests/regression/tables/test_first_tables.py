@@ -9,7 +9,7 @@ import pytest
 from command_line import refusal, run, run_json, succeed
 from flower_tables import NAMES, Flowers, Write
 
-from protonn_edge.data import load_dataset
+from protonn_edge.data.reading import load_dataset
 from protonn_edge.model.file import load_model
 
 CODES = {"setosa": 0, "versicolor": 1, "virginica": 2}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from protonn_edge.chips.boards import load_board
-from protonn_edge.data import load_dataset
+from protonn_edge.data.reading import load_dataset
 from protonn_edge.learn.search.limits import TuningLimits
 from protonn_edge.learn.search.objective import Objective
 from protonn_edge.learn.search.points import TrialPoints

@@ -10,7 +10,10 @@ import pytest
 from command_line import run
 from refusals import refused_by, refuses
 
-from protonn_edge.data import Expected, TableOptions, load_dataset, load_points, text
+from protonn_edge.data import text
+from protonn_edge.data.expected import Expected
+from protonn_edge.data.options import TableOptions
+from protonn_edge.data.reading import load_dataset, load_points
 
 
 def test_a_very_wide_table_is_read(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from command_line import assert_one_sentence, refusal, run, run_json, succeed
 from policy.value.numbers import points, write_table
 
-from protonn_edge.data import load_dataset
+from protonn_edge.data.reading import load_dataset
 from protonn_edge.data.values import ValueDataset
 from protonn_edge.model.file import load_model
 

@@ -10,7 +10,7 @@ from command_line import run_json
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from protonn_edge.data import load_dataset
+from protonn_edge.data.reading import load_dataset
 
 SMALL = np.random.default_rng(0).integers(-9000, 9000, (60, 2)) / 100
 LABELS = np.array(["a", "b"])[(SMALL[:, 0] > 0).astype(int)]

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from protonn_edge.data import load_dataset
+from protonn_edge.data.reading import load_dataset
 
 
 @pytest.mark.parametrize("names", [("walk", "run"), (0, 1), (0, 2, 5)])

@@ -9,7 +9,7 @@ from command_line import succeed
 
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.report import _given
-from protonn_edge.data import TableOptions
+from protonn_edge.data.options import TableOptions
 from protonn_edge.model.file import load_model
 
 

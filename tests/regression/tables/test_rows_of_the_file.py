@@ -12,7 +12,7 @@ from fake_device import HostileDevice
 from model_factory import random_model
 from simulated_run import N, honest_model, measure_on
 
-from protonn_edge.device import read_results
+from protonn_edge.device.results import read_results
 from protonn_edge.model.file import save_model
 from protonn_edge.report.answers import mistake_panels
 

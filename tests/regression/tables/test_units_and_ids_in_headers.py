@@ -10,7 +10,7 @@ from command_line import run, succeed
 from flower_tables import Write
 from refusals import refuses
 
-from protonn_edge.data import load_dataset
+from protonn_edge.data.reading import load_dataset
 
 HEADER = ("Time (s)", "ax (m/s^2)", "ay (m/s^2)", "az (m/s^2)", "label")
 

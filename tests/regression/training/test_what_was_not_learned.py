@@ -12,7 +12,7 @@ import pytest
 from command_line import run_json, succeed
 
 from protonn_edge.cli.trained import unlearned
-from protonn_edge.data import Dataset
+from protonn_edge.data.dataset import Dataset
 
 
 def data_set(y_train: np.ndarray, y_test: np.ndarray, classes: int) -> Dataset:

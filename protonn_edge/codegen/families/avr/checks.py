@@ -9,8 +9,8 @@ from __future__ import annotations
 from protonn_edge.chips.avr.interrupts import masked_spans
 from protonn_edge.chips.avr.program import LinkedProgram, constants_in_sram, float_routines
 from protonn_edge.chips.boards import Board
-from protonn_edge.codegen import DevicePlan, Plan
 from protonn_edge.codegen.families.avr.paths import longest_pushes
+from protonn_edge.codegen.plan import DevicePlan, Plan
 from protonn_edge.codegen.planner import READABLE_BYTES
 from protonn_edge.model.head import Remedies
 from protonn_edge.system.checks import check_enough

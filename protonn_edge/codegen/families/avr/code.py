@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from protonn_edge.chips.avr import facts, flow, program, stack
-from protonn_edge.codegen.families import MachineCode
+from protonn_edge.codegen.families.family import MachineCode
 
 
 @dataclass(frozen=True)

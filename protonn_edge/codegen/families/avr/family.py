@@ -17,12 +17,12 @@ from protonn_edge.chips.toolchain.platformio import (
     description_file,
     environment_section,
 )
-from protonn_edge.codegen import DevicePlan
-from protonn_edge.codegen.families import Family, ProjectFiles
 from protonn_edge.codegen.families.avr.paths import stated_facts
 from protonn_edge.codegen.families.avr.programs import ReadsAVRPrograms
 from protonn_edge.codegen.families.avr.upload import PlatformIOUpload, environments
+from protonn_edge.codegen.families.family import Family, ProjectFiles
 from protonn_edge.codegen.families.sources import files_below
+from protonn_edge.codegen.plan import DevicePlan
 from protonn_edge.system import files
 from protonn_edge.system.errors import InvalidValue
 from protonn_edge.system.files import resource, resources

@@ -15,7 +15,7 @@ from protonn_edge.chips.avr.graph import first_write
 from protonn_edge.chips.avr.program import LinkedProgram
 from protonn_edge.chips.boards import Board
 from protonn_edge.chips.emulator.uno import EmulatorStats, Watch
-from protonn_edge.codegen import DevicePlan, Plan
+from protonn_edge.codegen.plan import DevicePlan, Plan
 from protonn_edge.system.errors import CheckFailed, InputError
 
 if TYPE_CHECKING:

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 from protonn_edge.chips.avr.program import LinkedProgram, Sections, read_program, read_share
 from protonn_edge.chips.avr.stack import worst_case_stack
 from protonn_edge.chips.boards import Board
-from protonn_edge.codegen import DevicePlan, Plan
-from protonn_edge.codegen.families import ReadsPrograms, Stack
 from protonn_edge.codegen.families.avr.checks import (
     check_feature_cycles,
     check_program,
@@ -17,6 +15,8 @@ from protonn_edge.codegen.families.avr.checks import (
 )
 from protonn_edge.codegen.families.avr.code import AVRCode
 from protonn_edge.codegen.families.avr.paths import prediction_paths
+from protonn_edge.codegen.families.family import ReadsPrograms, Stack
+from protonn_edge.codegen.plan import DevicePlan, Plan
 from protonn_edge.model.head import Remedies
 from protonn_edge.system.errors import CheckFailed, InputError
 

@@ -30,7 +30,7 @@ from protonn_edge.extensions.conversion.reading import StoredClassifier, refusin
 from protonn_edge.extensions.conversion.search import NUMBER
 from protonn_edge.features.convolution.integers import WEIGHT_BITS
 from protonn_edge.features.convolution.train.layers import Convolution
-from protonn_edge.model.quantization import check_counts
+from protonn_edge.model.integer_stage import check_counts
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.files import MODEL_LIMIT_BYTES, read_file
 

@@ -14,7 +14,7 @@ from protonn_edge.features.convolution.train.learning import Images, Schedule, T
 from protonn_edge.features.convolution.train.network import Network, innermost
 from protonn_edge.learn.evaluation.accuracy import share_right
 from protonn_edge.learn.points import Float32, Indices
-from protonn_edge.model.quantization import IntegerChain
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.system.errors import InputError
 
 _MOST_TUNED = 20_000  # number of labelled points to train on, or to choose the best pass by

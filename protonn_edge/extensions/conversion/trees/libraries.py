@@ -28,7 +28,7 @@ from protonn_edge.extensions.conversion.trees.boosters import (
     vector,
 )
 from protonn_edge.extensions.conversion.trees.trees import TreeRule, check_gaps, unsupported
-from protonn_edge.model.quantization import check_counts
+from protonn_edge.model.integer_stage import check_counts
 from protonn_edge.model.registry import converters
 from protonn_edge.system.errors import InvalidValue
 from protonn_edge.system.files import MODEL_LIMIT_BYTES, read_file

@@ -6,16 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from protonn_edge import __version__
-from protonn_edge.cli.command import Output, option, options_of
+from protonn_edge.cli.command import Output, option
+from protonn_edge.cli.firmware_additions import OtherSketch
 from protonn_edge.cli.options import PATH
-from protonn_edge.codegen import template_environment
 from protonn_edge.codegen.projects.folder import sketch_name
-from protonn_edge.device.instruments import meters
+from protonn_edge.codegen.renderer import template_environment
+from protonn_edge.extensions.lab.meters import ina219
 from protonn_edge.system.files import write_atomically
 
 
 @dataclass(frozen=True)
-class MeterOptions:
+class MeterOptions(OtherSketch):
     """The option as it was given."""
 
     folder: Path | None = option(
@@ -26,14 +27,17 @@ class MeterOptions:
         metavar="FOLDER",
     )
 
-    def write(self, out: Output, folder: Path) -> None:
+    @property
+    def is_given(self) -> bool:
+        """Whether a folder is named."""
+        return self.folder is not None
+
+    def write(self, out: Output) -> None:
         """Write the sketch, and print its path."""
-        meter = meters().ina219
+        folder = self.folder
+        assert folder is not None
         sketch = folder / f"{sketch_name(folder)}.ino"
         template = template_environment("meters").get_template("ina219.ino.j2")
-        write_atomically(sketch, template.render(tool_version=__version__, meter=meter))
+        write_atomically(sketch, template.render(tool_version=__version__, meter=ina219))
         out.say(f"{sketch}: a sketch for an Arduino with an INA219; docs/power.md shows the wiring")
         out.finish({"sketch": str(sketch)})
-
-
-METER_OPTIONS = options_of(MeterOptions)

@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from protonn_edge.chips.toolchain.process import run_within
-from protonn_edge.codegen import PREFIX, template_environment
+from protonn_edge.codegen.renderer import PREFIX, template_environment
+from protonn_edge.extensions.proof.additions import ProofAddition
 from protonn_edge.extensions.proof.certificate.claims import NOT_CHECKED, PROVEN, Claim
 from protonn_edge.system.errors import CheckFailed, InvalidValue, counted
-from protonn_edge.system.extensions import brought
+from protonn_edge.system.extensions import additions_to
 from protonn_edge.system.files import write_plainly
 from protonn_edge.system.folders import scratch_folder
 
@@ -91,9 +92,8 @@ def prove(folder: Path, deadline_s: float, prefix: str = PREFIX) -> EvaResult:
     source, model, report = (folder / name for name in names)
     environment = template_environment("export", prefix)
     header = (folder / f"{prefix}_model.h").read_text(encoding="utf-8")
-    # at the point "proof", extensions bring a function of theirs, and the template of their calls
-    calls = brought("proof").values()
-    added = [template for function, template in calls if f"{prefix}_{function}(" in header]
+    calls = additions_to("proof", ProofAddition)
+    added = [each.calls for each in calls if f"{prefix}_{each.function}(" in header]
     driver = environment.get_template(f"proof/{_DRIVER}.c.j2")
     other = _other_calls(header, driver.render(added=added, calls=[]), prefix)
     write_plainly(folder, {source.name: driver.render(added=added, calls=other)})

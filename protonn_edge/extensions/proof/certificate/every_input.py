@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chips.avr.program import LinkedProgram
-from protonn_edge.codegen import PREFIX, SOURCES, Limits, Plan, device_plans, render_c
+from protonn_edge.codegen.plan import Plan
+from protonn_edge.codegen.planner import Limits, device_plans
+from protonn_edge.codegen.renderer import PREFIX, SOURCES, render_c
 from protonn_edge.data.naming import listed
-from protonn_edge.device import Result
+from protonn_edge.device.results import Result
 from protonn_edge.extensions.proof.certificate import claims
 from protonn_edge.extensions.proof.certificate.claims import Claim
 from protonn_edge.extensions.proof.difference import Unproven, prove, suspects

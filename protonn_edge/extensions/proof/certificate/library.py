@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from protonn_edge.chips.boards import Board
-from protonn_edge.codegen import template_environment
 from protonn_edge.codegen.export.folder import EXPORT, check_folder, written_in
 from protonn_edge.codegen.export.self_test import link_as_sketch, try_on_board
 from protonn_edge.codegen.families import family_of, read_program
+from protonn_edge.codegen.renderer import template_environment
 from protonn_edge.codegen.verification.tryout import NOT_TRIED, Tried
 from protonn_edge.extensions.proof.certificate import claims
 from protonn_edge.extensions.proof.certificate.claims import Certificate, Claim, Settings

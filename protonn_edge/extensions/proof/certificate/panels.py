@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from protonn_edge.codegen import Plan
+from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.verification.agreement import Agreement
 from protonn_edge.extensions.proof.certificate.claims import Settings
 from protonn_edge.extensions.proof.certificate.project import (

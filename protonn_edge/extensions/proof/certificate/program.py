@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from protonn_edge.chips.boards import Board
-from protonn_edge.codegen.families import MachineCode, family_of
+from protonn_edge.codegen.families import family_of
+from protonn_edge.codegen.families.family import MachineCode
 from protonn_edge.extensions.proof.certificate import claims
 from protonn_edge.extensions.proof.certificate.claims import Certificate, Claim, Settings
 from protonn_edge.system.errors import CheckFailed, InvalidValue

@@ -13,15 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chips.boards import Board
-from protonn_edge.codegen import Plan, render_c
 from protonn_edge.codegen.families import family_of, read_program
 from protonn_edge.codegen.host import host_program
+from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.projects.folder import Project, exclusive, nothing_built
 from protonn_edge.codegen.projects.project import BuildOptions, Trial, trial_build
+from protonn_edge.codegen.renderer import render_c
 from protonn_edge.codegen.verification import agreement
 from protonn_edge.codegen.verification.tryout import trial_points
 from protonn_edge.data.naming import listed
-from protonn_edge.device import ReferenceAnswers, Result
+from protonn_edge.device.results import Result
+from protonn_edge.device.runner import ReferenceAnswers
 from protonn_edge.extensions.proof.certificate import claims
 from protonn_edge.extensions.proof.certificate.claims import Certificate, Claim, Settings
 from protonn_edge.extensions.proof.certificate.eva import memory_safety
@@ -31,8 +33,9 @@ from protonn_edge.extensions.proof.certificate.program import (
     program_claims,
     subject_of,
 )
+from protonn_edge.model.device_model import DeviceModel
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
-from protonn_edge.model.quantization import DeviceModel, IntegerChain
 from protonn_edge.system.errors import CheckFailed, InvalidValue
 
 _SOURCES = (".c", ".h", ".npz", ".json")

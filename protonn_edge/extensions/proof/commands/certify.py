@@ -7,19 +7,25 @@ from functools import partial
 from pathlib import Path
 
 import click
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from rich.table import Table
 
 from protonn_edge.chips.boards import load_board
-from protonn_edge.cli.command import Output, option, options_of
+from protonn_edge.cli.command import Output, option
+from protonn_edge.cli.firmware_additions import BuildChecks
 from protonn_edge.cli.options import PATH
 from protonn_edge.cli.paths import CERTIFICATE, REPORT, OutputFile, check_there
-from protonn_edge.codegen import PREFIX
 from protonn_edge.codegen.export.folder import LIVE, check_project, written_in
-from protonn_edge.codegen.families import Family, family_in, family_of, read_program
+from protonn_edge.codegen.families import family_in, family_of, read_program
+from protonn_edge.codegen.families.family import Family
+from protonn_edge.codegen.renderer import PREFIX
+from protonn_edge.extensions.proof.certificate import points
 from protonn_edge.extensions.proof.certificate.claims import (
     POINTS,
     PROVEN,
     Certificate,
+    Claim,
     Settings,
     read_certificate,
 )
@@ -28,7 +34,8 @@ from protonn_edge.extensions.proof.certificate.library import certify_library, i
 from protonn_edge.extensions.proof.certificate.program import certify_program
 from protonn_edge.extensions.proof.certificate.project import certify_project
 from protonn_edge.learn.evaluation.terminal import row_table
-from protonn_edge.model.quantization import load_device_model
+from protonn_edge.model.device_model import load_device_model
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.system.errors import CheckFailed, InputError, InvalidValue, unneeded
 from protonn_edge.system.files import write_atomically
 
@@ -37,7 +44,7 @@ _PREDICT = "_predict"  # the end of the name of a model's function
 
 
 @dataclass(frozen=True)
-class CertificateOptions:
+class CertificateOptions(BuildChecks):
     """The options as they were given."""
 
     entry: str = option("For a build: bound the cycles of this function.", shown=Settings.entry)
@@ -117,8 +124,9 @@ class CertificateOptions:
         out.say(_table(certificate), *(f"wrote {file}" for file in self.output))
         out.finish(certificate.to_json(), failure)
 
-
-CERTIFICATE_OPTIONS = options_of(CertificateOptions)
+    def point_claims(self, model: IntegerChain, X: ArrayLike, Q: NDArray[np.uint8]) -> list[Claim]:
+        """Return claims about raw points X (n, D) and quantized points Q (n, D)."""
+        return [*points.point_claims(model, X, Q)]
 
 
 def _remedy(prefix: str, pushes: bool) -> str:

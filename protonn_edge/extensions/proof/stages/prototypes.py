@@ -16,6 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from protonn_edge.chips.avr.liveness import registers_of
+from protonn_edge.extensions.proof.additions import ProofAddition
 from protonn_edge.extensions.proof.answers import equal_bytes
 from protonn_edge.extensions.proof.equality import Executed, PredictionProof, executed
 from protonn_edge.extensions.proof.forms import (
@@ -36,7 +37,7 @@ from protonn_edge.extensions.proof.forms import (
 )
 from protonn_edge.extensions.proof.state import INTERRUPTS, ChipState
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
-from protonn_edge.system.extensions import brought
+from protonn_edge.system.extensions import extension_named
 
 _LIST, _NEXT, _ROW, _POINTER = 26, 24, 22, 30  # pairs of registers
 _LARGEST = 29  # the register of the largest RBF, if that is an answer, too
@@ -53,7 +54,7 @@ def _(
     """Return the endings of a prediction, with its scores, which may be any numbers."""
     voters: VotersProof | None = None
     if stage.voters is not None:
-        voters = brought("protonn.proof")[stage.voters.extension](stage, proof)
+        voters = _voters_proof(stage.voters.extension, stage, proof)
         voters.open(start)
     loop = _Invariant(stage, proof, start)
     loop.check_coordinates(inputs(), exactly=voters is not None)
@@ -62,6 +63,13 @@ def _(
     for count in range(1, loop.places + 1):
         loop.check_votes(count)
     return loop.endings(voters)
+
+
+def _voters_proof(extension: str, stage: IntegerPrototypes, proof: PredictionProof) -> VotersProof:
+    added = extension_named(extension).addition_to("proof")
+    assert isinstance(added, ProofAddition)
+    voters: VotersProof = added.voters_proof(stage, proof)
+    return voters
 
 
 class VotersProof(Protocol):

@@ -86,8 +86,5 @@ class PaperParameters(ProtoNNDefaults):
         return loss
 
 
-GROUPS = {"--optimizer": "Training", "--loss": "Training"}
-"""The groups of options in the help of `train`."""
-
 SEARCHED = {"loss": (CROSS_ENTROPY, "squared_error", "hinge")}
 """Parameters that a search tries, with their values."""

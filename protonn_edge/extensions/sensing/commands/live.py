@@ -11,6 +11,7 @@ import click
 
 from protonn_edge.chips.boards import Board
 from protonn_edge.cli.command import Output, option
+from protonn_edge.cli.firmware_additions import SensorFirmware
 from protonn_edge.cli.options import FiniteRange
 from protonn_edge.cli.paths import LIVE_FOLDER, there
 from protonn_edge.cli.trying import refused_wrong_answers, say_tried
@@ -18,21 +19,20 @@ from protonn_edge.codegen.export.folder import LIVE, check_folder, write_folder
 from protonn_edge.codegen.projects.project import try_plan
 from protonn_edge.codegen.verification.agreement import PROVEN
 from protonn_edge.codegen.verification.tryout import NOT_TRIED
-from protonn_edge.extensions.sensing import MICROPHONE
 from protonn_edge.extensions.sensing.commands.logger import LOGGER_FOLDER, write_logger
 from protonn_edge.extensions.sensing.commands.votes import VOTES, Votes, votes_of
-from protonn_edge.extensions.sensing.sensor_kinds import ANALOG_PINS
+from protonn_edge.extensions.sensing.sensor_kinds import ANALOG_PINS, MICROPHONE
 from protonn_edge.extensions.sensing.sensor_projects import LiveBuild, build_live, windowing_for
 from protonn_edge.extensions.sensing.windowing import Windowing
 from protonn_edge.learn.evaluation.terminal import budget_facts, fact_table
+from protonn_edge.model.device_model import DeviceModel
 from protonn_edge.model.model import Model
-from protonn_edge.model.quantization import DeviceModel
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.shell import command_line
 
 
 @dataclass(frozen=True)
-class LiveOptions:
+class LiveOptions(SensorFirmware):
     """The options as they were given."""
 
     sensors: tuple[str, ...] = option(

@@ -11,7 +11,7 @@ from protonn_edge.cli.command import Output
 from protonn_edge.cli.options import board_words
 from protonn_edge.codegen.export.folder import LOGGER, check_folder, write_folder
 from protonn_edge.codegen.projects.folder import sketch_name
-from protonn_edge.extensions.sensing import sensor_kind
+from protonn_edge.extensions.sensing.described import sensor_kind
 from protonn_edge.extensions.sensing.sensor_projects import logger_of
 from protonn_edge.system.shell import command_line
 

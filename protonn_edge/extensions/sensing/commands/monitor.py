@@ -24,7 +24,7 @@ from protonn_edge.cli.options import BOARD, FOLDER, FiniteRange
 from protonn_edge.cli.paths import LIVE_FOLDER
 from protonn_edge.codegen.export.folder import LIVE
 from protonn_edge.codegen.projects.folder import PLAN_FILE, read_plan
-from protonn_edge.data import Notice
+from protonn_edge.data.naming import Notice
 from protonn_edge.extensions.sensing.commands.monitor_additions import MonitorAddition
 from protonn_edge.extensions.sensing.commands.sensor_source import source_options
 from protonn_edge.extensions.sensing.commands.source import Pace, SensorSource

@@ -7,10 +7,10 @@ from contextlib import AbstractContextManager
 from typing import Any, ClassVar, Protocol
 
 from protonn_edge.chips.boards import Board
-from protonn_edge.cli.additions import AddedOptions
 from protonn_edge.cli.command import Output
 from protonn_edge.device.protocol import Message
 from protonn_edge.extensions.sensing.listener import Listener
+from protonn_edge.system.extensions import AddedOptions
 
 
 class MonitorKeys(Protocol):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from protonn_edge.cli.additions import AddedOptions
 from protonn_edge.cli.command import Output, option
-from protonn_edge.extensions.sensing import PlayedSensor
 from protonn_edge.extensions.sensing.commands.source import read_sensors
+from protonn_edge.extensions.sensing.played import PlayedSensor
+from protonn_edge.system.extensions import AddedOptions
 
 PLAYED = option(
     "Attach a sensor to the emulated board: NAME (a name or file that 'build' accepts) replays "

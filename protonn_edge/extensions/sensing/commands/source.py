@@ -16,9 +16,14 @@ from protonn_edge.chips.emulator import EmulatedBoard
 from protonn_edge.chips.toolchain.platformio import build_firmware
 from protonn_edge.chips.toolchain.ports import find_port
 from protonn_edge.codegen.export.folder import LIVE, LOGGER, check_project
-from protonn_edge.data import Notice
+from protonn_edge.data.naming import Notice
 from protonn_edge.device.connection import AnsweringLink, Link
-from protonn_edge.extensions.sensing import PlayedSensor, check_read, read_sensor, sensor_file
+from protonn_edge.extensions.sensing.played import (
+    PlayedSensor,
+    check_read,
+    read_sensor,
+    sensor_file,
+)
 from protonn_edge.extensions.sensing.sensor_board import SensorBoard
 from protonn_edge.system.errors import InputError, lacking
 

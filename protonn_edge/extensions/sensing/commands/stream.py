@@ -9,10 +9,9 @@ from typing import ClassVar
 
 import click
 
-from protonn_edge.cli.additions import AddedOptions
 from protonn_edge.cli.command import Output, option
-from protonn_edge.data import TableOptions
 from protonn_edge.data.naming import channel_names
+from protonn_edge.data.options import TableOptions
 from protonn_edge.data.recorded import read_recording
 from protonn_edge.extensions.sensing.commands.votes import VOTES, Votes, votes_of
 from protonn_edge.extensions.sensing.live import live_figures
@@ -21,6 +20,7 @@ from protonn_edge.learn.evaluation.terminal import fact_table
 from protonn_edge.model.features import signal_of
 from protonn_edge.model.model import Model
 from protonn_edge.system.errors import unneeded
+from protonn_edge.system.extensions import AddedOptions
 
 
 @dataclass(frozen=True)

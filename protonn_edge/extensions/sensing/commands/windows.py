@@ -12,14 +12,15 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.cli.additions import AddedOptions
 from protonn_edge.cli.command import OUTPUT, Output, additions, argument, command, option
 from protonn_edge.cli.options import LEVEL, PATH, FiniteRange, Qualified
 from protonn_edge.cli.paths import WINDOWS, OutputFile, check_ending
 from protonn_edge.cli.tables import TABLE
-from protonn_edge.data import Dataset, Notice, TableOptions, recordings
-from protonn_edge.data.naming import check_names, label_text, listed, quoted
+from protonn_edge.data import recordings
+from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.naming import Notice, check_names, label_text, listed, quoted
 from protonn_edge.data.onset import THRESHOLDS
+from protonn_edge.data.options import TableOptions
 from protonn_edge.data.recorded import Recording, followed_by, read_noise, read_recording
 from protonn_edge.data.values import takes_among_all
 from protonn_edge.extensions.sensing.commands.windows_file import WindowsFile
@@ -27,6 +28,7 @@ from protonn_edge.learn.evaluation.terminal import fact_table
 from protonn_edge.model.registry import modules_named
 from protonn_edge.model.signals import SAMPLE_RATES
 from protonn_edge.system.errors import InputError, unneeded
+from protonn_edge.system.extensions import AddedOptions
 from protonn_edge.system.files import write_atomically
 
 _BEFORE_SHARE = 5  # of a window

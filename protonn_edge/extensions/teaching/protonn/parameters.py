@@ -82,7 +82,3 @@ class TeachingParameters(MiniBatchParameters):
         classifier: Any = self
         classifier.on_device_ = _taught_board(classifier, X, y)
         return self
-
-
-GROUPS = {"--teachable": "Training"}
-"""The groups of options in the help of `train`."""

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from protonn_edge.data import Dataset, Notice
+from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.naming import Notice
 from protonn_edge.data.onset import THRESHOLDS
 from protonn_edge.features.audio.clips import DEFAULT_RATE, fitted_to
 from protonn_edge.features.audio.integers import IntegerAudio

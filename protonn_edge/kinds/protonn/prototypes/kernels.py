@@ -19,12 +19,12 @@ from protonn_edge.codegen.kernels import compiled
 from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed, Kernel, Step, code_bytes
 from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed
 from protonn_edge.codegen.kernels.matvec.loops import blocks_of
+from protonn_edge.kinds.protonn.additions import voters_kernel
 from protonn_edge.kinds.protonn.prototypes import loops
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.kinds.protonn.prototypes.voters import VotersKernel
 from protonn_edge.model.activity import Activity
 from protonn_edge.model.folding import FloatArray
-from protonn_edge.system.extensions import brought
 
 _FIRST_INTERVALS = 8
 _ROUNDS, _HALVED = 4, 4  # rounds of halving, and the shells halved in each
@@ -249,7 +249,7 @@ class PrototypesKernel(Kernel):
         voters = self.stage.voters
         if voters is None:
             return None
-        kernel: VotersKernel = brought("protonn.kernels")[voters.extension](self.stage)
+        kernel: VotersKernel = voters_kernel(voters.extension, self.stage)
         return kernel
 
     @property

@@ -1,6 +1,6 @@
 """What may vote beside the prototypes, on a device: its integers and its kernel.
 
-`protonn_edge.system.extensions` finds the voters that there are. A stage without any has none of this.
+An extension has them; see `protonn_edge.kinds.protonn.additions`. Most stages have none.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from protonn_edge.model.integer_stage import IntArray
 class Voters(ABC):
     """What votes beside the prototypes; the stage is an `IntegerPrototypes`."""
 
-    # whose they are; at the point "protonn.kernels", it has the type of their `VotersKernel`, and
-    # at "protonn.proof", that of their `VotersProof`
+    # whose they are
     extension: ClassVar[str]
     new_classes: int  # number of last classes that no prototype votes for
 

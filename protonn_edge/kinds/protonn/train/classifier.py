@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.naming import Notice
+from protonn_edge.kinds.protonn.additions import protonn_additions
 from protonn_edge.kinds.protonn.head import protonn_head
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.kinds.protonn.train.budget_rules import sizes_within
@@ -33,11 +34,9 @@ from protonn_edge.learn.searched import (
 )
 from protonn_edge.learn.targets import nearest_distances
 from protonn_edge.learn.transforms import count_inputs
-from protonn_edge.model.integer_stage import MOST_CLASSES
+from protonn_edge.model.integer_stage import MOST_CLASSES, check_counts
 from protonn_edge.model.model import Model
-from protonn_edge.model.quantization import check_counts
 from protonn_edge.system.errors import InputError
-from protonn_edge.system.extensions import brought
 
 _MOST_PROJECTIONS = 40
 _MOST_PROTOTYPES = 800
@@ -66,7 +65,7 @@ _STARTS: tuple[tuple[float, dict[str, Any]], ...] = (
 
 def _brought_to_searches() -> list[tuple[str, tuple[Any, ...]]]:
     """Return the parameters that extensions have searches try, with their values."""
-    return [each for added in brought("protonn.searched").values() for each in added.items()]
+    return [each for added in protonn_additions() for each in added.searched().items()]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -102,7 +101,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
     starts_from: ClassVar[str] = "protonn"
     takes: ClassVar[frozenset[str]] = frozenset({"class", "labels"})
     refusals: ClassVar[tuple[Refusal, ...]] = (
-        *(each for rows in brought("protonn.refusals").values() for each in rows),
+        *(each for added in protonn_additions() for each in added.refusals()),
         *REFUSALS,
     )
 
@@ -234,8 +233,8 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
                 prototypes=asked or default_prototypes(dataset.n_classes, in_sets=in_sets),
                 classes=dataset.n_classes,
             )
-        added = brought("protonn.notices").values()
-        return [notice for notices in added for notice in notices(self, projections)]
+        added = protonn_additions()
+        return [notice for each in added for notice in each.notices(self, projections)]
 
     @property
     def planned_epochs(self) -> int:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from protonn_edge.kinds.protonn.additions import protonn_additions
 from protonn_edge.kinds.protonn.voters import FloatVoters
 from protonn_edge.learn.objective import BatchVoters, Parameters
 from protonn_edge.learn.points import Float32, Indices, Points
-from protonn_edge.system.extensions import brought
 
 
 class DrawnVoters:
@@ -19,7 +19,7 @@ class DrawnVoters:
 
 
 class VotersTraining:
-    """The base of what extensions bring at the point "protonn.training", for some settings."""
+    """The base of what an extension's `ProtoNNAddition.training` returns for some settings."""
 
     # number of classes that training does not know; with them, it leaves W at its initial value,
     # which also separates the groups of points
@@ -53,5 +53,5 @@ class VotersTraining:
 
 def voters_training(settings: Any) -> VotersTraining:
     """Return how training with these settings allows for voters."""
-    found = (training(settings) for training in brought("protonn.training").values())
+    found = (added.training(settings) for added in protonn_additions())
     return next((each for each in found if each is not None), VotersTraining(settings))

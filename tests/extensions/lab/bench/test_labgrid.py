@@ -20,8 +20,8 @@ from programs import started
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedBoard
 from protonn_edge.codegen.projects.folder import Project
-from protonn_edge.device import Result
 from protonn_edge.device.connection import Link
+from protonn_edge.device.results import Result
 from protonn_edge.extensions.lab import boards
 from protonn_edge.learn.evaluation.measurement import Measurement, measure
 

@@ -9,8 +9,8 @@ from xml.etree import ElementTree as ET
 import pytest
 from simulated_board import simulate
 
-from protonn_edge.device import Prediction, Session
 from protonn_edge.device.instruments import BenchInstrument
+from protonn_edge.device.session import Prediction, Session
 from protonn_edge.extensions.lab import meters
 from protonn_edge.extensions.lab.meters.energy import MeteredPower
 from protonn_edge.system.errors import InstrumentError

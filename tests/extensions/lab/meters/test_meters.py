@@ -33,9 +33,10 @@ from model_factory import random_model
 from refusals import refused_by
 from simulated_run import honest_model, measure_on
 
-from protonn_edge.device import Session, protocol
+from protonn_edge.device import protocol
 from protonn_edge.device.connection import Link, LinkError
 from protonn_edge.device.instruments import BenchInstrument
+from protonn_edge.device.session import Session
 from protonn_edge.extensions.lab.meters import meter_of
 from protonn_edge.extensions.lab.meters.energy import MeteredPower, Work, metered, power_of
 from protonn_edge.extensions.lab.meters.meter import Meter, MeterSamples

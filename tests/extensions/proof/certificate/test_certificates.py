@@ -22,7 +22,7 @@ from protonn_edge.codegen.export.exporting import export
 from protonn_edge.codegen.export.folder import LIVE, write_folder
 from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.codegen.projects.project import build
-from protonn_edge.device import Result
+from protonn_edge.device.results import Result
 from protonn_edge.extensions.proof.certificate.claims import (
     Certificate,
     Claim,

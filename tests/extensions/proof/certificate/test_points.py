@@ -11,7 +11,7 @@ from conformance.instances import programs_of
 
 from protonn_edge.extensions.proof.boxes import standing
 from protonn_edge.extensions.proof.certificate.points import point_claims
-from protonn_edge.model.quantization import IntegerChain
+from protonn_edge.model.integer_chain import IntegerChain
 
 PROGRAMS = [
     ("linear", 0), ("linear", 2), ("dense", 8), ("forest", 6), ("prototypes", 3),

@@ -22,7 +22,7 @@ from generated_programs import answers_in_bytes
 
 from protonn_edge.extensions.proof.checker.chip import NotSeparable
 from protonn_edge.extensions.proof.checker.separable import check_separable, deciding_points
-from protonn_edge.model.quantization import IntegerChain
+from protonn_edge.model.integer_chain import IntegerChain
 
 EXAMPLES = ["9", "10", "2", "8", "4"]
 _ONE_INPUT = """

@@ -36,7 +36,7 @@ from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.extensions.proof.equality import PredictionProof
 from protonn_edge.extensions.proof.forms import Unproven
 from protonn_edge.extensions.teaching.board import after_teaching
-from protonn_edge.model.quantization import IntegerChain
+from protonn_edge.model.integer_chain import IntegerChain
 
 POINTS = 1_000
 SIMILAR, CHANGED = 25, 15  # points around each that is taught, and the bits that change there

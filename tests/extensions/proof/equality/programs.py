@@ -10,8 +10,8 @@ from conformance.instances import Program
 from generated_programs import write_c
 
 from protonn_edge.chips.avr.program import LinkedProgram, read_program
-from protonn_edge.codegen import Plan
-from protonn_edge.model.quantization import IntegerChain
+from protonn_edge.codegen.plan import Plan
+from protonn_edge.model.integer_chain import IntegerChain
 
 _MAIN = """
 #include "pnn_model.h"

@@ -15,7 +15,8 @@ from protonn_edge.chips.avr.program import LinkedProgram
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.extensions.proof.difference import prove
 from protonn_edge.extensions.proof.forms import Unproven
-from protonn_edge.model.quantization import IntegerChain, measure_activity
+from protonn_edge.model.integer_chain import IntegerChain
+from protonn_edge.model.quantization import measure_activity
 
 
 @pytest.fixture(scope="module")

@@ -21,8 +21,9 @@ from protonn_edge.extensions.proof.algebra import Algebra
 from protonn_edge.extensions.proof.answers import ranked
 from protonn_edge.extensions.proof.difference import prove
 from protonn_edge.extensions.proof.forms import Root, Unproven, constant, plus, single, variable
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.policy import with_rules
-from protonn_edge.model.quantization import IntegerChain, measure_activity
+from protonn_edge.model.quantization import measure_activity
 from protonn_edge.policy.rejection.rule import IntegerRejection
 
 _SCORE, _RBF, _MARGIN = 1, 2, 4

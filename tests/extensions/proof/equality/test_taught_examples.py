@@ -19,7 +19,7 @@ from protonn_edge.extensions.proof.exploration import Explorer
 from protonn_edge.extensions.proof.forms import Unproven
 from protonn_edge.extensions.proof.instructions import ACTIONS
 from protonn_edge.extensions.proof.machine import Machine
-from protonn_edge.model.quantization import IntegerChain
+from protonn_edge.model.integer_chain import IntegerChain
 
 _NOTHING = bytes(2)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from refusals import refused_by
 
-from protonn_edge.data import load_digits_dataset
+from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.extensions.research.kinds.bonsai.train import (
     BonsaiClassifier,
     LocalDeepKernelClassifier,

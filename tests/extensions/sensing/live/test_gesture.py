@@ -13,8 +13,9 @@ from command_line import run_json, succeed
 from uploads import upload_patiently
 
 from protonn_edge.chips.emulator import EmulatedUno
-from protonn_edge.extensions.sensing import PlayedSensor, sensor_kind
+from protonn_edge.extensions.sensing.described import sensor_kind
 from protonn_edge.extensions.sensing.live import Reporter
+from protonn_edge.extensions.sensing.played import PlayedSensor
 from protonn_edge.extensions.sensing.sensor_board import UNDECIDED
 from protonn_edge.model.file import load_model
 from protonn_edge.model.quantization import quantize

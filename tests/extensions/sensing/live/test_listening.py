@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from model_factory import random_model
 
-from protonn_edge.codegen import make_plan
+from protonn_edge.codegen.planner import make_plan
 from protonn_edge.codegen.projects.folder import plan_text
 from protonn_edge.device.protocol import encode_frame
 from protonn_edge.extensions.sensing.commands.monitor import _another_model, picture

@@ -17,10 +17,11 @@ from protonn_edge.chips.avr.program import read_program
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.chips.toolchain.platformio import build_firmware
-from protonn_edge.codegen import make_plan
 from protonn_edge.codegen.families.avr.code import AVRCode
-from protonn_edge.extensions.sensing import PlayedSensor, sensor_kind
+from protonn_edge.codegen.planner import make_plan
+from protonn_edge.extensions.sensing.described import sensor_kind
 from protonn_edge.extensions.sensing.listener import AnswerStream
+from protonn_edge.extensions.sensing.played import PlayedSensor
 from protonn_edge.extensions.sensing.response import response_of
 from protonn_edge.extensions.sensing.sampling import Sampling
 from protonn_edge.extensions.sensing.sensor_projects import live_files
@@ -28,7 +29,8 @@ from protonn_edge.extensions.sensing.windowing import Windowing, windowing_of
 from protonn_edge.extensions.teaching.board import stored
 from protonn_edge.extensions.teaching.examples import Taught
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
-from protonn_edge.model.quantization import IntegerChain, quantize
+from protonn_edge.model.integer_chain import IntegerChain
+from protonn_edge.model.quantization import quantize
 from protonn_edge.system.files import write_atomically
 
 pytestmark = needs_emulated_avr

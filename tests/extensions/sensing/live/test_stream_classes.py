@@ -15,9 +15,10 @@ from model_factory import random_window_model, window_features_of
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.chips.toolchain.platformio import build_firmware
-from protonn_edge.codegen import make_plan
-from protonn_edge.extensions.sensing import PlayedSensor, sensor_kind
+from protonn_edge.codegen.planner import make_plan
+from protonn_edge.extensions.sensing.described import sensor_kind
 from protonn_edge.extensions.sensing.listener import Listener
+from protonn_edge.extensions.sensing.played import PlayedSensor
 from protonn_edge.extensions.sensing.recorder import Recorder, Samples
 from protonn_edge.extensions.sensing.sensor_board import WindowAnswer
 from protonn_edge.extensions.sensing.sensor_projects import live_files, windowing_for

@@ -20,21 +20,24 @@ from protonn_edge.chips.avr.program import read_program
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.chips.toolchain.platformio import build_firmware
-from protonn_edge.codegen import make_plan, template_environment
 from protonn_edge.codegen.families.avr.code import AVRCode
+from protonn_edge.codegen.planner import make_plan
 from protonn_edge.codegen.projects.folder import read_plan
 from protonn_edge.codegen.projects.load import Load
+from protonn_edge.codegen.renderer import template_environment
 from protonn_edge.data.instruments import Instrument
 from protonn_edge.data.naming import sample_names
 from protonn_edge.data.onset import onsets_of
 from protonn_edge.data.units import unit_of
-from protonn_edge.extensions.sensing import MICROPHONE, PlayedSensor, SensorKind, sensor_kind
 from protonn_edge.extensions.sensing.commands.live import LiveOptions
+from protonn_edge.extensions.sensing.described import sensor_kind
 from protonn_edge.extensions.sensing.listener import AnswerStream
 from protonn_edge.extensions.sensing.live import Reporter
+from protonn_edge.extensions.sensing.played import PlayedSensor
 from protonn_edge.extensions.sensing.response import response_of
 from protonn_edge.extensions.sensing.sampling import Sampling
 from protonn_edge.extensions.sensing.sensor_board import UNDECIDED, WindowAnswer
+from protonn_edge.extensions.sensing.sensor_kinds import MICROPHONE, SensorKind
 from protonn_edge.extensions.sensing.sensor_projects import build_live, live_files
 from protonn_edge.extensions.sensing.windowing import Windowing, windowing_of
 from protonn_edge.features.convolution.making import layered

@@ -12,7 +12,8 @@ from refusals import refused_by
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedUno
-from protonn_edge.extensions.sensing import PlayedSensor, sensor_kind
+from protonn_edge.extensions.sensing.described import sensor_kind
+from protonn_edge.extensions.sensing.played import PlayedSensor
 from protonn_edge.extensions.sensing.recorder import Recorder
 from protonn_edge.extensions.sensing.sensor_projects import logger_of
 from protonn_edge.system.errors import CheckFailed, InputError

@@ -21,8 +21,9 @@ from refusals import refused_by, refuses
 
 from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.device.protocol import encode_frame
-from protonn_edge.extensions.sensing import PlayedSensor, sensor_kind
 from protonn_edge.extensions.sensing.commands.record import act_on, picture
+from protonn_edge.extensions.sensing.described import sensor_kind
+from protonn_edge.extensions.sensing.played import PlayedSensor
 from protonn_edge.extensions.sensing.recorder import Recorder, RecordingFile, SampleStream
 from protonn_edge.extensions.sensing.sensor_board import LoggerDescription
 from protonn_edge.system.errors import InputError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from protonn_edge.chips.boards import load_board
-from protonn_edge.extensions.sensing import sensor_kind
+from protonn_edge.extensions.sensing.described import sensor_kind
 from protonn_edge.extensions.sensing.sampling import Sampling
 
 

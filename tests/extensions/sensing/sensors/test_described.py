@@ -11,9 +11,9 @@ from refusals import refused_by
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator.replayed import packed_sensors
-from protonn_edge.extensions.sensing import PlayedSensor, SensorKind, sensor_kind
-from protonn_edge.extensions.sensing.described import KEYS
-from protonn_edge.extensions.sensing.sensor_kinds import Registers, Word, is_chip
+from protonn_edge.extensions.sensing.described import KEYS, sensor_kind
+from protonn_edge.extensions.sensing.played import PlayedSensor
+from protonn_edge.extensions.sensing.sensor_kinds import Registers, SensorKind, Word, is_chip
 from protonn_edge.extensions.sensing.sensor_projects import logger_of
 from protonn_edge.system.errors import InputError
 

@@ -12,10 +12,11 @@ from logger_builds import assert_played, compile_logger, listening, noise, sampl
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.chips.toolchain.platformio import build_firmware
-from protonn_edge.codegen import make_plan
+from protonn_edge.codegen.planner import make_plan
 from protonn_edge.data.instruments import Instrument
-from protonn_edge.extensions.sensing import PlayedSensor, sensor_kind
+from protonn_edge.extensions.sensing.described import sensor_kind
 from protonn_edge.extensions.sensing.listener import AnswerStream
+from protonn_edge.extensions.sensing.played import PlayedSensor
 from protonn_edge.extensions.sensing.sampling import Sampling
 from protonn_edge.extensions.sensing.sensor_projects import live_files
 from protonn_edge.extensions.sensing.windowing import windowing_of

@@ -10,7 +10,8 @@ import pytest
 from refusals import refused_by
 
 from protonn_edge.chips.emulator.replayed import packed_sensors
-from protonn_edge.extensions.sensing import PlayedSensor, read_sensor, sensor_kind
+from protonn_edge.extensions.sensing.described import sensor_kind
+from protonn_edge.extensions.sensing.played import PlayedSensor, read_sensor
 
 TABLE = "label,session,time,ax,ay,az\nrest,s,0,1,-2,3\nrest,s,0.01,4,5,-32768\n"
 

@@ -10,7 +10,7 @@ from refusals import refused_by
 
 from protonn_edge.data.instruments import Instrument, from_arrays, to_arrays
 from protonn_edge.data.units import unit_of, units_of, units_text
-from protonn_edge.extensions.sensing import sensor_kind
+from protonn_edge.extensions.sensing.described import sensor_kind
 from protonn_edge.extensions.sensing.sensor_kinds import is_chip
 
 

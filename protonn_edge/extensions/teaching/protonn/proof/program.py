@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from protonn_edge.extensions.proof.additions import ProofAddition
 from protonn_edge.extensions.proof.data_space import anything
 from protonn_edge.extensions.proof.equality import PredictionProof
 from protonn_edge.extensions.proof.forms import Root, SumForm, Unproven, byte_of, variable
@@ -53,3 +54,14 @@ class TaughtProof:
         votes.check_voters()
         machine.chooses, machine.eeprom = chooses, {}
         return votes.end()
+
+
+class ExamplesProof(ProofAddition):
+    """The calls of examples, and their votes."""
+
+    function: ClassVar[str] = "recall"
+    calls: ClassVar[str] = "teaching/proof.j2"
+
+    def voters_proof(self, stage: IntegerPrototypes, proof: PredictionProof) -> TaughtProof:
+        """Return the proof that examples vote."""
+        return TaughtProof(stage, proof)

@@ -8,7 +8,7 @@ from chains import replace
 from model_factory import random_model, random_points, random_pooling_model
 from refusals import refused_by
 
-from protonn_edge.extensions.research.float_builds.model import float_build, in_floats
+from protonn_edge.extensions.precision.model import float_build, in_floats
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.model.quantization import quantize
 
@@ -50,7 +50,7 @@ def test_scores_use_24_bits_whatever_the_labels_are():
 
 def test_average_pooling_is_refused():
     model = random_pooling_model(average_pooling((8, 8), (8, 8), (4, 4)))
-    with refused_by("extensions.research.float_builds.model"):
+    with refused_by("extensions.precision.model"):
         float_build(model)
 
 
@@ -59,7 +59,7 @@ def test_numbers_beyond_a_float_are_refused():
     integer_model = quantize(model)
     far = model.head.prototypes * np.float32(1e30)
     distant = replace(model, prototypes=far, gamma=1e15)
-    with refused_by("extensions.research.float_builds.model"):
+    with refused_by("extensions.precision.model"):
         in_floats(integer_model, distant)
 
 

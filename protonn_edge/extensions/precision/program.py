@@ -10,8 +10,8 @@ import numpy as np
 from protonn_edge.chips.cores import Core
 from protonn_edge.codegen.kernels.kernel import Step
 from protonn_edge.codegen.plan import ENTRY_BYTES
-from protonn_edge.extensions.research.float_builds import NAME
-from protonn_edge.extensions.research.float_builds.model import FloatProtoNN
+from protonn_edge.extensions.precision import NAME
+from protonn_edge.extensions.precision.model import FloatProtoNN
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.system.facts_repr import FactsRepr
 

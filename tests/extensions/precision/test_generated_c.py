@@ -11,16 +11,18 @@ from refusals import refused_by
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedUno
-from protonn_edge.codegen import SOURCES, render_c
 from protonn_edge.codegen.families import family_of
 from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.projects.project import trial_build
+from protonn_edge.codegen.renderer import SOURCES, render_c
 from protonn_edge.codegen.verification.agreement import compare, verify_device
-from protonn_edge.device import ReferenceAnswers
-from protonn_edge.extensions.research.float_builds.model import float_build
-from protonn_edge.extensions.research.float_builds.program import plan_for
+from protonn_edge.device.runner import ReferenceAnswers
+from protonn_edge.extensions.precision.model import float_build
+from protonn_edge.extensions.precision.program import plan_for
 from protonn_edge.model.head import remedies_of
-from protonn_edge.model.quantization import DeviceModel, IntegerChain, quantize
+from protonn_edge.model.integer_chain import IntegerChain
+from protonn_edge.model.device_model import DeviceModel
+from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import CheckFailed
 
 

@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.extensions.research.float_builds import NAME
+from protonn_edge.extensions.precision import NAME
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.model.checks import Float32
 from protonn_edge.model.integer_chain import IntegerChain
@@ -33,6 +33,7 @@ from protonn_edge.model.own_program import ProgramStage
 from protonn_edge.model.policy import IntegerPolicy
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import InputError, InvalidValue
+from protonn_edge.system.extensions import DeviceForm
 
 _SCORE_BITS = 24
 
@@ -42,7 +43,7 @@ class FloatProtoNN(ProgramStage):
     """Maps bytes to scores in floats; see the module's docstring for the arithmetic."""
 
     kind: ClassVar[str] = NAME
-    program: ClassVar[str] = "protonn_edge.extensions.research.float_builds.program"
+    program: ClassVar[str] = "protonn_edge.extensions.precision.program"
     score_tolerance: ClassVar[int] = 1 << 8  # 1/65536 of the largest score
 
     projection: Float32  # (d, D): W, for bytes, in units of 1/gamma
@@ -154,5 +155,5 @@ def why_impossible(model: Model) -> str | None:
     return None
 
 
-IN_FLOATS = NAME, in_floats
+IN_FLOATS = DeviceForm(NAME, in_floats)
 """How a plan shows that a build is in floats, and what makes it so."""

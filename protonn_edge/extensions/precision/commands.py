@@ -8,9 +8,9 @@ from typing import ClassVar
 
 import click
 
-from protonn_edge.cli.additions import AddedOptions
 from protonn_edge.cli.command import option
-from protonn_edge.extensions.research.float_builds import NAME
+from protonn_edge.extensions.precision import NAME
+from protonn_edge.system.extensions import AddedOptions
 
 _INTEGERS = "int8"
 

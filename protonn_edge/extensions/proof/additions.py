@@ -1,0 +1,18 @@
+"""What another extension may add to proofs."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+
+class ProofAddition:
+    """What an extension's ``addition_to("proof")`` returns."""
+
+    # a function of firmware with the extension, and the template of calls for an analysis of the C
+    function: ClassVar[str]
+    calls: ClassVar[str]
+
+    def voters_proof(self, stage: Any, proof: Any) -> Any:
+        """Return the `VotersProof` of what votes beside the prototypes of a stage."""
+        del stage, proof
+        raise NotImplementedError

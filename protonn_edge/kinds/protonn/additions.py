@@ -1,0 +1,66 @@
+"""What an extension may add to ProtoNN: parameters, another training, voters beside prototypes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from protonn_edge.system.extensions import Extension, additions_to, extension_named, extensions
+
+
+class ProtoNNAddition:
+    """What an extension's ``addition_to("protonn")`` returns; by default nothing.
+
+    Its methods import what they return.
+    """
+
+    def parameters(self) -> type[Any] | None:
+        """Return parameters of the estimator, a dataclass that becomes a base of it."""
+        return None
+
+    def searched(self) -> Mapping[str, tuple[Any, ...]]:
+        """Return parameters that a search tries, with their values."""
+        return {}
+
+    def refusals(self) -> Sequence[Any]:
+        """Return combinations that training refuses, `protonn_edge.learn.refusals.Refusal`."""
+        return ()
+
+    def notices(self, settings: Any, n_projections: int) -> Sequence[Any]:
+        """Return notices about training with some settings."""
+        del settings, n_projections
+        return ()
+
+    def training(self, settings: Any) -> Any:
+        """Return the `VotersTraining` of these settings, or None."""
+        del settings
+
+    def voters(self) -> type[Any] | None:
+        """Return the kind of `FloatVoters` that a model may have."""
+        return None
+
+    def voters_kernel(self, stage: Any) -> Any:
+        """Return the `VotersKernel` of an `IntegerPrototypes` with its voters."""
+        del stage
+        raise NotImplementedError
+
+
+def protonn_additions() -> list[ProtoNNAddition]:
+    """Return what all extensions add to ProtoNN."""
+    return additions_to("protonn", ProtoNNAddition)
+
+
+def voters_by_extension() -> dict[str, type[Any]]:
+    """Return the kinds of voters that a model file may have, by their extensions' names."""
+    found = {each.name: _of(each).voters() for each in extensions()}
+    return {name: kind for name, kind in found.items() if kind is not None}
+
+
+def voters_kernel(extension: str, stage: Any) -> Any:
+    """Return the kernel of the voters of a stage, which an extension has."""
+    return _of(extension_named(extension)).voters_kernel(stage)
+
+
+def _of(extension: Extension) -> ProtoNNAddition:
+    added = extension.addition_to("protonn")
+    return added if isinstance(added, ProtoNNAddition) else ProtoNNAddition()
