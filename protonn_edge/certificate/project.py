@@ -16,7 +16,7 @@ from protonn_edge.boards import Board
 from protonn_edge.certificate import claims
 from protonn_edge.certificate.claims import Certificate, Claim, Settings
 from protonn_edge.certificate.eva import memory_safety
-from protonn_edge.certificate.every_input import checked_again, every_input
+from protonn_edge.certificate.every_input import every_input
 from protonn_edge.certificate.program import image_sha256, program_claims, subject_of
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Plan, render_c
@@ -82,11 +82,6 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
                     memory_safety(render_c(reference, plan), asked=settings.prove),
                     *every_input(
                         program, reference, plan, run, asked=settings.every_input, edited=edited
-                    ),
-                    *(
-                        [checked_again(program, reference, plan, run)]
-                        if settings.every_input
-                        else []
                     ),
                     *firmware_claims(
                         program,
