@@ -39,7 +39,6 @@ from protonn_edge.report import content
 from protonn_edge.report.evidence import Evidence, evidence_facts
 from protonn_edge.report.gathering import gather
 from protonn_edge.system.files import write_atomically
-from protonn_edge.system.lazy import optional
 from protonn_edge.training.parameters import IMAGE_SHAPE
 
 _WORDS = f"{__name__}.words"  # in a context's meta: the command line as it was given
@@ -83,8 +82,8 @@ def report_command(
         shape(IMAGE_SHAPE.names, IMAGE_SHAPE.what),
     ),
     measured: tuple[Path, ...] = option(
-        "Also show a JSON file that another command wrote, such as tune --front (docs/report.md); "
-        "repeatable.",
+        "Also show a JSON file that another command wrote, such as inspect --teach "
+        "(docs/report.md); repeatable.",
         PATH,
         flag="--with",
         multiple=True,
@@ -179,8 +178,6 @@ def _reader_of(path: Path) -> tuple[str, Callable[[Path, str], Any]]:
     Extensions bring more at the point "report file".
     """
     readers: dict[str, Any] = dict(content.POWER_FILE)
-    if (front := optional("protonn_edge.report.front")) is not None:
-        readers |= front.FILE
     for brought_files in brought("report file").values():
         readers |= brought_files
     found = readers.keys() & content.keys_in(path)

@@ -13,12 +13,11 @@ from protonn_edge.boards import load_board
 from protonn_edge.cli import options
 from protonn_edge.cli.command import OUTPUT, Output, additions, command, option, options_of
 from protonn_edge.cli.options import Parsed, Qualified
-from protonn_edge.cli.paths import DRAWINGS, OutputFile, check_output, check_there
+from protonn_edge.cli.paths import OutputFile, check_output, check_there
 from protonn_edge.cli.tables import TABLE
 from protonn_edge.cli.train_additions import TrainAddition
 from protonn_edge.cli.train_options import ClassifierCommand, GivenClassifier, any_classifier
 from protonn_edge.datasets.options import TableOptions
-from protonn_edge.errors import InputError
 from protonn_edge.system.lazy import later, require
 from protonn_edge.tuning import IN_FLIGHT
 
@@ -108,11 +107,6 @@ class TuneOptions:
         flag="--search",
         default=_beside_output,
     )
-    front_path: Path | None = option(
-        "Write the Pareto front to a .json, .svg, .png or .pdf file.",
-        OutputFile(dir_okay=False),
-        flag="--front",
-    )
     table: TableOptions = TABLE
 
 
@@ -133,12 +127,5 @@ def tune_command(given: TuneOptions = options_of(TuneOptions), out: Output = OUT
     load_board(given.board_name)  # a wrong name is refused before anything is read
     check_there(given.data)
     check_output(given.output)
-    if given.front_path is not None and given.front_path.suffix != ".json":
-        if given.front_path.suffix not in DRAWINGS:
-            raise InputError(
-                f"--front is {given.front_path.name!r}; its name must end in .json, "
-                f"{', '.join(DRAWINGS[:-1])} or {DRAWINGS[-1]}"
-            )
-        require("matplotlib")  # to draw it, at the end
     given.classifier.parameters()  # refused before training is imported
     _tune_model(given, out)

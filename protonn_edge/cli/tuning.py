@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -30,7 +29,6 @@ from protonn_edge.datasets import Dataset
 from protonn_edge.errors import CheckFailed, InputError, Interrupted, counted
 from protonn_edge.evaluation.fidelity import Promise
 from protonn_edge.extensions import brought
-from protonn_edge.system.files import write_atomically
 from protonn_edge.system.lazy import require
 from protonn_edge.system.shell import command_line
 from protonn_edge.training.base import CLASSIFIERS
@@ -112,8 +110,6 @@ def search_model(
     model = points.metric.finished(refitted.model, dataset)
     refitted = replace(refitted, model=fitting.of_data(model, dataset))
     save_model(refitted.model, given.output)
-    if given.front_path is not None:
-        _write_front(given.front_path, trials, points)
     described, proportions = describe(refitted.model, dataset, out)
     promise = Promise.of(refitted.model)
     if promise is not None and described.get("accuracy") is not None:
@@ -318,16 +314,6 @@ def _nothing_complete(searched: SearchResult, timeout: float | None) -> str:
     if failures:
         return f"no trial was completed; the last one failed: {failures[-1]}"
     return "no trial was completed; raise --trials"
-
-
-def _write_front(path: Path, candidates: list[Record], points: TrialPoints) -> None:
-    kind = path.suffix.removeprefix(".")
-    if kind == "json":
-        write_atomically(
-            path, json.dumps(choices.front_json(candidates, points.board), indent=2) + "\n"
-        )
-    else:
-        write_atomically(path, tables.front_figure(candidates, points.board, kind, points.metric))
 
 
 def _record(
