@@ -21,8 +21,6 @@ from protonn_edge.cli.options import (
     PATH,
     POINTS_PATH,
     PROJECT_BOARD,
-    FiniteRange,
-    Qualified,
     power_draw,
     shape,
 )
@@ -97,19 +95,6 @@ def report_command(
     watts: float | None = power_draw(
         "The measured power of the board, in W.  [default: the board's figure]"
     ),
-    battery: tuple[float, dict[str, float]] = option(
-        "Capacity of the battery, in Wh, predictions per second, and the power of the board "
-        "between predictions, in W; if the latter is unknown, the report shows the battery life of "
-        "a board that stays awake, and of one that sleeps.  [default: "
-        f"{content.Battery.watt_hours:g},rate={content.Battery.rate:g}]",
-        Qualified(
-            FiniteRange(*content.WATT_HOURS),
-            "WH",
-            rate=FiniteRange(*content.RATES),
-            idle=FiniteRange(*content.IDLE_WATTS),
-        ),
-        default=(content.Battery.watt_hours, {}),
-    ),
     output: Path = option(
         "The report.", OutputFile(REPORT, dir_okay=False), shown=Path("report.html")
     ),
@@ -161,9 +146,6 @@ def report_command(
         evidence,
         output,
         out,
-        battery=content.Battery(
-            battery[0], battery[1].get("rate", content.Battery.rate), battery[1].get("idle")
-        ),
         added=sections,
         command=_command(),
     )

@@ -25,7 +25,6 @@ from protonn_edge.codegen.renderer import html_environment
 from protonn_edge.evaluation.accuracy import wilson_interval
 from protonn_edge.report import answers, panels, sections
 from protonn_edge.report.content import (
-    Battery,
     PageScript,
     PageTable,
     Panel,
@@ -56,7 +55,6 @@ def render_page(
     *,
     title: str = "",
     command: str = "",
-    battery: Battery | None = None,
     added: Sequence[Section] = (),
 ) -> str:
     """Return the report of one or several runs, side by side, the same text for the same evidence.
@@ -74,8 +72,7 @@ def render_page(
     code = None if script.text is None or predicts == "labels" else _inline(script.text)
     parts = [_section(each, evidence) for each in (*_sections_of_rules("ANSWERS"), *_SECTIONS)]
     parts += added
-    details = _details(battery or Battery())
-    parts += [_section(each, evidence, folded=True) for each in details]
+    parts += [_section(each, evidence, folded=True) for each in _details()]
     missing = script.missing if first.board.mcu == _PAGE_MCU else _OTHER_CHIP
     missing = _SETS if predicts == "labels" else missing
     return environment.get_template("report.html.j2").render(
@@ -354,11 +351,14 @@ _SECTIONS = (
 )
 
 
-_LATENCY = SectionOfRuns(
-    "latency",
-    "Latency",
-    "Cycles, counted by the board's own timer. A proven bound holds for every input.",
-    panels.latency_panels,
+_COST = (
+    SectionOfRuns(
+        "latency",
+        "Latency",
+        "Cycles, counted by the board's own timer. A proven bound holds for every input.",
+        panels.latency_panels,
+    ),
+    SectionOfRuns("energy", "Energy", "", panels.energy_panels),
 )
 
 _ORIGIN = (
@@ -384,8 +384,7 @@ def _sections_of_rules(name: str) -> list[SectionOfRuns]:
     return [section for module in modules for section in getattr(module, name, ())]
 
 
-def _details(battery: Battery) -> list[SectionOfRuns]:
+def _details() -> list[SectionOfRuns]:
     modules = pkgutil.iter_modules(sections.__path__, f"{sections.__name__}.")
     of_rooms = [import_module(each.name).SECTION for each in modules]
-    energy = SectionOfRuns("energy", "Energy", "", lambda one: panels.energy_panels(one, battery))
-    return [*_sections_of_rules("SECTIONS"), _LATENCY, energy, *of_rooms, *_ORIGIN]
+    return [*_sections_of_rules("SECTIONS"), *_COST, *of_rooms, *_ORIGIN]

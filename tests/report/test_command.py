@@ -100,12 +100,10 @@ def test_a_model_alone_is_built_and_the_points_show_mistakes(folder, tmp_path, m
     shutil.copy(folder / "results.csv", tmp_path)
     monkeypatch.chdir(tmp_path)
     done = report("results.csv", "--model", folder / "another.npz", "--model", folder / "model.npz",
-                  "--data", folder / "points.csv", "--battery", "6,rate=20",
-                  "--watts", 0.5)  # fmt: skip
+                  "--data", folder / "points.csv", "--watts", 0.5)  # fmt: skip
     assert done.exit_code == 0, done.output
     page = (tmp_path / "report.html").read_text()
     assert 'id="mistakes"' in page
-    assert "At a rate of 20 per second" in page
     assert "at 0.5 W" in page
     assert "protonn-edge report results.csv --model another.npz" in page
 
