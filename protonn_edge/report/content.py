@@ -47,7 +47,6 @@ class PageTable:
     headings: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     texts: frozenset[int] = frozenset()  # the columns of text, apart from the first one
-    best: frozenset[tuple[int, int]] = frozenset()  # cells, by row and column, to be bold
 
 
 @dataclass(frozen=True)
@@ -117,7 +116,6 @@ class Picture:
 class Panel:
     """A figure, a matrix, a plane, pictures or text, with a caption and the numbers as a table."""
 
-    run: str = ""  # its results files; empty if it is about all of them
     figure: Markup | None = None  # an SVG with a label for screen readers
     matrix: Matrix | None = None
     scatter: Scatter | None = None
@@ -153,8 +151,8 @@ class Section:
     folded: bool = False  # whether it is among the details, which a reader opens
 
 
-class SectionOfRuns(NamedTuple):
-    """A section with panels for each run; a section about the same for all runs has them once."""
+class SectionOfRun(NamedTuple):
+    """A section whose panels show a run."""
 
     name: str  # its anchor
     title: str

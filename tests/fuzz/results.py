@@ -119,7 +119,7 @@ def _check_page(rng: np.random.Generator, path: Path) -> None:
     except REFUSALS as error:
         check_refusal(error)
         return
-    page = render_page([evidence], PageScript(None, "fuzzing"))
+    page = render_page(evidence, PageScript(None, "fuzzing"))
     assert "<script>alert" not in page, "a name in the page is not escaped"
     text = re.sub(r"<[^>]*>", " ", page)
     for device in {each.device for each in evidence.results}:  # any word names a port

@@ -10,7 +10,7 @@ from protonn_edge.certificate.project import (
     firmware_claims,
 )
 from protonn_edge.codegen import Plan
-from protonn_edge.report.content import PageTable, Panel, SectionOfRuns
+from protonn_edge.report.content import PageTable, Panel, SectionOfRun
 from protonn_edge.report.evidence import Evidence
 from protonn_edge.verification.agreement import Agreement
 
@@ -34,7 +34,7 @@ def _panels(one: Evidence) -> list[Panel]:
     return [Panel(listing=("To certify the project", command), table=table)]
 
 
-SECTION = SectionOfRuns(
+SECTION = SectionOfRun(
     "certificate",
     "Certificate",
     "Proven claims hold for every input; measured claims held on the points given.",
